@@ -1,0 +1,65 @@
+"""The one error users see, and where in their text it points."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlext.source import Span
+
+
+class SqlExtError(Exception):
+    """A refusal or a failure, with its position in the user's text.
+
+    Attributes:
+        code: family and number, for instance ``TIME-002``; ``RUN-...`` is a failure at run time.
+        message: what is wrong, one sentence, in the user's terms.
+        hint: what to do about it, or None.
+        file: the file's name (``<sql>`` for text given as a string), or None if no text is at fault.
+        line, column: 1-based position in that file as the user wrote it, or None.
+        source_line: the line of text at that position, or None.
+    """
+
+    def __init__(
+        self, code: str, message: str, *, span: Span | None = None, hint: str | None = None
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.span = span
+        position = span.position if span is not None else None
+        self.file = position.file if position else None
+        self.line = position.line if position else None
+        self.column = position.column if position else None
+        self.source_line = position.source_line if position else None
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        """Return ``file:line:col: CODE: message``, without position if there is none."""
+        where = f"{self.file}:{self.line}:{self.column}: " if self.file else ""
+        return f"{where}{self.code}: {self.message}"
+
+    def render(self) -> str:
+        """Return the message, the source line with a caret below the column, and the hint."""
+        lines = [str(self)]
+        if self.source_line is not None and self.column is not None:
+            lead = "".join("\t" if c == "\t" else " " for c in self.source_line[: self.column - 1])
+            lines += [f"  {self.source_line}", f"  {lead}^"]
+        if self.hint:
+            lines.append(f"hint: {self.hint}")
+        return "\n".join(lines)
+
+    def at(self, span: Span) -> SqlExtError:
+        """Return this error with a position, if it has none yet."""
+        if self.span is not None:
+            return self
+        return SqlExtError(self.code, self.message, span=span, hint=self.hint)
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
+    """Return a hint naming up to three candidates close to ``name``, or None."""
+    folded = {c.lower(): c for c in candidates}
+    close = [folded[c] for c in difflib.get_close_matches(name.lower(), list(folded), n=3)]
+    return f"did you mean {' or '.join(f'`{c}`' for c in close)}?" if close else None

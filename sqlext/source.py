@@ -1,0 +1,99 @@
+"""Source texts: what the user wrote, and how an offset in it becomes a line and a column."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+
+class Position(NamedTuple):
+    """A 1-based place in a file, and the text of its line."""
+
+    file: str
+    line: int
+    column: int
+    source_line: str
+
+
+class Substitution(NamedTuple):
+    """A ``${NAME}`` replaced before parsing: its place before and after, in characters."""
+
+    original_start: int
+    original_end: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class SourceText:
+    """A script, or the text of a stored view.
+
+    ``text`` is what is parsed, after ``${NAME}`` substitution; ``original`` is what the user wrote.
+    Offsets are of ``text``, in characters; positions are of ``original``.
+    """
+
+    name: str
+    text: str
+    original: str
+    substitutions: tuple[Substitution, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, name: str = "<sql>") -> SourceText:
+        """Return a source without substitutions."""
+        return cls(name, text, text)
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the half-open range [start, end) of ``text``."""
+        return Span(self, start, end)
+
+    def position(self, offset: int) -> Position:
+        """Return where the character at ``offset`` of ``text`` stands in the user's file."""
+        original = self._original_offset(offset)
+        line = bisect_right(self._line_starts, original) - 1
+        start = self._line_starts[line]
+        end = self.original.find("\n", start)
+        source_line = self.original[start : end if end >= 0 else len(self.original)]
+        return Position(self.name, line + 1, original - start + 1, source_line.rstrip("\r"))
+
+    def _original_offset(self, offset: int) -> int:
+        shift = 0
+        for s in self.substitutions:
+            if offset < s.start:
+                break
+            if offset < s.end:
+                return s.original_start
+            shift = s.original_end - s.end
+        return min(offset + shift, len(self.original))
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        for i, c in enumerate(self.original):
+            if c == "\n":
+                starts.append(i + 1)
+        return starts
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The half-open range [start, end) of a source's text."""
+
+    source: SourceText
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The user's text, verbatim."""
+        return self.source.text[self.start : self.end]
+
+    @property
+    def position(self) -> Position:
+        """Where the range begins, for messages."""
+        return self.source.position(self.start)
+
+    def to(self, other: Span) -> Span:
+        """Return the range from the start of this one to the end of ``other``."""
+        return Span(self.source, self.start, other.end)

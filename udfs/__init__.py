@@ -1,0 +1,1 @@
+"""Stateful functions: what Spark SQL cannot say, as operators with state."""
