@@ -1,0 +1,51 @@
+"""One Spark for the whole run; the folder of reference cases is an option."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HERE = Path(__file__).parent
+CORES = 2
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register ``--cases DIR``: any folder of the form of the recorded cases."""
+    parser.addoption(
+        "--cases",
+        metavar="DIR",
+        type=Path,
+        default=HERE / "conformance" / "cases" / "flink",
+        help="folder of reference cases, <area>/<name>/script.sql (default: the project's own copy)",
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark by need: what asks for ``spark`` is spark, what lies in tests/unit is unit."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+        elif HERE / "unit" in item.path.parents:
+            item.add_marker(pytest.mark.unit)
+
+
+@pytest.fixture(scope="session")
+def cases_dir(pytestconfig: pytest.Config) -> Path:
+    """Return the folder given with ``--cases``."""
+    return Path(pytestconfig.getoption("--cases"))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Return the one Spark (with Delta) that all tests share. Isolate with ``newSession()``."""
+    from sqlext.execution.local_spark import local_spark
+
+    session = local_spark(cores=CORES, folder=tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
