@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
-from sqlext.catalog.names import ObjectName
+from sqlext.catalog.names import DEFAULT_DATABASE, ObjectName
+from sqlext.catalog.secrets import redact
 from sqlext.types import LogicalType
 
 Options = tuple[tuple[str, str], ...]
@@ -62,6 +63,10 @@ class Table:
         """Return an option's value."""
         return dict(self.options).get(key, default)
 
+    def __repr__(self) -> str:
+        """Return the record with the values of secret options replaced by stars."""
+        return _redacted_repr(self)
+
     @property
     def proctime_columns(self) -> tuple[str, ...]:
         """The names of the columns that are PROCTIME()."""
@@ -87,12 +92,30 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Catalog:
+    """A catalog: a name for a group of databases, and the database that USE CATALOG enters."""
+
+    name: str
+    default_database: str = DEFAULT_DATABASE
+    comment: str | None = None
+    options: Options = ()
+
+    def __repr__(self) -> str:
+        """Return the record with the values of secret options replaced by stars."""
+        return _redacted_repr(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Database:
     """A database (schema); ``name.name`` is empty."""
 
     name: ObjectName
     comment: str | None = None
     options: Options = ()
+
+    def __repr__(self) -> str:
+        """Return the record with the values of secret options replaced by stars."""
+        return _redacted_repr(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +137,11 @@ class QueryRecord:
     details: Options = field(default=())
 
 
-CatalogObject = Table | View | Database | QueryRecord
+Relation = Table | View
+CatalogObject = Table | View | Database | Catalog | QueryRecord
+
+
+def _redacted_repr(record: Table | Database | Catalog) -> str:
+    values = ((f.name, getattr(record, f.name)) for f in fields(record))
+    shown = (f"{name}={redact(value) if name == 'options' else value!r}" for name, value in values)
+    return f"{type(record).__name__}({', '.join(shown)})"
