@@ -8,10 +8,6 @@ OUTSIDE = ("udfs", "catalog")
 
 setup(
     packages=find_namespace_packages(include=["sqlext*"])
-    + [
-        f"sqlext.{package}"
-        for folder in OUTSIDE
-        for package in find_namespace_packages(include=[f"{folder}*"])
-    ],
+    + [f"sqlext.{package}" for folder in OUTSIDE for package in find_namespace_packages(include=[f"{folder}*"])],
     package_dir={"sqlext": "sqlext"} | {f"sqlext.{folder}": folder for folder in OUTSIDE},
 )

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 PYTHON_MINIMUM = (3, 10)
 JAVA_VERSIONS = (17, 21)
 
-_INSTALL_JAVA = (
-    "install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
-)
+_INSTALL_JAVA = "install one (Debian and Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
 # What pip and Ivy print when they cannot reach their registry at all.
 _UNREACHABLE = re.compile(
     r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError"

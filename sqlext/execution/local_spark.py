@@ -135,7 +135,7 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
     start = log.stat().st_size if log.exists() else 0
     with log.open("ab") as stderr:
         try:
-            gateway = launch_gateway(conf, {"stderr": stderr})
+            gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as e:
             said = log.read_bytes()[start:].decode(errors="replace")
             raise spark_problem(said).error() from e

@@ -1,0 +1,64 @@
+# Each target sets up what it needs: a virtual environment with pinned packages. Start with `make help`.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+SHELL := bash
+
+VENV := .venv
+BIN := $(VENV)/bin
+DATA := data
+STAMP := $(VENV)/.installed
+# mypy cannot follow an editable install to sqlext.udfs and sqlext.catalog: it gets them by links.
+TYPED := $(VENV)/typed
+# The first Python that is new enough and can make virtual environments (Debian splits that off).
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
+
+.PHONY: help demo test unit lint format bench lock check setup clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: setup  ## real flights through tumbling, hopping and session windows, and a cascade
+	@$(BIN)/python -m sqlext.demo $(DATA)
+	@$(BIN)/sqlext run sql_examples/01_flights.sql --define IN=$(DATA) --define OUT=$(DATA)/out
+
+test: lint  ## ruff, mypy, and every test
+	@$(BIN)/pytest $(ARGS)
+
+unit: setup  ## the tests that need no Spark, in seconds
+	@$(BIN)/pytest tests/unit -m "not spark" $(ARGS)
+
+lint: setup  ## ruff and mypy
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@mkdir -p $(TYPED)/sqlext && ln -sfn $(CURDIR)/sqlext/* $(CURDIR)/udfs $(CURDIR)/catalog $(TYPED)/sqlext/
+	@MYPYPATH=$(TYPED) $(BIN)/mypy -p sqlext
+
+format: setup  ## let ruff rewrite the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: setup  ## speed, with the ratio to hand-written Spark printed
+	@$(BIN)/pytest tests/benchmarks -m "slow or not slow" -s $(ARGS)
+
+lock: setup  ## choose new exact versions (give PYTHONS='python3.10 python3.11 ...')
+	@$(BIN)/python tools/lock.py $(PYTHONS)
+
+setup: check $(STAMP)
+
+# Before anything is downloaded: one sentence about a missing or wrong Python or Java.
+check:
+	@test -n "$(PYTHON)" || { echo "ENV-003: no Python 3.10 or newer with the venv module was found on PATH;" \
+		"install one (Debian and Ubuntu: apt-get install python3 python3-venv) or run make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -I sqlext/environment.py
+
+$(STAMP): pyproject.toml setup.py constraints.txt
+	@echo "installing into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[dev,demo]' > $(VENV)/pip.log 2>&1 \
+		|| $(PYTHON) -I sqlext/environment.py --pip-log $(VENV)/pip.log
+	@touch $@
+
+clean:  ## remove the environment, the data and all caches
+	rm -rf $(VENV) $(DATA) build *.egg-info .sqlext .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,15 @@
+"""``python -m sqlext.demo DIR``: write the demo's input files into DIR, unless they are there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sqlext.demo.files import prepare
+from sqlext.errors import SqlExtError
+
+if __name__ == "__main__":
+    try:
+        print("\n".join(prepare(Path(sys.argv[1] if len(sys.argv) > 1 else "data"))))
+    except SqlExtError as e:
+        sys.exit(e.render())
