@@ -74,9 +74,7 @@ class SessionCatalog:
     def resolve_database(self, parts: Sequence[str]) -> ObjectName:
         """Return the full name of a database given as ``db`` or ``catalog.db``; its ``name`` is empty."""
         if not 1 <= len(parts) <= 2:
-            raise SqlExtError(
-                "NAME-090", f"`{'.'.join(parts)}` has {len(parts)} parts; a database has at most two"
-            )
+            raise SqlExtError("NAME-090", f"`{'.'.join(parts)}` has {len(parts)} parts; a database has at most two")
         return ObjectName(parts[0] if len(parts) == 2 else self.current_catalog, parts[-1], "")
 
     def apply(self, changes: ChangeFunction | Sequence[Change], operation: str) -> Snapshot:
@@ -116,9 +114,7 @@ class SessionCatalog:
         return self._store.snapshot(version)
 
     def _with_temporary(self, stored: Snapshot) -> Snapshot:
-        return (
-            stored.with_changes(Put(item) for item in self._temporary.values()) if self._temporary else stored
-        )
+        return stored.with_changes(Put(item) for item in self._temporary.values()) if self._temporary else stored
 
     def _keep(self, changes: Iterable[Change]) -> None:
         for change in changes:

@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from os import PathLike, fspath, stat
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -116,9 +116,9 @@ class CatalogStore:
             if not changes:
                 return before
             if self._try_commit(loaded, _after(before, changes), operation):
-                return self._committed()
+                return self._after_commit()
             # Full jitter: the more often we lose, the further apart the competitors spread.
-            time.sleep(random.uniform(0, min(0.25, 0.005 * 2 ** min(attempt, 6))))
+            time.sleep(random.uniform(0, min(0.25, 0.005 * 2 ** min(attempt, 6))))  # noqa: S311
         raise SqlExtError(
             "CAT-033",
             f"the catalog in {self.directory} is being changed by others all the time; gave up after"
@@ -150,13 +150,13 @@ class CatalogStore:
 
     def _identity(self, version: int) -> tuple[int, int] | None:
         try:
-            found = stat(self._commit_file(version))
+            found = self._commit_file(version).stat()
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns
 
-    def _commit_file(self, version: int) -> str:
-        return f"{self._log}/{version:020}.json"
+    def _commit_file(self, version: int) -> Path:
+        return self._log / f"{version:020}.json"
 
     def _load(self, version: int | None = None) -> _Loaded:
         from deltalake import DeltaTable
@@ -205,9 +205,7 @@ class CatalogStore:
                 mode="overwrite" if loaded else "error",
                 schema_mode="overwrite" if outdated else None,
                 configuration=None if loaded else _PROPERTIES,
-                commit_properties=CommitProperties(
-                    custom_metadata={_OPERATION: operation}, max_commit_retries=0
-                ),
+                commit_properties=CommitProperties(custom_metadata={_OPERATION: operation}, max_commit_retries=0),
                 # A checkpoint that fails after the commit would look like a commit that failed.
                 post_commithook_properties=PostCommitHookProperties(
                     create_checkpoint=False, cleanup_expired_logs=False
@@ -219,12 +217,11 @@ class CatalogStore:
             raise SqlExtError("CAT-035", f"cannot write the catalog in {self.directory}: {error}") from error
         return True
 
-    def _committed(self) -> Snapshot:
-        loaded = self._refresh()
-        assert loaded is not None
-        if loaded.snapshot.version % _CHECKPOINT_EVERY == 0:
-            self._checkpoint(loaded.table)
-        return loaded.snapshot
+    def _after_commit(self) -> Snapshot:
+        snapshot = self.snapshot()
+        if self._loaded and snapshot.version % _CHECKPOINT_EVERY == 0:
+            self._checkpoint(self._loaded.table)
+        return snapshot
 
     def _checkpoint(self, table: DeltaTable) -> None:
         from deltalake.exceptions import DeltaError
@@ -273,9 +270,7 @@ def _arrow_table(snapshot: Snapshot) -> Any:
     try:
         return to_arrow(rows)
     except UnicodeEncodeError as error:
-        raise SqlExtError(
-            "CAT-022", f"a definition holds text that is not valid Unicode: {error.reason}"
-        ) from error
+        raise SqlExtError("CAT-022", f"a definition holds text that is not valid Unicode: {error.reason}") from error
 
 
 def _version(entry: dict[str, Any]) -> Version:

@@ -20,9 +20,7 @@ FORMAT = 1
 STEPS: Mapping[int, Migration] = {}
 
 
-def migrate(
-    rows: list[Row], version: int, steps: Mapping[int, Migration] = STEPS, to: int = FORMAT
-) -> list[Row]:
+def migrate(rows: list[Row], version: int, steps: Mapping[int, Migration] = STEPS, to: int = FORMAT) -> list[Row]:
     """Return the rows of format ``version`` in format ``to``."""
     for step in range(version, to):
         rows = steps[step](rows)

@@ -1,0 +1,42 @@
+"""Records of started queries. Written when a query starts and stops, never per micro-batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlext.catalog.changes import Change, ChangeFunction, Delete, ObjectKey, Put
+from sqlext.catalog.model import QueryRecord
+from sqlext.catalog.secrets import redact, redact_text
+from sqlext.catalog.snapshot import Snapshot
+from sqlext.errors import SqlExtError, did_you_mean
+
+
+def record_query(record: QueryRecord) -> ChangeFunction:
+    """A query starts: keep its record, in place of an older one of its name. Secrets in its text are hidden."""
+    safe = replace(record, statement=redact_text(record.statement), details=redact(record.details))
+    return lambda snapshot: [] if snapshot.query(safe.name) == safe else [Put(safe)]
+
+
+def update_query(name: str, update: Callable[[QueryRecord], QueryRecord]) -> ChangeFunction:
+    """A query's status or watermark changes; nothing happens if its record was dropped meanwhile."""
+
+    def change(snapshot: Snapshot) -> Sequence[Change]:
+        found = snapshot.query(name)
+        return [Put(updated)] if found and (updated := update(found)) != found else []
+
+    return change
+
+
+def drop_query(name: str, *, if_exists: bool = False) -> ChangeFunction:
+    """DROP QUERY [IF EXISTS]: forget the record (removing its state is execution's part)."""
+
+    def change(snapshot: Snapshot) -> Sequence[Change]:
+        if snapshot.query(name) is not None:
+            return [Delete(ObjectKey("query", name=name))]
+        if if_exists:
+            return []
+        hint = did_you_mean(name, [q.name for q in snapshot.queries()])
+        raise SqlExtError("CAT-002", f"there is no query `{name}`", hint=hint)
+
+    return change
