@@ -1,0 +1,30 @@
+CREATE TABLE typed (
+  id INT, ti TINYINT, si SMALLINT, i INT, bi BIGINT, f FLOAT, d DOUBLE, de DECIMAL(12, 4), b BOOLEAN, s STRING, c5 CHAR(5), v5 VARCHAR(5), dt DATE, tm TIME(0), t3 TIMESTAMP(3), t6 TIMESTAMP(6), lt TIMESTAMP_LTZ(3), ai ARRAY<INT>, m MAP<STRING, INT>, r ROW<a INT, b STRING>, byt VARBINARY(10)
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/typed.json',
+  'format'='json'
+);
+CREATE TABLE snk (
+  id INT, c1 ARRAY<STRING>, c2 ARRAY<BIGINT>, c3 ARRAY<DOUBLE>, c4 ROW<a BIGINT, b STRING>, c5 ROW<x STRING, y STRING>, c6 MAP<STRING, BIGINT>, c7 MAP<STRING, STRING>, c8 ARRAY<INT>, c9 ARRAY<INT>, c10 ROW<a INT, b ARRAY<STRING>>, c11 ARRAY<INT>, c12 ROW<a INT>
+) WITH (
+  'connector'='filesystem',
+  'path'='${OUT}/snk',
+  'format'='json'
+);
+INSERT INTO snk
+SELECT
+  id,
+  CAST(ai AS ARRAY<STRING>),
+  CAST(ai AS ARRAY<BIGINT>),
+  CAST(ai AS ARRAY<DOUBLE>),
+  CAST(r AS ROW<a BIGINT, b STRING>),
+  CAST(r AS ROW<x STRING, y STRING>),
+  CAST(m AS MAP<STRING, BIGINT>),
+  CAST(m AS MAP<STRING, STRING>),
+  CAST(ARRAY[1.5, 2.5] AS ARRAY<INT>),
+  CAST(ARRAY['1', '2'] AS ARRAY<INT>),
+  CAST(ROW(1, ARRAY[1]) AS ROW<a INT, b ARRAY<STRING>>),
+  CAST(NULL AS ARRAY<INT>),
+  CAST(NULL AS ROW<a INT>)
+FROM typed;

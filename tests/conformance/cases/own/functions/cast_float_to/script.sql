@@ -1,0 +1,36 @@
+CREATE TABLE typed (
+  id INT, ti TINYINT, si SMALLINT, i INT, bi BIGINT, f FLOAT, d DOUBLE, de DECIMAL(12, 4), b BOOLEAN, s STRING, c5 CHAR(5), v5 VARCHAR(5), dt DATE, tm TIME(0), t3 TIMESTAMP(3), t6 TIMESTAMP(6), lt TIMESTAMP_LTZ(3), ai ARRAY<INT>, m MAP<STRING, INT>, r ROW<a INT, b STRING>, byt VARBINARY(10)
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/typed.json',
+  'format'='json'
+);
+CREATE TABLE snk (
+  id INT, c1 TINYINT, c2 SMALLINT, c3 INT, c4 BIGINT, c5 FLOAT, c6 DOUBLE, c7 DECIMAL(10, 2), c8 BOOLEAN, c9 STRING, c10 TINYINT, c11 SMALLINT, c12 INT, c13 BIGINT, c14 FLOAT, c15 DOUBLE, c16 DECIMAL(10, 2), c17 BOOLEAN, c18 STRING
+) WITH (
+  'connector'='filesystem',
+  'path'='${OUT}/snk',
+  'format'='json'
+);
+INSERT INTO snk
+SELECT
+  id,
+  CAST(f AS TINYINT),
+  CAST(f AS SMALLINT),
+  CAST(f AS INT),
+  CAST(f AS BIGINT),
+  CAST(f AS FLOAT),
+  CAST(f AS DOUBLE),
+  CAST(f AS DECIMAL(10, 2)),
+  CAST(f AS BOOLEAN),
+  CAST(f AS STRING),
+  CAST(d AS TINYINT),
+  CAST(d AS SMALLINT),
+  CAST(d AS INT),
+  CAST(d AS BIGINT),
+  CAST(d AS FLOAT),
+  CAST(d AS DOUBLE),
+  CAST(d AS DECIMAL(10, 2)),
+  CAST(d AS BOOLEAN),
+  CAST(d AS STRING)
+FROM typed;

@@ -1,0 +1,57 @@
+CREATE TABLE strs (
+  id INT, s STRING, n INT, x DOUBLE, b BOOLEAN, ts TIMESTAMP(3), j STRING, u STRING
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/strs.json',
+  'format'='json'
+);
+CREATE TABLE snk (
+  id INT, c1 STRING, c2 STRING, c3 STRING, c4 STRING, c5 STRING, c6 BOOLEAN, c7 INT, c8 STRING, c9 STRING, c10 STRING, c11 STRING, c12 DOUBLE, c13 STRING, c14 STRING, c15 STRING, c16 STRING, c17 STRING, c18 STRING, c19 STRING, c20 STRING, c21 STRING, c22 ARRAY<STRING>, c23 STRING, c24 BOOLEAN, c25 BOOLEAN, c26 BOOLEAN, c27 BOOLEAN, c28 BOOLEAN, c29 BOOLEAN, c30 BOOLEAN, c31 BOOLEAN, c32 BOOLEAN, c33 BOOLEAN, c34 BOOLEAN, c35 BOOLEAN, c36 BOOLEAN, c37 BOOLEAN, c38 BOOLEAN, c39 STRING
+) WITH (
+  'connector'='filesystem',
+  'path'='${OUT}/snk',
+  'format'='json'
+);
+INSERT INTO snk
+SELECT
+  id,
+  JSON_VALUE(j, '$.c'),
+  JSON_VALUE(j, 'lax $.c'),
+  JSON_VALUE(j, '$.a.b[1]'),
+  JSON_VALUE(j, '$.a[0].b'),
+  JSON_VALUE(j, '$.a'),
+  JSON_VALUE(j, '$.t' RETURNING BOOLEAN),
+  JSON_VALUE(j, '$.a.b[0]' RETURNING INTEGER),
+  JSON_VALUE(j, '$.c' DEFAULT 'dflt' ON EMPTY),
+  JSON_VALUE(j, '$.c' NULL ON EMPTY DEFAULT 'err' ON ERROR),
+  JSON_VALUE(j, 'strict $.c' DEFAULT 'err' ON ERROR),
+  JSON_VALUE(j, '$.n'),
+  JSON_VALUE('{"d": 1.50}', '$.d' RETURNING DOUBLE),
+  JSON_QUERY(j, '$.a'),
+  JSON_QUERY(j, '$.a.b'),
+  JSON_QUERY(j, '$.c'),
+  JSON_QUERY(j, '$.a.b' WITH WRAPPER),
+  JSON_QUERY(j, '$.c' WITH CONDITIONAL WRAPPER),
+  JSON_QUERY(j, '$.c' WITH UNCONDITIONAL ARRAY WRAPPER),
+  JSON_QUERY(j, '$.zzz' EMPTY ARRAY ON EMPTY),
+  JSON_QUERY(j, '$.zzz' EMPTY OBJECT ON EMPTY),
+  JSON_QUERY(j, 'strict $.zzz' EMPTY OBJECT ON ERROR),
+  JSON_QUERY(j, '$.a.b' RETURNING ARRAY<STRING>),
+  JSON_QUERY(j, '$[*]' WITH WRAPPER),
+  JSON_EXISTS(j, '$.a'),
+  JSON_EXISTS(j, '$.a.b[2]'),
+  JSON_EXISTS(j, '$.zzz'),
+  JSON_EXISTS(j, 'strict $.zzz' TRUE ON ERROR),
+  JSON_EXISTS(j, 'strict $.zzz' FALSE ON ERROR),
+  JSON_EXISTS(j, 'strict $.zzz' UNKNOWN ON ERROR),
+  j IS JSON,
+  j IS NOT JSON,
+  j IS JSON VALUE,
+  j IS JSON OBJECT,
+  j IS JSON ARRAY,
+  j IS JSON SCALAR,
+  '1' IS JSON SCALAR,
+  '{}' IS JSON OBJECT,
+  j IS NOT JSON OBJECT,
+  JSON_VALUE('{"a b": 1}', '$[''a b'']')
+FROM strs;

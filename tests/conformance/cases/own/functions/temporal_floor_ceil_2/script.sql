@@ -1,0 +1,37 @@
+CREATE TABLE strs (
+  id INT, s STRING, n INT, x DOUBLE, b BOOLEAN, ts TIMESTAMP(3), j STRING, u STRING
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/strs.json',
+  'format'='json'
+);
+CREATE TABLE snk (
+  id INT, c1 TIMESTAMP(3), c2 TIMESTAMP(3), c3 TIMESTAMP(3), c4 TIMESTAMP(3), c5 TIMESTAMP(3), c6 TIMESTAMP(3), c7 TIMESTAMP(3), c8 TIMESTAMP(3), c9 TIMESTAMP(3), c10 TIMESTAMP(3), c11 TIMESTAMP(3), c12 TIMESTAMP(3), c13 TIMESTAMP(3), c14 DATE, c15 DATE, c16 DATE, c17 DATE, c18 DATE, c19 TIME(0)
+) WITH (
+  'connector'='filesystem',
+  'path'='${OUT}/snk',
+  'format'='json'
+);
+INSERT INTO snk
+SELECT
+  id,
+  FLOOR(ts TO YEAR),
+  CEIL(ts TO YEAR),
+  CEIL(ts TO QUARTER),
+  CEIL(ts TO MONTH),
+  CEIL(ts TO WEEK),
+  FLOOR(ts TO WEEK),
+  CEIL(ts TO DAY),
+  CEIL(ts TO MINUTE),
+  CEIL(ts TO SECOND),
+  FLOOR(ts TO MILLISECOND),
+  FLOOR(ts TO DECADE),
+  FLOOR(ts TO CENTURY),
+  FLOOR(ts TO MILLENNIUM),
+  FLOOR(CAST(ts AS DATE) TO MONTH),
+  CEIL(CAST(ts AS DATE) TO MONTH),
+  FLOOR(CAST(ts AS DATE) TO WEEK),
+  FLOOR(CAST(ts AS DATE) TO YEAR),
+  CEIL(CAST(ts AS DATE) TO YEAR),
+  FLOOR(CAST(ts AS TIME) TO HOUR)
+FROM strs;

@@ -1,0 +1,17 @@
+CREATE TABLE ev (
+  id INT, k STRING, v INT, d DOUBLE, ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/ev.json',
+  'format'='json'
+);
+CREATE TABLE snk (
+  window_start TIMESTAMP(3), window_end TIMESTAMP(3), c BIGINT
+) WITH (
+  'connector'='filesystem',
+  'path'='${OUT}/snk',
+  'format'='json'
+);
+INSERT INTO snk
+SELECT window_start, window_end, COUNT(*) AS c FROM TABLE(HOP(TABLE ev, DESCRIPTOR(ts), INTERVAL '30' SECOND, INTERVAL '1' MINUTE, INTERVAL '-10' SECOND)) GROUP BY window_start, window_end;
