@@ -175,7 +175,11 @@ class CatalogStore:
 
         # Not file_uris(): it escapes characters of the folder, and the result is no path.
         files = [str(file) for file in table.get_add_actions()["path"].to_pylist()]
-        return [row for file in files for row in read_parquet(str(self._table_path / file))]
+        commit = self._commit_file(table.version())
+        # delta-rs reads an empty commit (a disk that lost power) as one that changed nothing: a lost update.
+        if len(files) != 1 or commit.stat().st_size == 0:
+            raise ValueError(f"{commit.name} or one before it is not a commit of sqlext")
+        return read_parquet(str(self._table_path / files[0]))
 
     def _check_format(self, stored: int) -> None:
         if stored > FORMAT:
