@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-import pyarrow as pa  # type: ignore[import-untyped]
-from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
+import pyarrow as pa
+from pyarrow.parquet import ParquetFile
 
 from sqlext.catalog.rows import Row
 

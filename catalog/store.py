@@ -223,7 +223,7 @@ class CatalogStore:
 
     def _after_commit(self) -> Snapshot:
         snapshot = self.snapshot()
-        if self._loaded and snapshot.version % _CHECKPOINT_EVERY == 0:
+        if self._loaded and snapshot.version % _CHECKPOINT_EVERY == _CHECKPOINT_EVERY - 1:
             self._checkpoint(self._loaded.table)
         return snapshot
 

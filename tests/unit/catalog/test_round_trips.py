@@ -123,9 +123,7 @@ def tables(kinds: st.SearchStrategy[LogicalType]) -> st.SearchStrategy[Table]:
 
 
 views = st.builds(View, object_names, name_lists, text, comments, expressions=text, catalog=text, database=text)
-queries = st.builds(
-    QueryRecord, names, text, name_lists, st.none() | text, text, text, text, millis, millis, options
-)
+queries = st.builds(QueryRecord, names, text, name_lists, st.none() | text, text, text, text, millis, millis, options)
 databases = st.builds(Database, st.builds(ObjectName, names, names, st.just("")), comments, options)
 catalogs = st.builds(Catalog, names, names, comments, options)
 objects: st.SearchStrategy[CatalogObject] = st.one_of(tables(exact_types), views, databases, catalogs, queries)

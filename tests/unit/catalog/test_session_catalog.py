@@ -59,9 +59,7 @@ def test_use_of_the_unknown_names_what_is_close(session: SessionCatalog) -> None
         assert "did you mean" in (caught.value.hint or "")
 
 
-def test_temporary_objects_shadow_stored_ones_in_their_session_only(
-    store: CatalogStore, make_table: MakeTable
-) -> None:
+def test_temporary_objects_shadow_stored_ones_in_their_session_only(store: CatalogStore, make_table: MakeTable) -> None:
     ours, theirs = SessionCatalog(store), SessionCatalog(CatalogStore(store.directory))
     stored, temporary = make_table("t"), make_table("t", temporary=True, comment="mine")
     ours.apply(ddl.create(stored), "CREATE")

@@ -185,8 +185,7 @@ def test_an_older_format_is_migrated_when_read_and_rewritten_by_the_next_commit(
 
     def v0_to_v1(rows: list[Row]) -> list[Row]:
         return [
-            row | {"comment": None, "options": [(k.removeprefix("old."), v) for k, v in row["options"]]}
-            for row in rows
+            row | {"comment": None, "options": [(k.removeprefix("old."), v) for k, v in row["options"]]} for row in rows
         ]
 
     monkeypatch.setitem(migrations.STEPS, 0, v0_to_v1)  # type: ignore[arg-type]

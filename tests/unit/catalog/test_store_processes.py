@@ -52,9 +52,7 @@ def test_every_create_of_every_process_is_there(store: CatalogStore) -> None:
 
 
 @pytest.mark.slow
-def test_every_alteration_of_one_table_is_there(
-    store: CatalogStore, make_table: Callable[..., Table]
-) -> None:
+def test_every_alteration_of_one_table_is_there(store: CatalogStore, make_table: Callable[..., Table]) -> None:
     shared = make_table("shared")
     store.commit(lambda _: [Put(shared)], "CREATE")
     race("alter", store, 8)
