@@ -49,12 +49,11 @@ def test_use_changes_where_names_are_looked_up(session: SessionCatalog) -> None:
 
 
 def test_use_of_the_unknown_names_what_is_close(session: SessionCatalog) -> None:
-    for use in (
-        lambda: session.use_catalog("default_catalogue"),
-        lambda: session.use_database(["default_databas"]),
-    ):
-        with pytest.raises(SqlExtError) as caught:
-            use()
+    with pytest.raises(SqlExtError) as no_catalog:
+        session.use_catalog("default_catalogue")
+    with pytest.raises(SqlExtError) as no_database:
+        session.use_database(["default_databas"])
+    for caught in (no_catalog, no_database):
         assert caught.value.code == "CAT-002"
         assert "did you mean" in (caught.value.hint or "")
 

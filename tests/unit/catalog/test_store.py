@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sqlext.catalog import ddl, migrations
-from sqlext.catalog.changes import Change, Put
+from sqlext.catalog.changes import Change, ChangeFunction, Put
 from sqlext.catalog.memory import MemoryStore
 from sqlext.catalog.model import Table
 from sqlext.catalog.rows import Row
@@ -26,6 +26,10 @@ MakeTable = Callable[..., Table]
 @pytest.fixture(params=["delta", "memory"])
 def any_store(request: pytest.FixtureRequest, store: CatalogStore) -> Store:
     return store if request.param == "delta" else MemoryStore()
+
+
+def put(table: Table) -> ChangeFunction:
+    return lambda snapshot: [Put(table)]
 
 
 def test_reading_creates_nothing(store: CatalogStore) -> None:
@@ -121,7 +125,7 @@ def test_a_folder_made_anew_is_noticed(store: CatalogStore, make_table: MakeTabl
 
 def test_versions_beyond_a_checkpoint_of_the_log(store: CatalogStore, make_table: MakeTable) -> None:
     for n in range(53):
-        store.commit(lambda _, n=n: [Put(make_table("t", comment=str(n)))], "PUT")
+        store.commit(ddl.create(make_table("t", comment=str(n)), "replace"), "PUT")
     assert list((store.directory / TABLE_FOLDER / "_delta_log").glob("*.checkpoint.parquet"))
     found = CatalogStore(store.directory)
     assert [found.snapshot(v).get(make_table("t").name).comment for v in (0, 49, 50, 52)] == [  # type: ignore[union-attr]
@@ -162,9 +166,11 @@ def test_a_newer_format_asks_for_an_upgrade(
         newer.setattr("sqlext.catalog.store.FORMAT", 99)
         store.commit(ddl.create(make_table("t")), "CREATE")
     older = CatalogStore(store.directory)
-    for use in (older.snapshot, lambda: older.commit(ddl.create(make_table("u")), "CREATE")):
-        with pytest.raises(SqlExtError) as caught:
-            use()
+    with pytest.raises(SqlExtError) as reading:
+        older.snapshot()
+    with pytest.raises(SqlExtError) as writing:
+        older.commit(ddl.create(make_table("u")), "CREATE")
+    for caught in (reading, writing):
         assert (caught.value.code, caught.value.hint) == ("CAT-031", "upgrade sqlext")
 
 
@@ -188,7 +194,7 @@ def test_an_older_format_is_migrated_when_read_and_rewritten_by_the_next_commit(
             row | {"comment": None, "options": [(k.removeprefix("old."), v) for k, v in row["options"]]} for row in rows
         ]
 
-    monkeypatch.setitem(migrations.STEPS, 0, v0_to_v1)  # type: ignore[arg-type]
+    monkeypatch.setitem(migrations.STEPS, 0, v0_to_v1)
     expected = make_table("t", options=(("path", "x"),))
     assert store.snapshot().get(old.name) == expected
     store.commit(ddl.create(make_table("u", comment="kept")), "CREATE")
@@ -233,7 +239,7 @@ def test_names_that_cannot_be_stored_are_refused(any_store: Store, make_table: M
     table = make_table("t")
     for bad in (table.name._replace(name=name), table.name._replace(database=name)):
         with pytest.raises(SqlExtError) as caught:
-            any_store.commit(lambda _, bad=bad: [Put(replace(table, name=bad))], "CREATE")
+            any_store.commit(put(replace(table, name=bad)), "CREATE")
         assert caught.value.code == "CAT-020"
 
 
