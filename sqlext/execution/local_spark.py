@@ -17,6 +17,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from sqlext.environment import Problem, require_java, spark_problem
+from sqlext.execution import class_archive
 
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _SCALA = "2.13"
@@ -58,6 +59,7 @@ def local_spark(
     folder: str | os.PathLike[str] | None = None,
     packages: Sequence[str] = (),
     settings: Mapping[str, str] | None = None,
+    java_options: str | None = None,
 ) -> SparkSession:
     """Return the Spark of this process, or start one with Delta.
 
@@ -67,6 +69,7 @@ def local_spark(
             deleted at exit. Never the working directory.
         packages: further Maven coordinates, for instance Spark's Kafka connector.
         settings: Spark settings that win over ours.
+        java_options: options of the JVM in place of our own (the class archive).
 
     Raises:
         SqlExtError: ENV-001, ENV-002 (Java), ENV-005 (jars), ENV-006 (anything else that
@@ -82,6 +85,9 @@ def local_spark(
     # Else Spark warns about host names, and a laptop that changes networks loses its driver.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     conf = _configuration(cores or os.cpu_count() or 1, home, packages)
+    log4j = Path(__file__).with_name("log4j2.properties").as_uri()
+    tuning = class_archive.java_options() if java_options is None else java_options
+    conf.set("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={log4j} {tuning}")
     conf.setAll(list((settings or {}).items()))
     return _start(conf, home / "spark.log")
 
@@ -98,7 +104,6 @@ def _running() -> SparkSession | None:
 
 
 def _configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf:
-    log4j = Path(__file__).with_name("log4j2.properties")
     return (
         SparkConf()
         .setMaster(f"local[{cores}]")
@@ -109,7 +114,6 @@ def _configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf
         .set("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
         .set("spark.sql.warehouse.dir", (home / "warehouse").resolve().as_uri())
         .set("spark.driver.host", "127.0.0.1")
-        .set("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={log4j.as_uri()}")
         .set("spark.driver.memory", "2g")
         .set("spark.ui.enabled", "false")
         .set("spark.ui.showConsoleProgress", "false")

@@ -1,0 +1,138 @@
+"""How far each running query is: live on a terminal, line by line in a log."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from types import TracebackType
+from typing import Any, Protocol
+
+from rich import box
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+# Beyond it no date can be written; the end of bounded input moves the watermark there.
+_LAST_DATE_MS = 253_402_300_799_999
+_SECONDS_BETWEEN_LOOKS = 0.25
+_COLUMNS = ("query", "batch", "rows in", "watermark", "open windows", "rows out", "late, dropped", "status")
+
+
+class RunningQuery(Protocol):
+    """What the display needs of a query."""
+
+    @property
+    def name(self) -> str:
+        """The query's name."""
+
+    @property
+    def progress(self) -> Mapping[str, Any]:
+        """``batch``, ``rows_in``, ``watermark`` (ms), ``state_rows``, ``rows_out``, ``rows_dropped``, ``status``."""
+
+
+class Watch:
+    """Shows the progress of the queries that were added, until the ``with`` block ends."""
+
+    def __init__(self, console: Console, *, shown: bool = True) -> None:
+        self.queries: list[RunningQuery] = []
+        self._console = console
+        self._shown = shown
+        self._live = Live(self, console=console, refresh_per_second=4, transient=True)
+        self._lines = threading.Thread(target=self._print_lines, daemon=True)
+        self._ended = threading.Event()
+
+    def add(self, query: RunningQuery) -> None:
+        """Show this query too."""
+        self.queries.append(query)
+
+    def __rich__(self) -> Table | str:
+        """Return the table that rich's Live draws again and again."""
+        return progress_table(self.queries) if self.queries else ""
+
+    def __enter__(self) -> Watch:
+        """Start to show."""
+        if self._shown and self._console.is_terminal:
+            self._live.start()
+        elif self._shown:
+            self._lines.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop to show."""
+        self._ended.set()
+        self._live.stop()
+        if self._lines.is_alive():
+            self._lines.join()
+
+    def _print_lines(self) -> None:
+        last: dict[str, str] = {}
+        ended = False
+        while not ended:
+            ended = self._ended.wait(_SECONDS_BETWEEN_LOOKS)
+            for query in tuple(self.queries):
+                line = progress_line(query.name, query.progress)
+                if last.get(query.name) != line:
+                    last[query.name] = line
+                    self._console.print(line, markup=False, highlight=False)
+
+
+def progress_table(queries: list[RunningQuery]) -> Table:
+    """Return a table with one row per query."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for title in _COLUMNS:
+        table.add_column(title, justify="left" if title in ("query", "watermark", "status") else "right")
+    for query in queries:
+        p = query.progress
+        table.add_row(
+            query.name,
+            _count(p.get("batch")),
+            _count(p.get("rows_in")),
+            watermark(p.get("watermark")),
+            _count(p.get("state_rows")),
+            _count(p.get("rows_out")),
+            _count(p.get("rows_dropped")),
+            str(p.get("status") or ""),
+        )
+    return table
+
+
+def progress_line(name: str, p: Mapping[str, Any]) -> str:
+    """Return one line for a log."""
+    return (
+        f"{name}: batch {_count(p.get('batch'))}, {_count(p.get('rows_in'))} rows in, "
+        f"watermark {watermark(p.get('watermark'))}, {_count(p.get('state_rows'))} windows open, "
+        f"{_count(p.get('rows_out'))} rows out, {_count(p.get('rows_dropped'))} late and dropped"
+    )
+
+
+def summary(name: str, p: Mapping[str, Any]) -> str:
+    """Return the last word on a query: how many rows came out, and whether the last windows did."""
+    left = p.get("state_rows") or 0
+    ended = _at_end(p.get("watermark"))
+    if ended:
+        windows = "every window came out" if not left else f"{left:,} windows did not come out"
+    else:
+        windows = f"stopped at watermark {watermark(p.get('watermark'))} with {left:,} windows open"
+    dropped = p.get("rows_dropped") or 0
+    late = f"{dropped:,} late rows dropped" if dropped else "no row was late"
+    return f"{name}: {_count(p.get('rows_in'))} rows in, {_count(p.get('rows_out'))} rows out, {windows}, {late}"
+
+
+def watermark(millis: int | None) -> str:
+    """Return a watermark as UTC date and time."""
+    if millis is None:
+        return "-"
+    if _at_end(millis):
+        return "end of time"
+    return datetime.fromtimestamp(millis / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _at_end(millis: int | None) -> bool:
+    return millis is not None and millis >= _LAST_DATE_MS - 86_400_000
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"

@@ -1,0 +1,65 @@
+"""``sqlext run``: one Session runs the script; results and progress go to the terminal as they come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from sqlext.cli.progress import Watch, summary
+from sqlext.cli.tables import result_table
+
+if TYPE_CHECKING:
+    from sqlext.execution.result import Result
+
+# Where output is not a terminal (a pipe, a file, CI), no column is cut or wrapped.
+_UNLIMITED_WIDTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line says about a run; times in milliseconds."""
+
+    catalog: str
+    checkpoint: str | None = None
+    run_for: int | None = None
+    trigger_interval: int | None = None
+    progress: bool = True
+
+
+def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> None:
+    """Run a script, show each result when it is there, and say at the end what each query wrote.
+
+    Raises:
+        SqlExtError: what the Session raised; what ran before it stands.
+    """
+    import sqlext
+
+    output, messages = console(), console(stderr=True)
+    session = sqlext.connect(catalog=options.catalog)
+    with Watch(messages, shown=options.progress) as watch:
+
+        def show(result: Result) -> None:
+            if result.query is not None:
+                watch.add(result.query)
+            elif result.columns and result.rows:
+                output.print(result_table(result.columns, result.rows))
+
+        session.run(
+            file,
+            variables=variables,
+            on_statement=show,
+            checkpoint=options.checkpoint,
+            run_for=options.run_for,
+            trigger_interval=options.trigger_interval,
+        )
+    for query in watch.queries:
+        messages.print(summary(query.name, query.progress), highlight=False)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console that cuts nothing off when nobody looks at a screen."""
+    found = Console(stderr=stderr)
+    return found if found.is_terminal else Console(stderr=stderr, width=_UNLIMITED_WIDTH)

@@ -1,0 +1,41 @@
+"""Results as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+MOST_ROWS = 100
+
+
+def result_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """Return rows as a table, numbers to the right; beyond MOST_ROWS it only says how many there are."""
+    hidden = len(rows) - MOST_ROWS
+    table = Table(box=box.SIMPLE_HEAD, caption=f"{hidden:,} more rows" if hidden > 0 else None)
+    for i, column in enumerate(columns):
+        numeric = any(_is_number(row[i]) for row in rows[:MOST_ROWS])
+        table.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
+    for row in rows[:MOST_ROWS]:
+        # Text, not str: rich would read [brackets] in the data as markup.
+        table.add_row(*(Text(cell(value)) for value in row))
+    return table
+
+
+def cell(value: Any) -> str:
+    """Return a value as SQL users expect to read it."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, datetime):
+        return value.isoformat(" ", "auto").removesuffix("+00:00")
+    return str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
