@@ -1,0 +1,137 @@
+"""What every connector can say of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from sqlext.catalog.model import Column, Table
+
+from sqlext.connectors.formats import ReadField
+from sqlext.connectors.options import COMMON, OptionError, Rules
+from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
+from sqlext.errors import did_you_mean
+from sqlext.types import LogicalType
+
+Role = Literal["source", "sink"]
+
+
+class Connector:
+    """A connector: pure functions of a table's definition."""
+
+    name: str
+    roles: tuple[Role, ...] = ("source", "sink")
+    rules: Rules = Rules()
+
+    def validate(self, table: Table, role: Role) -> None:
+        """Refuse what cannot work, before anything runs.
+
+        Raises:
+            OptionError: OPT-003 unknown option, OPT-004 missing option, OPT-005 bad value, OPT-006 wrong role,
+                OPT-007 unknown metadata key, OPT-008 a column or type the connector cannot hold.
+        """
+        if role not in self.roles:
+            other = "written to" if role == "source" else "read"
+            message = f"{self.owner} can only be {other}: `{table.name.name}` cannot be a {role}"
+            raise OptionError("OPT-006", message, option="connector")
+        self.rules_for(table, role).merged(COMMON).check(self.owner, dict(table.options))
+        self._validate_columns(table, role)
+
+    @property
+    def owner(self) -> str:
+        """How messages call it."""
+        return f"connector '{self.name}'"
+
+    def rules_for(self, table: Table, role: Role) -> Rules:
+        """Return the options that it takes for this table, those of its format included."""
+        return self.rules
+
+    def bounded(self, table: Table) -> bool:
+        """Return whether reading the table comes to an end."""
+        return False
+
+    def metadata(self, table: Table) -> Mapping[str, LogicalType]:
+        """Return the metadata columns that it offers: key -> type."""
+        return {}
+
+    def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
+        """Return how the table's physical and metadata columns are read.
+
+        Args:
+            table: as the catalog has it, hints merged into its options.
+            zone: ``spark.sql.session.timeZone`` of the session that will read it.
+        """
+        raise NotImplementedError
+
+    def write_spec(self, table: Table) -> WriteSpec:
+        """Return how the table is written."""
+        options = tuple((k, v) for k, v in table.options if k != "connector")
+        return WriteSpec(
+            connector=self.name,
+            columns=written_columns(table),
+            name=table.name.name,
+            path=table.option("path"),
+            partitioned_by=table.partitioned_by,
+            primary_key=table.primary_key.columns if table.primary_key else (),
+            options=options,
+        )
+
+    def _validate_columns(self, table: Table, role: Role) -> None:
+        offered = self.metadata(table)
+        for column in table.columns:
+            if column.kind == "metadata" and role == "source" and metadata_key(column) not in offered:
+                key = metadata_key(column)
+                hint = did_you_mean(key, offered) or (f"it has {', '.join(offered)}" if offered else None)
+                message = f"{self.owner} has no metadata '{key}' for column `{column.name}`"
+                raise OptionError("OPT-007", message, hint=hint)
+        names = {c.name for c in table.columns}
+        for name in table.partitioned_by:
+            if name not in names:
+                message = f"partition column `{name}` is no column of `{table.name.name}`"
+                raise OptionError("OPT-008", message, hint=did_you_mean(name, names))
+
+
+def metadata_key(column: Column) -> str:
+    """Return the key a metadata column is read from: its own name where no FROM is given."""
+    return column.metadata_key or column.name
+
+
+def declared_type(column: Column) -> LogicalType:
+    """Return the column's type; one that is read or written has one."""
+    if column.type is None:
+        raise OptionError("OPT-008", f"column `{column.name}` has no type")
+    return column.type
+
+
+def is_instant(table: Table, column: Column) -> bool:
+    """Return whether the column is the table's rowtime of type TIMESTAMP(p), carried as an instant."""
+    rowtime = table.watermark is not None and table.watermark.column == column.name
+    return rowtime and column.type is not None and column.type.root == "TIMESTAMP"
+
+
+def physical_fields(table: Table, leave_out: tuple[str, ...] = ()) -> tuple[ReadField, ...]:
+    """Return the physical columns, without those named."""
+    return tuple(
+        ReadField(c.name, c.type, is_instant(table, c))
+        for c in table.columns
+        if c.kind == "physical" and c.type is not None and c.name not in leave_out
+    )
+
+
+def metadata_columns(table: Table) -> tuple[Column, ...]:
+    """Return the metadata columns."""
+    return tuple(c for c in table.columns if c.kind == "metadata")
+
+
+def read_columns(table: Table) -> tuple[Column, ...]:
+    """Return the columns that are read, in the table's order: all but computed ones."""
+    return tuple(c for c in table.columns if c.kind != "computed")
+
+
+def written_columns(table: Table) -> tuple[WriteColumn, ...]:
+    """Return the columns that an INSERT fills, in the table's order."""
+    return tuple(
+        WriteColumn(c.name, c.type, metadata_key(c) if c.kind == "metadata" else None)
+        for c in table.columns
+        if c.type is not None and (c.kind == "physical" or (c.kind == "metadata" and not c.virtual))
+    )

@@ -1,0 +1,51 @@
+"""Parquet and ORC: columns carry their own types; only times need a word.
+
+Parquet hands a wall clock out as the instant that it is in UTC at no cost; ORC refuses, so it is converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlext.catalog.model import Options
+
+from sqlext.connectors.conversions import convert, stored_type, time_as_text, time_from_text, wall_to_instant
+from sqlext.connectors.formats import Decoded, ReadField, Ref
+from sqlext.connectors.options import Rules
+
+
+@dataclass(frozen=True)
+class ColumnarFormat:
+    """``'format' = 'parquet' | 'orc'``."""
+
+    name: str
+    reads_wall_clock_as_instant: bool
+    rules: Rules
+
+    def validate(self, owner: str, options: Mapping[str, str]) -> None:
+        """Accept: no option contradicts another."""
+
+    def raw_schema(self, fields: tuple[ReadField, ...], options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+        """Return the columns as the file holds them."""
+        direct = self.reads_wall_clock_as_instant
+        return tuple(
+            (f.name, "TIMESTAMP" if f.instant and direct else stored_type(f.type, time_as_text)) for f in fields
+        )
+
+    def reader_options(self, options: Mapping[str, str]) -> Options:
+        """Return no option: Flink's parquet.* and orc.* concern its own readers."""
+        return ()
+
+    def decode(self, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str, ref: Ref) -> Decoded:
+        """Return the columns, rowtimes as instants."""
+        return Decoded(tuple((f.name, self._value(f, zone, ref(f.name))) for f in fields))
+
+    def _value(self, field: ReadField, zone: str, raw: str) -> str:
+        if field.instant:
+            return raw if self.reads_wall_clock_as_instant else wall_to_instant(raw, zone)
+        return convert(field.type, raw, time_from_text)
+
+
+PARQUET = ColumnarFormat("parquet", True, Rules(prefixes=("parquet.",)))
+ORC = ColumnarFormat("orc", False, Rules(prefixes=("orc.",)))

@@ -1,0 +1,140 @@
+"""CSV by the rules of Flink's csv format.
+
+Every field is read as text and converted in SQL: Flink's rules for blanks, empty fields and NULL literals differ
+from Spark's reader, and it is faster (1,000,000 rows of 4 columns: 1.3 s against 1.7 s, measured).
+Recorded on Flink 2.3.0: an empty field is '' (no number: the job fails) unless csv.null-literal is ''; numbers
+are trimmed, texts are not; a row of the wrong length fails. With csv.ignore-parse-errors a field that cannot be
+parsed and a missing one are NULL, a row that is too long is skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlext.catalog.model import Options
+
+from sqlext.connectors.conversions import text_to_value
+from sqlext.connectors.formats import Decoded, ReadField, Ref
+from sqlext.connectors.options import Rules, any_text, boolean, one_character, unescape
+from sqlext.rewrite.quoting import string
+from sqlext.types import LogicalType
+
+_CORRUPT = "__sqlext_row"
+
+
+class CsvFormat:
+    """``'format' = 'csv'``."""
+
+    name = "csv"
+    parser = "from_csv"
+    writer = "to_csv"
+    rules = Rules(
+        {
+            "csv.field-delimiter": one_character,
+            "csv.quote-character": one_character,
+            "csv.disable-quote-character": boolean,
+            "csv.escape-character": one_character,
+            "csv.null-literal": any_text,
+            "csv.allow-comments": boolean,
+            "csv.ignore-parse-errors": boolean,
+            "csv.array-element-delimiter": any_text,
+            "csv.write-bigdecimal-in-scientific-notation": boolean,
+        },
+        prefixes=("csv.",),
+    )
+
+    def validate(self, owner: str, options: Mapping[str, str]) -> None:
+        """Accept: no option contradicts another."""
+
+    def raw_schema(self, fields: tuple[ReadField, ...], options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+        """Return every field as text, in order; one more shows rows of the wrong length where errors are ignored."""
+        columns = [(f.name, "STRING") for f in fields]
+        if _ignores_errors(options):
+            columns.append((_CORRUPT, "STRING"))
+        return tuple(columns)
+
+    def reader_options(self, options: Mapping[str, str]) -> Options:
+        """Return the options of Spark's csv reader."""
+        found = [("mode", "FAILFAST"), *_separators(options)]
+        if _is_true(options, "csv.allow-comments"):
+            found.append(("comment", "#"))
+        if _ignores_errors(options):
+            found[0] = ("mode", "PERMISSIVE")
+            found.append(("columnNameOfCorruptRecord", _CORRUPT))
+        return tuple(found)
+
+    def decode(self, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str, ref: Ref) -> Decoded:
+        """Return the values that the texts stand for."""
+        lenient = _ignores_errors(options)
+        texts = {f.name: _text(ref(f.name), options, ref(_CORRUPT) if lenient else None) for f in fields}
+        delimiter = unescape(options.get("csv.array-element-delimiter", ";"))
+        values = tuple(
+            (f.name, _value(f.type, texts[f.name], zone, delimiter, instant=f.instant, lenient=lenient)) for f in fields
+        )
+        return Decoded(values, (_is_not_too_long(fields, options, ref),) if lenient and fields else ())
+
+
+def _is_not_too_long(fields: tuple[ReadField, ...], options: Mapping[str, str], ref: Ref) -> str:
+    """Return whether a row has no field beyond the last column. Spark shows a row whole if its length is wrong."""
+    corrupt = ref(_CORRUPT)
+    schema = ", ".join(f"c{i} STRING" for i in range(len(fields) + 1))
+    settings = ", ".join(f"{string(k)}, {string(v)}" for k, v in _separators(options))
+    beyond = f"from_csv({corrupt}, {string(schema)}, map({settings})).c{len(fields)}"
+    # Spark refuses a scan of the corrupt-record column alone, which COUNT(*) would leave.
+    anchor = f"(hash({ref(fields[0].name)}) & 0) = 0"
+    return f"({corrupt} IS NULL OR {beyond} IS NULL) AND {anchor}"
+
+
+def _separators(options: Mapping[str, str]) -> Options:
+    quote = unescape(options.get("csv.quote-character", '"'))
+    if _is_true(options, "csv.disable-quote-character"):
+        quote = ""
+    # Flink doubles a quote inside quotes unless told of an escape character.
+    escape = unescape(options.get("csv.escape-character", "")) or quote
+    found = [("sep", unescape(options.get("csv.field-delimiter", ","))), ("quote", quote)]
+    return tuple(found + ([("escape", escape)] if escape else []))
+
+
+def writer_options(options: Mapping[str, str]) -> Options:
+    """Return the options of Spark's csv writer; NULL and '' are both empty fields, as Flink writes them."""
+    null = options.get("csv.null-literal", "")
+    return (*_separators(options), ("nullValue", null), ("emptyValue", ""), ("escapeQuotes", "true"))
+
+
+def _text(raw: str, options: Mapping[str, str], corrupt: str | None) -> str:
+    """Return the text of a field as Flink sees it. Spark's parser gives NULL for an empty one."""
+    literal = options.get("csv.null-literal")
+    if literal == "":
+        return raw
+    # In a row that is too short the missing fields are NULL, not ''.
+    text = f"coalesce({raw}, '')" if corrupt is None else f"coalesce({raw}, IF({corrupt} IS NULL, '', NULL))"
+    return text if literal is None else f"nullif({text}, {string(literal)})"
+
+
+def _value(
+    declared: LogicalType, text: str, zone: str, delimiter: str, *, instant: bool = False, lenient: bool = False
+) -> str:
+    parts = f"split({text}, {string(_literal_pattern(delimiter))})"
+    if declared.root == "ARRAY":
+        element = _value(declared.children[0], "e", zone, delimiter, lenient=lenient)
+        array = parts if element == "e" else f"transform({parts}, e -> {element})"
+        return f"IF({text} = '', array(), {array})"
+    if declared.root == "ROW":
+        fields = (
+            f"{string(f.name)}, {_value(f.type, f'get({parts}, {i})', zone, delimiter, lenient=lenient)}"
+            for i, f in enumerate(declared.fields)
+        )
+        return f"IF({text} IS NULL, NULL, named_struct({', '.join(fields)}))"
+    return text_to_value(declared, text, zone, instant=instant, lenient=lenient)
+
+
+def _literal_pattern(delimiter: str) -> str:
+    return "".join(c if c.isalnum() or c in " ;,:" else f"\\{c}" for c in delimiter)
+
+
+def _is_true(options: Mapping[str, str], key: str) -> bool:
+    return options.get(key, "false").strip().lower() == "true"
+
+
+def _ignores_errors(options: Mapping[str, str]) -> bool:
+    return _is_true(options, "csv.ignore-parse-errors")

@@ -1,0 +1,104 @@
+"""``'connector' = 'delta'``: a Delta table by path or by its name in Spark's catalog.
+
+Bounded, like Flink's filesystem: what is there when the query starts, to the end. ``'scan.mode' = 'streaming'``
+or ``source.monitor-interval`` makes it unbounded: later commits are read too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.catalog.model import Table
+
+from sqlext.connectors.base import Connector, Role, physical_fields
+from sqlext.connectors.conversions import (
+    convert,
+    output_type,
+    stored_type,
+    time_as_text,
+    time_from_text,
+    wall_to_instant,
+)
+from sqlext.connectors.formats import ReadField
+from sqlext.connectors.options import OptionError, Rules, any_text, boolean, duration, memory, positive, whole
+from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec
+from sqlext.rewrite.quoting import identifier
+
+_STREAM_READER = {
+    "maxFilesPerTrigger": positive,
+    "maxBytesPerTrigger": memory,
+    "startingVersion": any_text,
+    "startingTimestamp": any_text,
+    "ignoreDeletes": boolean,
+    "ignoreChanges": boolean,
+    "skipChangeCommits": boolean,
+}
+_BATCH_READER = {"versionAsOf": whole, "timestampAsOf": any_text}
+
+
+class Delta(Connector):
+    """A Delta table. Reader options go by Delta's own names."""
+
+    name = "delta"
+    rules = Rules(
+        {
+            "path": any_text,
+            "table-path": any_text,
+            "table-name": any_text,
+            "source.monitor-interval": duration,
+            **_STREAM_READER,
+            **_BATCH_READER,
+        },
+        prefixes=("delta.",),
+    )
+
+    def validate(self, table: Table, role: Role) -> None:
+        """Refuse what cannot work; see Connector.validate."""
+        super().validate(table, role)
+        places = [k for k in ("path", "table-path", "table-name") if table.option(k)]
+        if not places:
+            hint = "add 'path' = '/folder', or 'table-name' = 'database.table' of Spark's catalog"
+            raise OptionError("OPT-004", f"{self.owner} needs option 'path' or 'table-name'", hint=hint)
+        if len(places) > 1:
+            message = f"{self.owner} takes one of {' and '.join(places)}, not both"
+            raise OptionError("OPT-005", message, option=places[1])
+
+    def bounded(self, table: Table) -> bool:
+        """Return whether it is read to the version of when the query starts."""
+        return table.option("scan.mode") != "streaming" and table.option("source.monitor-interval") is None
+
+    def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
+        """Return how the table is read; its own schema is held against the declared one when it is opened."""
+        fields = physical_fields(table)
+        return ReadSpec(
+            format="delta",
+            schema=stored_schema(fields),
+            fixed_schema=True,
+            columns=stored_columns(fields, zone),
+            stream_options=tuple((k, v) for k, v in table.options if k in _STREAM_READER),
+            batch_options=tuple((k, v) for k, v in table.options if k in _BATCH_READER),
+            path=table.option("path") or table.option("table-path"),
+            table=table.option("table-name"),
+            bounded=self.bounded(table),
+        )
+
+    def write_spec(self, table: Table) -> WriteSpec:
+        """Return how the table is written."""
+        spec = super().write_spec(table)
+        path = table.option("path") or table.option("table-path")
+        return replace(spec, format="delta", path=path, table=table.option("table-name"))
+
+
+def stored_schema(fields: tuple[ReadField, ...]) -> tuple[tuple[str, str], ...]:
+    """Return the columns as a table of Spark holds them: under their own types, TIME as text."""
+    return tuple((f.name, stored_type(f.type, time_as_text)) for f in fields)
+
+
+def stored_columns(fields: tuple[ReadField, ...], zone: str) -> tuple[ReadColumn, ...]:
+    """Return the columns that come out of such a table: rowtimes as instants."""
+    return tuple(ReadColumn(f.name, _stored_value(f, zone), output_type(f.type, f.instant)) for f in fields)
+
+
+def _stored_value(field: ReadField, zone: str) -> str:
+    raw = identifier(field.name)
+    return wall_to_instant(raw, zone) if field.instant else convert(field.type, raw, time_from_text)

@@ -1,0 +1,187 @@
+"""``'connector' = 'filesystem'``: files of csv, json, parquet or orc in a folder, Flink's option names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sqlext.catalog.model import Column, Table
+
+from sqlext.connectors.base import (
+    Connector,
+    Role,
+    declared_type,
+    is_instant,
+    metadata_columns,
+    metadata_key,
+    physical_fields,
+    read_columns,
+)
+from sqlext.connectors.columnar_formats import ORC, PARQUET
+from sqlext.connectors.conversions import output_type, text_to_value, wall_to_instant
+from sqlext.connectors.csv_format import CsvFormat
+from sqlext.connectors.formats import Decoded, Format, ReadField, unknown_format
+from sqlext.connectors.json_format import JsonFormat, fails_on_missing
+from sqlext.connectors.messages import missing_field_check, parsed
+from sqlext.connectors.options import (
+    OptionError,
+    Rules,
+    any_text,
+    boolean,
+    duration,
+    memory,
+    one_of,
+    pattern,
+    positive,
+)
+from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec
+from sqlext.rewrite.quoting import identifier, string
+from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3, LogicalType
+
+FORMATS: dict[str, Format] = {f.name: f for f in (CsvFormat(), JsonFormat(), PARQUET, ORC)}
+
+#: Folder of rows whose partition value is NULL or empty, Flink's name.
+DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
+
+_RULES = Rules(
+    {
+        "path": any_text,
+        "format": any_text,
+        "source.path.regex-pattern": pattern,
+        "source.monitor-interval": duration,
+        "source.report-statistics": one_of("NONE", "ALL"),
+        "partition.default-name": any_text,
+        "partition.time-extractor.class": any_text,
+        "partition.time-extractor.kind": one_of("default", "custom"),
+        "partition.time-extractor.timestamp-formatter": any_text,
+        "partition.time-extractor.timestamp-pattern": any_text,
+        "auto-compaction": boolean,
+        "compaction.file-size": memory,
+        "compaction.parallelism": positive,
+        "sink.partition-commit.delay": duration,
+        "sink.partition-commit.policy.class": any_text,
+        "sink.partition-commit.policy.class.parameters": any_text,
+        "sink.partition-commit.policy.kind": any_text,
+        "sink.partition-commit.success-file.name": any_text,
+        "sink.partition-commit.trigger": one_of("process-time", "partition-time"),
+        "sink.partition-commit.watermark-time-zone": any_text,
+        "sink.rolling-policy.check-interval": duration,
+        "sink.rolling-policy.file-size": memory,
+        "sink.rolling-policy.inactivity-interval": duration,
+        "sink.rolling-policy.rollover-interval": duration,
+        "sink.shuffle-by-partition.enable": boolean,
+    },
+    required=("path", "format"),
+)
+
+# Paths come out as Flink writes them: decoded, without scheme. In a URL's path a plus sign is itself.
+_FILE_PATH = (
+    "regexp_replace(url_decode(replace(_metadata.file_path, '+', '%2B')), '^[a-zA-Z][a-zA-Z0-9+.-]*:(//[^/]*)?', '')"
+)
+_METADATA = {
+    "file.path": (STRING, _FILE_PATH),
+    "file.name": (STRING, "url_decode(replace(_metadata.file_name, '+', '%2B'))"),
+    "file.size": (BIGINT, "_metadata.file_size"),
+    "file.modification-time": (TIMESTAMP_LTZ3, "_metadata.file_modification_time"),
+}
+
+
+class Filesystem(Connector):
+    """Files. Bounded unless ``source.monitor-interval`` is set, as in Flink."""
+
+    name = "filesystem"
+    rules = _RULES
+
+    def rules_for(self, table: Table, role: Role) -> Rules:
+        """Return the connector's options and those of the table's format."""
+        return _RULES.merged(self._format(table).rules) if table.option("format") else _RULES
+
+    def validate(self, table: Table, role: Role) -> None:
+        """Refuse what cannot work; see Connector.validate."""
+        super().validate(table, role)
+        self._format(table).validate(self.owner, dict(table.options))
+        if len(table.partitioned_by) == len(table.columns):
+            raise OptionError("OPT-008", f"every column of `{table.name.name}` is a partition column")
+
+    def bounded(self, table: Table) -> bool:
+        """Return whether the folder is read once: no ``source.monitor-interval``."""
+        return table.option("source.monitor-interval") is None and table.option("scan.mode") != "streaming"
+
+    def metadata(self, table: Table) -> Mapping[str, LogicalType]:
+        """Return path, name, size and modification time of the file a row came from."""
+        return {key: type_ for key, (type_, _) in _METADATA.items()}
+
+    def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
+        """Return how the files are read; partition columns come from folder names."""
+        options = dict(table.options)
+        file_format = self._format(table)
+        fields = physical_fields(table, table.partitioned_by)
+        raw = file_format.raw_schema(fields, options)
+        columns = {c.name: c for c in read_columns(table)}
+        partitions = tuple((n, "STRING") for n in table.partitioned_by)
+        derived: tuple[tuple[str, str], ...] = ()
+        spark_format = file_format.name
+        reader = file_format.reader_options(options)
+        if file_format.name == "json" and fails_on_missing(options):
+            # Spark's reader cannot tell an absent key from a null one: the lines are parsed in SQL.
+            spark_format, derived, decoded = "text", *self._line_by_line(fields, options, zone)
+            raw, reader = (("value", "STRING"),), ()
+        else:
+            decoded = file_format.decode(fields, options, zone, identifier)
+        expressions = dict(decoded.expressions)
+        for name in table.partitioned_by:
+            expressions[name] = _partition_value(table, columns[name], zone)
+        for column in metadata_columns(table):
+            expressions[column.name] = _metadata_value(table, column, zone)
+        return ReadSpec(
+            format=spark_format,
+            schema=raw + partitions,
+            columns=tuple(
+                ReadColumn(c.name, expressions[c.name], output_type(declared_type(c), is_instant(table, c)))
+                for c in columns.values()
+            ),
+            # Flink reads sub-folders too, and takes values from folder names only where PARTITIONED BY says so.
+            options=reader if table.partitioned_by else (*reader, ("recursiveFileLookup", "true")),
+            # By default Spark skips files a week older than the newest that it has seen.
+            stream_options=(("maxFileAge", "36500d"),),
+            path=options.get("path"),
+            derived=derived,
+            filters=(*_path_filter(options), *decoded.filters),
+            bounded=self.bounded(table),
+            file_metadata=bool(metadata_columns(table)) or "source.path.regex-pattern" in options,
+        )
+
+    def write_spec(self, table: Table) -> WriteSpec:
+        """Return how the files are written."""
+        return replace(super().write_spec(table), format=table.option("format"))
+
+    def _format(self, table: Table) -> Format:
+        name = table.option("format") or ""
+        if name not in FORMATS:
+            raise unknown_format(name, FORMATS, self.owner)
+        return FORMATS[name]
+
+    def _line_by_line(
+        self, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str
+    ) -> tuple[tuple[tuple[str, str], ...], Decoded]:
+        message = parsed(JsonFormat(), identifier("value"), "__value", fields, options, zone)
+        check = missing_field_check(identifier("value"), fields)
+        return message.derived, Decoded(message.decoded.expressions, (check, *message.decoded.filters))
+
+
+def _path_filter(options: Mapping[str, str]) -> tuple[str, ...]:
+    regex = options.get("source.path.regex-pattern")
+    return (f"{_FILE_PATH} RLIKE {string(f'^(?:{regex})$')}",) if regex else ()
+
+
+def _partition_value(table: Table, column: Column, zone: str) -> str:
+    default = table.option("partition.default-name", DEFAULT_PARTITION) or DEFAULT_PARTITION
+    text = f"nullif({identifier(column.name)}, {string(default)})"
+    return text_to_value(declared_type(column), text, zone, instant=is_instant(table, column))
+
+
+def _metadata_value(table: Table, column: Column, zone: str) -> str:
+    own, expression = _METADATA[metadata_key(column)]
+    declared = declared_type(column)
+    value = expression if own == declared else f"CAST({expression} AS {declared.spark()})"
+    return wall_to_instant(value, zone) if is_instant(table, column) else value

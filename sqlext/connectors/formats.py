@@ -1,0 +1,74 @@
+"""Formats of files and messages: one interface, and the formats by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlext.catalog.model import Options
+
+from sqlext.connectors.options import OptionError, Rules
+from sqlext.errors import did_you_mean
+from sqlext.types import LogicalType
+
+Ref = Callable[[str], str]
+"""Name of a raw column -> the SQL that refers to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadField:
+    """A column to read: ``instant`` for a TIMESTAMP(p) rowtime, which comes out as a Spark TIMESTAMP."""
+
+    name: str
+    type: LogicalType
+    instant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """How the fields come out of the raw columns: an expression for each, and predicates rows must meet."""
+
+    expressions: tuple[tuple[str, str], ...]
+    filters: tuple[str, ...] = ()
+
+
+class Format(Protocol):
+    """A format: pure functions of the table's options (with their prefix, for instance ``csv.``)."""
+
+    name: str
+    rules: Rules
+
+    def validate(self, owner: str, options: Mapping[str, str]) -> None:
+        """Refuse what single values cannot show: options that contradict each other."""
+
+    def raw_schema(self, fields: tuple[ReadField, ...], options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+        """Return the raw columns as (name, Spark type)."""
+
+    def reader_options(self, options: Mapping[str, str]) -> Options:
+        """Return the options of Spark's reader."""
+
+    def decode(self, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str, ref: Ref) -> Decoded:
+        """Return the fields as expressions over the raw columns."""
+
+
+class TextFormat(Format, Protocol):
+    """A format whose rows are also messages (of Kafka): a value is parsed by a function of SQL."""
+
+    #: ``from_json`` or ``from_csv``.
+    parser: str
+    #: ``to_json`` or ``to_csv``.
+    writer: str
+
+
+#: Formats of Flink that need changelogs between operators.
+CHANGELOG_FORMATS = ("debezium-json", "canal-json", "maxwell-json", "ogg-json")
+
+
+def unknown_format(name: str, known: Mapping[str, object], owner: str) -> OptionError:
+    """Return the refusal of a format."""
+    if name in CHANGELOG_FORMATS:
+        message = f"format '{name}' carries updates and deletes, which are not read or written yet"
+        return OptionError("LATER-010", message, option="format", hint=f"{owner} takes {', '.join(known)}")
+    hint = did_you_mean(name, known) or f"it takes {', '.join(known)}"
+    return OptionError("OPT-005", f"{owner} has no format '{name}'", option="format", hint=hint)

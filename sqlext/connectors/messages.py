@@ -1,0 +1,41 @@
+"""Rows inside a text or a message: parsed by a SQL function instead of a file reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlext.connectors.formats import Decoded, ReadField, TextFormat
+from sqlext.rewrite.quoting import identifier, string
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMessage:
+    """The struct that a message is parsed to, and the columns in it."""
+
+    derived: tuple[tuple[str, str], ...]
+    decoded: Decoded
+
+
+def parsed(
+    text_format: TextFormat,
+    text: str,
+    name: str,
+    fields: tuple[ReadField, ...],
+    options: Mapping[str, str],
+    zone: str,
+) -> ParsedMessage:
+    """Return how ``text`` (SQL of a STRING) is parsed into a struct called ``name``, and taken apart."""
+    schema = ", ".join(f"{identifier(n)} {t}" for n, t in text_format.raw_schema(fields, options))
+    settings = ", ".join(f"{string(k)}, {string(v)}" for k, v in text_format.reader_options(options))
+    struct = f"{text_format.parser}({text}, {string(schema)}, map({settings}))"
+    decoded = text_format.decode(fields, options, zone, lambda n: f"{identifier(name)}.{identifier(n)}")
+    return ParsedMessage(((name, struct),), decoded)
+
+
+def missing_field_check(text: str, fields: tuple[ReadField, ...]) -> str:
+    """Return a predicate that fails the job where the JSON object ``text`` lacks a field."""
+    wanted = ", ".join(string(f.name) for f in fields)
+    missing = f"array_except(array({wanted}), json_object_keys({text}))"
+    message = f"concat('json.fail-on-missing-field: the row has no field ', array_join({missing}, ', '))"
+    return f"IF(size({missing}) = 0, true, CAST(raise_error({message}) AS BOOLEAN))"

@@ -1,0 +1,177 @@
+"""Rules for WITH options: which keys, which values, and a clear word for what does not fit.
+
+Keys and value syntax are Flink's (org.apache.flink.configuration.ConfigOptions); so is the rule that a
+format takes any key under its own prefix (case ddl/unknown_format_option_accepted).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.settings import parse_duration
+
+
+class OptionError(SqlExtError):
+    """A refusal because of an option; ``option`` is its key, by which a caller finds its place in the text."""
+
+    def __init__(self, code: str, message: str, *, option: str | None = None, hint: str | None = None) -> None:
+        super().__init__(code, message, hint=hint)
+        self.option = option
+
+
+Check = Callable[[str], str | None]
+"""Given a value, what it should have been, or None if it is right."""
+
+
+def any_text(value: str) -> str | None:
+    """Take any value."""
+    return None
+
+
+def boolean(value: str) -> str | None:
+    """Take ``true`` or ``false``, in any case."""
+    return None if value.strip().lower() in ("true", "false") else "true or false"
+
+
+def duration(value: str) -> str | None:
+    """Take a duration as Flink writes it."""
+    return None if parse_duration(value) is not None else "a duration such as `10 s` or `5min`"
+
+
+def memory(value: str) -> str | None:
+    """Take a size as Flink writes it (``128MB``)."""
+    good = re.fullmatch(r"\s*\d+\s*([kmgt]?b?|[kmgt]ib|bytes|(kilo|mega|giga|tera)(bi)?bytes)?\s*", value, re.I)
+    return None if good else "a size such as `128mb`"
+
+
+def positive(value: str) -> str | None:
+    """Take a whole number above zero."""
+    return None if re.fullmatch(r"\s*0*[1-9]\d*\s*", value) else "a whole number above 0"
+
+
+def whole(value: str) -> str | None:
+    """Take a whole number, zero included."""
+    return None if re.fullmatch(r"\s*\d+\s*", value) else "a whole number"
+
+
+def number(value: str) -> str | None:
+    """Take a decimal number with sign and exponent."""
+    return None if re.fullmatch(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", value) else "a number"
+
+
+def one_of(*choices: str) -> Check:
+    """Take one of some words, in any case."""
+    words = [c.lower() for c in choices]
+    return lambda value: None if value.strip().lower() in words else " or ".join(choices)
+
+
+def pattern(value: str) -> str | None:
+    """Take a regular expression."""
+    try:
+        re.compile(value)
+    except re.error:
+        return "a regular expression"
+    return None
+
+
+def one_character(value: str) -> str | None:
+    """Take one character, or an escape that stands for one (``\\t``)."""
+    return None if len(unescape(value)) == 1 else "one character"
+
+
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
+
+
+def unescape(value: str) -> str:
+    """Return the text with Java's escapes resolved, as Flink does for delimiters."""
+    found = re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m.group(1), 16)), value)
+    return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m.group(1), m.group(1)), found) if len(found) > 1 else found
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The options that a connector or a format takes.
+
+    Attributes:
+        keys: key -> check of its value.
+        required: keys without which it does not work.
+        prefixes: any key that begins so is taken (``properties.``).
+        patterns: (regular expression of a key, check): ``fields.<name>.kind``.
+    """
+
+    keys: Mapping[str, Check] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    patterns: tuple[tuple[str, Check], ...] = ()
+
+    def merged(self, *others: Rules) -> Rules:
+        """Return these rules and those of others."""
+        every = (self, *others)
+        return Rules(
+            {k: c for r in every for k, c in r.keys.items()},
+            tuple(dict.fromkeys(k for r in every for k in r.required)),
+            tuple(p for r in every for p in r.prefixes),
+            tuple(p for r in every for p in r.patterns),
+        )
+
+    def check(self, owner: str, options: Mapping[str, str]) -> None:
+        """Check options of ``owner`` (``connector 'filesystem'``).
+
+        Raises:
+            OptionError: OPT-003 unknown key, OPT-004 missing one, OPT-005 bad value.
+        """
+        for key, value in options.items():
+            self._check_one(owner, key, value)
+        for key in self.required:
+            if key not in options:
+                raise OptionError("OPT-004", f"{owner} needs option '{key}'", hint=f"add '{key}' = '...' to WITH (...)")
+
+    def _check_one(self, owner: str, key: str, value: str) -> None:
+        rule = self._rule_of(key)
+        if rule is None:
+            hint = did_you_mean(key, self.keys) or f"it takes {listed(self._shown())}"
+            raise OptionError("OPT-003", f"{owner} has no option '{key}'", option=key, hint=hint)
+        # A reference to a secret is known only when the query starts.
+        wanted = None if value.startswith(("env:", "file:")) else rule(value)
+        if wanted is not None:
+            message = f"option '{key}' of {owner} must be {wanted}, not '{value}'"
+            raise OptionError("OPT-005", message, option=key)
+
+    def _rule_of(self, key: str) -> Check | None:
+        if key in self.keys:
+            return self.keys[key]
+        for expression, check in self.patterns:
+            if re.fullmatch(expression, key):
+                return check
+        return any_text if key.startswith(self.prefixes) and self.prefixes else None
+
+    def _shown(self) -> list[str]:
+        return sorted(self.keys) + [f"{p}*" for p in self.prefixes]
+
+
+def listed(names: Iterable[str], limit: int = 12) -> str:
+    """Return names as text, the rest counted."""
+    every = list(names)
+    more = f" and {len(every) - limit} more" if len(every) > limit else ""
+    return ", ".join(every[:limit]) + more
+
+
+#: Options that every source takes: Flink's watermark options, static tables, and what is ours.
+COMMON = Rules(
+    {
+        "connector": any_text,
+        "property-version": any_text,
+        "scan.watermark.emit.strategy": one_of("on-event", "on-periodic"),
+        "scan.watermark.idle-timeout": duration,
+        "scan.watermark.alignment.group": any_text,
+        "scan.watermark.alignment.max-drift": duration,
+        "scan.watermark.alignment.update-interval": duration,
+        "scan.parallelism": positive,
+        "scan.mode": one_of("snapshot", "streaming"),
+        "sink.parallelism": positive,
+    },
+    prefixes=("sqlext.",),
+)

@@ -1,0 +1,39 @@
+"""Connectors by name."""
+
+from __future__ import annotations
+
+from sqlext.catalog.model import Table
+
+from sqlext.connectors.base import Connector
+from sqlext.connectors.blackhole import Blackhole
+from sqlext.connectors.datagen import Datagen
+from sqlext.connectors.delta import Delta
+from sqlext.connectors.filesystem import Filesystem
+from sqlext.connectors.kafka import Kafka
+from sqlext.connectors.options import OptionError, listed
+from sqlext.connectors.print_sink import Print
+from sqlext.connectors.rate import Rate
+from sqlext.connectors.spark_format import SparkFormat
+from sqlext.errors import did_you_mean
+
+CONNECTORS: dict[str, Connector] = {
+    c.name: c for c in (Filesystem(), Delta(), Kafka(), Rate(), Datagen(), Print(), Blackhole(), SparkFormat())
+}
+
+
+def connector_of(table: Table) -> Connector:
+    """Return the connector of a table.
+
+    Raises:
+        OptionError: OPT-001 the table names none, OPT-002 there is none of that name.
+    """
+    name = table.option("connector")
+    if name is None:
+        message = f"table `{table.name.name}` has no 'connector' option: it can neither be read nor written"
+        hint = f"add WITH ('connector' = '...'), one of {', '.join(CONNECTORS)}"
+        raise OptionError("OPT-001", message, hint=hint)
+    found = CONNECTORS.get(name)
+    if found is None:
+        hint = did_you_mean(name, CONNECTORS) or f"there are {listed(CONNECTORS)}; any Spark format by 'spark'"
+        raise OptionError("OPT-002", f"there is no connector '{name}'", option="connector", hint=hint)
+    return found

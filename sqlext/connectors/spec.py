@@ -1,0 +1,112 @@
+"""What is read and what is written, as plain values: no Spark, printable, comparable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlext.catalog.model import Options
+
+from sqlext.rewrite.quoting import identifier
+from sqlext.types import LogicalType
+
+
+@dataclass(frozen=True, slots=True)
+class ReadColumn:
+    """A column as it comes out: a Spark SQL expression over the raw columns, and its Spark type."""
+
+    name: str
+    expression: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSpec:
+    """A source, declaratively.
+
+    The raw relation (``format``, ``schema``, options, ``path`` or ``table``) gets the ``derived`` columns added,
+    is filtered by ``filters`` and projected to ``columns``, in this order.
+
+    Attributes:
+        format: name of a Spark data source.
+        columns: what comes out. A TIMESTAMP(p) rowtime is a Spark TIMESTAMP: its wall clock taken as UTC.
+        schema: raw columns as (name, Spark type); what a format with a schema of its own is held against.
+        fixed_schema: whether ``schema`` is what the format finds for itself instead of what it is told.
+        options: of the reader; values may be references to secrets, resolved when it is opened.
+        stream_options, batch_options: further ones that only one of the two readers takes.
+        path, table: where it lies: a path, or a name in Spark's catalog.
+        derived: (name, expression) over the raw columns, computed once and used by ``columns`` and ``filters``.
+        filters: predicates that a row of the raw relation must meet.
+        bounded: whether it has an end.
+        file_metadata: whether expressions use Spark's ``_metadata`` column, which no view hands on.
+        batch_relation: SQL relation that stands for the raw one when read as batch, where the format is stream-only.
+    """
+
+    format: str
+    columns: tuple[ReadColumn, ...]
+    schema: tuple[tuple[str, str], ...] = ()
+    fixed_schema: bool = False
+    options: Options = ()
+    stream_options: Options = ()
+    batch_options: Options = ()
+    path: str | None = None
+    table: str | None = None
+    derived: tuple[tuple[str, str], ...] = ()
+    filters: tuple[str, ...] = ()
+    bounded: bool = True
+    file_metadata: bool = False
+    batch_relation: str | None = None
+
+    @property
+    def is_projection_only(self) -> bool:
+        """Whether the raw relation is what comes out, as it is."""
+        return (
+            not self.derived
+            and not self.filters
+            and tuple((c.name, c.type) for c in self.columns) == self.schema
+            and all(c.expression == identifier(c.name) for c in self.columns)
+        )
+
+    def select(self, relation: str) -> str:
+        """Return the query over ``relation`` (SQL text: the raw relation) that gives the columns."""
+        source = relation
+        if self.derived:
+            added = ", ".join(f"{e} AS {identifier(n)}" for n, e in self.derived)
+            source = f"(SELECT *, {added} FROM {relation})"  # noqa: S608 - names are quoted
+        columns = ", ".join(f"{c.expression} AS {identifier(c.name)}" for c in self.columns)
+        where = " WHERE " + " AND ".join(f"({f})" for f in self.filters) if self.filters else ""
+        return f"SELECT {columns} FROM {source}{where}"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class WriteColumn:
+    """A column of a sink; ``metadata_key`` is set for a metadata column that is written."""
+
+    name: str
+    type: LogicalType
+    metadata_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteSpec:
+    """A sink, declaratively: ``connector`` says which one, the rest what it needs.
+
+    ``options`` are those of the table without ``connector``; values may be references to secrets.
+    """
+
+    connector: str
+    columns: tuple[WriteColumn, ...]
+    name: str = ""
+    format: str | None = None
+    path: str | None = None
+    table: str | None = None
+    partitioned_by: tuple[str, ...] = ()
+    primary_key: tuple[str, ...] = ()
+    options: Options = ()
+
+    def option(self, key: str, default: str = "") -> str:
+        """Return an option's value."""
+        return dict(self.options).get(key, default)
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        """Return a boolean option's value."""
+        return self.option(key, str(default)).strip().lower() == "true"

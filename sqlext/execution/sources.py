@@ -1,0 +1,149 @@
+"""A described source, opened: a streaming or a batch DataFrame of the table's columns."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException
+
+from sqlext.connectors.conversions import instant_to_wall, wall_to_instant
+from sqlext.connectors.options import OptionError
+from sqlext.connectors.spec import ReadSpec
+from sqlext.errors import SqlExtError
+from sqlext.rewrite.quoting import identifier
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_GLOB = re.compile(r"([{}\[\]*?\\])")
+_MISSING = ("PATH_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "DELTA_SCHEMA_NOT_SET")
+
+
+def open_stream(spark: SparkSession, spec: ReadSpec) -> DataFrame:
+    """Return the source as a streaming DataFrame of ``spec.columns``.
+
+    Raises:
+        OptionError: OPT-009 nothing lies at the path, OPT-012 what lies there has other columns than declared,
+            OPT-013 the format has no streaming reader.
+    """
+    reader = spark.readStream.format(spec.format).options(**_options(spec, stream=True))
+    if spec.schema and not spec.fixed_schema:
+        reader = reader.schema(_ddl(spec))
+    try:
+        if spec.table is not None:
+            raw = reader.table(spec.table)
+        else:
+            raw = reader.load(_literal_path(spec.path)) if spec.path is not None else reader.load()
+        return _project(spark, raw, spec)
+    except AnalysisException as error:
+        raise _refusal(error, spec, "streaming") from error
+
+
+def open_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
+    """Return all that the source holds now as a DataFrame of ``spec.columns``; raises as ``open_stream``."""
+    try:
+        return _project(spark, _open_raw_batch(spark, spec), spec)
+    except AnalysisException as error:
+        raise _refusal(error, spec, "batch") from error
+
+
+def _open_raw_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
+    if spec.batch_relation is not None:
+        return spark.sql(f"SELECT * FROM {spec.batch_relation}")  # noqa: S608 - built by the connector
+    reader = spark.read.format(spec.format).options(**_options(spec, stream=False))
+    if spec.schema and not spec.fixed_schema:
+        reader = reader.schema(_ddl(spec))
+    if spec.table is not None:
+        return reader.table(spec.table)
+    return reader.load(_literal_path(spec.path)) if spec.path is not None else reader.load()
+
+
+def _project(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
+    frame = _as_declared(spark, raw, spec) if spec.fixed_schema else raw
+    if spec.derived:
+        frame = frame.selectExpr("*", *(f"{e} AS {identifier(n)}" for n, e in spec.derived))
+    for predicate in spec.filters:
+        frame = frame.where(predicate)
+    return frame.selectExpr(*(f"{c.expression} AS {identifier(c.name)}" for c in spec.columns))
+
+
+def _as_declared(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
+    """Return the raw relation with the declared types, where its own differ in a way that loses nothing."""
+    from pyspark.sql.types import StructType
+
+    zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
+    found = {f.name: f.dataType.simpleString() for f in raw.schema.fields}
+    wanted = {f.name: f.dataType.simpleString() for f in StructType.fromDDL(_ddl(spec)).fields}
+    changed = {}
+    for name, declared in wanted.items():
+        own = found.get(name)
+        if own is None:
+            what = f"{_place(spec)} has no column `{name}`; it has {', '.join(found) or 'none'}"
+            raise OptionError("OPT-012", what, hint="declare the columns that are there")
+        if own != declared:
+            changed[name] = _adapted(name, own, declared, zone, spec)
+    return raw.withColumns({n: _expr(e) for n, e in changed.items()}) if changed else raw
+
+
+def _expr(text: str):  # type: ignore[no-untyped-def]
+    from pyspark.sql import functions
+
+    return functions.expr(text)
+
+
+_WIDENINGS = {
+    ("tinyint", "smallint"),
+    ("tinyint", "int"),
+    ("tinyint", "bigint"),
+    ("smallint", "int"),
+    ("smallint", "bigint"),
+    ("int", "bigint"),
+    ("float", "double"),
+    ("int", "double"),
+}
+
+
+def _adapted(name: str, own: str, declared: str, zone: str, spec: ReadSpec) -> str:
+    column = identifier(name)
+    if (own, declared) == ("timestamp", "timestamp_ntz"):
+        return instant_to_wall(column, zone)
+    if (own, declared) == ("timestamp_ntz", "timestamp"):
+        return wall_to_instant(column, zone)
+    if (own, declared) in _WIDENINGS or re.sub(r"(var)?char\(\d+\)", "string", own) == declared:
+        return f"CAST({column} AS {declared})"
+    what = f"column `{name}` of {_place(spec)} has type {own.upper()}, declared is {declared.upper()}"
+    raise OptionError("OPT-012", what, hint="declare the type that is there, or convert it in a query")
+
+
+def _options(spec: ReadSpec, *, stream: bool) -> dict[str, str]:
+    from sqlext.catalog.secrets import resolve_options
+
+    return resolve_options(spec.options + (spec.stream_options if stream else spec.batch_options))
+
+
+def _ddl(spec: ReadSpec) -> str:
+    return ", ".join(f"{identifier(name)} {kind}" for name, kind in spec.schema)
+
+
+def _literal_path(path: str) -> str:
+    """Return the path with glob characters escaped: Flink has no globs, Spark expands them."""
+    return _GLOB.sub(r"\\\1", path)
+
+
+def _place(spec: ReadSpec) -> str:
+    return f"{spec.format} `{spec.path or spec.table or ''}`" if spec.path or spec.table else f"format '{spec.format}'"
+
+
+def _refusal(error: AnalysisException, spec: ReadSpec, kind: str) -> SqlExtError:
+    condition = error.getCondition() or ""
+    if any(m in condition for m in _MISSING):
+        return OptionError("OPT-009", f"{_place(spec)} does not exist", option="path")
+    if "data source not found" in str(error).lower() or condition == "DATA_SOURCE_NOT_FOUND":
+        message = f"Spark has no data source '{spec.format}' here"
+        return OptionError("OPT-014", message, option="format", hint="add its package when Spark is started")
+    if "streamed" in str(error) or "STREAMING" in condition:
+        hint = "say 'scan.mode' = 'snapshot': a static table, read once"
+        return OptionError("OPT-013", f"format '{spec.format}' has no {kind} reader", option="format", hint=hint)
+    first = str(error).splitlines()[0]
+    return SqlExtError("RUN-010", f"cannot open {_place(spec)}: {first}")
