@@ -1,0 +1,1 @@
+"""Cases recorded from real Flink, run through ``sqlext.connect().run(...)``."""

@@ -1,0 +1,2 @@
+CREATE TABLE e (id INT, k STRING, v INT, ts TIMESTAMP(3)) WITH ('connector'='filesystem', 'path'='${IN}/ev.json', 'format'='json');
+ALTER TABLE e ADD v BIGINT;

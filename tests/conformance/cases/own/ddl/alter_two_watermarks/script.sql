@@ -1,0 +1,2 @@
+CREATE TABLE e (id INT, k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector'='filesystem', 'path'='${IN}/ev.json', 'format'='json');
+ALTER TABLE e ADD WATERMARK FOR ts AS ts - INTERVAL '1' SECOND;

@@ -1,0 +1,16 @@
+CREATE TABLE ev (
+  id INT, k STRING, v INT, d DOUBLE, ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/ev.json',
+  'format'='json'
+);
+CREATE TABLE snk (
+  id INT, name STRING, x DOUBLE
+) WITH (
+  'connector'='filesystem',
+  'path'='${OUT}/snk',
+  'format'='json'
+);
+INSERT INTO snk (x, id) SELECT d, id FROM ev WHERE id < 5;

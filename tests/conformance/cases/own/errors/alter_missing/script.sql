@@ -1,0 +1,1 @@
+ALTER TABLE nope SET ('a'='b');

@@ -1,0 +1,1 @@
+CREATE TABLE e (k STRING WITH ('connector'='filesystem');

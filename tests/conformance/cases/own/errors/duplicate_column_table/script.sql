@@ -1,0 +1,1 @@
+CREATE TABLE e (a INT, a STRING) WITH ('connector'='filesystem','path'='${IN}','format'='json');

@@ -1,0 +1,16 @@
+CREATE TABLE ev (
+  id INT, k STRING, v INT, d DOUBLE, ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/ev.json',
+  'format'='json'
+);
+CREATE TABLE snk (
+  a STRING
+) WITH (
+  'connector'='filesystem',
+  'path'='${OUT}/snk',
+  'format'='json'
+);
+INSERT INTO snk SELECT k.x FROM ev;

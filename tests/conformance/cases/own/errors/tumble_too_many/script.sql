@@ -1,0 +1,16 @@
+CREATE TABLE ev (
+  id INT, k STRING, v INT, d DOUBLE, ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/ev.json',
+  'format'='json'
+);
+CREATE TABLE snk (
+  k STRING, ws TIMESTAMP(3), c BIGINT
+) WITH (
+  'connector'='filesystem',
+  'path'='${OUT}/snk',
+  'format'='json'
+);
+INSERT INTO snk SELECT k, window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE ev, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' SECOND, INTERVAL '1' SECOND)) GROUP BY k, window_start, window_end;

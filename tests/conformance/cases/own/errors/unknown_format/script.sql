@@ -1,0 +1,3 @@
+CREATE TABLE e (k STRING) WITH ('connector'='filesystem','path'='${IN}/ev.json','format'='nosuch');
+CREATE TABLE snk (k STRING) WITH ('connector'='blackhole');
+INSERT INTO snk SELECT k FROM e;

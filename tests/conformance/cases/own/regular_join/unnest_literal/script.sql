@@ -1,0 +1,17 @@
+CREATE TABLE ev (
+  id INT, k STRING, v INT, d DOUBLE, ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/ev.json',
+  'format'='json'
+);
+CREATE TABLE snk (
+  id INT, x INT
+) WITH (
+  'connector'='filesystem',
+  'path'='${OUT}/snk',
+  'format'='json'
+);
+INSERT INTO snk
+SELECT id, x FROM ev CROSS JOIN UNNEST(ARRAY[1, 2, v]) AS t (x) WHERE id < 4;

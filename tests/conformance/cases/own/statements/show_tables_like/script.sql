@@ -1,0 +1,20 @@
+CREATE TABLE ev (
+  id INT, k STRING, v INT, d DOUBLE, ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND
+) WITH (
+  'connector'='filesystem',
+  'path'='${IN}/ev.json',
+  'format'='json'
+);
+CREATE VIEW e1 AS SELECT k FROM ev;
+CREATE TEMPORARY VIEW tv AS SELECT v FROM ev;
+CREATE TEMPORARY TABLE tt (a INT) WITH ('connector'='datagen');
+SHOW TABLES;
+SHOW VIEWS;
+SHOW TABLES LIKE 'e%';
+SHOW TABLES NOT LIKE 'e%';
+SHOW TABLES LIKE 't_';
+DROP VIEW e1;
+DROP TEMPORARY TABLE tt;
+SHOW TABLES;
+SHOW VIEWS;

@@ -1,0 +1,93 @@
+"""Turns a folder of cases into tests, and says at the end how many of each area pass."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from . import exceptions
+from .cases import Case, find_cases
+
+if TYPE_CHECKING:
+    from _pytest.terminal import TerminalReporter
+
+CASES = Path(__file__).parent / "cases"
+RECORDED_FIRST = CASES / "flink"
+RECORDED_HERE = CASES / "own"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give ``case`` each case of the folder; of the default folder, also those recorded here."""
+    if "case" not in metafunc.fixturenames:
+        return
+    root = Path(metafunc.config.getoption("--cases")).resolve()
+    roots = [root, RECORDED_HERE] if root == RECORDED_FIRST.resolve() else [root]
+    metafunc.parametrize("case", [_parameter(case) for case in find_cases(*roots)])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Note the area of each case, for the summary."""
+    for item in items:
+        case = _case(item)
+        if case is not None:
+            item.user_properties += [("area", case.area), ("later", exceptions.waits_for(case.key) or "")]
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Print ``N of M`` per area, and what the others wait for."""
+    outcomes, waiting = _tally(terminalreporter)
+    if not outcomes:
+        return
+    terminalreporter.section("conformance with Flink")
+    for area, counts in sorted(outcomes.items()):
+        terminalreporter.write_line(_line(area, counts, waiting[area]))
+    total: Counter[str] = sum(outcomes.values(), Counter())
+    terminalreporter.write_line(_line("all", total, Counter()))
+
+
+def _parameter(case: Case) -> pytest.ParameterSet:
+    return pytest.param(case, id=case.key, marks=_marks(case))
+
+
+def _marks(case: Case) -> list[pytest.MarkDecorator]:
+    if case.unrepeatable:
+        return [pytest.mark.skip(reason=case.unrepeatable)]
+    waits = exceptions.waits_for(case.key)
+    # What Flink refuses must be refused now, whatever it waits for.
+    if waits and not case.refused:
+        from sqlext import SqlExtError
+
+        return [pytest.mark.xfail(reason=waits, strict=True, raises=SqlExtError)]
+    return []
+
+
+def _case(item: pytest.Item) -> Case | None:
+    call = getattr(item, "callspec", None)
+    case = call.params.get("case") if call else None
+    return case if isinstance(case, Case) else None
+
+
+def _tally(reporter: TerminalReporter) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:
+    """Return how each area's cases ended, and what the waiting ones wait for."""
+    outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+    waiting: dict[str, Counter[str]] = defaultdict(Counter)
+    for outcome in ("passed", "failed", "error", "skipped", "xfailed", "xpassed"):
+        for report in reporter.stats.get(outcome, []):
+            properties = dict(getattr(report, "user_properties", []))
+            if "area" not in properties or (outcome == "passed" and report.when != "call"):
+                continue
+            outcomes[str(properties["area"])][outcome] += 1
+            if outcome == "xfailed":
+                waiting[str(properties["area"])][str(properties["later"])] += 1
+    return outcomes, waiting
+
+
+def _line(area: str, counts: Counter[str], waiting: Counter[str]) -> str:
+    counted = sum(counts.values()) - counts["skipped"]
+    text = f"{area:16} {counts['passed']:4} of {counted:4} passed"
+    rest = [f"{n} wait for {what}" for what, n in sorted(waiting.items())]
+    rest += [f"{counts['skipped']} depend on Flink's timing"] if counts["skipped"] else []
+    return text + (f"   ({'; '.join(rest)})" if rest else "")
