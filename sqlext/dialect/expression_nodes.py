@@ -5,9 +5,10 @@ A node is kept next to its text: what no rule touches is later copied verbatim f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlext.source import Span
 from sqlext.types import LogicalType
@@ -24,22 +25,33 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """Yield the nodes directly below, in source order of the fields."""
-        for f in fields(self):
-            if f.name != "span":
-                yield from _nodes(getattr(self, f.name))
+        for name in _child_fields(type(self)):
+            value = getattr(self, name)
+            if isinstance(value, Node):
+                yield value
+            elif isinstance(value, tuple):
+                yield from _nodes(value)
 
     def walk(self) -> Iterator[Node]:
         """Yield this node and all below it, depth first."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
+        # Not recursive: a generator per level would make long chains quadratic, or fail.
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(tuple(node.children())))
 
 
-def _nodes(value: Any) -> Iterator[Node]:
-    if isinstance(value, Node):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
+@cache
+def _child_fields(node_type: Hashable) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(cast("type[Node]", node_type)) if f.name != "span")
+
+
+def _nodes(values: tuple[Any, ...]) -> Iterator[Node]:
+    for item in values:
+        if isinstance(item, Node):
+            yield item
+        elif isinstance(item, tuple):
             yield from _nodes(item)
 
 
@@ -258,7 +270,7 @@ class RowValue(Expr):
 
 @dataclass(frozen=True, slots=True)
 class ArrayValue(Expr):
-    """``ARRAY[a, b]``."""
+    """``ARRAY[a, b]``; ``MULTISET[a, b]`` is a Call named MULTISET."""
 
     items: tuple[Expr, ...]
 

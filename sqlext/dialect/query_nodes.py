@@ -148,15 +148,15 @@ class SelectItem(Node):
 
 @dataclass(frozen=True, slots=True)
 class GroupingSets(Node):
-    """``ROLLUP (..)``, ``CUBE (..)``, ``GROUPING SETS ((a, b), a, ())``; nested sets are GroupingSets too."""
+    """``ROLLUP (..)``, ``CUBE (..)``, ``GROUPING SETS ((a, b), a, ())``; a nested one is the only entry of its set."""
 
     kind: str
-    sets: tuple[tuple[Expr, ...], ...]
+    sets: tuple[tuple[Expr | GroupingSets, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class GroupBy(Node):
-    """``GROUP BY items``."""
+    """``GROUP BY items``; Spark's ``GROUP BY ALL`` is the one item Keyword ALL."""
 
     items: tuple[Expr | GroupingSets, ...]
 

@@ -64,7 +64,10 @@ class PrimaryKeyDef(Node):
 
 @dataclass(frozen=True, slots=True)
 class LikeOption:
-    """``INCLUDING | EXCLUDING | OVERWRITING`` x ``ALL CONSTRAINTS DISTRIBUTION PARTITIONS GENERATED OPTIONS WATERMARKS METADATA``."""
+    """``INCLUDING | EXCLUDING | OVERWRITING`` and a feature.
+
+    ``ALL CONSTRAINTS DISTRIBUTION PARTITIONS GENERATED OPTIONS WATERMARKS METADATA``.
+    """
 
     strategy: str
     feature: str
@@ -84,6 +87,7 @@ class CreateTable(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] TABLE [IF NOT EXISTS] t (...) ... WITH (...) [LIKE ...] [AS query]``.
 
     ``columns`` are definitions; in a CTAS that only reorders columns ``column_names`` has their names.
+    ``distribution`` is the text from DISTRIBUTED on.
     """
 
     name: Name
@@ -93,6 +97,7 @@ class CreateTable(Statement):
     watermarks: tuple[WatermarkDef, ...] = ()
     primary_keys: tuple[PrimaryKeyDef, ...] = ()
     partitioned_by: tuple[str, ...] = ()
+    distribution: Span | None = None
     comment: str | None = None
     options: tuple[Option, ...] = ()
     like: LikeClause | None = None
@@ -121,7 +126,8 @@ class AlterTable(Statement):
     """One ALTER TABLE; ``action`` says which fields count.
 
     ADD and MODIFY: ``columns``, ``positions`` (per column: None, FIRST or the name it comes AFTER),
-    ``watermarks``, ``primary_keys``. DROP: ``names`` (columns). DROP WATERMARK, DROP PRIMARY KEY.
+    ``watermarks``, ``primary_keys``. DROP: ``names`` (columns). DROP WATERMARK, DROP PRIMARY KEY,
+    DROP CONSTRAINT (``names``).
     RENAME: ``new_name`` (table). RENAME COLUMN: ``names`` (old, new). SET: ``options``. RESET: ``names`` (keys).
     """
 
@@ -241,7 +247,10 @@ class ResetOption(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Insert(Statement):
-    """``[EXECUTE] INSERT INTO | OVERWRITE t [hints] [PARTITION (c = v)] [(columns)] query``."""
+    """``[EXECUTE] INSERT INTO | OVERWRITE t [hints] [PARTITION (c = v)] [(columns)] query [ON CONFLICT DO x]``.
+
+    ``on_conflict`` is NOTHING, ERROR, DEDUPLICATE or None.
+    """
 
     name: Name
     name_span: Span
@@ -250,6 +259,7 @@ class Insert(Statement):
     hints: tuple[Hint, ...] = ()
     partition: tuple[tuple[str, Expr], ...] = ()
     columns: tuple[str, ...] = ()
+    on_conflict: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,18 @@ from typing import ClassVar, NoReturn
 
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import TokenError
-from sqlglot.tokens import Tokenizer, TokenType
+from sqlglot.tokenizer_core import Token as RawToken
+from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokens import Tokenizer
 
-from sqlext.errors import SqlExtError
+from sqlext.dialect.strings import unquote
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import SourceText, Span
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text: word lists are easier to read without quotes and commas."""
+    return tuple(text.split())
 
 
 class Kind(Enum):
@@ -33,18 +41,17 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token; ``text`` is as written, ``value`` is unquoted (words keep their case)."""
+    """A token; ``text`` is as written, ``value`` is unquoted (words keep their case).
+
+    ``upper`` is the word in upper case, empty for anything but an unquoted word.
+    """
 
     kind: Kind
     text: str
     value: str
     start: int
     end: int
-
-    @property
-    def upper(self) -> str:
-        """The word in upper case, empty for anything but an unquoted word."""
-        return self.text.upper() if self.kind is Kind.WORD else ""
+    upper: str = ""
 
 
 class _FlinkTokenizer(Tokenizer):
@@ -105,30 +112,52 @@ _STRINGS = {
 _DIALECTS = {"flink": _FlinkDialect(), "spark": _SparkDialect()}
 
 
-def tokenize(source: SourceText, mode: str = "spark") -> list[Token]:
-    """Return the tokens of a whole source, with a final END token.
+def tokenize(source: SourceText, mode: str = "spark", start: int = 0, end: int | None = None) -> list[Token]:
+    """Return the tokens of a source, or of its characters [start, end), with a final END token.
 
     Args:
         source: the text; offsets are into ``source.text``.
         mode: ``'spark'`` (a backslash escapes in strings) or ``'flink'`` (it does not).
+        start, end: the part to read.
 
     Raises:
         SqlExtError: PARSE-001 for an unterminated string, quoted name or comment.
     """
-    text = source.text
+    end = len(source.text) if end is None else end
+    text = source.text[start:end]
     try:
         raw = _DIALECTS[mode].tokenize(text)
     except TokenError:
-        raise _unterminated(source, mode) from None
+        raise _unterminated(source, mode, start, end) from None
     tokens: list[Token] = []
     position = 0
     for t in raw:
-        tokens += _hints(text, position, t.start)
+        if "/*+" in text[position : t.start]:
+            tokens += _hints(text, position, t.start, start)
         position = t.end + 1
-        tokens.append(Token(_kind(t.token_type), text[t.start : position], t.text, t.start, position))
-    tokens += _hints(text, position, len(text))
-    tokens.append(Token(Kind.END, "", "", len(text), len(text)))
+        tokens.append(_token(t, text[t.start : position], start, mode))
+        if len(tokens) > 1 and tokens[-1].text[0] == '"':
+            _join_doubled(tokens)
+    tokens += _hints(text, position, len(text), start)
+    tokens.append(Token(Kind.END, "", "", end, end))
     return tokens
+
+
+def _token(raw: RawToken, text: str, shift: int, mode: str) -> Token:
+    kind = _kind(raw.token_type)
+    begin, stop = raw.start + shift, raw.end + 1 + shift
+    if kind is Kind.WORD:
+        return Token(kind, text, text, begin, stop, text.upper())
+    value = unquote(text, mode) if kind is Kind.STRING else raw.text
+    return Token(kind, text, value, begin, stop)
+
+
+def _join_doubled(tokens: list[Token]) -> None:
+    """Make one token of ``"a""b"``, which sqlglot reads as two strings."""
+    left, right = tokens[-2:]
+    if left.end == right.start and left.text[0] == '"' and left.text[-1] == '"':
+        text, value = left.text + right.text, f'{left.value}"{right.value}'
+        tokens[-2:] = [Token(Kind.STRING, text, value, left.start, right.end)]
 
 
 def _kind(token_type: TokenType) -> Kind:
@@ -141,7 +170,7 @@ def _kind(token_type: TokenType) -> Kind:
     return Kind.STRING if token_type in _STRINGS else Kind.SYMBOL
 
 
-def _hints(text: str, start: int, end: int) -> list[Token]:
+def _hints(text: str, start: int, end: int, shift: int) -> list[Token]:
     """Return the ``/*+ ... */`` between two tokens: sqlglot takes them for comments."""
     found: list[Token] = []
     at = start
@@ -152,16 +181,17 @@ def _hints(text: str, start: int, end: int) -> list[Token]:
         elif text.startswith("/*", at):
             close = text.index("*/", at) + 2
             if text.startswith("/*+", at):
-                found.append(Token(Kind.HINT, text[at:close], text[at + 3 : close - 2], at, close))
+                hint = text[at:close]
+                found.append(Token(Kind.HINT, hint, hint[3:-2], at + shift, close + shift))
             at = close
         else:
             at += 1
     return found
 
 
-def _unterminated(source: SourceText, mode: str) -> SqlExtError:
+def _unterminated(source: SourceText, mode: str, start: int, stop: int) -> SqlExtError:
     """Return the error for what sqlglot could not end, at the place where it begins."""
-    text, at = source.text, 0
+    text, at = source.text[:stop], start
     while at < len(text):
         opener, close, what = _opener(text, at)
         if not opener:
@@ -176,7 +206,7 @@ def _unterminated(source: SourceText, mode: str) -> SqlExtError:
                 hint=f"close it with {close}",
             )
         at = len(text) if end < 0 else end + len(close)
-    return SqlExtError("PARSE-001", "this text cannot be read", span=source.span(0, len(text)))
+    return SqlExtError("PARSE-001", "this text cannot be read", span=source.span(start, stop))
 
 
 def _opener(text: str, at: int) -> tuple[str, str, str]:
@@ -206,6 +236,12 @@ def _find_close(text: str, at: int, close: str, mode: str) -> int:
     return -1
 
 
+def did_you_mean_word(written: str, *words: str) -> str | None:
+    """Return a hint if an unquoted word is nearly one of these keywords, not if it is none of them."""
+    hint = did_you_mean(written, words) if len(written) > 2 and written not in words else None
+    return hint.replace("`", "") if hint else None
+
+
 class Cursor:
     """Walks a list of tokens; every ``parse_...`` function of this package takes one.
 
@@ -218,6 +254,12 @@ class Cursor:
         self.mode = mode
         self.index = 0
         self.depth = 0
+        self.strained = False  # something was nested or chained so long that the tree's height must be checked
+
+    @classmethod
+    def over(cls, span: Span, mode: str = "spark") -> Cursor:
+        """Return a cursor over the text of a span; offsets stay those of its source."""
+        return cls(span.source, tokenize(span.source, mode, span.start, span.end), mode)
 
     @property
     def token(self) -> Token:
@@ -233,6 +275,12 @@ class Cursor:
         """Whether nothing is left."""
         return self.token.kind is Kind.END
 
+    @property
+    def at_statement_end(self) -> bool:
+        """Whether nothing is left of this statement."""
+        token = self.token
+        return token.kind is Kind.END or (token.kind is Kind.SYMBOL and token.text == ";")
+
     def advance(self) -> Token:
         """Return the token in front and move past it."""
         token = self.token
@@ -242,11 +290,13 @@ class Cursor:
 
     def at_words(self, *words: str) -> bool:
         """Whether the next tokens are these unquoted words (given in upper case)."""
-        return all(self.peek(i).upper == w for i, w in enumerate(words))
+        if self.token.upper != words[0]:
+            return False
+        return all(self.peek(i).upper == w for i, w in enumerate(words) if i)
 
     def at_any(self, *words: str) -> bool:
         """Whether the next token is one of these unquoted words."""
-        return self.token.upper in words and self.token.kind is Kind.WORD
+        return self.token.upper in words
 
     def at_symbol(self, *symbols: str) -> bool:
         """Whether the next token is one of these symbols."""
@@ -275,7 +325,7 @@ class Cursor:
         first = self.token
         for word in words:
             if not self.accept_words(word):
-                raise self.unexpected(word)
+                raise self.unexpected(word, hint=did_you_mean_word(self.token.upper, word))
         return first
 
     def expect_symbol(self, symbol: str) -> Token:

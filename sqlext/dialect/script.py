@@ -1,0 +1,132 @@
+"""Scripts: ``${NAME}`` replaced, statements split and parsed one after the other.
+
+Reading is lazy because a SET may change how the rest is read: after ``SET 'sqlext.expressions' = 'flink'``
+a backslash in a string is a character like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+from sqlext.dialect.statement_nodes import ResetOption, SetOption, Statement
+from sqlext.dialect.statements import parse_statement
+from sqlext.dialect.tokens import Cursor, tokenize
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.source import SourceText, Substitution
+
+MODES = ("spark", "flink")
+MODE_KEY = "sqlext.expressions"
+_VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)\}")
+
+_QUOTED = {
+    "flink": r"""'[^']*'|"[^"]*"|`[^`]*`""",
+    "spark": r"""(?<!\w)[rR](?:'[^']*'|"[^"]*")|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""",
+}
+_SKIP = {
+    mode: re.compile(rf"{quoted}|--[^\n]*|(?P<comment>/\*)|(?P<end>;)", re.DOTALL) for mode, quoted in _QUOTED.items()
+}
+_COMMENT = re.compile(r"/\*|\*/")
+
+
+def substitute(text: str, variables: Mapping[str, str] | None = None, name: str = "<sql>") -> SourceText:
+    """Return the source in which each ``${NAME}`` is replaced; any other ``${...}`` stays.
+
+    Raises:
+        SqlExtError: NAME-001 for a variable that was not given.
+    """
+    variables = variables or {}
+    parts: list[str] = []
+    substitutions: list[Substitution] = []
+    at = length = 0
+    for match in _VARIABLE.finditer(text):
+        value = variables.get(match.group(1))
+        if value is None:
+            raise _unknown_variable(text, name, match, variables)
+        parts += [text[at : match.start()], value]
+        start = length + match.start() - at
+        length = start + len(value)
+        at = match.end()
+        substitutions.append(Substitution(match.start(), at, start, length))
+    parts.append(text[at:])
+    return SourceText(name, "".join(parts), text, tuple(substitutions))
+
+
+def _unknown_variable(text: str, name: str, match: re.Match[str], variables: Mapping[str, str]) -> SqlExtError:
+    variable = match.group(1)
+    hint = did_you_mean(variable, variables) or f"define it: --define {variable}=... or variables={{...}}"
+    span = SourceText.of(text, name).span(match.start(), match.end())
+    return SqlExtError("NAME-001", f"the variable ${{{variable}}} is not defined", span=span, hint=hint)
+
+
+def parse_script(source: SourceText, mode: str = "spark") -> Iterator[Statement]:
+    """Yield the statements of a script, each parsed when it is asked for.
+
+    Args:
+        source: the script.
+        mode: ``'spark'`` or ``'flink'``, until the script itself sets ``sqlext.expressions``.
+    """
+    at = 0
+    while at < len(source.text):
+        cursor, at = _next_statement(source, mode, at)
+        if not cursor.at_end:
+            statement = parse_statement(cursor)
+            yield statement
+            mode = _mode_after(statement, mode)
+
+
+def _next_statement(source: SourceText, mode: str, at: int) -> tuple[Cursor, int]:
+    """Return a cursor over the next statement and where the one after it begins."""
+    end = _statement_end(source.text, at, mode)
+    cursor = Cursor(source, tokenize(source, mode, at, end), mode)
+    if _opens_statement_set(cursor):
+        end = _statement_set_end(source, mode, end)
+        cursor = Cursor(source, tokenize(source, mode, at, end), mode)
+    while cursor.accept_symbol(";"):
+        pass
+    return cursor, end
+
+
+def _statement_end(text: str, at: int, mode: str) -> int:
+    """Return the offset after the next semicolon that is not in a string, a quoted name or a comment."""
+    while match := _SKIP[mode].search(text, at):
+        at = match.end()
+        if match.lastgroup == "end":
+            return at
+        if match.lastgroup == "comment":
+            at = _comment_end(text, at, nested=mode == "spark")
+    return len(text)
+
+
+def _comment_end(text: str, at: int, nested: bool) -> int:
+    depth = 1
+    while depth and (match := _COMMENT.search(text, at)):
+        at = match.end()
+        depth += -1 if match.group() == "*/" else int(nested)
+    return len(text) if depth else at
+
+
+def _opens_statement_set(cursor: Cursor) -> bool:
+    if not cursor.at_any("EXECUTE", "BEGIN", "STATEMENT", "EXPLAIN"):
+        return False
+    words = [cursor.peek(i).upper for i in range(12)]
+    return ("STATEMENT", "SET") in pairwise(words)
+
+
+def _statement_set_end(source: SourceText, mode: str, at: int) -> int:
+    """Return the offset after the END of the statement set whose first INSERT ends at ``at``."""
+    while at < len(source.text):
+        start, at = at, _statement_end(source.text, at, mode)
+        if Cursor(source, tokenize(source, mode, start, at), mode).at_words("END"):
+            break
+    return at
+
+
+def _mode_after(statement: Statement, mode: str) -> str:
+    """Return how the rest is read after a statement."""
+    if isinstance(statement, SetOption) and statement.key == MODE_KEY and statement.value in MODES:
+        return str(statement.value)
+    if isinstance(statement, ResetOption) and statement.key in (None, MODE_KEY):
+        return "spark"
+    return mode

@@ -1,0 +1,171 @@
+"""Which statement is this? Ours become nodes, everything else goes to Spark as it was written."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+
+from sqlext.dialect.alter_table import parse_alter_table
+from sqlext.dialect.create_table import CreateFlags, is_spark_table, parse_create_table
+from sqlext.dialect.databases import parse_create_catalog, parse_create_database, parse_drop, parse_use
+from sqlext.dialect.insert import at_statement_set, parse_insert, parse_statement_set
+from sqlext.dialect.keywords import unsupported
+from sqlext.dialect.nesting import check_height, too_deep
+from sqlext.dialect.queries import after_query, parse_query
+from sqlext.dialect.settings import parse_reset, parse_set
+from sqlext.dialect.show import parse_describe, parse_show
+from sqlext.dialect.statement_nodes import Explain, SelectStatement, SparkStatement, Statement
+from sqlext.dialect.tokens import Cursor, Kind, words
+from sqlext.dialect.views import parse_alter_view, parse_create_view
+
+_EXPLAIN_DETAILS = words(
+    "JSON MERMAID TEXT FORMATTED EXTENDED CODEGEN COST ESTIMATED_COST CHANGELOG_MODE JSON_EXECUTION_PLAN PLAN_ADVICE"
+)
+
+
+def parse_statement(cursor: Cursor) -> Statement:
+    """Read one statement, up to its semicolon, which stays in front of the cursor.
+
+    Raises:
+        SqlExtError: PARSE-0xx with the place of the fault.
+    """
+    first = cursor.token
+    cursor.depth, cursor.strained = 0, False
+    try:
+        statement = _statement(cursor)
+    except RecursionError:
+        raise too_deep(cursor.source.span(first.start, first.end)) from None
+    if not cursor.at_statement_end:
+        raise (
+            after_query(cursor)
+            if isinstance(statement, SelectStatement)
+            else cursor.unexpected("the end of the statement")
+        )
+    if cursor.strained:
+        check_height(statement)
+    return statement
+
+
+def _statement(cursor: Cursor) -> Statement:
+    index = cursor.index
+    token = cursor.token
+    parse = _STATEMENTS.get(token.upper)
+    if parse is None and cursor.at_symbol("("):
+        parse = _select
+    statement = parse(cursor) if parse else None
+    if statement is not None:
+        return statement
+    cursor.index = index
+    if parse is None:
+        _refuse_misspelled(cursor)
+    return _spark(cursor)
+
+
+def _spark(cursor: Cursor) -> SparkStatement:
+    start = cursor.token.start
+    while not cursor.at_statement_end:
+        cursor.advance()
+    return SparkStatement(cursor.span_from(start))
+
+
+def _refuse_misspelled(cursor: Cursor) -> None:
+    """Refuse ``SELCT ...`` here, where the hint is; words that are nothing like ours are Spark's to judge."""
+    token = cursor.token
+    if token.kind is not Kind.WORD:
+        raise cursor.unexpected("a statement")
+    close = difflib.get_close_matches(token.upper, _STATEMENTS, n=1, cutoff=0.8)
+    if close and token.upper not in _SPARK_WORDS:
+        raise cursor.unexpected("a statement", hint=f"did you mean {close[0]}?")
+
+
+def _select(cursor: Cursor) -> Statement:
+    start = cursor.token.start
+    query = parse_query(cursor)
+    return SelectStatement(cursor.span_from(start), query)
+
+
+def _create(cursor: Cursor) -> Statement | None:
+    start = cursor.advance().start
+    replace = cursor.accept_words("OR", "REPLACE")
+    temporary = bool(cursor.accept_any("TEMPORARY", "TEMP"))
+    return _created(cursor, CreateFlags(start, replace, temporary))
+
+
+def _created(cursor: Cursor, flags: CreateFlags) -> Statement | None:
+    kind = cursor.token.upper
+    cursor.advance()
+    if kind == "TABLE":
+        return None if is_spark_table(cursor) else parse_create_table(cursor, flags)
+    if kind == "VIEW":
+        return parse_create_view(cursor, flags)
+    if kind in ("DATABASE", "SCHEMA"):
+        return parse_create_database(cursor, flags)
+    return parse_create_catalog(cursor, flags) if kind == "CATALOG" else None
+
+
+def _replace(cursor: Cursor) -> Statement | None:
+    """``REPLACE TABLE t ... AS query``."""
+    start = cursor.advance().start
+    return _created(cursor, CreateFlags(start, or_replace=True)) if cursor.at_words("TABLE") else None
+
+
+def _alter(cursor: Cursor) -> Statement | None:
+    start = cursor.advance().start
+    if cursor.accept_words("TABLE"):
+        return parse_alter_table(cursor, start)
+    return parse_alter_view(cursor, start) if cursor.accept_words("VIEW") else None
+
+
+def _execute(cursor: Cursor) -> Statement | None:
+    if at_statement_set(cursor):
+        return parse_statement_set(cursor)
+    return parse_insert(cursor) if cursor.peek().upper == "INSERT" else None
+
+
+def _begin(cursor: Cursor) -> Statement | None:
+    if at_statement_set(cursor):
+        return parse_statement_set(cursor)
+    raise unsupported(cursor, "a BEGIN ... END block", "write its statements one after the other")
+
+
+def _explain(cursor: Cursor) -> Statement:
+    """``EXPLAIN [details | PLAN FOR] statement``."""
+    start = cursor.advance().start
+    details: list[str] = []
+    while detail := cursor.accept_any(*_EXPLAIN_DETAILS):
+        details.append(detail)
+        cursor.accept_symbol(",")
+    cursor.accept_words("PLAN", "FOR")
+    if cursor.at_any("EXPLAIN") or cursor.at_statement_end:
+        raise cursor.unexpected("the statement to explain")
+    statement = _statement(cursor)
+    return Explain(cursor.span_from(start), statement, tuple(details))
+
+
+_STATEMENTS: dict[str, Callable[[Cursor], Statement | None]] = {
+    **dict.fromkeys(("SELECT", "WITH", "VALUES", "TABLE"), _select),
+    "CREATE": _create,
+    "REPLACE": _replace,
+    "ALTER": _alter,
+    "DROP": parse_drop,
+    "USE": parse_use,
+    "SHOW": parse_show,
+    "DESCRIBE": parse_describe,
+    "DESC": parse_describe,
+    "EXPLAIN": _explain,
+    "SET": parse_set,
+    "RESET": parse_reset,
+    "INSERT": parse_insert,
+    "EXECUTE": _execute,
+    "STATEMENT": _execute,
+    "BEGIN": _begin,
+}
+
+#: Spark's and Delta's own first words, so that none of them is taken for a slip of ours.
+_SPARK_WORDS = frozenset(
+    words(
+        "ADD ANALYZE CACHE CALL CLEAR COMMENT CONVERT COPY DECLARE DELETE DFS FROM FSCK GENERATE GRANT LIST LOAD LOCK "
+        "MAP MERGE MSCK OPTIMIZE RECOVER REDUCE REFRESH REORG REPAIR RESTORE REVOKE ROLLBACK START SYNC TRUNCATE UNCACHE "
+        "UNDROP UNLOCK UPDATE VACUUM"
+    )
+)
