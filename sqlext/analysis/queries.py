@@ -1,0 +1,166 @@
+"""Queries to plans: CTEs, set operations, VALUES, ORDER BY; SELECT blocks are in ``selects``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.later import needs_operator
+from sqlext.analysis.relations import RelationBinder, rename_columns
+from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.selects import SelectBinder
+from sqlext.analysis.typing import infer
+from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.query_nodes import Query, QueryBody, Select, SetOperation, TableBody, Values
+from sqlext.errors import SqlExtError
+from sqlext.plan import nodes
+from sqlext.plan.columns import Part, PlanColumn
+from sqlext.source import Span
+from sqlext.types import LogicalType
+
+
+class QueryBinder:
+    """Binds queries in one environment; CTEs are bound where they are used, once per use."""
+
+    def __init__(self, env: Environment, ctes: dict[str, tuple[Query, tuple[str, ...]]] | None = None) -> None:
+        self.env = env
+        self._ctes = ctes or {}
+
+    def nested(self, env: Environment) -> QueryBinder:
+        """Return a binder for a view's text: no CTE of this query is visible there."""
+        return QueryBinder(env)
+
+    def cte(self, name: str) -> nodes.PlanNode | None:
+        """Return the plan of a CTE of that name, or None."""
+        if name not in self._ctes:
+            return None
+        query, columns = self._ctes[name]
+        visible = {k: v for k, v in self._ctes.items() if k != name}
+        node = QueryBinder(self.env, visible).bind(query)
+        return rename_columns(node, columns, query.span) if columns else node
+
+    def scalar_type(self, query: Query) -> LogicalType | None:
+        """Return the type of a scalar sub-query's column."""
+        columns = self.bind(query).columns
+        return columns[0].type if len(columns) == 1 else None
+
+    def bind(self, query: Query) -> nodes.PlanNode:
+        """Return the plan of a query.
+
+        Raises:
+            SqlExtError: whatever is wrong with it, at its position.
+        """
+        binder = self
+        if query.ctes:
+            ctes = dict(self._ctes)
+            for cte in query.ctes:
+                ctes[cte.name] = (cte.query, cte.columns)
+            binder = QueryBinder(self.env, ctes)
+        return binder._ordered(query, binder._body(query.body))
+
+    def _body(self, body: QueryBody) -> nodes.PlanNode:
+        if isinstance(body, Select):
+            return SelectBinder(self).bind(body)
+        if isinstance(body, SetOperation):
+            return self._set_operation(body)
+        if isinstance(body, Values):
+            return self._values(body)
+        if isinstance(body, TableBody):
+            return RelationBinder(self).bind(body.table)
+        return self.bind(body)
+
+    def _set_operation(self, operation: SetOperation) -> nodes.PlanNode:
+        branches: list[nodes.PlanNode] = []
+        self._branches(operation, operation.op, operation.all, branches)
+        first = branches[0]
+        for branch in branches[1:]:
+            if len(branch.columns) != len(first.columns):
+                raise SqlExtError(
+                    "NAME-007",
+                    f"{operation.op} of {len(first.columns)} and {len(branch.columns)} columns",
+                    span=operation.span,
+                )
+        op = operation.op + (" ALL" if operation.all else "")
+        if op != "UNION ALL" and any(b.streaming for b in branches):
+            raise needs_operator("LATER-506", op, operation.span)
+        if any(b.updating for b in branches):
+            raise needs_operator("LATER-507", f"{op} of an updating result", operation.span)
+        columns = tuple(_common(cols, i, operation.span) for i, cols in enumerate(zip(*(b.columns for b in branches))))
+        return nodes.SetQuery(columns, op, tuple(branches))
+
+    def _branches(self, body: QueryBody, op: str, all_: bool, found: list[nodes.PlanNode]) -> None:
+        """Flatten a chain of one associative operation, left to right."""
+        pending: list[QueryBody] = [body]
+        while pending:
+            current = pending.pop()
+            if isinstance(current, SetOperation) and (current.op, current.all) == (op, all_) and all_:
+                pending += [current.right, current.left]
+            elif isinstance(current, SetOperation) and current is body:
+                found += [self._body(current.left), self._body(current.right)]
+            else:
+                found.append(self._body(current))
+
+    def _values(self, values: Values) -> nodes.PlanNode:
+        width = len(values.rows[0])
+        for row in values.rows:
+            if len(row) != width:
+                raise SqlExtError("NAME-007", f"rows of {width} and {len(row)} values", span=values.span)
+        scope = Scope((), self.env.mode, self.env.zone, self.scalar_type)
+        columns = tuple(
+            PlanColumn(f"EXPR${i}", _common_type([infer(r[i], scope) for r in values.rows]), f"col{i + 1}")
+            for i in range(width)
+        )
+        return nodes.ValuesRows(columns, values.rows, scope)
+
+    def _ordered(self, query: Query, node: nodes.PlanNode) -> nodes.PlanNode:
+        if not query.order_by and query.limit is None and query.offset is None:
+            return node
+        if node.streaming:
+            raise _streaming_order(query)
+        scope = Scope((ScopeRelation("__o", (), node.columns),), self.env.mode, self.env.zone)
+        return nodes.Ordered(node.columns, node, query.order_by, query.limit, query.offset, scope)
+
+
+def _streaming_order(query: Query) -> SqlExtError:
+    if query.limit is not None or query.offset is not None:
+        span = (query.limit or query.offset or query).span
+        return needs_operator("LATER-508", "LIMIT of a stream (Top-N)", span)
+    first: Expr = query.order_by[0].expr
+    return needs_operator(
+        "LATER-509",
+        "ORDER BY of a stream",
+        first.span,
+        hint="a stream has no end to sort up to; SET 'execution.runtime-mode' = 'batch' sorts",
+    )
+
+
+def _common(columns: tuple[PlanColumn, ...], index: int, span: Span) -> PlanColumn:
+    """Return the column of a union: a time attribute if every branch has the same one there."""
+    first = columns[0]
+    type_ = _common_type([c.type for c in columns])
+    physical = first.name if first.part is not Part.PROCTIME else ""
+    if first.time is not None and all(c.time is first.time and _root(c) == _root(first) for c in columns):
+        part = first.part
+        if first.is_rowtime:
+            part = Part.INSTANT if _root(first) == "TIMESTAMP" else Part.VALUE
+        return PlanColumn(first.name, type_, physical or "", part, first.time)
+    plain = next((c.plain("the branches of UNION have not the same time attribute here", span) for c in columns if c.time), first)
+    return replace(plain, name=first.name, type=type_, physical=f"{first.name}", part=Part.VALUE)
+
+
+def _root(column: PlanColumn) -> str | None:
+    return column.type.root if column.type else None
+
+
+def _common_type(types: list[LogicalType | None]) -> LogicalType | None:
+    known = [t for t in types if t is not None and t.root != "NULL"]
+    if len(known) < len([t for t in types if t is None or t.root != "NULL"]) or not known:
+        return None
+    from sqlext.analysis.coercion import common_type
+
+    result: LogicalType | None = known[0]
+    for t in known[1:]:
+        result = common_type(result, t) if result is not None else None
+    if result is not None and any(t is not None and (t.nullable or t.root == "NULL") for t in types):
+        return result.as_nullable()
+    return result

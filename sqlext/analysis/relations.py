@@ -1,0 +1,186 @@
+"""What stands in FROM: tables, views, sub-queries, window functions, joins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.later import needs_operator
+from sqlext.analysis.scans import scan_table
+from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.windows import (
+    WINDOW_FUNCTIONS,
+    WindowCall,
+    assign_windows,
+    check_multiple,
+    require_rowtime,
+    wall_clock_of,
+)
+from sqlext.catalog.model import View
+from sqlext.catalog.names import INFORMATION_SCHEMA
+from sqlext.dialect.query_nodes import (
+    Alias,
+    Join,
+    MatchRecognize,
+    ParenRelation,
+    Relation,
+    SubqueryRef,
+    TableFunction,
+    TableRef,
+    Unnest,
+)
+from sqlext.dialect.script import parse_query_text
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.plan import nodes
+from sqlext.plan.columns import PlanColumn
+from sqlext.source import Span
+
+if TYPE_CHECKING:
+    from sqlext.analysis.queries import QueryBinder
+
+
+class RelationBinder:
+    """Binds the relations of one FROM clause; ``queries`` binds the queries inside them."""
+
+    def __init__(self, queries: QueryBinder) -> None:
+        self.queries = queries
+        self.env: Environment = queries.env
+        self.relations: list[ScopeRelation] = []
+        self.anonymous = 0
+
+    def bind(self, relation: Relation) -> nodes.PlanNode:
+        """Return the plan of a relation; its names are added to ``relations``.
+
+        Raises:
+            SqlExtError: NAME-002 for an unknown table, and what the parts raise.
+        """
+        if isinstance(relation, Join):
+            return self._join(relation)
+        if isinstance(relation, ParenRelation) and relation.alias is None:
+            return self.bind(relation.relation)
+        node, alias, qualifier = self._single(relation)
+        return self._aliased(node, alias, qualifier, relation.span)
+
+    def scope(self) -> Scope:
+        """Return the scope of what was bound so far."""
+        return Scope(tuple(self.relations), self.env.mode, self.env.zone, self.queries.scalar_type)
+
+    def _single(self, relation: Relation) -> tuple[nodes.PlanNode, Alias | None, tuple[str, ...]]:
+        if isinstance(relation, TableRef):
+            return self._table(relation)
+        if isinstance(relation, SubqueryRef):
+            if relation.lateral:
+                raise needs_operator("LATER-501", "LATERAL", relation.span)
+            return self.queries.bind(relation.query), relation.alias, ()
+        if isinstance(relation, TableFunction):
+            return self._table_function(relation), relation.alias, ()
+        if isinstance(relation, MatchRecognize):
+            raise needs_operator("LATER-502", "MATCH_RECOGNIZE", relation.span)
+        if isinstance(relation, Unnest):
+            raise needs_operator("LATER-503", "UNNEST", relation.span)
+        raise SqlExtError("PARSE-004", "this cannot stand in FROM", span=relation.span)
+
+    def _table(self, ref: TableRef) -> tuple[nodes.PlanNode, Alias | None, tuple[str, ...]]:
+        if ref.system_time is not None:
+            raise needs_operator("LATER-504", "a temporal join (FOR SYSTEM_TIME AS OF)", ref.span)
+        cte = self.queries.cte(ref.parts[0]) if len(ref.parts) == 1 else None
+        if cte is not None:
+            return cte, ref.alias, ref.parts
+        found = self.env.catalog.lookup(ref.parts)
+        if isinstance(found, View):
+            return self._view(found, ref), ref.alias, (found.name.catalog, found.name.database, found.name.name)
+        if found is not None:
+            node = scan_table(found, self.env, ref)
+            return node, ref.alias, (found.name.catalog, found.name.database, found.name.name)
+        system = self._system_view(ref)
+        if system is not None:
+            return system, ref.alias, ref.parts
+        columns = self.env.spark_table(ref.parts)
+        if columns is None:
+            name = ".".join(ref.parts)
+            hint = did_you_mean(ref.parts[-1], self.env.catalog.candidates())
+            raise SqlExtError("NAME-002", f"there is no table `{name}`", span=ref.name_span, hint=hint)
+        plan = nodes.SparkTable(tuple(PlanColumn(n, t, n) for n, t in columns), ref.name_span.text)
+        return plan, ref.alias, ref.parts
+
+    def _system_view(self, ref: TableRef) -> nodes.PlanNode | None:
+        if len(ref.parts) < 2 or ref.parts[-2].lower() != INFORMATION_SCHEMA:
+            return None
+        found = self.env.system_view(ref.parts[-1])
+        if found is None:
+            return None
+        columns = tuple(PlanColumn(n, t, n) for n, t in found.columns)
+        return nodes.SystemRows(columns, self.env.source_view(ref.parts[-1]), tuple(map(tuple, found.rows)))
+
+    def _view(self, view: View, ref: TableRef) -> nodes.PlanNode:
+        if view.name.plain in self.env.expanding:
+            raise SqlExtError("DDL-020", f"view `{view.name.plain}` reads itself", span=ref.name_span)
+        inner = self.env.inside(view)
+        query = parse_query_text(view.query, view.expressions, f"view {view.name.name}")
+        node = self.queries.nested(inner).bind(query)
+        return rename_columns(node, view.columns) if view.columns else node
+
+    def _table_function(self, relation: TableFunction) -> nodes.PlanNode:
+        if relation.function not in WINDOW_FUNCTIONS:
+            raise SqlExtError(
+                "FUNC-003",
+                f"there is no table function `{relation.name}`",
+                span=relation.span,
+                hint=did_you_mean(relation.name, WINDOW_FUNCTIONS),
+            )
+        call = WindowCall.of(relation)
+        argument = call.table()
+        inner = RelationBinder(self.queries)
+        node = inner.bind(argument.relation)
+        found = inner.scope().find(call.descriptor())
+        require_rowtime(found.column, call.descriptor().span, f"{call.function}")
+        spec = call.spec(wall_clock_of(found.column, self.env.zone))
+        if self.env.mode == "flink":
+            check_multiple(call, spec)
+        keys = tuple(inner.scope().bare(k) for k in argument.partition_by)
+        for key, expr in zip(keys, argument.partition_by, strict=True):
+            if key is None:
+                raise SqlExtError("WINDOW-006", "PARTITION BY takes columns", span=expr.span)
+        session_keys = tuple(k.column.physical for k in keys if k is not None)
+        if node.updating:
+            raise needs_operator("LATER-505", "a window over an updating result", relation.span)
+        return assign_windows(node, found.column, replace(spec, session_keys=session_keys))
+
+    def _join(self, join: Join) -> nodes.PlanNode:
+        from sqlext.analysis.joins import bind_join
+
+        return bind_join(self, join)
+
+    def _aliased(
+        self, node: nodes.PlanNode, alias: Alias | None, qualifier: tuple[str, ...], span: Span
+    ) -> nodes.PlanNode:
+        if alias is not None and alias.columns:
+            node = rename_columns(node, alias.columns, span)
+        name = alias.name if alias else (qualifier[-1] if qualifier else "")
+        rendered = name or f"__q{len(self.relations)}"
+        if any(r.alias == rendered for r in self.relations):
+            if name and any(r.qualifier[-1:] == (name,) for r in self.relations):
+                raise SqlExtError(
+                    "NAME-006", f"two relations are called `{name}` here", span=span, hint="give one an alias"
+                )
+            rendered = f"__q{len(self.relations)}"
+        shown = (alias.name,) if alias else qualifier
+        self.relations.append(ScopeRelation(rendered, shown, node.columns))
+        return nodes.Aliased(node.columns, node, rendered)
+
+
+def rename_columns(
+    node: nodes.PlanNode, names: tuple[str, ...], span: Span | None = None
+) -> nodes.PlanNode:
+    """Return a relation under other column names (``v (a, b)``); what holds them stays.
+
+    Raises:
+        SqlExtError: NAME-007 if the number of names is not the number of columns.
+    """
+    if len(names) > len(node.columns) or (span is None and len(names) != len(node.columns)):
+        raise SqlExtError(
+            "NAME-007", f"{len(names)} column names for {len(node.columns)} columns", span=span
+        )
+    renamed = tuple(c.renamed(n) for c, n in zip(node.columns, names, strict=False))
+    return replace(node, columns=(*renamed, *node.columns[len(names) :]))

@@ -1,0 +1,98 @@
+"""A table of the catalog as a relation: its columns, its time attributes, how it is read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.watermarks import constant_delay, is_source_watermark
+from sqlext.catalog.model import Column, Table
+from sqlext.connectors.registry import connector_of
+from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.query_nodes import Hint, TableRef
+from sqlext.dialect.script import parse_expression_text
+from sqlext.errors import SqlExtError
+from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.plan.nodes import Output, Scan
+from sqlext.types import TIMESTAMP_LTZ3
+
+
+def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
+    """Return the scan of a table as a query reads it, with the options of its hints.
+
+    Raises:
+        SqlExtError: OPT-... for options that its connector does not take, TIME-004 for SOURCE_WATERMARK()
+            on a source that has none.
+    """
+    table = with_hints(table, ref.hints)
+    try:
+        connector_of(table).validate(table, "source")
+    except SqlExtError as error:
+        raise error.at(ref.span) from None
+    raw = raw_columns(table)
+    inner = Scope((ScopeRelation("", (table.name.name,), raw),), table.expressions, env.zone)
+    computed = tuple(
+        Output(c.name, _parse(table, c.expression or "", c.name))
+        for c in table.columns
+        if c.kind == "computed" and c.name not in table.proctime_columns
+    )
+    scan = Scan(
+        table_columns(table),
+        table,
+        env.source_view(table.name.name),
+        env.settings.streaming and table.option("scan.mode") != "snapshot",
+        inner,
+        computed,
+        null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
+    )
+    return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan
+
+
+def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:
+    mark = scan.table.watermark
+    assert mark is not None
+    expression = _parse(scan.table, mark.expression, mark.column)
+    if is_source_watermark(expression):
+        raise SqlExtError(
+            "TIME-004",
+            f"connector '{scan.table.option('connector')}' has no watermark of its own for SOURCE_WATERMARK()",
+            span=ref.span,
+            hint=f"declare WATERMARK FOR {mark.column} AS {mark.column} - INTERVAL '5' SECOND",
+        )
+    delay = constant_delay(expression, mark.column)
+    return replace(
+        scan, rowtime=mark.column, delay=delay, marks=None if delay is not None else expression
+    )
+
+
+def _parse(table: Table, text: str, column: str) -> Expr:
+    return parse_expression_text(text, table.expressions, f"column {table.name.name}.{column}")
+
+
+def with_hints(table: Table, hints: tuple[Hint, ...]) -> Table:
+    """Return the table with the options of its OPTIONS hints: a hint beats the table, the first hint wins."""
+    options = dict(table.options)
+    for hint in reversed([h for h in hints if h.name.upper() == "OPTIONS"]):
+        options.update(hint.options)
+    return replace(table, options=tuple(options.items()))
+
+
+def raw_columns(table: Table) -> tuple[PlanColumn, ...]:
+    """Return the columns that computed columns can use: physical and metadata ones."""
+    return tuple(_column(c, table) for c in table.columns if c.kind != "computed")
+
+
+def table_columns(table: Table) -> tuple[PlanColumn, ...]:
+    """Return all columns of a table as a query sees them, in order of declaration."""
+    return tuple(_column(c, table) for c in table.columns)
+
+
+def _column(column: Column, table: Table) -> PlanColumn:
+    if column.name in table.proctime_columns:
+        return PlanColumn(column.name, TIMESTAMP_LTZ3.not_null(), "", Part.PROCTIME, Time.PROCTIME)
+    if table.watermark is None or table.watermark.column != column.name:
+        return PlanColumn(column.name, column.type, column.name)
+    ntz = column.type is not None and column.type.root == "TIMESTAMP"
+    part = Part.INSTANT if ntz else Part.VALUE
+    return PlanColumn(column.name, column.type, column.name, part, Time.ROWTIME)

@@ -1,0 +1,244 @@
+"""SELECT blocks to Project and Aggregate nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping
+from sqlext.analysis.later import needs_operator
+from sqlext.analysis.legacy_windows import NAMES, find_legacy_window, replace_legacy_window
+from sqlext.analysis.outputs import OutputBuilder
+from sqlext.analysis.relations import RelationBinder
+from sqlext.analysis.scope import Found, Scope, ScopeRelation
+from sqlext.analysis.typing import contains_aggregate, infer, is_aggregate
+from sqlext.analysis.windows import assign_windows
+from sqlext.dialect.expression_nodes import Call, ColumnRef, Exists, Expr, InQuery, Node, ScalarQuery, Star
+from sqlext.dialect.query_nodes import Select
+from sqlext.errors import SqlExtError
+from sqlext.plan import nodes
+from sqlext.plan.windows import WindowKind
+from sqlext.source import Span
+
+if TYPE_CHECKING:
+    from sqlext.analysis.queries import QueryBinder
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item of the select list, stars expanded: an expression, or a column found by a star."""
+
+    name: str
+    expr: Expr | None
+    found: Found | None
+    span: Span
+
+
+class SelectBinder:
+    """Binds one SELECT block."""
+
+    def __init__(self, queries: QueryBinder) -> None:
+        self.queries = queries
+        self.mode = queries.env.mode
+
+    def bind(self, select: Select) -> nodes.PlanNode:
+        """Return its plan.
+
+        Raises:
+            SqlExtError: NAME-..., TYPE-..., TIME-..., WINDOW-... for what is wrong, LATER-... for what waits.
+        """
+        if select.emit is not None:
+            raise needs_operator("LATER-410", "EMIT", select.emit)
+        if select.qualify is not None:
+            raise needs_operator("LATER-510", "QUALIFY", select.qualify.span)
+        node, scope = self._from(select)
+        legacy = find_legacy_window(select, scope)
+        if legacy is not None:
+            select = replace_legacy_window(select, legacy, scope)
+            node, scope = _assign_legacy(node, scope, legacy.time, legacy.spec)
+        items = self._items(select, scope)
+        self._check(select, items, scope, node)
+        grouping = find_grouping(select, [i.expr for i in items], scope)
+        if grouping is None:
+            return self._project(select, items, scope, node)
+        return self._aggregate(select, items, scope, node, grouping)
+
+    def _from(self, select: Select) -> tuple[nodes.PlanNode, Scope]:
+        relations = RelationBinder(self.queries)
+        if select.from_ is None:
+            return nodes.OneRow(()), relations.scope()
+        return relations.bind(select.from_), relations.scope()
+
+    def _items(self, select: Select, scope: Scope) -> list[Item]:
+        items: list[Item] = []
+        for i, item in enumerate(select.items):
+            if isinstance(item.expr, Star):
+                items += _expand(item.expr, scope)
+                continue
+            found = scope.bare(item.expr)
+            name = item.alias or _natural_name(item.expr) or f"EXPR${i}"
+            items.append(Item(name, item.expr, found, item.span))
+        return items
+
+    def _check(self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode) -> None:
+        """Check what holds for every SELECT: types, places of aggregates, what streams cannot do."""
+        expressions = [i.expr for i in items if i.expr is not None]
+        for expr in (*expressions, *(e for e in (select.where, select.having) if e is not None)):
+            infer(expr, scope)
+            self._check_expression(expr, node)
+        if select.where is not None:
+            for call in _aggregates(select.where, self.mode):
+                raise SqlExtError(
+                    "WINDOW-009", f"{call.name} cannot stand in WHERE", span=call.span, hint="use HAVING"
+                )
+
+    def _check_expression(self, expr: Expr, node: nodes.PlanNode) -> None:
+        for part in expr.walk():
+            if isinstance(part, (InQuery, Exists, ScalarQuery)) and (
+                node.streaming or self.queries.bind(part.query).streaming
+            ):
+                if self.queries.bind(part.query).streaming:
+                    raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span)
+            if isinstance(part, Call) and part.over is not None and node.streaming:
+                raise needs_operator("LATER-511", f"{part.name} OVER", part.span)
+            if (
+                isinstance(part, Call)
+                and part.distinct
+                and node.streaming
+                and is_aggregate(part, self.mode)
+                and part.function not in ("MIN", "MAX")
+            ):
+                raise needs_operator("LATER-403", f"{part.name}(DISTINCT ...)", part.span)
+
+    def _project(
+        self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode
+    ) -> nodes.PlanNode:
+        _refuse_session_rows(node)
+        builder = OutputBuilder(scope)
+        for item in items:
+            builder.add(item.name, item.expr, item.found)
+        return nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs), select.where)
+
+    def _aggregate(
+        self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping
+    ) -> nodes.PlanNode:
+        if node.updating:
+            raise needs_operator("LATER-507", "an aggregate of an updating result", select.span)
+        for item in items:
+            if item.expr is not None:
+                check_grouped(item.expr, grouping, scope, self.mode)
+        if select.having is not None:
+            check_grouped(select.having, grouping, scope, self.mode)
+        builder = OutputBuilder(scope)
+        for item in items:
+            keep = item.found is not None and grouping.keeps(item.found)
+            if keep or item.expr is not None:
+                builder.add(item.name, item.expr, item.found if keep else None, grouped=not keep)
+            else:
+                assert item.found is not None
+                reference = ColumnRef(item.span, (item.found.relation.alias, item.found.column.name))
+                builder.add(item.name, reference, None, grouped=True)
+        keys: tuple[str, ...] = ()
+        final = grouping.window is not None or not node.streaming
+        if not final:
+            keys = builder.add_keys(grouping.expressions, has_sets=grouping.has_sets)
+        session_key = self._session_key(select, node, grouping) if node.streaming else None
+        return nodes.Aggregate(
+            tuple(builder.columns),
+            node,
+            scope,
+            tuple(builder.outputs),
+            grouping.items,
+            grouping.window,
+            session_key,
+            select.where,
+            select.having,
+            final,
+            keys,
+        )
+
+    def _session_key(self, select: Select, node: nodes.PlanNode, grouping: Grouping) -> str | None:
+        """Return the constant key that a session without keys needs in Spark, None for other windows."""
+        assign = _assignment(node, grouping.window)
+        if assign is None or assign.spec.kind is not WindowKind.SESSION:
+            return None
+        if grouping.has_sets:
+            raise needs_operator("LATER-404", "GROUPING SETS over SESSION", select.span)
+        declared = set(assign.spec.session_keys)
+        grouped = {f.column.physical for e in grouping.expressions if (f := grouping.scope.bare(e)) is not None}
+        legacy = any(c.name == NAMES[0] for c in assign.columns)
+        if not legacy and (declared != grouped or len(grouping.expressions) != len(declared)):
+            raise needs_operator(
+                "LATER-404",
+                "SESSION with other keys in GROUP BY than in PARTITION BY",
+                select.span,
+                hint="SESSION(TABLE t PARTITION BY k, ...) goes with GROUP BY window_start, window_end, k",
+            )
+        return assign.time.physical if not grouping.expressions else None
+
+
+def _assign_legacy(
+    node: nodes.PlanNode, scope: Scope, time: object, spec: object
+) -> tuple[nodes.PlanNode, Scope]:
+    from sqlext.plan.columns import PlanColumn
+    from sqlext.plan.windows import WindowSpec
+
+    assert isinstance(time, PlanColumn) and isinstance(spec, WindowSpec)
+    if not isinstance(node, nodes.Aliased):
+        raise needs_operator("LATER-405", "a group window over a join", None, hint="put the join into a sub-query")
+    if node.updating:
+        raise needs_operator("LATER-505", "a window over an updating result", None)
+    assigned = assign_windows(node.input, time, spec, NAMES)
+    relation = scope.relations[0]
+    columns = (*relation.columns, *assigned.columns[-3:])
+    return (
+        nodes.Aliased(columns, replace(assigned, columns=columns), node.alias),
+        replace(scope, relations=(replace(relation, columns=columns),)),
+    )
+
+
+def _assignment(node: nodes.PlanNode, window: str | None) -> nodes.AssignWindows | None:
+    while not isinstance(node, nodes.AssignWindows):
+        if len(node.inputs) != 1 or isinstance(node, nodes.Aggregate):
+            return None
+        node = node.inputs[0]
+    return node if window is not None else None
+
+
+def _refuse_session_rows(node: nodes.PlanNode) -> None:
+    inner = node.input if isinstance(node, nodes.Aliased) else node
+    if isinstance(inner, nodes.AssignWindows) and inner.spec.kind is WindowKind.SESSION and node.streaming:
+        raise needs_operator("LATER-406", "SESSION without GROUP BY", None)
+
+
+def _expand(star: Star, scope: Scope) -> list[Item]:
+    relations: tuple[ScopeRelation, ...] = scope.relations
+    if star.qualifier:
+        relations = tuple(r for r in relations if r.answers_to(star.qualifier, scope.mode == "spark"))
+        if not relations:
+            raise SqlExtError("NAME-002", f"there is no `{'.'.join(star.qualifier)}` here", span=star.span)
+    if not relations:
+        raise SqlExtError("NAME-003", "* needs a FROM", span=star.span)
+    return [
+        Item(c.name, None, Found(r, c, ()), star.span)
+        for r in relations
+        for c in r.columns
+        if c.name not in NAMES and (star.qualifier or c.name not in r.merged)
+    ]
+
+
+def _natural_name(expr: Expr) -> str | None:
+    from sqlext.dialect.expression_nodes import FieldAccess, Paren
+
+    if isinstance(expr, Paren):
+        return _natural_name(expr.operand)
+    if isinstance(expr, ColumnRef):
+        return expr.parts[-1]
+    return expr.name if isinstance(expr, FieldAccess) else None
+
+
+def _aggregates(expr: Node, mode: str) -> list[Call]:
+    return [n for n in expr.walk() if isinstance(n, Call) and is_aggregate(n, mode)]
+
+
+__all__ = ["Item", "SelectBinder", "contains_aggregate"]

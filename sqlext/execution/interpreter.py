@@ -1,0 +1,249 @@
+"""One statement after the other: definitions and settings here, queries by the handler that is plugged in.
+
+The same interpreter checks a script (on a copy of the state), rewrites it without a JVM, explains it and runs
+it; only the handler of queries differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from sqlext.analysis.definitions import alteration_of, table_of, view_of
+from sqlext.analysis.environment import Environment, SparkLookup
+from sqlext.analysis.inserts import BoundInsert, bind_insert
+from sqlext.analysis.queries import QueryBinder
+from sqlext.catalog import ddl
+from sqlext.catalog.changes import ChangeFunction
+from sqlext.catalog.model import Catalog, Database
+from sqlext.catalog.names import ObjectName
+from sqlext.dialect import statement_nodes as ast
+from sqlext.dialect.query_nodes import Query
+from sqlext.errors import SqlExtError
+from sqlext.execution.result import Result
+from sqlext.execution.show import describe, show
+from sqlext.execution.state import State
+from sqlext.plan.nodes import PlanNode
+
+
+class Handler(Protocol):
+    """What is done with the statements that read data."""
+
+    def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
+        """Show a query's rows."""
+
+    def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
+        """Run INSERTs as one job: one, or those of a statement set."""
+
+    def explain(self, statement: ast.Explain, env: Environment) -> Result:
+        """Say what a statement would do."""
+
+    def spark(self, statement: ast.Statement) -> Result:
+        """Hand a statement to Spark byte for byte."""
+
+    def drop_query(self, statement: ast.Drop) -> Result:
+        """Remove a query and its state."""
+
+    def spark_table(self) -> SparkLookup | None:
+        """Return how to ask Spark for a table, None without Spark."""
+
+
+class Interpreter:
+    """Runs statements against a state."""
+
+    def __init__(self, state: State, handler: Handler) -> None:
+        self.state = state
+        self.handler = handler
+        self._actions: dict[type[ast.Statement], Callable[..., Result]] = {
+            ast.CreateTable: self._create_table,
+            ast.CreateView: self._create_view,
+            ast.AlterTable: self._alter_table,
+            ast.AlterView: self._alter_view,
+            ast.Drop: self._drop,
+            ast.CreateDatabase: self._create_database,
+            ast.CreateCatalog: self._create_catalog,
+            ast.Use: self._use,
+            ast.Show: self._show,
+            ast.Describe: self._describe,
+            ast.Explain: self._explain,
+            ast.SetOption: self._set,
+            ast.ResetOption: self._reset,
+            ast.Insert: self._insert,
+            ast.StatementSet: self._statement_set,
+            ast.SelectStatement: self._select,
+        }
+
+    def run(self, statement: ast.Statement) -> Result:
+        """Run one statement.
+
+        Raises:
+            SqlExtError: positioned at the statement where nothing inside it is to blame.
+        """
+        action = self._actions.get(type(statement), self.handler.spark)
+        try:
+            result = action(statement)
+        except SqlExtError as error:
+            raise error.at(statement.span) from error.__cause__
+        result.statement = result.statement or statement.span.text
+        return result
+
+    def environment(self) -> Environment:
+        """Return the surroundings of the next statement."""
+        return self.state.environment(self.handler.spark_table())
+
+    # Definitions
+
+    def _create_table(self, statement: ast.CreateTable) -> Result:
+        env = self.environment()
+        table = table_of(statement, env, self.state.catalog)
+        self._create(ddl.create(table, self._if_exists(statement, table.name)), "CREATE TABLE", table.name)
+        if statement.query is None:
+            return Result()
+        fill = ast.Insert(statement.span, statement.name, statement.name_span, statement.query)
+        env = self.environment()
+        return self.handler.insert(statement, [bind_insert(fill, env)], env)
+
+    def _create_view(self, statement: ast.CreateView) -> Result:
+        view = view_of(statement, self.environment(), self.state.catalog)
+        self._create(ddl.create(view, self._if_exists(statement, view.name)), "CREATE VIEW", view.name)
+        return Result()
+
+    def _if_exists(self, statement: ast.CreateTable | ast.CreateView, name: ObjectName) -> ddl.IfExists:
+        """Return what an existing object means: an error if this script made it, else it must be the same."""
+        if statement.or_replace:
+            return "replace"
+        if statement.if_not_exists:
+            return "ignore"
+        return "error" if statement.temporary or name.plain in self.state.created else "match"
+
+    def _create(self, change: ChangeFunction, verb: str, name: ObjectName) -> None:
+        self.state.catalog.apply(change, f"{verb} {name}")
+        self.state.created.add(name.plain)
+
+    def _alter_table(self, statement: ast.AlterTable) -> Result:
+        catalog = self.state.catalog
+        name = catalog.resolve(statement.name)
+        if statement.action == "RENAME":
+            new = self._new_name(name, statement.new_name)
+            change = ddl.rename(name, new, if_exists=statement.if_exists)
+        elif statement.action == "SET":
+            options = {o.key: o.value for o in statement.options}
+            change = ddl.set_options(name, options, if_exists=statement.if_exists)
+        elif statement.action == "RESET":
+            change = ddl.reset_options(name, statement.names, if_exists=statement.if_exists)
+        else:
+            alteration = alteration_of(statement, self.environment(), catalog)
+            change = ddl.alter_table(name, alteration, if_exists=statement.if_exists)
+        catalog.apply(change, f"ALTER TABLE {name} {statement.action}")
+        return Result()
+
+    def _new_name(self, name: ObjectName, new: ast.Name) -> ObjectName:
+        return ObjectName(name.catalog, name.database, new[0]) if len(new) == 1 else self.state.catalog.resolve(new)
+
+    def _alter_view(self, statement: ast.AlterView) -> Result:
+        catalog = self.state.catalog
+        name = catalog.resolve(statement.name)
+        if statement.query is None:
+            change = ddl.rename(name, self._new_name(name, statement.new_name), view=True)
+        else:
+            create = ast.CreateView(statement.span, statement.name, statement.name_span, statement.query)
+            made = view_of(create, self.environment(), catalog)
+            change = ddl.alter_view(name, lambda v: replace(made, temporary=v.temporary, comment=v.comment))
+        catalog.apply(change, f"ALTER VIEW {name}")
+        return Result()
+
+    def _drop(self, statement: ast.Drop) -> Result:
+        catalog = self.state.catalog
+        if statement.kind == "QUERY":
+            return self.handler.drop_query(statement)
+        if statement.kind == "CATALOG":
+            change = ddl.drop_catalog(
+                statement.name[-1], if_exists=statement.if_exists, current=catalog.current_catalog
+            )
+        elif statement.kind == "DATABASE":
+            change = ddl.drop_database(
+                catalog.resolve_database(statement.name),
+                if_exists=statement.if_exists,
+                cascade=statement.cascade,
+                current=(catalog.current_catalog, catalog.current_database),
+            )
+        else:
+            drop = ddl.drop_view if statement.kind == "VIEW" else ddl.drop_table
+            name = catalog.resolve(statement.name)
+            self.state.created.discard(name.plain)
+            change = drop(name, if_exists=statement.if_exists, temporary=statement.temporary)
+        catalog.apply(change, f"DROP {statement.kind} {'.'.join(statement.name)}")
+        return Result()
+
+    def _create_database(self, statement: ast.CreateDatabase) -> Result:
+        options = tuple((o.key, o.value) for o in statement.options)
+        name = self.state.catalog.resolve_database(statement.name)
+        database = Database(name, statement.comment, options)
+        exists = statement.if_not_exists or f"{name.catalog}.{name.database}" not in self.state.created
+        change = ddl.create_database(database, if_not_exists=exists)
+        self.state.catalog.apply(change, f"CREATE DATABASE {'.'.join(statement.name)}")
+        self.state.created.add(f"{name.catalog}.{name.database}")
+        return Result()
+
+    def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
+        options = dict((o.key, o.value) for o in statement.options)
+        default = options.get("default-database")
+        made = Catalog(statement.name[-1], comment=statement.comment, options=tuple(options.items()))
+        made = replace(made, default_database=default) if default else made
+        exists = statement.if_not_exists or made.name not in self.state.created
+        self.state.catalog.apply(ddl.create_catalog(made, if_not_exists=exists), f"CREATE CATALOG {made.name}")
+        self.state.created.add(made.name)
+        return Result()
+
+    # Settings and questions
+
+    def _use(self, statement: ast.Use) -> Result:
+        if statement.kind == "CATALOG":
+            self.state.catalog.use_catalog(statement.name[-1])
+        else:
+            self.state.catalog.use_database(statement.name)
+        return Result()
+
+    def _set(self, statement: ast.SetOption) -> Result:
+        settings = self.state.settings
+        if statement.key is None:
+            return Result(("key", "value"), list(settings.items()))
+        if statement.value is None:
+            return Result(("key", "value"), [(statement.key, settings.get(statement.key))])
+        self.state.settings = settings.with_value(statement.key, statement.value, statement.span)
+        return Result()
+
+    def _reset(self, statement: ast.ResetOption) -> Result:
+        self.state.settings = self.state.settings.without(statement.key)
+        return Result()
+
+    def _show(self, statement: ast.Show) -> Result:
+        columns, rows = show(statement, self.state.catalog, self.environment())
+        return Result(columns, rows)
+
+    def _describe(self, statement: ast.Describe) -> Result:
+        columns, rows = describe(statement, self.state.catalog, self.environment())
+        return Result(columns, rows)
+
+    # Queries
+
+    def _explain(self, statement: ast.Explain) -> Result:
+        return self.handler.explain(statement, self.environment())
+
+    def _insert(self, statement: ast.Insert) -> Result:
+        env = self.environment()
+        return self.handler.insert(statement, [bind_insert(statement, env)], env)
+
+    def _statement_set(self, statement: ast.StatementSet) -> Result:
+        env = self.environment()
+        return self.handler.insert(statement, [bind_insert(i, env) for i in statement.inserts], env)
+
+    def _select(self, statement: ast.SelectStatement) -> Result:
+        env = self.environment()
+        return self.handler.select(statement, bind_query(statement.query, env), env)
+
+
+def bind_query(query: Query, env: Environment) -> PlanNode:
+    """Return the plan of a query."""
+    return QueryBinder(env).bind(query)

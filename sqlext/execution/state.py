@@ -1,0 +1,32 @@
+"""What a session remembers between statements, apart from Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sqlext.analysis.environment import Environment, SparkLookup
+from sqlext.catalog.information_schema import SystemView, system_view
+from sqlext.catalog.session_catalog import SessionCatalog
+from sqlext.settings import Settings
+
+
+@dataclass
+class State:
+    """Catalog and settings, and what the running script has created so far."""
+
+    catalog: SessionCatalog
+    settings: Settings = field(default_factory=Settings)
+    created: set[str] = field(default_factory=set)
+
+    def fork(self) -> State:
+        """Return a copy for a dry run: nothing done to it reaches this one."""
+        return State(self.catalog.fork(), self.settings, set(self.created))
+
+    def environment(self, spark_table: SparkLookup | None = None) -> Environment:
+        """Return the surroundings of the next statement."""
+
+        def view(name: str) -> SystemView | None:
+            return system_view(name, self.catalog.snapshot())
+
+        env = Environment(self.catalog, self.settings, system_view=view)
+        return env if spark_table is None else replace(env, spark_table=spark_table)

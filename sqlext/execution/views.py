@@ -1,0 +1,60 @@
+"""The views that a Spark script reads: sources opened, steps taken, in the session's own Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.registry import connector_of
+from sqlext.execution.sources import open_batch, open_stream
+from sqlext.rewrite.script import HEARTBEAT_VIEW, OperatorView, RowsView, SourceView, SparkScript, SqlView, Step, TagView
+from sqlext.udfs.registry import operator
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Spark's mark of an event-time column (EventTimeWatermark.delayKey); its value does not matter to operators.
+_EVENT_TIME = {"spark.watermarkDelayMs": 0}
+
+
+def open_script(spark: SparkSession, script: SparkScript, zone: str, heartbeat: Path | None) -> DataFrame:
+    """Return the script's query as a DataFrame, its views registered under their names.
+
+    Raises:
+        SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
+        AnalysisException: what Spark refuses in the query.
+    """
+    for source in script.sources:
+        _open_source(spark, source, zone)
+    if script.heartbeat and heartbeat is not None:
+        heartbeat.mkdir(parents=True, exist_ok=True)
+        spark.readStream.format("text").load(str(heartbeat)).createOrReplaceTempView(HEARTBEAT_VIEW)
+    for step in script.steps:
+        _take(spark, step).createOrReplaceTempView(step.view)
+    return spark.sql(script.query)
+
+
+def _open_source(spark: SparkSession, source: SourceView, zone: str) -> None:
+    spec = connector_of(source.table).read_spec(source.table, zone)
+    frame = open_stream(spark, spec) if source.streaming else open_batch(spark, spec)
+    frame.createOrReplaceTempView(source.view)
+
+
+def _take(spark: SparkSession, step: Step) -> DataFrame:
+    if isinstance(step, SqlView):
+        return spark.sql(step.sql)
+    if isinstance(step, TagView):
+        return _tagged(spark, step)
+    if isinstance(step, RowsView):
+        schema = ", ".join(f"`{n}` {t}" for n, t in step.columns)
+        return spark.createDataFrame([tuple(r) for r in step.rows], schema)
+    assert isinstance(step, OperatorView)
+    return operator(step.function).apply(spark.table(step.input), dict(step.arguments))
+
+
+def _tagged(spark: SparkSession, step: TagView) -> DataFrame:
+    from pyspark.sql import functions
+
+    frame = spark.table(step.input)
+    column = functions.col(f"`{step.column}`").alias(step.column, metadata=_EVENT_TIME)
+    return frame.withColumns({step.column: column})

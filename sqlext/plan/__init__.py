@@ -1,0 +1,1 @@
+"""The plan: a small tree of frozen nodes between analysis and rewriting. Knows no Spark class."""

@@ -1,0 +1,283 @@
+"""Plan nodes. Each renders as one query block; ``columns`` is what the node gives to the one above."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlext.catalog.model import Table
+from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.query_nodes import GroupingSets, OrderItem
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.windows import WindowSpec
+
+if TYPE_CHECKING:
+    from sqlext.analysis.scope import Scope
+
+#: Physical columns of an updating relation: its key, and whether the row exists (HAVING may take it away).
+KEY_PREFIX = "__key_"
+EXISTS = "__exists"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One physical column that a node computes: an expression, or a column handed on."""
+
+    physical: str
+    expr: Expr | None = None
+    handed_on: PlanColumn | None = None
+    relation: str | None = None  # alias that qualifies the handed-on column
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """A relation."""
+
+    columns: tuple[PlanColumn, ...]
+
+    @property
+    def inputs(self) -> tuple[PlanNode, ...]:
+        """The relations it reads, left to right."""
+        return ()
+
+    def with_inputs(self, inputs: tuple[PlanNode, ...]) -> PlanNode:
+        """Return it with other inputs of the same columns."""
+        return self
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Physical key columns of an updating relation, empty for an append-only one."""
+        return ()
+
+    @property
+    def updating(self) -> bool:
+        """Whether rows already given out may change."""
+        return any(i.updating for i in self.inputs)
+
+    @property
+    def streaming(self) -> bool:
+        """Whether it reads a stream."""
+        return any(i.streaming for i in self.inputs)
+
+    def transform(self, rule: Callable[[PlanNode], PlanNode]) -> PlanNode:
+        """Return the tree with ``rule`` applied to every node, inputs first."""
+        inputs = tuple(i.transform(rule) for i in self.inputs)
+        return rule(self.with_inputs(inputs) if inputs else self)
+
+    def physical_columns(self) -> tuple[str, ...]:
+        """Return the physical columns in order, each once, hidden ones of an updating relation last."""
+        names = dict.fromkeys(c.physical for c in self.columns if c.physical)
+        if self.updating:
+            names.update(dict.fromkeys((*self.keys, EXISTS)))
+        return tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Scan(PlanNode):
+    """A table of the catalog, read.
+
+    Attributes:
+        view: the source view, of the table's physical and metadata columns (a physical rowtime as an instant).
+        is_stream: False for a snapshot and in batch mode.
+        scope: the names that computed columns use.
+        computed: computed columns, in order.
+        rowtime: the physical column of the rowtime, checked for NULL and for times before 1970.
+        delay: ms that the watermark stays behind the rowtime; None: ``marks`` is its expression.
+        watermarked: whether an operator above needs the watermark.
+        null_handling: ``table.exec.source.rowtime-null-handling``.
+    """
+
+    table: Table
+    view: str
+    is_stream: bool
+    scope: Scope
+    computed: tuple[Output, ...] = ()
+    rowtime: str | None = None
+    delay: int | None = None
+    marks: Expr | None = None
+    watermarked: bool = False
+    null_handling: str = "fail"
+
+    @property
+    def streaming(self) -> bool:
+        """Whether it is read as a stream."""
+        return self.is_stream
+
+
+@dataclass(frozen=True, slots=True)
+class OneRow(PlanNode):
+    """No FROM: one row without columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkTable(PlanNode):
+    """A table that only Spark knows: static, under the user's own text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRows(PlanNode):
+    """A view of the information schema: rows known when the query is bound."""
+
+    view: str
+    rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesRows(PlanNode):
+    """``VALUES``: rows of expressions, a static relation."""
+
+    rows: tuple[tuple[Expr, ...], ...]
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(PlanNode):
+    """A node with one input."""
+
+    input: PlanNode
+
+    @property
+    def inputs(self) -> tuple[PlanNode, ...]:
+        """The one input."""
+        return (self.input,)
+
+    def with_inputs(self, inputs: tuple[PlanNode, ...]) -> PlanNode:
+        """Return it over another input."""
+        return replace(self, input=inputs[0])
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Those of its input: handed on."""
+        return self.input.keys
+
+
+@dataclass(frozen=True, slots=True)
+class Aliased(Unary):
+    """A relation in FROM under a name."""
+
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssignWindows(Unary):
+    """A window function: the input's columns and the window of each row as a struct in ``physical``.
+
+    ``custom`` windows are not Spark's ``window()``: their struct is computed and tagged by us.
+    """
+
+    spec: WindowSpec
+    time: PlanColumn
+    physical: str
+    custom: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Project(Unary):
+    """SELECT without grouping: ``outputs`` of the rows for which ``where`` holds."""
+
+    scope: Scope
+    outputs: tuple[Output, ...]
+    where: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Unary):
+    """SELECT with grouping.
+
+    ``group_by`` are the grouping expressions without the window's columns, ``window`` the physical window
+    struct grouped by (rows come once, when the watermark passes the window), None for an updating result.
+    """
+
+    scope: Scope
+    outputs: tuple[Output, ...]
+    group_by: tuple[Expr | GroupingSets, ...]
+    window: str | None = None
+    session_key: str | None = None
+    where: Expr | None = None
+    having: Expr | None = None
+    final: bool = True  # append-only: windowed, or over static input
+    key_columns: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Its hidden key columns if its result is updating."""
+        return () if self.final else self.key_columns
+
+    @property
+    def updating(self) -> bool:
+        """Whether a group's row may change after it was given out."""
+        return not self.final
+
+
+@dataclass(frozen=True, slots=True)
+class Join(PlanNode):
+    """A join with at most one stream."""
+
+    left: PlanNode
+    right: PlanNode
+    kind: str
+    scope: Scope
+    condition: Expr | None = None
+    equal: tuple[tuple[str, str, str, str], ...] = ()  # USING: alias and physical column, left and right
+
+    @property
+    def inputs(self) -> tuple[PlanNode, ...]:
+        """Left and right."""
+        return (self.left, self.right)
+
+    def with_inputs(self, inputs: tuple[PlanNode, ...]) -> PlanNode:
+        """Return it over other inputs."""
+        return replace(self, left=inputs[0], right=inputs[1])
+
+
+@dataclass(frozen=True, slots=True)
+class SetQuery(PlanNode):
+    """``UNION ALL`` and, over static inputs, the other set operations."""
+
+    op: str
+    branches: tuple[PlanNode, ...]
+
+    @property
+    def inputs(self) -> tuple[PlanNode, ...]:
+        """The branches."""
+        return self.branches
+
+    def with_inputs(self, inputs: tuple[PlanNode, ...]) -> PlanNode:
+        """Return it over other branches."""
+        return replace(self, branches=inputs)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered(Unary):
+    """ORDER BY, LIMIT, OFFSET of a static relation."""
+
+    order_by: tuple[OrderItem, ...]
+    limit: Expr | None
+    offset: Expr | None
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeTime(Unary):
+    """The input and, as a column of its own, the time of one of its windows (an instant)."""
+
+    time: PlanColumn
+    physical: str
+
+
+@dataclass(frozen=True, slots=True)
+class TagTime(Unary):
+    """Marks ``physical`` as event time for Spark: a column that an expression made lost Spark's mark."""
+
+    physical: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operator(Unary):
+    """A registered stateful function over its input (``udfs.registry``), with its arguments."""
+
+    function: str
+    arguments: tuple[tuple[str, object], ...] = ()

@@ -1,0 +1,1 @@
+"""Plans to Spark SQL: rules over the tree, then text; runs nothing."""

@@ -1,0 +1,72 @@
+"""Queries to Spark scripts: binding, rules, text."""
+
+from __future__ import annotations
+
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.queries import QueryBinder
+from sqlext.dialect.query_nodes import Query
+from sqlext.plan.nodes import EXISTS, PlanNode
+from sqlext.rewrite.columns import value
+from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.renderer import Renderer
+from sqlext.rewrite.rules import apply_rules
+from sqlext.rewrite.script import SparkScript
+
+
+def plan_query(query: Query, env: Environment) -> PlanNode:
+    """Return the plan of a query, before the rewrite rules.
+
+    Raises:
+        SqlExtError: whatever is wrong with it.
+    """
+    return QueryBinder(env).bind(query)
+
+
+def script_of(
+    plan: PlanNode, env: Environment, outputs: tuple[tuple[str, str], ...] | None = None, *, heartbeat: bool
+) -> SparkScript:
+    """Return the Spark script of a plan.
+
+    Args:
+        outputs: (text, name) of the final columns, the text over the plan's physical columns; by default the
+            columns' values under their names, made unique.
+        heartbeat: whether watermarked inputs end with a heartbeat (bounded input that runs to its end).
+    """
+    rewritten = apply_rules(plan)
+    renderer = Renderer(env.zone, lambda q: _sub_query(q, env), heartbeat=heartbeat)
+    source = renderer.relation(rewritten)
+    final = outputs if outputs is not None else default_outputs(plan, env.zone)
+    selected = [f"{text} AS {identifier(name)}" for text, name in final]
+    if plan.updating:
+        selected += [identifier(k) for k in (*plan.keys, EXISTS)]
+    return SparkScript(
+        tuple(renderer.sources),
+        tuple(renderer.steps),
+        f"SELECT {', '.join(selected)} FROM {source}",
+        tuple(final),
+        plan.streaming,
+        plan.updating,
+        plan.keys,
+        renderer.used_heartbeat,
+    )
+
+
+def default_outputs(plan: PlanNode, zone: str) -> tuple[tuple[str, str], ...]:
+    """Return text and name of a plan's columns; a name that stands twice gets a number behind it."""
+    taken: set[str] = set()
+    outputs = []
+    for column in plan.columns:
+        name, i = column.name, 0
+        while name in taken:
+            name, i = f"{column.name}{i}", i + 1
+        taken.add(name)
+        outputs.append((value(column, zone), name))
+    return tuple(outputs)
+
+
+def _sub_query(query: Query, env: Environment) -> str:
+    """Return the text of a sub-query in an expression: static, so it is one text without steps of its own."""
+    plan = plan_query(query, env)
+    renderer = Renderer(env.zone, lambda q: _sub_query(q, env), heartbeat=False)
+    selected = ", ".join(f"{t} AS {identifier(n)}" for t, n in default_outputs(plan, env.zone))
+    return f"SELECT {selected} FROM {renderer.relation(apply_rules(plan))}"

@@ -1,0 +1,60 @@
+"""What expressions of a plan node are rendered in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlext.analysis.scope import Scope
+from sqlext.analysis.typing import infer
+from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
+from sqlext.dialect.query_nodes import Query
+from sqlext.plan.columns import Part
+from sqlext.rewrite.columns import value
+from sqlext.rewrite.quoting import identifier
+from sqlext.types import LogicalType
+
+
+@dataclass(frozen=True)
+class ScopeContext:
+    """Implements ``rewrite.expressions.RenderContext`` for one scope."""
+
+    scope: Scope
+    render_query: Callable[[Query], str]
+
+    @property
+    def mode(self) -> str:
+        """``spark`` or ``flink``."""
+        return self.scope.mode
+
+    @property
+    def zone(self) -> str:
+        """The session's time zone."""
+        return self.scope.zone
+
+    def column(self, ref: ColumnRef) -> str | None:
+        """Return the text that replaces a reference; None where the user's own text finds the column."""
+        found = self.scope.find(ref)
+        column, alias = found.column, found.relation.alias
+        own = (*((alias,) if alias else ()), column.physical, *found.path)
+        if column.part is Part.VALUE and ref.parts in (own, own[1:] if alias else own) and _names_it(ref, column.name):
+            return None
+        path = "".join(f".{identifier(p)}" for p in found.path)
+        return value(column, self.zone, alias) + path
+
+    def type_of(self, expr: Expr) -> LogicalType | None:
+        """Return the type of an expression."""
+        return infer(expr, self.scope)
+
+    def query(self, query: Query) -> str:
+        """Return the text of a sub-query."""
+        return self.render_query(query)
+
+    def call(self, call: Call) -> str | None:
+        """Return what replaces a call: PROCTIME() is the clock of the micro-batch."""
+        return "current_timestamp()" if call.function == "PROCTIME" else None
+
+
+def _names_it(ref: ColumnRef, name: str) -> bool:
+    """Whether the reference's own text is what the expression was parsed from (no substituted column)."""
+    return name in ref.parts and name.lower() in ref.span.text.replace("``", "`").lower()

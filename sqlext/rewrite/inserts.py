@@ -1,0 +1,62 @@
+"""An INSERT as a Spark script: the query's columns converted to the sink's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.inserts import Assignment, BoundInsert
+from sqlext.analysis.typing import infer
+from sqlext.rewrite.columns import value
+from sqlext.rewrite.compiler import script_of
+from sqlext.rewrite.context import ScopeContext
+from sqlext.rewrite.expressions import cast_to, render
+from sqlext.rewrite.quoting import identifier, string
+from sqlext.rewrite.script import SparkScript
+from sqlext.types import LogicalType
+
+
+def insert_script(insert: BoundInsert, env: Environment, *, heartbeat: bool) -> SparkScript:
+    """Return the script whose rows are those of the sink, in the order of its columns."""
+    outputs = tuple((_text(a, insert, env), a.target.name) for a in insert.assignments)
+    script = script_of(insert.plan, env, outputs, heartbeat=heartbeat)
+    if insert.enforce_not_null != "drop":
+        return script
+    required = [identifier(a.target.name) for a in insert.assignments if _required(a, insert)]
+    if not required:
+        return script
+    conditions = " AND ".join(f"{r} IS NOT NULL" for r in required)
+    return replace(script, query=f"SELECT * FROM ({script.query}) WHERE {conditions}")
+
+
+def _text(assignment: Assignment, insert: BoundInsert, env: Environment) -> str:
+    target = assignment.target.type
+    assert target is not None
+    text, from_ = "NULL", None
+    if assignment.source is not None:
+        text, from_ = value(assignment.source, env.zone), assignment.source.type
+    elif assignment.constant is not None:
+        text = render(assignment.constant, ScopeContext(insert.scope, _no_query))
+        from_ = infer(assignment.constant, insert.scope)
+    text = cast_to(text, from_, target.as_nullable(), env.mode, env.zone)
+    if assignment.source is None and assignment.constant is None:
+        text = f"CAST(NULL AS {target.spark()})"
+    if insert.enforce_not_null == "error" and _required(assignment, insert) and _may_be_null(from_):
+        name = f"{insert.table.name.name}.{assignment.target.name}"
+        failure = f"raise_error({string(f'[RUN-003] column {name} is NOT NULL, but the query gave NULL')})"
+        text = f"CASE WHEN {text} IS NULL THEN CAST({failure} AS {target.spark()}) ELSE {text} END"
+    return text
+
+
+def _required(assignment: Assignment, insert: BoundInsert) -> bool:
+    key = insert.table.primary_key.columns if insert.table.primary_key else ()
+    type_ = assignment.target.type
+    return (type_ is not None and not type_.nullable) or assignment.target.name in key
+
+
+def _may_be_null(from_: LogicalType | None) -> bool:
+    return from_ is None or from_.nullable
+
+
+def _no_query(query: object) -> str:
+    raise TypeError("a constant has no sub-query")

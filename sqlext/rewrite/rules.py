@@ -1,0 +1,25 @@
+"""The rewrite rules, in order: each is a function of a plan, in a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlext.plan.nodes import PlanNode
+from sqlext.rewrite.place_watermarks import place_watermarks
+from sqlext.rewrite.tag_custom_windows import tag_custom_windows
+from sqlext.rewrite.tag_watermark_expressions import tag_watermark_expressions
+from sqlext.rewrite.tag_window_times import tag_window_times
+
+RULES: tuple[Callable[[PlanNode], PlanNode], ...] = (
+    place_watermarks,
+    tag_watermark_expressions,
+    tag_window_times,
+    tag_custom_windows,
+)
+
+
+def apply_rules(plan: PlanNode) -> PlanNode:
+    """Return the plan after every rule."""
+    for rule in RULES:
+        plan = rule(plan)
+    return plan

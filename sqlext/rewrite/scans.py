@@ -1,0 +1,100 @@
+"""A scan as text: computed columns, the checks of its rowtime, its watermark and the row that ends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.connectors.conversions import wall_to_instant
+from sqlext.plan.columns import Part
+from sqlext.plan.nodes import Scan
+from sqlext.rewrite.durations import seconds_interval
+from sqlext.rewrite.quoting import identifier, string
+from sqlext.rewrite.script import HEARTBEAT_VIEW
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.renderer import Renderer
+
+#: Set in the row that ends a bounded input; the filter on it mentions the rowtime, or the optimiser would move it
+#: below the watermark, which would then never see that row.
+FLAG = "__heartbeat"
+MARK = "__mark"
+
+
+def scan_sql(scan: Scan, renderer: Renderer, *, heartbeat: bool) -> str:
+    """Return the query of a table's columns.
+
+    Args:
+        heartbeat: whether a watermarked scan is to end with the row of ``HEARTBEAT_VIEW``.
+    """
+    if not scan.computed and scan.rowtime is None:
+        return f"SELECT * FROM {identifier(scan.view)}"
+    text = _projection(scan, renderer)
+    if not scan.watermarked or scan.rowtime is None:
+        return text
+    names = [c.physical for c in scan.columns if c.physical]
+    column, delay = scan.rowtime, scan.delay
+    if delay is None:
+        text, column, delay = _with_mark(scan, text, renderer), MARK, 0
+    watermark = f"WATERMARK {identifier(column)} DELAY OF {seconds_interval(delay)}"
+    selected = ", ".join(identifier(n) for n in names)
+    if not heartbeat:
+        return f"SELECT {selected} FROM ({text}) {watermark}"
+    extra = [MARK] if column == MARK else []
+    data = ", ".join(identifier(n) for n in (*names, *extra))
+    times = {scan.rowtime, column}
+    empty = ", ".join(
+        f"CAST(value AS TIMESTAMP) AS {identifier(n)}" if n in times else f"NULL AS {identifier(n)}"
+        for n in (*names, *extra)
+    )
+    rows = f"SELECT {data}, CAST(NULL AS STRING) AS {FLAG} FROM ({text})"
+    end = f"SELECT {empty}, value AS {FLAG} FROM {HEARTBEAT_VIEW}"
+    keep = f"{FLAG} IS NULL OR {identifier(column)} IS NULL"
+    return f"SELECT {selected} FROM ({rows} UNION ALL {end}) {watermark} WHERE {keep}"
+
+
+def _projection(scan: Scan, renderer: Renderer) -> str:
+    computed = {o.physical: o.expr for o in scan.computed}
+    selected = []
+    for column in scan.columns:
+        name = column.physical
+        if not name:
+            continue
+        text, expr = identifier(name), computed.get(name)
+        if expr is not None:
+            text = renderer.expr(expr, scan.scope)
+            if column.part is Part.INSTANT:
+                text = wall_to_instant(text, renderer.zone)
+        if name == scan.rowtime:
+            text = _checked(text, scan)
+        selected.append(text if text == identifier(name) else f"{text} AS {identifier(name)}")
+    query = f"SELECT {', '.join(selected)} FROM {identifier(scan.view)}"
+    if scan.rowtime is not None and scan.null_handling == "drop":
+        return f"SELECT * FROM ({query}) WHERE {identifier(scan.rowtime)} IS NOT NULL"
+    return query
+
+
+def _checked(text: str, scan: Scan) -> str:
+    """Return a rowtime that fails the job where it is NULL, or where Spark's watermark would drop it unseen."""
+    name = f"{scan.table.name.name}.{scan.rowtime}"
+    checks = []
+    if scan.null_handling == "fail":
+        checks.append((f"{text} IS NULL", f"[RUN-001] rowtime {name} is NULL"))
+    if scan.watermarked:
+        early = f"{text} < TIMESTAMP '1970-01-01 00:00:00Z'"
+        checks.append((early, f"[RUN-002] rowtime {name} lies before 1970, where Spark's watermark begins"))
+    if not checks:
+        return text
+    whens = " ".join(f"WHEN {c} THEN CAST(raise_error({string(m)}) AS TIMESTAMP)" for c, m in checks)
+    return f"CASE {whens} ELSE {text} END"
+
+
+def _with_mark(scan: Scan, text: str, renderer: Renderer) -> str:
+    assert scan.marks is not None
+    alias = "__marked"
+    scope = Scope((ScopeRelation(alias, (scan.table.name.name,), scan.columns),), scan.scope.mode, scan.scope.zone)
+    mark = renderer.expr(scan.marks, scope)
+    rowtime = next(c for c in scan.columns if c.physical == scan.rowtime)
+    if rowtime.part is Part.INSTANT:
+        mark = wall_to_instant(mark, renderer.zone)
+    return f"SELECT *, {mark} AS {MARK} FROM ({text}) AS {alias}"

@@ -1,0 +1,82 @@
+"""What a plan becomes: source views, steps over them, and the final query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlext.catalog.model import Table
+
+#: The view of the file that ends a bounded input: one column ``value``, a timestamp's text.
+HEARTBEAT_VIEW = "sqlext_heartbeat"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A table that must stand as a view before the steps run."""
+
+    view: str
+    table: Table
+    streaming: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SqlView:
+    """A view of Spark SQL."""
+
+    view: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class TagView:
+    """A view of another one in which ``column`` is event time to Spark.
+
+    Spark's mark on a column does not survive expressions, and SQL has no word for it: it is column metadata.
+    """
+
+    view: str
+    input: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorView:
+    """A view of a registered stateful function over another view."""
+
+    view: str
+    input: str
+    function: str
+    arguments: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsView:
+    """A view of given rows, with the Spark types of its columns."""
+
+    view: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[object, ...], ...]
+
+
+Step = SqlView | TagView | OperatorView | RowsView
+
+
+@dataclass(frozen=True, slots=True)
+class SparkScript:
+    """A query, ready to run.
+
+    Attributes:
+        query: the final SELECT; its columns are those of ``outputs``, then the hidden ones of an updating result.
+        outputs: text and name of each visible column.
+        keys: hidden key columns of an updating result; none for a global aggregate, which has one row.
+        heartbeat: whether it reads ``HEARTBEAT_VIEW``.
+    """
+
+    sources: tuple[SourceView, ...]
+    steps: tuple[Step, ...]
+    query: str
+    outputs: tuple[tuple[str, str], ...]
+    streaming: bool
+    updating: bool
+    keys: tuple[str, ...]
+    heartbeat: bool

@@ -1,0 +1,30 @@
+"""Rule: Spark's ``window()`` over the time of a custom window needs that time as a tagged column.
+
+The struct of a custom window is not one that Spark takes for a window of its own, so cascades above it
+compute ``window_time`` and mark it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.nodes import AssignWindows, ComputeTime, PlanNode, TagTime
+
+TIME = "__time"
+
+
+def tag_window_times(plan: PlanNode) -> PlanNode:
+    """Return the plan with computed, tagged times below the windows that need them."""
+    return plan.transform(_rule)
+
+
+def _rule(node: PlanNode) -> PlanNode:
+    if not isinstance(node, AssignWindows) or node.custom or node.time.part is not Part.CUSTOM_TIME:
+        return node
+    time = PlanColumn(TIME, node.time.type, TIME, Part.INSTANT, node.time.time)
+    computed = ComputeTime((*node.input.columns, time), node.input, node.time, TIME)
+    tagged: PlanNode = TagTime(computed.columns, computed, TIME) if node.streaming else computed
+    return replace(node, input=tagged, time=time)
+
+

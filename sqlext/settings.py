@@ -1,0 +1,139 @@
+"""SET options: which are known, what values they take, and what they are when nobody set them.
+
+Keys are Flink's and our own (``sqlext.``). Flink accepts keys that it does not know; ours are checked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from zoneinfo import ZoneInfo
+
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.source import Span
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "sqlext.expressions": ("spark", "flink"),
+    "sqlext.sink.updates": ("refuse", "final-state"),
+    "sqlext.bounded": ("finish", "catch-up"),
+    "execution.runtime-mode": ("streaming", "batch"),
+    "table.exec.source.rowtime-null-handling": ("fail", "drop", "skip_watermark"),
+    "table.exec.sink.not-null-enforcer": ("error", "drop"),
+}
+_OWN = tuple(k for k in _CHOICES if k.startswith("sqlext."))
+_DEFAULTS = {
+    "sqlext.expressions": "spark",
+    "sqlext.sink.updates": "refuse",
+    "sqlext.bounded": "finish",
+    "execution.runtime-mode": "streaming",
+    "table.local-time-zone": "UTC",
+    "table.exec.source.rowtime-null-handling": "fail",
+    "table.exec.sink.not-null-enforcer": "error",
+}
+_DURATION = re.compile(r"^\s*(\d+)\s*([a-zµ]*)\s*$", re.IGNORECASE)
+_MILLIS = {
+    **dict.fromkeys(("", "ms", "milli", "millis", "millisecond", "milliseconds"), 1),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1000),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60_000),
+    **dict.fromkeys(("h", "hour", "hours"), 3_600_000),
+    **dict.fromkeys(("d", "day", "days"), 86_400_000),
+}
+_OFFSET_ZONE = re.compile(r"^(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})$")
+
+
+def parse_duration(text: str) -> int | None:
+    """Return milliseconds of Flink's duration text (``10 s``, ``1min``, ``500``), or None if it is none."""
+    match = _DURATION.match(text)
+    unit = _MILLIS.get(match.group(2).lower()) if match else None
+    return int(match.group(1)) * unit if match and unit else None
+
+
+def parse_zone(name: str) -> str | None:
+    """Return a time zone id that Spark and Java take (``Asia/Tokyo``, ``GMT+03:00``), or None if there is none."""
+    offset = _OFFSET_ZONE.match(name.strip())
+    if offset:
+        sign, hours, minutes = offset.groups()
+        return f"GMT{sign}{int(hours):02d}:{minutes}" if int(hours) <= 18 else None
+    if name.strip() in ("Z", "UTC", "GMT"):
+        return "UTC"
+    try:
+        return ZoneInfo(name.strip()).key
+    except Exception:  # noqa: BLE001 - zoneinfo raises a mix of types for bad names
+        return None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The SET options of a session; immutable, so that a dry run of a script cannot change them."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def get(self, key: str) -> str | None:
+        """Return an option's value or its default."""
+        return self.values.get(key, _DEFAULTS.get(key))
+
+    def with_value(self, key: str, value: str, span: Span | None = None) -> Settings:
+        """Return settings with one option changed.
+
+        Raises:
+            SqlExtError: OPT-010 for an unknown ``sqlext.`` key, OPT-011 for a value that the key does not take.
+        """
+        if key.startswith("sqlext.") and key not in _OWN:
+            raise SqlExtError(
+                "OPT-010", f"there is no option `{key}`", span=span, hint=did_you_mean(key, _OWN)
+            )
+        return Settings({**self.values, key: _checked(key, value, span)})
+
+    def without(self, key: str | None) -> Settings:
+        """Return settings with one option, or all, back at the default."""
+        if key is None:
+            return Settings()
+        return Settings({k: v for k, v in self.values.items() if k != key})
+
+    def items(self) -> Iterator[tuple[str, str]]:
+        """Yield what was set, by key."""
+        yield from sorted(self.values.items())
+
+    @property
+    def expressions(self) -> str:
+        """``spark`` or ``flink``: whose meaning expressions have."""
+        return self.get("sqlext.expressions") or "spark"
+
+    @property
+    def zone(self) -> str:
+        """The session's time zone (``table.local-time-zone``)."""
+        return self.get("table.local-time-zone") or "UTC"
+
+    @property
+    def streaming(self) -> bool:
+        """Whether queries run as streams (a bounded source does not change that)."""
+        return self.get("execution.runtime-mode") != "batch"
+
+    def flag(self, key: str) -> bool:
+        """Return a boolean option."""
+        return (self.get(key) or "").lower() == "true"
+
+
+def _checked(key: str, value: str, span: Span | None) -> str:
+    choices = _CHOICES.get(key)
+    if choices:
+        if value.lower() not in choices:
+            raise SqlExtError(
+                "OPT-011",
+                f"`{key}` cannot be '{value}'",
+                span=span,
+                hint=f"it is one of {', '.join(repr(c) for c in choices)}",
+            )
+        return value.lower()
+    if key == "table.local-time-zone":
+        zone = parse_zone(value)
+        if zone is None:
+            raise SqlExtError(
+                "OPT-011",
+                f"'{value}' is no time zone",
+                span=span,
+                hint="use a name like 'Europe/Berlin' or an offset like 'GMT+03:00'",
+            )
+        return zone
+    return value

@@ -1,0 +1,1 @@
+"""The semantics of stateful operators, with no Spark import."""

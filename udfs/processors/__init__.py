@@ -1,0 +1,1 @@
+"""Stateful operators on Spark's transformWithState: thin adapters of ``udfs.core``."""

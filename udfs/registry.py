@@ -1,0 +1,56 @@
+"""Stateful functions by name: the seam between a rewritten query and what Spark SQL cannot say.
+
+A plan names a function (``plan.nodes.Operator``); its rewrite is a view (``rewrite.script.OperatorView``); here
+the name becomes the operator that makes that view from its input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlext.errors import SqlExtError, did_you_mean
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class StatefulFunction(Protocol):
+    """An operator with state over a streaming DataFrame."""
+
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any]) -> DataFrame:
+        """Return the operator's output.
+
+        Args:
+            frame: its input; event time, where it needs one, is a plain BIGINT of milliseconds.
+            arguments: those of the plan's node.
+        """
+
+
+#: Name -> module and attribute of a function without arguments that makes the operator: imported when first used.
+_BUILT_IN: dict[str, tuple[str, str]] = {
+    "distinct": ("sqlext.udfs.processors.distinct", "Distinct"),
+}
+_registered: dict[str, Callable[[], StatefulFunction]] = {}
+
+
+def register(name: str, make: Callable[[], StatefulFunction]) -> None:
+    """Register a stateful function under a name; a second registration replaces the first."""
+    _registered[name] = make
+
+
+def operator(name: str) -> StatefulFunction:
+    """Return the stateful function of a name.
+
+    Raises:
+        SqlExtError: FUNC-010 if there is none.
+    """
+    if name in _registered:
+        return _registered[name]()
+    if name not in _BUILT_IN:
+        known = [*_BUILT_IN, *_registered]
+        raise SqlExtError("FUNC-010", f"there is no stateful function `{name}`", hint=did_you_mean(name, known))
+    module, attribute = _BUILT_IN[name]
+    made: StatefulFunction = getattr(import_module(module), attribute)()
+    return made
