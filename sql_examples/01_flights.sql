@@ -41,7 +41,7 @@ CREATE TABLE weather (
 );
 
 -- Tumbling windows: each airport, hour by hour. window_time carries the event time on to the next level.
-CREATE TEMPORARY VIEW by_hour AS
+CREATE VIEW by_hour AS
 SELECT
   origin, window_start, window_end, window_time AS hour_time,
   COUNT(*) AS flights,
@@ -53,7 +53,7 @@ FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(sched_dep), INTERVAL '1' HOUR))
 GROUP BY origin, window_start, window_end, window_time;
 
 -- Flights without a tail number are left out: unknown aircraft are not one aircraft.
-CREATE TEMPORARY VIEW known_aircraft AS
+CREATE VIEW known_aircraft AS
 SELECT tailnum, sched_dep, distance FROM flights WHERE tailnum IS NOT NULL;
 
 CREATE TABLE hourly_delays (

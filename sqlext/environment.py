@@ -26,7 +26,7 @@ _INSTALL_JAVA = "install one (Debian and Ubuntu: apt-get install openjdk-17-jre-
 _UNREACHABLE = re.compile(
     r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError"
     r"|ConnectionResetError|Max retries exceeded|Temporary failure in name resolution"
-    r"|No matching distribution|Server access error|Connection refused|timed out|UnknownHost",
+    r"|Server access error|Connection refused|timed out|UnknownHost",
     re.IGNORECASE,
 )
 

@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlext.errors import SqlExtError
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -51,4 +53,7 @@ def _exercise(spark: SparkSession) -> None:
 
 
 if __name__ == "__main__":
-    make_archive()
+    try:
+        make_archive()
+    except SqlExtError as e:
+        sys.exit(e.render())
