@@ -45,7 +45,8 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     for area, counts in sorted(outcomes.items()):
         terminalreporter.write_line(_line(area, counts, waiting[area]))
     total: Counter[str] = sum(outcomes.values(), Counter())
-    terminalreporter.write_line(_line("all", total, Counter()))
+    later: Counter[str] = sum(waiting.values(), Counter())
+    terminalreporter.write_line(_line("all", total, _by_issue(later)))
 
 
 def _parameter(case: Case) -> pytest.ParameterSet:
@@ -83,6 +84,13 @@ def _tally(reporter: TerminalReporter) -> tuple[dict[str, Counter[str]], dict[st
             if outcome == "xfailed":
                 waiting[str(properties["area"])][str(properties["later"])] += 1
     return outcomes, waiting
+
+
+def _by_issue(waiting: Counter[str]) -> Counter[str]:
+    issues: Counter[str] = Counter()
+    for what, n in waiting.items():
+        issues[what.partition(":")[0]] += n
+    return issues
 
 
 def _line(area: str, counts: Counter[str], waiting: Counter[str]) -> str:

@@ -23,6 +23,8 @@ def test_case(case: Case, spark: SparkSession, tmp_path: Path) -> None:
         check_refused(case, outcome)
         return
     if outcome.error:
+        # What waits for later work is refused while planning; a query that breaks is a bug.
+        assert not outcome.started, f"the query failed: {outcome.error}"
         raise outcome.error
     check_rows(case, outcome)
     check_printed(case, outcome)
