@@ -37,8 +37,12 @@ def main() -> None:
 @DEFINE
 @CATALOG
 @click.option("--checkpoint", metavar="DIR", help="Keep the queries' checkpoints here, not in the catalog's folder.")
-@click.option("--for", "run_for", type=duration, metavar="DURATION", help="Stop unbounded queries after this time, e.g. '30 s'.")
-@click.option("--trigger-interval", type=duration, metavar="DURATION", help="Start a micro-batch this often; default: as soon as it can.")
+@click.option(
+    "--for", "run_for", type=duration, metavar="DURATION", help="Stop unbounded queries after this time, e.g. '30 s'."
+)
+@click.option(
+    "--trigger-interval", type=duration, metavar="DURATION", help="Start a micro-batch this often (else at once)."
+)
 @click.option("--no-progress", is_flag=True, help="Print results only.")
 def run(
     file: Path,

@@ -7,23 +7,24 @@ from datetime import datetime
 from typing import Any
 
 from rich import box
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 MOST_ROWS = 100
 
 
-def result_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+def result_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Group:
     """Return rows as a table, numbers to the right; beyond MOST_ROWS it only says how many there are."""
     hidden = len(rows) - MOST_ROWS
-    table = Table(box=box.SIMPLE_HEAD, caption=f"{hidden:,} more rows" if hidden > 0 else None)
+    table = Table(box=box.SIMPLE_HEAD)
     for i, column in enumerate(columns):
         numeric = any(_is_number(row[i]) for row in rows[:MOST_ROWS])
         table.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
     for row in rows[:MOST_ROWS]:
         # Text, not str: rich would read [brackets] in the data as markup.
         table.add_row(*(Text(cell(value)) for value in row))
-    return table
+    return Group(table, *([Text(f"  ... and {hidden:,} more rows")] if hidden > 0 else []))
 
 
 def cell(value: Any) -> str:

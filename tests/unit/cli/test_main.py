@@ -1,0 +1,102 @@
+"""The command line: exit codes, messages, and no Spark where none is needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from sqlext.cli.main import main
+from sqlext.cli.parameters import definition, duration
+
+GOOD = """\
+CREATE TABLE t (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '${IN}/t', 'format' = 'json');
+CREATE TABLE s (k STRING, n BIGINT) WITH ('connector' = 'filesystem', 'path' = '${IN}/s', 'format' = 'json');
+INSERT INTO s SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY k, window_start, window_end;
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a working directory with a good and a bad script."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.sql").write_text(GOOD)
+    (tmp_path / "bad.sql").write_text(GOOD.replace("SELECT k,", "SELECT kk,"))
+    return tmp_path
+
+
+def test_version() -> None:
+    result = CliRunner().invoke(main, ["--version"])
+    assert result.output.startswith("sqlext 0.")
+
+
+def test_definitions() -> None:
+    assert definition("IN=a=b") == ("IN", "a=b")
+    for text in ("IN", "in=x", "=x", "A B=1"):
+        with pytest.raises(click.BadParameter):
+            definition(text)
+
+
+def test_durations() -> None:
+    assert duration("30 s") == 30_000
+    with pytest.raises(click.BadParameter, match="no duration"):
+        duration("soon")
+
+
+def test_rewrite(folder: Path) -> None:
+    result = CliRunner().invoke(main, ["rewrite", "good.sql", "--define", "IN=x"])
+    assert result.exit_code == 0, result.output
+    assert "window" in result.output
+
+
+def test_rewrite_leaves_nothing_behind(folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    assert CliRunner().invoke(main, ["rewrite", "good.sql", "--define", "IN=x"]).exit_code == 0
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["rewrite", "explain", "check"])
+def test_a_mistake_is_shown_where_it_is(command: str, folder: Path) -> None:
+    result = CliRunner().invoke(main, [command, "bad.sql", "--define", "IN=x"])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[0].startswith("bad.sql:4:22: NAME-")
+    assert "                       ^" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (folder / "x").exists()
+
+
+@pytest.mark.parametrize("command", ["rewrite", "explain", "check"])
+def test_a_file_that_is_not_there(command: str, folder: Path) -> None:
+    result = CliRunner().invoke(main, [command, "none.sql"])
+    assert result.exit_code == 1
+    assert "none.sql" in result.stderr
+
+
+def test_check_reads_all_files(folder: Path) -> None:
+    good = CliRunner().invoke(main, ["check", "good.sql", "--define", "IN=x"])
+    assert (good.exit_code, good.output) == (0, "")
+    both = CliRunner().invoke(main, ["check", "bad.sql", "good.sql", "bad.sql", "--define", "IN=x"])
+    assert both.exit_code == 1
+    assert both.stderr.count("bad.sql:4:22") == 2
+
+
+@pytest.mark.parametrize("command", ["rewrite", "explain", "check"])
+def test_no_spark_is_started_or_even_imported(command: str, folder: Path) -> None:
+    code = f"""
+import sys
+from sqlext.cli.main import main
+try:
+    main(["{command}", "good.sql", "--define", "IN=x"])
+except SystemExit as stop:
+    assert not stop.code
+heavy = {{"pyspark", "pandas", "rich"}} & set(sys.modules)
+assert not heavy, heavy
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

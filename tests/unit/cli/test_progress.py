@@ -1,0 +1,102 @@
+"""What the display says about a query."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from sqlext.cli.progress import Watch, progress_line, progress_table, summary, watermark
+
+END = 253_402_300_799_999
+
+
+class FakeQuery:
+    """A query that stands still."""
+
+    def __init__(self, name: str, **progress: Any) -> None:
+        self.name = name
+        self.progress: Mapping[str, Any] = progress
+
+
+RUNNING = FakeQuery(
+    "hourly",
+    batch=3,
+    rows_in=336_776,
+    watermark=1_356_998_400_000,
+    state_rows=12,
+    rows_out=100,
+    rows_dropped=0,
+    status="running",
+)
+
+
+def text(renderable: Any) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    console.print(renderable)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_watermark() -> None:
+    assert watermark(None) == "-"
+    assert watermark(1_356_998_400_000) == "2013-01-01 00:00:00"
+    assert watermark(END) == "end of time"
+    assert watermark(2**63 - 1) == "end of time"
+
+
+def test_line() -> None:
+    assert progress_line(RUNNING.name, RUNNING.progress) == (
+        "hourly: batch 3, 336,776 rows in, watermark 2013-01-01 00:00:00, "
+        "12 windows open, 100 rows out, 0 late and dropped"
+    )
+
+
+def test_line_before_the_first_batch() -> None:
+    assert progress_line("q", {}) == (
+        "q: batch -, - rows in, watermark -, - windows open, - rows out, - late and dropped"
+    )
+
+
+def test_table_has_a_row_per_query() -> None:
+    shown = text(progress_table([RUNNING, FakeQuery("other")]))
+    assert "336,776" in shown
+    assert "other" in shown
+
+
+def test_summary_says_that_the_last_windows_came_out() -> None:
+    ended = {"rows_in": 10, "rows_out": 4, "watermark": END, "state_rows": 0, "rows_dropped": 0}
+    assert summary("q", ended) == "q: 10 rows in, 4 rows out, every window came out, no row was late"
+
+
+def test_summary_of_a_stopped_query_says_what_is_open() -> None:
+    assert summary("q", {**RUNNING.progress, "rows_dropped": 2}) == (
+        "q: 336,776 rows in, 100 rows out, stopped at watermark 2013-01-01 00:00:00 with 12 windows open, "
+        "2 late rows dropped"
+    )
+
+
+def test_lines_where_there_is_no_terminal() -> None:
+    console = Console(file=io.StringIO(), width=200)
+    with Watch(console) as watch:
+        watch.add(RUNNING)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == progress_line("hourly", RUNNING.progress) + "\n"
+
+
+def test_no_progress() -> None:
+    console = Console(file=io.StringIO(), width=200)
+    with Watch(console, shown=False) as watch:
+        watch.add(RUNNING)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue() == ""
+
+
+def test_live_on_a_terminal() -> None:
+    console = Console(file=io.StringIO(), width=200, force_terminal=True)
+    with Watch(console) as watch:
+        watch.add(RUNNING)
+    assert isinstance(console.file, io.StringIO)
+    assert "336,776" in console.file.getvalue()
