@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-# Beyond it no date can be written; the end of bounded input moves the watermark there.
-_LAST_DATE_MS = 253_402_300_799_999
+# The year 9000. The end of bounded input moves the watermark to the last date there is, less its delay.
+_NEAR_END_MS = 221_845_392_000_000
 _SECONDS_BETWEEN_LOOKS = 0.25
 _COLUMNS = ("query", "batch", "rows in", "watermark", "open windows", "rows out", "late, dropped", "status")
 
@@ -131,7 +131,7 @@ def watermark(millis: int | None) -> str:
 
 
 def _at_end(millis: int | None) -> bool:
-    return millis is not None and millis >= _LAST_DATE_MS - 86_400_000
+    return millis is not None and millis >= _NEAR_END_MS
 
 
 def _count(value: int | None) -> str:
