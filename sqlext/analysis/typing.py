@@ -5,11 +5,13 @@ None means unknown: nothing is refused on an unknown type.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
-from sqlext.dialect.expression_nodes import ColumnRef, Expr
+from sqlext.analysis import calls, operators
+from sqlext.dialect import expression_nodes as e
 from sqlext.dialect.query_nodes import Query
-from sqlext.types import LogicalType
+from sqlext.types import BOOLEAN, LogicalType
 
 
 class TypeEnv(Protocol):
@@ -19,18 +21,98 @@ class TypeEnv(Protocol):
     def mode(self) -> str:
         """``'spark'`` or ``'flink'`` (``SET 'sqlext.expressions'``)."""
 
-    def column_type(self, ref: ColumnRef) -> LogicalType | None:
+    def column_type(self, ref: e.ColumnRef) -> LogicalType | None:
         """Return the type of a column or of a field path below it, or None."""
 
     def query_type(self, query: Query) -> LogicalType | None:
         """Return the type of the only column of a sub-query, or None."""
 
+    def has_function(self, name: str) -> bool:
+        """Whether the user has defined a function of this name (built-in ones are known here)."""
 
-def infer(expr: Expr, env: TypeEnv) -> LogicalType | None:
+
+class TypeInference:
+    """Infers types in one environment and remembers them per node: ask one object for all of a query."""
+
+    def __init__(self, env: TypeEnv) -> None:
+        self.env = env
+        self.mode = env.mode
+        self._known: dict[int, tuple[e.Node, LogicalType | None]] = {}
+
+    def type_of(self, expr: e.Node) -> LogicalType | None:
+        """Return the type of an expression, or None where it is not known.
+
+        Raises:
+            SqlExtError: as :func:`infer`.
+        """
+        key = id(expr)
+        if key not in self._known:
+            # The node is kept too, so that its id is not given to another one.
+            self._known[key] = (expr, _RULES.get(type(expr), _unknown)(expr, self))
+        return self._known[key][1]
+
+
+def infer(expr: e.Expr, env: TypeEnv) -> LogicalType | None:
     """Return the type of an expression, or None where it is not known.
 
     Raises:
         SqlExtError: TYPE-... where the types cannot be combined (Flink's rules, flink mode only),
             FUNC-001 for an unknown function, FUNC-002 for a wrong number of arguments.
     """
-    raise NotImplementedError
+    return TypeInference(env).type_of(expr)
+
+
+def _unknown(expr: e.Node, types: TypeInference) -> LogicalType | None:
+    return None
+
+
+def _column(expr: e.ColumnRef, types: TypeInference) -> LogicalType | None:
+    return types.env.column_type(expr)
+
+
+def _paren(expr: e.Paren, types: TypeInference) -> LogicalType | None:
+    return types.type_of(expr.operand)
+
+
+def _named_argument(expr: e.NamedArgument, types: TypeInference) -> LogicalType | None:
+    return types.type_of(expr.value)
+
+
+def _query(expr: e.ScalarQuery, types: TypeInference) -> LogicalType | None:
+    type_ = types.env.query_type(expr.query)
+    return type_.as_nullable() if type_ else None
+
+
+def _exists(expr: e.Exists, types: TypeInference) -> LogicalType | None:
+    return BOOLEAN.not_null()
+
+
+def _in_query(expr: e.InQuery, types: TypeInference) -> LogicalType | None:
+    types.type_of(expr.operand)
+    return BOOLEAN
+
+
+_RULES: dict[type[e.Node], Callable[[Any, TypeInference], LogicalType | None]] = {
+    e.ColumnRef: _column,
+    e.Paren: _paren,
+    e.NamedArgument: _named_argument,
+    e.ScalarQuery: _query,
+    e.Exists: _exists,
+    e.InQuery: _in_query,
+    e.Call: calls.call_type,
+    e.Literal: operators.literal_type,
+    e.Interval: operators.interval_type,
+    e.Cast: operators.cast_type,
+    e.Unary: operators.unary_type,
+    e.Binary: operators.binary_type,
+    e.Between: operators.between_type,
+    e.InList: operators.in_list_type,
+    e.Like: operators.like_type,
+    e.IsTest: operators.is_test_type,
+    e.Case: operators.case_type,
+    e.RowValue: operators.row_type,
+    e.ArrayValue: operators.array_type,
+    e.MapValue: operators.map_type,
+    e.Subscript: operators.subscript_type,
+    e.FieldAccess: operators.field_type,
+}

@@ -1,11 +1,14 @@
-"""An expression as Spark SQL text: untouched text is copied verbatim, what differs is spliced in."""
+"""An expression as Spark SQL: untouched text is copied verbatim, what differs is spliced in."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
-from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
+from sqlext.dialect import expression_nodes as e
 from sqlext.dialect.query_nodes import Query
+from sqlext.rewrite import calls, casts, forms, operators
+from sqlext.rewrite.splice import splice
 from sqlext.types import LogicalType
 
 
@@ -23,26 +26,142 @@ class RenderContext(Protocol):
     def zone(self) -> str:
         """The session time zone (``table.local-time-zone``)."""
 
-    def column(self, ref: ColumnRef) -> str | None:
+    def column(self, ref: e.ColumnRef) -> str | None:
         """Return the text that replaces a column reference, None for its own text."""
 
-    def type_of(self, expr: Expr) -> LogicalType | None:
+    def type_of(self, expr: e.Expr) -> LogicalType | None:
         """Return the type of an expression (usually ``infer`` in the scope's environment)."""
 
     def query(self, query: Query) -> str:
         """Return the rendered text of a sub-query, without parentheses around it."""
 
-    def call(self, call: Call) -> str | None:
+    def call(self, call: e.Call) -> str | None:
         """Return the text that replaces a call (TUMBLE_START(...), PROCTIME()), None for the usual rules."""
 
 
-def render(expr: Expr, context: RenderContext) -> str:
+def render(expr: e.Expr, context: RenderContext) -> str:
     """Return an expression as Spark SQL; what needs no change is byte-identical to the user's text."""
-    raise NotImplementedError
+    return Renderer(context).text(expr)
 
 
-def cast_to(
-    sql_text: str, from_: LogicalType | None, to: LogicalType, mode: str, zone: str = "UTC"
-) -> str:
-    """Return ``sql_text`` converted to a sink column's type, unchanged where it has it already."""
-    raise NotImplementedError
+def cast_to(sql_text: str, from_: LogicalType | None, to: LogicalType, mode: str) -> str:
+    """Return ``sql_text`` converted to a sink column's type, unchanged where it has it already.
+
+    Args:
+        sql_text: a value as Spark SQL.
+        from_: its type, None if unknown (then it is cast in any case).
+        to: the column's type.
+        mode: ``'flink'`` for Flink's conversions (overflow to NULL, ...), ``'spark'`` for Spark's.
+    """
+    if from_ is not None and from_.spark() == to.spark() and not casts.narrows(from_, to):
+        return sql_text
+    return casts.cast(sql_text, from_, to) if mode == "flink" else casts.plain(sql_text, to)
+
+
+class Renderer:
+    """Renders nodes in one context."""
+
+    def __init__(self, context: RenderContext, bound: frozenset[str] = frozenset()) -> None:
+        self.context = context
+        self.mode = context.mode
+        self.zone = context.zone
+        self._bound = bound  # parameters of the lambdas around
+
+    def text(self, node: e.Node) -> str:
+        """Return a node as Spark SQL."""
+        if isinstance(node, Query):
+            return self.context.query(node)
+        rule = _BOTH.get(type(node))
+        if rule is None and self.mode == "flink":
+            rule = _FLINK.get(type(node))
+        text = rule(node, self) if rule else None
+        return self.verbatim(node) if text is None else text
+
+    def verbatim(self, node: e.Node) -> str:
+        """Return a node's own text with only its changed children spliced in."""
+        edits = [(child.span, self.text(child)) for child in node.children()]
+        return splice(node.span, [(span, new) for span, new in edits if new != span.text])
+
+    def type_of(self, node: e.Node) -> LogicalType | None:
+        """Return the type of an expression, None inside a lambda or if it is unknown."""
+        if self._bound or not isinstance(node, e.Expr) or isinstance(node, (e.Keyword, e.Star, e.Lambda)):
+            return None
+        return self.context.type_of(node)
+
+    def atom(self, node: e.Node) -> str:
+        """Return a node as text that can stand beside any operator."""
+        text = self.text(node)
+        return text if is_atomic(node) or text != node.span.text else f"({text})"
+
+    def inside(self, parameters: tuple[str, ...]) -> Renderer:
+        """Return the renderer of a lambda's body."""
+        return Renderer(self.context, self._bound | set(parameters))
+
+    def is_bound(self, name: str) -> bool:
+        """Whether a name is a parameter of a lambda around."""
+        return name in self._bound
+
+
+_ATOMIC = (
+    e.Literal,
+    e.ColumnRef,
+    e.Call,
+    e.Cast,
+    e.Paren,
+    e.Case,
+    e.ScalarQuery,
+    e.Exists,
+    e.RowValue,
+    e.ArrayValue,
+    e.MapValue,
+    e.Subscript,
+    e.FieldAccess,
+    e.Interval,
+    e.Keyword,
+)
+
+
+def is_atomic(node: e.Node) -> bool:
+    """Whether a node's own text needs no parentheses beside an operator."""
+    return isinstance(node, _ATOMIC)
+
+
+def _column(node: e.ColumnRef, renderer: Renderer) -> str | None:
+    return None if renderer.is_bound(node.parts[0]) else renderer.context.column(node)
+
+
+def _lambda(node: e.Lambda, renderer: Renderer) -> str:
+    body = renderer.inside(node.parameters).text(node.body)
+    return splice(node.span, [(node.body.span, body)])
+
+
+def _call(node: e.Call, renderer: Renderer) -> str | None:
+    replaced = renderer.context.call(node)
+    return calls.call(node, renderer) if replaced is None else replaced
+
+
+_Rule = Callable[[Any, Renderer], "str | None"]
+
+#: What is rendered in both modes: forms that Spark has not.
+_BOTH: dict[type[e.Node], _Rule] = {
+    e.ColumnRef: _column,
+    e.Lambda: _lambda,
+    e.Call: _call,
+    e.Cast: forms.cast,
+    e.Literal: forms.literal,
+    e.Between: forms.between,
+    e.Like: forms.like,
+    e.IsTest: forms.is_test,
+    e.RowValue: forms.row,
+    e.ArrayValue: forms.array,
+    e.MapValue: forms.map_,
+    e.Binary: operators.binary,
+}
+
+#: What means something else in Flink.
+_FLINK: dict[type[e.Node], _Rule] = {
+    e.Interval: forms.interval,
+    e.Unary: operators.unary,
+    e.InList: forms.in_list,
+    e.Subscript: forms.subscript,
+}

@@ -1,0 +1,69 @@
+"""The function table: every function of Flink 2.3, and the names of Spark's.
+
+One file per family; an entry says what a function takes, gives, and how Spark says it (see ``model.Function``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlext.analysis.functions import spark_names
+from sqlext.analysis.functions.aggregates import AGGREGATES
+from sqlext.analysis.functions.containers import COLLECTIONS
+from sqlext.analysis.functions.conditional import CONDITIONAL
+from sqlext.analysis.functions.hashing import HASHING
+from sqlext.analysis.functions.documents import JSON
+from sqlext.analysis.functions.markers import MARKERS
+from sqlext.analysis.functions.arithmetic import MATH
+from sqlext.analysis.functions.model import Function
+from sqlext.analysis.functions.strings import STRINGS
+from sqlext.analysis.functions.temporal import TEMPORAL
+from sqlext.dialect.expression_nodes import Call
+
+_FAMILIES = (STRINGS, MATH, TEMPORAL, CONDITIONAL, COLLECTIONS, JSON, HASHING, AGGREGATES, MARKERS)
+
+
+def _table() -> dict[str, Function]:
+    table: dict[str, Function] = {}
+    for family in _FAMILIES:
+        for function in family:
+            for name in (function.name, *function.aliases):
+                if name in table:
+                    raise ValueError(f"function {name} is listed twice")
+                table[name] = function
+    return table
+
+
+_TABLE = _table()
+
+
+def find(name: str) -> Function | None:
+    """Return the entry of a function by its upper-case name, or None."""
+    return _TABLE.get(name)
+
+
+def is_spark_function(name: str) -> bool:
+    """Whether Spark has a built-in function of this name."""
+    folded = name.lower()
+    return folded in spark_names.OTHERS or folded in spark_names.AGGREGATES
+
+
+def is_spark_aggregate(name: str) -> bool:
+    """Whether Spark has a built-in aggregate of this name."""
+    return name.lower() in spark_names.AGGREGATES
+
+
+def is_spark_call(function: Function, call: Call) -> bool:
+    """Whether Spark can take a call as it is written."""
+    if not is_spark_function(call.name) and not (call.bare and call.function in _SPARK_WORDS):
+        return False
+    return function.extends is None or not function.extends(call)
+
+
+#: Words that Spark reads as functions although it does not list them.
+_SPARK_WORDS = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "LOCALTIMESTAMP"})
+
+
+def all_names() -> Iterable[str]:
+    """Return every function name, for suggestions."""
+    return sorted({*_TABLE, *(n.upper() for n in spark_names.OTHERS | spark_names.AGGREGATES)})

@@ -1,0 +1,65 @@
+"""Conditional functions and type names (Flink docs: Conditional Functions, Type Conversion Functions)."""
+
+from __future__ import annotations
+
+from sqlext.analysis import operators
+from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
+from sqlext.analysis.functions.results import common, nullable_as, nullable
+from sqlext.rewrite import quoting
+from sqlext.types import STRING, LogicalType
+
+
+def _branches(what: str, first: int = 0):  # type: ignore[no-untyped-def]
+    """Return a rule: the common type of the alternatives from one argument on, NULL if one may be."""
+
+    def rule(call: CallTypes) -> LogicalType | None:
+        return operators.branches_type(call.call, what, call.types[first:], call.mode)
+
+    return rule
+
+
+def _if_type(call: CallTypes) -> LogicalType | None:
+    result = _branches("IF", 1)(call)
+    return result.as_nullable() if result else None
+
+
+def _first_value_type(what: str):  # type: ignore[no-untyped-def]
+    """Return a rule: the common type, NULL only if the last alternative may be (COALESCE, IFNULL)."""
+
+    def rule(call: CallTypes) -> LogicalType | None:
+        result = _branches(what)(call)
+        if result is None:
+            return None
+        always = any(t is not None and not t.nullable for t in call.types)
+        return result.not_null() if always else result.as_nullable()
+
+    return rule
+
+
+def _typeof(call: CallTexts) -> str:
+    type_ = call.type(0)
+    return quoting.string(str(type_)) if type_ else f"typeof({call.args[0]})"
+
+
+def _extreme(name: str):  # type: ignore[no-untyped-def]
+    """NULL if any argument is (Spark skips NULLs)."""
+
+    def render(call: CallTexts) -> str:
+        maybe = [call.atom(i) for i, t in enumerate(call.types) if t is None or t.nullable]
+        plain = f"{name}({', '.join(call.args)})"
+        if not maybe:
+            return plain
+        return f"CASE WHEN {' AND '.join(f'{a} IS NOT NULL' for a in maybe)} THEN {plain} END"
+
+    return render
+
+
+CONDITIONAL = (
+    fn("IF", "boolean, any, any", _if_type),
+    fn("COALESCE", "any, any...", _first_value_type("COALESCE")),
+    fn("IFNULL", "any, any", _first_value_type("IFNULL")),
+    fn("NULLIF", "any, any", nullable_as(0)),
+    fn("GREATEST", "any, any...", _branches("GREATEST"), _extreme("greatest"), spark=common(nulls="all")),
+    fn("LEAST", "any, any...", _branches("LEAST"), _extreme("least"), spark=common(nulls="all")),
+    fn("TYPEOF", "any, boolean?", nullable(STRING), _typeof),
+)

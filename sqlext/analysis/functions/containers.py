@@ -1,0 +1,166 @@
+"""Collection functions (Flink docs: System (Built-in) Functions, Collection Functions, Value Construction)."""
+
+from __future__ import annotations
+
+from sqlext.analysis.coercion import least_restrictive
+from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
+from sqlext.analysis.functions.results import (
+    element_of,
+    nullable,
+    part_of_map,
+    same_as,
+    strict,
+    unknown,
+)
+from sqlext.types import BOOLEAN, INT, STRING, Field, LogicalType, array, map_of, row
+
+
+def _arrays_type(call: CallTypes) -> LogicalType | None:
+    """The common type of several arrays."""
+    result = least_restrictive(call.types)
+    return result if result and result.root == "ARRAY" else None
+
+
+def _with_element_type(call: CallTypes) -> LogicalType | None:
+    """An array that takes one more element: the elements' common type."""
+    type_, element = call.type(0), call.type(1)
+    if type_ is None or type_.root != "ARRAY":
+        return None
+    merged = least_restrictive((type_.children[0], element))
+    if merged is None:
+        return None
+    return LogicalType("ARRAY", nullable=type_.nullable, children=(merged,))
+
+
+def _entries_type(call: CallTypes) -> LogicalType | None:
+    type_ = call.type(0)
+    if type_ is None or type_.root != "MAP":
+        return None
+    entry = row(Field("key", type_.children[0]), Field("value", type_.children[1]))
+    return strict(array(entry))(call)
+
+
+def _from_arrays_type(call: CallTypes) -> LogicalType | None:
+    keys, values = call.type(0), call.type(1)
+    if keys is None or values is None or keys.root != "ARRAY" or values.root != "ARRAY":
+        return None
+    return strict(map_of(keys.children[0], values.children[0]))(call)
+
+
+def _union_type(call: CallTypes) -> LogicalType | None:
+    result = least_restrictive(call.types)
+    return result if result and result.root == "MAP" else None
+
+
+def _cardinality(call: CallTexts) -> str:
+    """Spark's cardinality of NULL depends on a setting; a multiset counts its copies."""
+    if call.root(0) == "MULTISET":
+        total = f"aggregate(map_values({call.args[0]}), 0, (total, n) -> total + n)"
+        return total
+    return f"CASE WHEN {call.atom(0)} IS NOT NULL THEN size({call.args[0]}) END"
+
+
+def _element(call: CallTexts) -> str:
+    """The only element; more than one is an error, none is NULL."""
+    items = call.args[0]
+    return (
+        f"CASE WHEN size({items}) > 1 THEN raise_error('ELEMENT: the array has more than one element') "
+        f"ELSE get({items}, 0) END"
+    )
+
+
+def _contains(call: CallTexts) -> str:
+    """True or false also where the array holds NULL, and NULL is found as a value."""
+    items, needle = call.args
+    type_ = call.type(1)
+    if type_ is not None and type_.root == "NULL":
+        return f"exists({items}, e -> e IS NULL)"
+    if type_ is not None and not type_.nullable:
+        return f"coalesce(array_contains({items}, {needle}), {items} IS NULL AND NULL)"
+    return f"exists({items}, e -> e <=> {call.atom(1)})"
+
+
+def _join(call: CallTexts) -> str:
+    return f"array_join({', '.join(call.args)})"
+
+
+def _slice(call: CallTexts) -> str:
+    """From a start to an end, both counted from 1 or backwards from the end; a start of 0 means 1."""
+    items, start = call.args[:2]
+    end = call.args[2] if call.count > 2 else f"size({items})"
+    first = _position(items, start)
+    first = f"greatest({first}, 1)"
+    last = f"least({_position(items, end)}, size({items}))" if call.count > 2 else end
+    return (
+        f"CASE WHEN {call.atom(0)} IS NOT NULL THEN "
+        f"slice({items}, {first}, greatest({last} - {first} + 1, 0)) END"
+    )
+
+
+def _position(items: str, text: str) -> str:
+    if text.isdigit():
+        return text
+    if text.startswith("-") and text[1:].strip().isdigit():
+        return f"(size({items}) + 1 - {text[1:].strip()})"
+    return f"if({text} < 0, size({items}) + 1 + {text}, {text})"
+
+
+def _sort(call: CallTexts) -> str:
+    """ARRAY_SORT(array [, ascending [, nulls first]]): NULLs come first ascending, last descending."""
+    items = call.args[0]
+    ascending = call.args[1] if call.count > 1 else "true"
+    plain = f"sort_array({items}, {ascending})"
+    if call.count < 3:
+        return plain
+    nulls = f"filter({items}, e -> e IS NULL)"
+    values = f"sort_array(filter({items}, e -> e IS NOT NULL), {ascending})"
+    return f"if({call.args[2]}, concat({nulls}, {values}), concat({values}, {nulls}))"
+
+
+def _array_concat(call: CallTexts) -> str:
+    return f"concat({', '.join(call.args)})"
+
+
+def _map_union(call: CallTexts) -> str:
+    """Of two equal keys the later map's value wins; Spark's map_concat refuses them."""
+    result = call.args[0]
+    for other in call.args[1:]:
+        kept = f"map_filter({result}, (k, v) -> NOT map_contains_key({other}, k))"
+        result = f"map_concat({kept}, {other})"
+    return result
+
+
+def _remove(call: CallTexts) -> str:
+    """NULL can be removed too (Spark: NULL as a whole)."""
+    items, needle = call.args
+    return f"filter({items}, e -> NOT (e <=> {needle}))"
+
+
+COLLECTIONS = (
+    fn("CARDINALITY", "collection", strict(INT), _cardinality, spark=strict(INT)),
+    fn("ELEMENT", "array/multiset", element_of(0), _element),
+    fn("ARRAY_APPEND", "array, any", _with_element_type, "array_append({0}, {1})", spark=unknown),
+    fn("ARRAY_PREPEND", "array, any", _with_element_type, "array_prepend({0}, {1})", spark=unknown),
+    fn("ARRAY_CONTAINS", "array, any", strict(BOOLEAN), _contains),
+    fn("ARRAY_DISTINCT", "array", same_as(0)),
+    fn("ARRAY_EXCEPT", "array, array", _arrays_type, spark=unknown),
+    fn("ARRAY_INTERSECT", "array, array", _arrays_type, spark=unknown),
+    fn("ARRAY_UNION", "array, array", _arrays_type, spark=unknown),
+    fn("ARRAY_CONCAT", "array...", _arrays_type, _array_concat),
+    fn("ARRAY_JOIN", "array, text, text?", strict(STRING), _join),
+    fn("ARRAY_MAX", "array", element_of(0)),
+    fn("ARRAY_MIN", "array", element_of(0)),
+    fn("ARRAY_POSITION", "array, any", strict(INT), "CAST(array_position({0}, {1}) AS INT)", spark=unknown),
+    fn("ARRAY_REMOVE", "array, any", same_as(0), _remove),
+    fn("ARRAY_REVERSE", "array", same_as(0), "reverse({0})"),
+    fn("ARRAY_SLICE", "array, integer, integer?", same_as(0), _slice),
+    fn("ARRAY_SORT", "array, boolean?, boolean?", same_as(0), _sort),
+    fn("MAP_KEYS", "map", part_of_map(0)),
+    fn("MAP_VALUES", "map", part_of_map(1)),
+    fn("MAP_ENTRIES", "map", _entries_type),
+    fn("MAP_FROM_ARRAYS", "array, array", _from_arrays_type),
+    fn("MAP_UNION", "map, map...", _union_type, _map_union),
+    fn("MULTISET", "any...", unknown),
+    fn("PARSE_JSON", "text, boolean?", strict(LogicalType("VARIANT")), "parse_json({0})"),
+    fn("TRY_PARSE_JSON", "text, boolean?", nullable(LogicalType("VARIANT")), "try_parse_json({0})"),
+)

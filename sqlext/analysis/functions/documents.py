@@ -1,0 +1,218 @@
+"""JSON functions (Flink docs: System (Built-in) Functions, JSON Functions).
+
+Paths go to Spark's ``get_json_object`` and, where the kind of a value matters, to its VARIANT.
+"""
+
+from __future__ import annotations
+
+from sqlext.analysis.functions import json_text
+from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
+from sqlext.analysis.functions.results import never_null, nullable, strict
+from sqlext.rewrite import quoting
+from sqlext.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, LogicalType, array
+
+_RETURNS = {
+    "BOOLEAN": BOOLEAN,
+    "INT": INT,
+    "INTEGER": INT,
+    "BIGINT": BIGINT,
+    "DOUBLE": DOUBLE,
+    "STRING": STRING,
+    "ARRAY<STRING>": array(STRING),
+}
+
+
+def _returning_type(call: CallTypes) -> LogicalType | None:
+    """The type after RETURNING, else STRING; a type that is not known here stays unknown."""
+    for clause in call.call.clauses:
+        if clause.startswith("RETURNING "):
+            return _RETURNS.get(clause.removeprefix("RETURNING "))
+    return STRING
+
+
+class _Path:
+    """A JSON path literal: its mode, and the path as Spark takes it."""
+
+    def __init__(self, call: CallTexts) -> None:
+        literal = call.literal(1)
+        self.strict = literal is not None and literal.strip().lower().startswith("strict")
+        self.text = call.args[1]
+        self.many = False
+        if literal is not None:
+            plain = literal.strip().removeprefix("lax ").removeprefix("strict ").strip()
+            self.many = "*" in plain or ".." in plain
+            self.text = quoting.string(_as_spark(plain))
+
+
+def _as_spark(path: str) -> str:
+    """Return a path with ``["name"]`` as Spark writes it."""
+    return path.replace('["', "['").replace('"]', "']")
+
+
+def _document(text: str) -> str:
+    return f"try_parse_json({text})"
+
+
+def _variant(text: str, path: _Path) -> str:
+    return f"try_variant_get({_document(text)}, {path.text}, 'variant')"
+
+
+def _exists(call: CallTexts) -> str:
+    """Whether the path leads anywhere; a text that is no JSON is an error, by default FALSE."""
+    path = _Path(call)
+    text = call.args[0]
+    found = f"get_json_object({text}, {path.text})" if path.many else _variant(text, path)
+    test = f"{found} IS NOT NULL"
+    error = _clause(call, "ON ERROR") or "FALSE"
+    if path.strict or error != "FALSE":
+        value = {"UNKNOWN": "NULL", "ERROR": "raise_error('JSON_EXISTS: no such path')"}.get(error, error)
+        test = f"if({test}, true, {value})" if path.strict else f"if({_document(text)} IS NULL, {value}, {test})"
+    return f"CASE WHEN {call.atom(0)} IS NOT NULL THEN {test} END"
+
+
+def _clause(call: CallTexts, event: str) -> str | None:
+    """Return what a behaviour clause says: ``NULL``, ``ERROR``, ``DEFAULT 5`` of ``DEFAULT 5 ON EMPTY``."""
+    for clause in call.call.clauses:
+        if clause.endswith(f" {event}"):
+            return clause.removesuffix(f" {event}").strip()
+    return None
+
+
+def _behaviour(call: CallTexts, event: str) -> str | None:
+    """Return the SQL that a behaviour clause stands for, None for NULL."""
+    clause = _clause(call, event)
+    if clause is None or clause == "NULL":
+        return None
+    if clause == "ERROR":
+        return f"raise_error({quoting.string(f'{call.call.function}: nothing at this path, or no JSON')})"
+    if clause.startswith("EMPTY"):
+        return "'{}'" if clause.endswith("OBJECT") else "'[]'"
+    return clause.removeprefix("DEFAULT").strip()
+
+
+def _value(call: CallTexts) -> str:
+    """A scalar at a path. Objects and arrays count as nothing there (lax) or as an error (strict)."""
+    path, text = _Path(call), call.args[0]
+    found = f"get_json_object({text}, {path.text})"
+    scalar = f"left({found}, 1) NOT IN ('{{', '[')"
+    if not path.many:
+        # A string that begins with a bracket is a scalar all the same.
+        scalar += f" OR schema_of_variant({_variant(text, path)}) = 'STRING'"
+    value = _returned(call, f"CASE WHEN {scalar} THEN {found} END")
+    empty, error = _behaviour(call, "ON EMPTY"), _behaviour(call, "ON ERROR")
+    if path.strict:
+        return f"coalesce({value}, {_as_returned(call, error)})" if error else value
+    if empty:
+        value = f"coalesce({value}, {_as_returned(call, empty)})"
+    if empty or error:
+        failed = _as_returned(call, error) if error else "NULL"
+        value = (
+            f"CASE WHEN {call.atom(0)} IS NULL THEN NULL "
+            f"WHEN {_document(text)} IS NULL THEN {failed} ELSE {value} END"
+        )
+    return value
+
+
+def _returned(call: CallTexts, text: str) -> str:
+    type_ = call.result
+    if type_ is None or type_.root == "VARCHAR":
+        return text
+    return f"try_cast({text} AS {type_.spark()})"
+
+
+def _as_returned(call: CallTexts, text: str) -> str:
+    if text.startswith("raise_error"):
+        return text
+    return f"CAST({text} AS {call.spark_type or 'STRING'})"
+
+
+def _query(call: CallTexts) -> str:
+    """An object or array at a path; WITH WRAPPER puts brackets around what is found."""
+    path, text = _Path(call), call.args[0]
+    raw = f"get_json_object({text}, {path.text})" if path.many else f"to_json({_variant(text, path)})"
+    wrapper = next((c for c in call.call.clauses if c.endswith("WRAPPER")), "WITHOUT WRAPPER")
+    if wrapper.startswith("WITHOUT"):
+        found = f"CASE WHEN left({raw}, 1) IN ('{{', '[') THEN {raw} END"
+    elif "CONDITIONAL" in wrapper.split():
+        found = f"if(left({raw}, 1) IN ('{{', '['), {raw}, concat('[', {raw}, ']'))"
+    else:
+        found = f"concat('[', {raw}, ']')"
+    error = _behaviour(call, "ON ERROR")
+    empty = _behaviour(call, "ON EMPTY")
+    if error or empty:
+        found = f"CASE WHEN {call.atom(0)} IS NULL THEN NULL ELSE coalesce({found}, {error or empty}) END"
+    if call.result and call.result.root == "ARRAY":
+        return f"from_json({found}, 'ARRAY<STRING>')"
+    return found
+
+
+def _string(call: CallTexts) -> str:
+    return json_text.of(call.args[0], call.type(0))
+
+
+def _object(call: CallTexts) -> str:
+    """An object with its keys in alphabetical order, as Flink's; NULL values stay unless ABSENT ON NULL."""
+    absent = "ABSENT ON NULL" in call.call.clauses
+    entries = [(call.args[i], i + 1) for i in range(0, call.count - 1, 2)]
+    order = sorted(entries, key=lambda entry: call.literal(entry[1] - 1) or entry[0])
+    members = [_member(call, key, index, absent) for key, index in order]
+    return f"concat('{{', concat_ws(',', {', '.join(members)}), '}}')" if members else "'{}'"
+
+
+def _member(call: CallTexts, key: str, index: int, absent: bool) -> str:
+    value = json_text.of_node(call, index)
+    literal = call.literal(index - 1)
+    name = json_text.key(literal) if literal is not None else f"concat({json_text.quoted(key)}, ':')"
+    if absent:
+        return f"concat({name}, {value})"
+    return f"concat({name}, coalesce({value}, 'null'))"
+
+
+def _array(call: CallTexts) -> str:
+    """An array; NULL elements are left out unless NULL ON NULL."""
+    keep = "NULL ON NULL" in call.call.clauses
+    items = [json_text.of_node(call, i) for i in range(call.count)]
+    if keep:
+        items = [f"coalesce({item}, 'null')" for item in items]
+    return f"concat('[', concat_ws(',', {', '.join(items)}), ']')" if items else "'[]'"
+
+
+def _array_aggregate(call: CallTexts) -> str:
+    keep = "NULL ON NULL" in call.call.clauses
+    item = json_text.of_node(call, 0)
+    item = f"coalesce({item}, 'null')" if keep else item
+    return f"concat('[', array_join({call.aggregate('collect_list', item, distinct=False)}, ','), ']')"
+
+
+def _object_aggregate(call: CallTexts) -> str:
+    """Keys come out in alphabetical order; collecting and sorting the members does that."""
+    member = f"concat({json_text.quoted(call.args[0])}, ':', {{}})"
+    value = json_text.of_node(call, 1)
+    if "ABSENT ON NULL" not in call.call.clauses:
+        value = f"coalesce({value}, 'null')"
+    collected = call.aggregate("collect_list", member.format(value), distinct=False)
+    return f"concat('{{', array_join(array_sort({collected}), ','), '}}')"
+
+
+def _unquote(call: CallTexts) -> str:
+    """The text in the quotes with its escapes read; a text without quotes as it is."""
+    text = call.args[0]
+    inner = f"get_json_object(concat('[', {text}, ']'), '$[0]')"
+    return f"CASE WHEN {call.atom(0)} LIKE '\"%\"' THEN coalesce({inner}, {text}) ELSE {call.atom(0)} END"
+
+
+_AGGREGATED = never_null(LogicalType("VARCHAR", 2000))
+
+JSON = (
+    fn("JSON_EXISTS", "text, text", nullable(BOOLEAN), _exists),
+    fn("JSON_VALUE", "text, text", _returning_type, _value),
+    fn("JSON_QUERY", "text, text", _returning_type, _query),
+    fn("JSON_STRING", "any", strict(STRING), _string),
+    fn("JSON_QUOTE", "text", strict(STRING), lambda call: json_text.quoted(call.args[0])),
+    fn("JSON_UNQUOTE", "text", strict(STRING), _unquote),
+    fn("JSON_OBJECT", "any...", never_null(STRING), _object),
+    fn("JSON_ARRAY", "any...", never_null(STRING), _array),
+    fn("JSON", "text", strict(STRING), "{0}"),
+    fn("JSON_ARRAYAGG", "any", _AGGREGATED, _array_aggregate, kind="aggregate"),
+    fn("JSON_OBJECTAGG", "any, any", _AGGREGATED, _object_aggregate, kind="aggregate"),
+)

@@ -1,0 +1,61 @@
+"""From texts and numbers to timestamps, and back to seconds."""
+
+from __future__ import annotations
+
+from sqlext.analysis.functions.model import CallTexts
+from sqlext.analysis.functions.rendering import is_fixed_zone
+from sqlext.types import LogicalType
+
+_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+
+
+def epoch_seconds(text: str, type_: LogicalType | None) -> str:
+    """Return the whole seconds since 1970 of a time (an NTZ is read as UTC)."""
+    if type_ and type_.root == "TIMESTAMP_LTZ":
+        return f"unix_seconds({text})"
+    return f"timestampdiff(SECOND, {_EPOCH}, CAST({text} AS TIMESTAMP_NTZ))"
+
+
+def wall_clock(text: str) -> str:
+    """Return a text as TIMESTAMP_NTZ cut to milliseconds, NULL if it is none.
+
+    Flink takes neither ``T`` nor a zone here, Spark both: such letters are replaced so that the cast fails.
+    ``left`` cuts ``yyyy-MM-dd HH:mm:ss.SSSSSS`` behind the milliseconds.
+    """
+    return f"try_cast(translate(left({text}, 23), 'TZ+', '???') AS TIMESTAMP_NTZ)"
+
+
+def to_timestamp(call: CallTexts) -> str:
+    """Return TO_TIMESTAMP(text [, format]): NULL where the text does not fit."""
+    if call.count == 1:
+        return wall_clock(call.args[0])
+    text, pattern = call.args
+    if is_fixed_zone(call.zone):
+        return f"CAST(try_to_timestamp({text}, {pattern}) AS TIMESTAMP_NTZ)"
+    # Read as UTC and counted from 1970, so that no wall-clock time falls into the zone's gaps.
+    instant = f"try_to_timestamp(concat({text}, ' UTC'), concat({pattern}, ' VV'))"
+    return f"timestampadd(MICROSECOND, unix_micros({instant}), {_EPOCH})"
+
+
+def to_timestamp_ltz(call: CallTexts) -> str:
+    """Return TO_TIMESTAMP_LTZ(epoch [, 0 | 3]) or (text [, format [, zone]]); the precision is 3 if not given."""
+    if call.root(0) in ("CHAR", "VARCHAR"):
+        return _from_text(call)
+    number = call.args[0]
+    precision = call.literal(1) if call.count > 1 else "3"
+    if call.root(0) in ("FLOAT", "DOUBLE", "DECIMAL"):
+        number = f"CAST({number} AS BIGINT)"
+    if precision == "0":
+        return f"timestamp_seconds({number})"
+    if precision == "3":
+        return f"timestamp_millis({number})"
+    return f"if({call.args[1]} = 0, timestamp_seconds({number}), timestamp_millis({number}))"
+
+
+def _from_text(call: CallTexts) -> str:
+    if call.count == 1:
+        return f"CAST({wall_clock(call.args[0])} AS TIMESTAMP)"
+    if call.count == 2:
+        return f"try_to_timestamp({call.args[0]}, {call.args[1]})"
+    text, pattern, zone = call.args
+    return f"try_to_timestamp(concat({text}, ' ', {zone}), concat({pattern}, ' VV'))"

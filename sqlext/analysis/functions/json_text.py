@@ -1,0 +1,49 @@
+"""Values as JSON text, written as Flink's JSON functions write them."""
+
+from __future__ import annotations
+
+import json
+
+from sqlext.analysis.functions.model import CallTexts
+from sqlext.dialect.expression_nodes import Call
+from sqlext.rewrite import quoting
+from sqlext.types import LogicalType
+
+#: Results that are JSON already and are put in as they are.
+_JSON_CALLS = frozenset({"JSON_OBJECT", "JSON_ARRAY", "JSON_OBJECTAGG", "JSON_ARRAYAGG", "JSON", "JSON_QUERY"})
+
+
+def key(name: str) -> str:
+    """Return the literal ``"name":`` of an object's key."""
+    return quoting.string(json.dumps(name, ensure_ascii=False) + ":")
+
+
+def quoted(text: str) -> str:
+    """Return a text as a JSON string, escaped."""
+    return f"substring(to_json(array({text})), 2, length(to_json(array({text}))) - 2)"
+
+
+def of_node(call: CallTexts, index: int) -> str:
+    """Return an argument as JSON; the result of another JSON function is put in as it is."""
+    node = call.call.args[index]
+    if isinstance(node, Call) and node.function in _JSON_CALLS - {"JSON_QUERY"}:
+        return call.args[index]
+    return of(call.args[index], call.type(index))
+
+
+def of(text: str, type_: LogicalType | None) -> str:
+    """Return a value as JSON, NULL for NULL."""
+    root = type_.root if type_ else ""
+    if root in ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL", "BOOLEAN"):
+        return f"CAST({text} AS STRING)"
+    if root in ("FLOAT", "DOUBLE"):
+        # Jackson writes a BigDecimal: 1.0E+10, where Spark's text is 1.0E10.
+        return f"regexp_replace(CAST({text} AS STRING), 'E(?=[0-9])', 'E+')"
+    if root == "TIMESTAMP":
+        return f"""concat('"', replace(CAST({text} AS STRING), ' ', 'T'), '"')"""
+    if root == "TIMESTAMP_LTZ":
+        instant = f"convert_timezone(current_timezone(), 'UTC', CAST({text} AS TIMESTAMP_NTZ))"
+        return f"""concat('"', replace(CAST({instant} AS STRING), ' ', 'T'), 'Z"')"""
+    if root in ("ARRAY", "MAP", "ROW"):
+        return f"to_json({text})"
+    return f"CASE WHEN {text} IS NOT NULL THEN {quoted(text)} END"

@@ -1,0 +1,43 @@
+"""Small builders of Spark SQL that the function tables share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sqlext.analysis.functions.model import CallTexts
+from sqlext.types import LogicalType
+
+#: Bits that an integer type lacks to 64: shifting out and back keeps the low bits, as Java's overflow does.
+_SPARE_BITS = {"TINYINT": 56, "SMALLINT": 48, "INT": 32}
+
+_FIXED_ZONE = re.compile(r"(UTC|GMT|Z|UT)?([+-]\d{1,2}(:?\d{2})?)?$|Etc/(UTC|GMT[+-]?\d*)$|Z$", re.IGNORECASE)
+
+
+def wrapped(text: str, type_: LogicalType) -> str:
+    """Return a BIGINT expression cut to an integer type as Java cuts it: the overflow wraps around."""
+    bits = _SPARE_BITS.get(type_.root)
+    if bits is None:
+        return text
+    return f"CAST(shiftright(shiftleft({text}, {bits}), {bits}) AS {type_.root})"
+
+
+def typed(template: str) -> Callable[[CallTexts], str]:
+    """Return a rendering: the template, cast to the result's type where that is known."""
+
+    def render(call: CallTexts) -> str:
+        text = fill(template, call)
+        return f"CAST({text} AS {call.spark_type})" if call.spark_type else text
+
+    return render
+
+
+def fill(template: str, call: CallTexts) -> str:
+    """Return a template with ``{0}`` (arguments), ``{a0}`` (made atomic), ``{all}``, ``{rest}`` (but the first) filled in."""
+    names = {f"a{i}": call.atom(i) for i in range(call.count)}
+    return template.format(*call.args, all=", ".join(call.args), rest=", ".join(call.args[1:]), **names)
+
+
+def is_fixed_zone(zone: str) -> bool:
+    """Whether a time zone never changes its offset, so that every wall-clock time exists once."""
+    return _FIXED_ZONE.fullmatch(zone) is not None

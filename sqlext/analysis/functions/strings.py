@@ -1,0 +1,250 @@
+"""String functions (Flink docs: System (Built-in) Functions, String Functions)."""
+
+from __future__ import annotations
+
+import re
+
+from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
+from sqlext.analysis.functions.rendering import fill
+from sqlext.analysis.functions.results import nullable, same_as, strict, unknown, varying, with_nulls
+from sqlext.rewrite import quoting
+from sqlext.types import BOOLEAN, BYTES, INT, STRING, LogicalType, array, map_of
+
+_text = strict(STRING)
+
+
+def _overlay_type(call: CallTypes) -> LogicalType | None:
+    base, new = call.type(0), call.type(1)
+    if base is None or new is None:
+        return None
+    length = min((base.precision or 0) + (new.precision or 0), STRING.precision or 0)
+    return LogicalType("VARCHAR", length, nullable=call.nullable)
+
+
+def _trim_type(call: CallTypes) -> LogicalType | None:
+    source = call.types[-1]
+    if source is None:
+        return None
+    nullable_ = any(t is None or t.nullable for t in call.types if t is not source and t is not None)
+    return LogicalType("VARCHAR", source.precision, nullable=nullable_ or source.nullable)
+
+
+def _replacement(call: CallTexts) -> str:
+    """Flink takes the replacement literally; Spark reads ``$1`` and backslashes in it."""
+    literal = call.literal(2)
+    if literal is None:
+        text = f"replace(replace({call.args[2]}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
+    elif "$" in literal or "\\" in literal:
+        text = quoting.string(literal.replace("\\", "\\\\").replace("$", "\\$"))
+    else:
+        text = call.args[2]
+    return f"regexp_replace({call.args[0]}, {call.args[1]}, {text})"
+
+
+def _extract(call: CallTexts) -> str:
+    """No match is NULL in Flink, an empty string in Spark; the group is 0 if not given, in Spark 1."""
+    group = call.args[2] if call.count > 2 else "0"
+    pattern = call.literal(1)
+    if pattern is not None and group.isdigit() and int(group) > _groups(pattern):
+        return "CAST(NULL AS STRING)"
+    return f"CASE WHEN {call.atom(0)} RLIKE {call.atom(1)} THEN regexp_extract({call.args[0]}, {call.args[1]}, {group}) END"
+
+
+def _groups(pattern: str) -> int:
+    """Return how many capturing groups a pattern has; 0 for one that cannot be compiled."""
+    try:
+        return re.compile(re.sub(r"\(\?<(\w)", r"(?P<\1", pattern)).groups
+    except re.error:
+        return 99
+
+
+def _split_index(call: CallTexts) -> str:
+    """Counts from 0; beyond the last part it is NULL. The separator may be a character code."""
+    text, separator, index = call.args
+    if call.type(1) is not None and call.root(1) not in ("CHAR", "VARCHAR", "NULL"):
+        separator = f"chr({separator})"
+    return f"get(split({text}, {_literally(call, 1, separator)}), {index})"
+
+
+def _literally(call: CallTexts, index: int, text: str) -> str:
+    """Return a separator as a regular expression that matches it and nothing else."""
+    literal = call.literal(index)
+    if literal is not None and text == call.args[index]:
+        return quoting.string(re.sub(r"([\\.\[\]{}()*+?^$|])", r"\\\1", literal))
+    return f"concat('\\\\Q', {text}, '\\\\E')"
+
+
+def _split(call: CallTexts) -> str:
+    """The separator is a string in Flink, a regular expression in Spark; an empty text has no parts."""
+    text = call.args[0]
+    if call.literal(1) == "":
+        parts = f"split({text}, '')"
+    else:
+        parts = f"split({text}, {_literally(call, 1, call.args[1])})"
+    return f"CASE WHEN {call.atom(0)} = '' THEN CAST(array() AS ARRAY<STRING>) ELSE {parts} END"
+
+
+def _str_to_map(call: CallTexts) -> str:
+    """Flink separates entries by ',' and keys by '='; Spark by ',' and ':'."""
+    defaults = ("", "','", "'='")
+    return f"str_to_map({', '.join((*call.args, *defaults[call.count :]))})"
+
+
+def _trim(call: CallTexts) -> str:
+    """``TRIM([BOTH | LEADING | TRAILING] [c FROM] x)`` is Spark's syntax too."""
+    if call.count == 1:
+        return f"trim({call.args[0]})"
+    where, rest = call.args[0], call.args[1:]
+    if len(rest) == 1:
+        return f"trim({where} FROM {rest[0]})"
+    return f"trim({where} {rest[0]} FROM {rest[1]})"
+
+
+def _sided_trim(side: str, name: str):  # type: ignore[no-untyped-def]
+    def render(call: CallTexts) -> str:
+        if call.count == 1:
+            return f"{name}({call.args[0]})"
+        return f"trim({side} {call.args[1]} FROM {call.args[0]})"
+
+    return render
+
+
+def _substring(call: CallTexts) -> str:
+    return f"substring({', '.join(call.args)})"
+
+
+def _overlay(call: CallTexts) -> str:
+    """A start beyond the end changes nothing in Flink; Spark would append."""
+    text, new, start = call.args[:3]
+    length = f" FOR {call.args[3]}" if call.count > 3 else ""
+    return (
+        f"CASE WHEN {call.atom(2)} > 0 AND {call.atom(2)} <= length({text}) "
+        f"THEN overlay({text} PLACING {new} FROM {start}{length}) ELSE {call.atom(0)} END"
+    )
+
+
+def _instr(call: CallTexts) -> str:
+    if call.count == 2:
+        return f"instr({call.args[0]}, {call.args[1]})"
+    if call.count == 3 and not call.args[2].startswith("-"):
+        return f"locate({call.args[1]}, {call.args[0]}, {call.args[2]})"
+    return _nth_instr(call)
+
+
+def _nth_instr(call: CallTexts) -> str:
+    """Return the n-th place from a position; a negative position searches backwards from the end.
+
+    The places are listed once: every start at which the text goes on with the pattern.
+    """
+    text, pattern, position = call.args[:3]
+    nth = call.args[3] if call.count > 3 else "1"
+    places = (
+        f"filter(sequence(1, greatest(length({text}), 1)), "
+        f"i -> substring({text}, i, length({pattern})) = {call.atom(1)})"
+    )
+    forward = f"get(filter({places}, i -> i >= {position}), {nth} - 1)"
+    backward = f"get(reverse(filter({places}, i -> i <= length({text}) + 1 + {position})), {nth} - 1)"
+    return (
+        f"CASE WHEN {call.atom(0)} IS NOT NULL THEN "
+        f"coalesce(if({position} > 0, {forward}, {backward}), 0) END"
+    )
+
+
+def _concat(call: CallTexts) -> str:
+    return f"concat({', '.join(call.args)})"
+
+
+def _locate(call: CallTexts) -> str:
+    return f"locate({', '.join(call.args)})"
+
+
+def _pad(name: str):  # type: ignore[no-untyped-def]
+    return lambda call: f"{name}({', '.join(call.args)})"
+
+
+def _printf(call: CallTexts) -> str:
+    return f"format_string({', '.join(call.args)})"
+
+
+def _matches_all(pattern: str):  # type: ignore[no-untyped-def]
+    """Return a rendering: whether the whole text consists of such characters; NULL is false."""
+    return lambda call: f"coalesce({call.atom(0)} RLIKE {quoting.string(pattern)}, false)"
+
+
+def _upper_words(call: CallTexts) -> str:
+    """Words are runs of ASCII letters and digits in Flink, what stands between blanks in Spark."""
+    return (
+        f"array_join(transform(split(lower({call.args[0]}), '(?<=[^A-Za-z0-9])'), w -> initcap(w)), '')"
+    )
+
+
+def _regexp(call: CallTexts) -> str:
+    """An empty pattern matches nothing in Flink."""
+    if call.literal(1):
+        return f"({call.atom(0)} RLIKE {call.atom(1)})"
+    return f"({call.atom(0)} RLIKE {call.atom(1)} AND {call.atom(1)} <> '')"
+
+
+def _format(template: str):  # type: ignore[no-untyped-def]
+    return lambda call: fill(template, call)
+
+
+STRINGS = (
+    fn("CHAR_LENGTH", "text", strict(INT), aliases=("CHARACTER_LENGTH",)),
+    fn("UPPER", "text", same_as(0), spark=_text, aliases=("UCASE",)),
+    fn("LOWER", "text", same_as(0), spark=_text, aliases=("LCASE",)),
+    fn("INITCAP", "text", same_as(0), _upper_words, spark=_text),
+    fn("POSITION", "text, text", strict(INT), "locate({0}, {1})"),
+    fn("TRIM", "text | unit, text | unit, text, text", _trim_type, _trim, spark=_text),
+    fn("LTRIM", "text, text?", varying(0), _sided_trim("LEADING", "ltrim"), spark=_text),
+    fn("RTRIM", "text, text?", varying(0), _sided_trim("TRAILING", "rtrim"), spark=_text),
+    fn("BTRIM", "text, text?", _text),
+    fn("REPEAT", "text, integer", _text),
+    fn("REGEXP_REPLACE", "text, text, text", _text, _replacement),
+    fn("REGEXP_EXTRACT", "text, text, integer?", nullable(STRING), _extract),
+    fn(
+        "REGEXP_EXTRACT_ALL",
+        "text, text, integer?",
+        nullable(array(STRING)),
+        spark=unknown,
+    ),
+    fn("REGEXP_COUNT", "text, text", nullable(INT)),
+    fn("REGEXP_INSTR", "text, text", nullable(INT)),
+    fn("REGEXP_SUBSTR", "text, text", nullable(STRING)),
+    fn("REGEXP", "text, text", strict(BOOLEAN), _regexp),
+    fn("OVERLAY", "text, text, integer, integer?", _overlay_type, _overlay, spark=_text),
+    fn("SUBSTRING", "text, integer, integer?", varying(0), _substring, spark=unknown),
+    fn("SUBSTR", "text, integer, integer?", varying(0), _substring, spark=unknown),
+    fn("REPLACE", "text, text, text", _text),
+    fn("TRANSLATE", "text, text, text", _text, "translate({all})", aliases=("TRANSLATE3",)),
+    fn("CONCAT", "text...", _text, _concat, spark=unknown),
+    fn("CONCAT_WS", "text, text...", with_nulls(_text), spark=unknown),
+    fn("LPAD", "text, integer, text", _text, _pad("lpad"), spark=unknown),
+    fn("RPAD", "text, integer, text", _text, _pad("rpad"), spark=unknown),
+    fn("FROM_BASE64", "text", _text, "CAST(unbase64({0}) AS STRING)"),
+    fn("TO_BASE64", "text/binary", _text, "replace(base64({0}), '\\r\\n', '')"),
+    fn("ASCII", "text", strict(INT)),
+    fn("CHR", "integer", nullable(STRING)),
+    fn("DECODE", "binary, text", _text, spark=unknown),
+    fn("ENCODE", "text, text", strict(BYTES)),
+    fn("INSTR", "text, text, integer?, integer?", strict(INT), _instr, extends=lambda c: len(c.args) > 2),
+    fn("LEFT", "text, integer", with_nulls(varying(0)), spark=_text),
+    fn("RIGHT", "text, integer", with_nulls(varying(0)), spark=_text),
+    fn("LOCATE", "text, text, integer?", strict(INT), _locate),
+    fn("PARSE_URL", "text, text, text?", nullable(STRING), "try_parse_url({all})"),
+    fn("URL_ENCODE", "text", nullable(STRING)),
+    fn("URL_DECODE", "text, text?", nullable(STRING), "try_url_decode({0})"),
+    fn("REVERSE", "text", nullable(STRING), spark=unknown),
+    fn("SPLIT", "text, text", strict(array(STRING)), _split),
+    fn("SPLIT_INDEX", "text, text/integer, integer", nullable(STRING), _split_index),
+    fn("STR_TO_MAP", "text, text?, text?", nullable(map_of(STRING, STRING)), _str_to_map),
+    fn("STARTSWITH", "text, text | binary, binary", strict(BOOLEAN)),
+    fn("ENDSWITH", "text, text | binary, binary", strict(BOOLEAN)),
+    fn("ELT", "integer, text/binary, text/binary...", with_nulls(same_as(1)), "get(array({rest}), {0} - 1)", spark=unknown),
+    fn("PRINTF", "text, any...", nullable(STRING), _printf),
+    fn("BIT_LENGTH", "text", strict(INT)),
+    fn("OCTET_LENGTH", "text", strict(INT)),
+    fn("IS_DIGIT", "any", strict(BOOLEAN), _matches_all(r"^\p{Nd}+$")),
+    fn("IS_ALPHA", "any", strict(BOOLEAN), _matches_all(r"^\p{L}+$")),
+    fn("IS_DECIMAL", "any", strict(BOOLEAN), "(try_cast(CAST({0} AS STRING) AS DOUBLE) IS NOT NULL)"),
+)

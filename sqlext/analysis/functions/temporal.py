@@ -1,0 +1,227 @@
+"""Temporal functions (Flink docs: System (Built-in) Functions, Temporal Functions).
+
+A TIMESTAMP is TIMESTAMP_NTZ in Spark. Spark's own functions take a TIMESTAMP and read an NTZ in the session's
+zone: where that zone has gaps (summer time) a form is used that never leaves NTZ.
+"""
+
+from __future__ import annotations
+
+from sqlext.analysis.functions import instants, truncation
+from sqlext.analysis.functions.arithmetic import whole_type
+from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
+from sqlext.analysis.functions.results import never_null, nullable, same_as, strict, unknown
+from sqlext.dialect.expression_nodes import Call, Keyword
+from sqlext.types import (
+    BIGINT,
+    DATE,
+    INT,
+    STRING,
+    TIME,
+    TIMESTAMP3,
+    TIMESTAMP_LTZ3,
+    LogicalType,
+    timestamp,
+)
+
+_bigint = strict(BIGINT)
+_MONTHS = frozenset({"YEAR", "QUARTER", "MONTH"})
+_DAYS = frozenset({"DAY", "WEEK"})
+
+#: Flink's shorthand functions and the field that they extract.
+_PARTS = {
+    "YEAR": "YEAR",
+    "QUARTER": "QUARTER",
+    "MONTH": "MONTH",
+    "WEEK": "WEEK",
+    "DAYOFYEAR": "DOY",
+    "DAYOFMONTH": "DAY",
+    "DAYOFWEEK": "DOW",
+    "HOUR": "HOUR",
+    "MINUTE": "MINUTE",
+    "SECOND": "SECOND",
+}
+#: Fields under Spark's names where they are called differently or mean another thing.
+_FIELDS = {
+    "DOW": "dayofweek({0})",
+    "ISODOW": "weekday({0}) + 1",
+    "ISOYEAR": "extract(YEAROFWEEK FROM {0})",
+    "DECADE": "floor(year({0}) / 10)",
+    "CENTURY": "ceil(year({0}) / 100)",
+    "MILLENNIUM": "ceil(year({0}) / 1000)",
+    "SECOND": "floor(extract(SECOND FROM {0}))",
+    "MILLISECOND": "floor((extract(SECOND FROM {0}) % 1) * 1000)",
+    "MICROSECOND": "(extract(SECOND FROM {0}) % 1) * 1000000",
+    "NANOSECOND": "(extract(SECOND FROM {0}) % 1) * 1000000000",
+}
+_CLOCK = frozenset({"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND"})
+
+
+def extracted(unit: str, text: str, call: CallTexts) -> str:
+    """Return ``EXTRACT(unit FROM text)`` as BIGINT."""
+    type_ = call.types[-1]
+    if unit == "EPOCH":
+        return instants.epoch_seconds(text, type_)
+    if type_ and type_.root == "DATE" and unit in _CLOCK:
+        return f"CAST(if({text} IS NULL, NULL, 0) AS BIGINT)"
+    template = _FIELDS.get(unit, f"extract({unit} FROM {{0}})")
+    return f"CAST({template.format(text)} AS BIGINT)"
+
+
+def _extract(call: CallTexts) -> str:
+    return extracted(call.args[0].upper(), call.args[1], call)
+
+
+def _part(unit: str):  # type: ignore[no-untyped-def]
+    return lambda call: extracted(unit, call.args[0], call)
+
+
+def _add_type(call: CallTypes) -> LogicalType | None:
+    """TIMESTAMPADD keeps the operand's type; hours on a DATE make it TIMESTAMP(6)."""
+    type_, unit = call.type(2), _unit(call.call)
+    if type_ is None:
+        return None
+    if type_.root == "DATE" and unit not in _MONTHS | _DAYS:
+        return strict(timestamp(6))(CallTypes(call.call, call.types[1:], call.mode))
+    nullable_ = any(t is None or t.nullable for t in call.types[1:])
+    return type_.as_nullable() if nullable_ else type_.not_null()
+
+
+def _unit(call: Call) -> str:
+    first = call.args[0] if call.args else None
+    return first.word if isinstance(first, Keyword) else ""
+
+
+def _without_unit(rule_type: LogicalType):  # type: ignore[no-untyped-def]
+    def rule(call: CallTypes) -> LogicalType | None:
+        return strict(rule_type)(CallTypes(call.call, call.types[1:], call.mode))
+
+    return rule
+
+
+def _timestampadd(call: CallTexts) -> str:
+    unit, count, operand = call.args[0].upper(), call.args[1], call.args[2]
+    text = f"timestampadd({unit}, {count}, {operand})"
+    if call.root(2) != "DATE":
+        return text
+    # On a DATE Spark gives a TIMESTAMP in the session's zone.
+    text = f"timestampadd({unit}, {count}, CAST({operand} AS TIMESTAMP_NTZ))"
+    return f"CAST({text} AS DATE)" if unit in _MONTHS | _DAYS else text
+
+
+def _timestampdiff(call: CallTexts) -> str:
+    """Flink's result is INT and wraps around; a DATE is its midnight."""
+    unit = call.args[0].upper()
+    sides = [
+        f"CAST({text} AS TIMESTAMP_NTZ)" if root == "DATE" else text
+        for text, root in zip(call.args[1:], (call.root(1), call.root(2)), strict=True)
+    ]
+    text = f"timestampdiff({unit}, {sides[0]}, {sides[1]})"
+    if unit in ("MILLISECOND", "MICROSECOND"):
+        return f"CAST(shiftright(shiftleft({text}, 32), 32) AS INT)"
+    return f"CAST({text} AS INT)"
+
+
+def _date_format(call: CallTexts) -> str:
+    """Spark refuses week letters that Flink's (Java's) formatter knows; they are not rewritten."""
+    text = call.args[0]
+    if call.root(0) in ("CHAR", "VARCHAR"):
+        text = f"try_cast({text} AS TIMESTAMP)"
+    return f"date_format({text}, {call.args[1]})"
+
+
+def _to_date(call: CallTexts) -> str:
+    """NULL where the text is no date (Spark's ANSI to_date fails)."""
+    return f"try_to_date({', '.join(call.args)})"
+
+
+def _convert_tz(call: CallTexts) -> str:
+    text, source, target = call.args
+    moved = f"convert_timezone({source}, {target}, try_cast({text} AS TIMESTAMP_NTZ))"
+    return f"left(CAST({moved} AS STRING), 19)"
+
+
+def _to_unit(call: Call) -> bool:
+    """Whether this is ``FLOOR(x TO unit)``, which Spark has not."""
+    return len(call.args) == 2 and isinstance(call.args[1], Keyword)
+
+
+def _floor(call: CallTexts) -> str:
+    if _to_unit(call.call):
+        return truncation.floor(call.args[0], call.args[1].upper(), call.type(0), call.zone)
+    return _whole("floor", call)
+
+
+def _ceil(call: CallTexts) -> str:
+    if _to_unit(call.call):
+        return truncation.ceil(call.args[0], call.args[1].upper(), call.type(0), call.zone)
+    return _whole("ceil", call)
+
+
+def _whole(name: str, call: CallTexts) -> str:
+    """FLOOR keeps the type of its operand in Flink; Spark gives BIGINT for DOUBLE."""
+    type_ = call.result
+    if type_ and type_.is_integer:
+        return call.args[0]
+    if type_ and type_.is_approximate:
+        # Not Spark's floor(DOUBLE), which is a BIGINT and fails beyond it.
+        exact = f"{name}({call.args[0]})"
+        return f"CASE WHEN abs({call.args[0]}) < 9.0E15D THEN CAST({exact} AS {type_.root}) ELSE {call.atom(0)} END"
+    return f"CAST({name}({call.args[0]}) AS {call.spark_type})" if call.spark_type else f"{name}({call.args[0]})"
+
+
+def _now(call: CallTexts) -> str:
+    return "current_timestamp()"
+
+
+def _plain(text: str):  # type: ignore[no-untyped-def]
+    return lambda call: text
+
+
+def _unix_timestamp(call: CallTexts) -> str:
+    """A text that cannot be read gives the smallest BIGINT in Flink."""
+    if not call.args:
+        return "unix_timestamp()"
+    text = f"unix_seconds(try_to_timestamp({', '.join(call.args)}))"
+    return f"CASE WHEN {call.atom(0)} IS NOT NULL THEN coalesce({text}, -9223372036854775808) END"
+
+
+def _is_epoch(call: Call) -> bool:
+    """Whether TO_TIMESTAMP_LTZ is called in a way that Spark does not know: with a number, or with a zone."""
+    second = call.args[1] if len(call.args) > 1 else None
+    return len(call.args) == 3 or (second is not None and getattr(second, "kind", "") == "NUMBER")
+
+
+TEMPORAL = (
+    fn("EXTRACT", "unit, temporal/interval", _without_unit(BIGINT), _extract, spark=unknown),
+    *(
+        fn(name, "temporal/interval", _bigint, _part(unit), spark=unknown if name == "SECOND" else strict(INT))
+        for name, unit in _PARTS.items()
+    ),
+    fn("FLOOR", "numeric | temporal, unit", whole_type, _floor, spark=unknown, extends=_to_unit),
+    fn("CEIL", "numeric | temporal, unit", whole_type, _ceil, spark=unknown, extends=_to_unit, aliases=("CEILING",)),
+    fn("CURRENT_DATE", "", never_null(DATE)),
+    fn("CURRENT_TIME", "", never_null(TIME), _plain("current_time(0)"), spark=unknown),
+    fn("LOCALTIME", "", never_null(TIME), _plain("current_time(0)")),
+    fn("CURRENT_TIMESTAMP", "", never_null(TIMESTAMP_LTZ3), spark=never_null(LogicalType("TIMESTAMP_LTZ", 6))),
+    fn("NOW", "", never_null(TIMESTAMP_LTZ3), _now, spark=never_null(LogicalType("TIMESTAMP_LTZ", 6))),
+    fn("CURRENT_ROW_TIMESTAMP", "", never_null(TIMESTAMP_LTZ3), _now),
+    fn("LOCALTIMESTAMP", "", never_null(TIMESTAMP3), spark=never_null(timestamp(6))),
+    fn("PROCTIME", "", never_null(TIMESTAMP_LTZ3), _now),
+    fn("SOURCE_WATERMARK", "", nullable(TIMESTAMP_LTZ3)),
+    fn("CURRENT_WATERMARK", "timestamp", same_as(0)),
+    fn("UNIX_TIMESTAMP", "text?, text?", strict(BIGINT), _unix_timestamp),
+    fn("FROM_UNIXTIME", "numeric, text?", nullable(STRING)),
+    fn("TO_DATE", "text, text?", nullable(DATE), _to_date),
+    fn("TO_TIMESTAMP", "text, text?", nullable(TIMESTAMP3), instants.to_timestamp, spark=nullable(LogicalType("TIMESTAMP_LTZ", 6))),
+    fn(
+        "TO_TIMESTAMP_LTZ",
+        "numeric, integer? | text, text?, text?",
+        nullable(TIMESTAMP_LTZ3),
+        instants.to_timestamp_ltz,
+        extends=_is_epoch,
+    ),
+    fn("DATE_FORMAT", "timestamp/text, text", nullable(STRING), _date_format, spark=strict(STRING)),
+    fn("CONVERT_TZ", "text, text, text", nullable(STRING), _convert_tz),
+    fn("TIMESTAMPADD", "unit, integer, temporal", _add_type, _timestampadd, spark=unknown),
+    fn("TIMESTAMPDIFF", "unit, temporal, temporal", _without_unit(INT), _timestampdiff, spark=unknown),
+)

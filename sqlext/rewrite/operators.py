@@ -1,0 +1,151 @@
+"""Operators with Flink's meaning.
+
+Integers wrap around and divide without a fraction, DOUBLE divides by zero to Infinity, DECIMAL overflow is NULL.
+"""
+
+from __future__ import annotations
+
+from sqlext.analysis import decimal_rules
+from sqlext.analysis.functions.rendering import wrapped
+from sqlext.analysis.operators import is_interval
+from sqlext.dialect import expression_nodes as e
+from sqlext.rewrite.renderer import Texts
+from sqlext.types import LogicalType
+
+_TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
+
+
+def binary(node: e.Binary, texts: Texts) -> str | None:
+    """Return a binary operation, None where its own text will do."""
+    if node.op == "OVERLAPS":
+        return _overlaps(node, texts)
+    if texts.mode != "flink" or node.op not in ("+", "-", "*", "/", "%"):
+        return None
+    left, right, result = texts.type_of(node.left), texts.type_of(node.right), texts.type_of(node)
+    if left is None or right is None or result is None:
+        return None
+    if result.is_integer:
+        return _integers(node, texts, result)
+    if result.root == "DECIMAL":
+        return _decimals(node, texts, (left, right), result)
+    if result.is_approximate:
+        return _approximate(node, texts, (left, right), result)
+    return _times(node, texts, (left, right), result)
+
+
+def unary(node: e.Unary, texts: Texts) -> str | None:
+    """Return ``-x``: the smallest integer is its own negative, as in Java."""
+    type_ = texts.type_of(node.operand)
+    if node.op != "-" or type_ is None or isinstance(node.operand, e.Literal):
+        return None
+    if type_.root not in ("TINYINT", "SMALLINT", "INT"):
+        return None
+    return wrapped(f"-CAST({texts.text(node.operand)} AS BIGINT)", type_)
+
+
+def _sides(node: e.Binary, texts: Texts) -> tuple[str, str]:
+    return texts.atom(node.left), texts.atom(node.right)
+
+
+def _is_number(node: e.Expr) -> bool:
+    return isinstance(node, e.Literal) and node.kind == "NUMBER"
+
+
+def _integers(node: e.Binary, texts: Texts, result: LogicalType) -> str | None:
+    left, right = _sides(node, texts)
+    if node.op == "/":
+        quotient = f"{left} DIV {right}"
+        return f"({quotient})" if result.root == "BIGINT" else f"CAST({quotient} AS {result.root})"
+    if node.op == "%":
+        left_type = texts.type_of(node.left)
+        same = left_type is not None and left_type.root == result.root
+        return None if same else f"CAST({left} % {right} AS {result.root})"
+    if result.root == "BIGINT" or (_is_number(node.left) and _is_number(node.right)):
+        return None
+    return wrapped(f"CAST({texts.text(node.left)} AS BIGINT) {node.op} {right}", result)
+
+
+def _decimals(
+    node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType
+) -> str | None:
+    left = _as_decimal(node.left, types[0], texts)
+    right = _as_decimal(node.right, types[1], texts)
+    if result.precision == decimal_rules.MAX_PRECISION and node.op in _TRY:
+        return f"{_TRY[node.op]}({left}, {right})"
+    if left == texts.atom(node.left) and right == texts.atom(node.right):
+        return None
+    return f"({left} {node.op} {right})"
+
+
+def _as_decimal(node: e.Expr, type_: LogicalType, texts: Texts) -> str:
+    """Return one side; Spark takes an integer literal for a narrower DECIMAL than Flink, a BIGINT for a wider."""
+    if type_.is_integer and (type_.root == "BIGINT" or isinstance(node, e.Literal)):
+        return f"CAST({texts.text(node)} AS {decimal_rules.as_decimal(type_).spark()})"
+    return texts.atom(node)
+
+
+def _approximate(
+    node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType
+) -> str | None:
+    left, right = _sides(node, texts)
+    is_float = result.root == "FLOAT"
+    if is_float:
+        left = left if types[0].root == "FLOAT" else f"CAST({texts.text(node.left)} AS FLOAT)"
+        right = right if types[1].root == "FLOAT" else f"CAST({texts.text(node.right)} AS FLOAT)"
+    if node.op == "/" and not _is_nonzero(node.right):
+        # Java's quotient; Spark's ANSI mode fails. Infinity times the dividend has its sign, and 0 gives NaN.
+        quotient = (
+            f"CASE WHEN {right} = 0 THEN {left} * CAST('Infinity' AS DOUBLE) ELSE {left} / {right} END"
+        )
+    elif not is_float:
+        return None
+    else:
+        quotient = f"{left} {node.op} {right}"
+    return f"CAST({quotient} AS FLOAT)" if is_float else quotient
+
+
+def _is_nonzero(node: e.Expr) -> bool:
+    """Whether this is a number literal other than zero."""
+    if not isinstance(node, e.Literal) or node.kind != "NUMBER":
+        return False
+    try:
+        return float(node.value) != 0
+    except ValueError:
+        return False
+
+
+def _times(
+    node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType
+) -> str | None:
+    """DATE + hours stays a DATE and TIME wraps around at midnight; Spark makes a timestamp or fails."""
+    left, right = _sides(node, texts)
+    if result.root == "DATE":
+        interval = node.right if is_interval(types[1]) else node.left
+        if isinstance(interval, e.Interval) and _is_whole_days(interval):
+            return None
+        sides = [f"CAST({s} AS TIMESTAMP_NTZ)" if t.root == "DATE" else s for s, t in zip((left, right), types, strict=True)]
+        return f"CAST({sides[0]} {node.op} {sides[1]} AS DATE)"
+    if result.root == "TIME":
+        time, interval_text = (left, right) if is_interval(types[1]) else (right, left)
+        moved = f"TIMESTAMP_NTZ '1970-01-02 00:00:00' + ({time} - TIME '00:00:00') {node.op} {interval_text}"
+        return f"CAST({moved} AS {result.spark()})"
+    return None
+
+
+def _is_whole_days(interval: e.Interval) -> bool:
+    return interval.to_unit is None and interval.unit in ("DAY", "MONTH", "YEAR")
+
+
+def _overlaps(node: e.Binary, texts: Texts) -> str | None:
+    """``(a, b) OVERLAPS (c, d)``: both periods include their ends; b and d may be lengths."""
+    if not isinstance(node.left, e.RowValue) or not isinstance(node.right, e.RowValue):
+        return None
+    (a, b), (c, d) = _period(node.left, texts), _period(node.right, texts)
+    return f"(greatest({a}, {b}) >= least({c}, {d}) AND greatest({c}, {d}) >= least({a}, {b}))"
+
+
+def _period(node: e.RowValue, texts: Texts) -> tuple[str, str]:
+    start, end = (texts.text(item) for item in node.items)
+    type_ = texts.type_of(node.items[1])
+    is_length = isinstance(node.items[1], e.Interval) or (type_ is not None and is_interval(type_))
+    return start, f"{texts.atom(node.items[0])} + {texts.atom(node.items[1])}" if is_length else end

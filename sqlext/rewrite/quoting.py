@@ -1,0 +1,26 @@
+"""SQL identifiers and literals for Spark: the only place that builds them."""
+
+from __future__ import annotations
+
+from sqlext.types import quote
+
+
+def identifier(name: str) -> str:
+    """Return a name in backticks, inner backticks doubled."""
+    return quote(name)
+
+
+def string(value: str) -> str:
+    """Return a string literal; the backslash is an escape character in Spark's."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return "'" + escaped.replace("\n", "\\n").replace("\r", "\\r") + "'"
+
+
+def is_plain_string(text: str) -> bool:
+    """Whether a standard SQL string literal, as written, means the same to Spark."""
+    return text.startswith("'") and "\\" not in text and "''" not in text[1:-1]
+
+
+def binary(hex_digits: str) -> str:
+    """Return a binary literal of hexadecimal digits."""
+    return f"X'{hex_digits}'"
