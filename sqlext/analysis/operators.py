@@ -127,9 +127,7 @@ def binary_type(expr: e.Binary, types: Types) -> LogicalType | None:
     return BOOLEAN.not_null() if expr.op == "<=>" else None
 
 
-def _check_comparison(
-    expr: e.Binary, types: Types, left: LogicalType | None, right: LogicalType | None
-) -> None:
+def _check_comparison(expr: e.Binary, types: Types, left: LogicalType | None, right: LogicalType | None) -> None:
     if types.mode != "flink" or comparable(left, right):
         return
     assert left and right
@@ -198,9 +196,7 @@ def is_time(type_: LogicalType) -> bool:
     return type_.is_timestamp or type_.root in ("DATE", "TIME")
 
 
-def _concat(
-    expr: e.Binary, types: Types, left: LogicalType | None, right: LogicalType | None
-) -> LogicalType | None:
+def _concat(expr: e.Binary, types: Types, left: LogicalType | None, right: LogicalType | None) -> LogicalType | None:
     if left is None or right is None:
         return None
     kinds = {group(left), group(right)} - {"NULL"}
@@ -231,9 +227,7 @@ def in_list_type(expr: e.InList, types: Types) -> LogicalType | None:
     operand = types.type_of(expr.operand)
     items = [types.type_of(item) for item in expr.items]
     if types.mode == "flink" and not mixable(items):
-        raise SqlExtError(
-            "TYPE-002", "the values of the IN list have types that do not go together", span=expr.span
-        )
+        raise SqlExtError("TYPE-002", "the values of the IN list have types that do not go together", span=expr.span)
     return _boolean(operand, *items)
 
 
@@ -270,9 +264,7 @@ def case_type(expr: e.Case, types: Types) -> LogicalType | None:
     return branches_type(expr, "CASE", results, types.mode)
 
 
-def branches_type(
-    expr: e.Expr, what: str, results: Sequence[LogicalType | None], mode: str
-) -> LogicalType | None:
+def branches_type(expr: e.Expr, what: str, results: Sequence[LogicalType | None], mode: str) -> LogicalType | None:
     """Return the common type of alternatives (CASE, IF, COALESCE); TYPE-002 if there is none."""
     if mode == "flink" and not mixable(results):
         listed = ", ".join(t.flink() for t in results if t)
@@ -357,18 +349,14 @@ def _need_boolean(expr: e.Expr, types: Types, *operands: LogicalType | None) -> 
         return
     for operand in operands:
         if operand and operand.root not in ("BOOLEAN", "NULL"):
-            raise SqlExtError(
-                "TYPE-003", f"a condition must be BOOLEAN, this is {operand.flink()}", span=expr.span
-            )
+            raise SqlExtError("TYPE-003", f"a condition must be BOOLEAN, this is {operand.flink()}", span=expr.span)
 
 
 def _signed(type_: LogicalType) -> bool:
     return type_.is_numeric or is_interval(type_) or type_.root == "NULL"
 
 
-def _refused(
-    expr: e.Expr, op: str, operands: Sequence[LogicalType], hint: str | None = None
-) -> SqlExtError:
+def _refused(expr: e.Expr, op: str, operands: Sequence[LogicalType], hint: str | None = None) -> SqlExtError:
     listed = " and ".join(t.flink() for t in operands)
     message = f"cannot apply `{op}` to {listed}"
     return SqlExtError("TYPE-001", message, span=expr.span, hint=hint or "CAST one side to the type of the other")

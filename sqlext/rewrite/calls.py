@@ -6,7 +6,7 @@ from sqlext.analysis import functions
 from sqlext.analysis.functions.model import CallTexts
 from sqlext.analysis.functions.rendering import fill
 from sqlext.dialect import expression_nodes as e
-from sqlext.rewrite.renderer import Texts
+from sqlext.rewrite.texts import Texts
 
 
 def call(node: e.Call, texts: Texts) -> str | None:
@@ -40,5 +40,3 @@ def _suffix(node: e.Call, texts: Texts) -> str:
     """Return ``FILTER (WHERE ...)`` and ``OVER (...)``, each with a blank before."""
     suffix = f" FILTER (WHERE {texts.text(node.filter)})" if node.filter else ""
     return suffix + (f" {texts.text(node.over)}" if node.over else "")
-
-

@@ -17,6 +17,7 @@ _LIMITS = {
     "BIGINT": ("-9.223372036854775808E18D", "9.223372036854775807E18D"),
 }
 
+
 def cast(text: str, from_: LogicalType | None, to: LogicalType, try_: bool = False) -> str:
     """Return ``CAST(text AS to)`` with Flink's meaning.
 
@@ -30,6 +31,7 @@ def cast(text: str, from_: LogicalType | None, to: LogicalType, try_: bool = Fal
     special = rule(text, from_, to, try_) if rule and from_ else None
     return special if special is not None else plain(text, to, try_)
 
+
 def narrows(from_: LogicalType, to: LogicalType) -> bool:
     """Whether a value may lose digits or characters although Spark's type is the same on both sides."""
     if to.root == "CHAR":
@@ -40,12 +42,15 @@ def narrows(from_: LogicalType, to: LogicalType) -> bool:
         return min(6 if to.precision is None else to.precision, 6) < min(from_.precision or 6, 6)
     return False
 
+
 def plain(text: str, to: LogicalType, try_: bool = False) -> str:
     """Return Spark's own cast."""
     return f"{'TRY_CAST' if try_ else 'CAST'}({text} AS {to.spark()})"
 
+
 def _family(type_: LogicalType) -> str:
     return "INTEGER" if type_.root in INTEGERS else type_.root
+
 
 def _to_integer(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
     if from_.is_integer:
@@ -64,8 +69,10 @@ def _to_integer(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> s
         return plain(f"regexp_replace({text}, '[.][0-9]*(?= *$)', '')", to, try_)
     return None
 
+
 def _digits(type_: LogicalType) -> int:
     return {"TINYINT": 3, "SMALLINT": 5, "INT": 10, "BIGINT": 19}[type_.root]
+
 
 def _to_decimal(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
     """Numbers too large become NULL; TRY_CAST does that, and cannot hide anything else here."""
@@ -73,14 +80,17 @@ def _to_decimal(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> s
         return None
     return plain(text, to, try_=True)
 
+
 def _fits(from_: LogicalType, to: LogicalType) -> bool:
     room = (to.precision or 10) - (to.scale or 0)
     if from_.is_integer:
         return _digits(from_) <= room
     return from_.root == "DECIMAL" and (from_.precision or 10) - (from_.scale or 0) < room
 
+
 def _to_text(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
     return _limited(_as_text(text, from_, to), to)
+
 
 def _as_text(text: str, from_: LogicalType, to: LogicalType) -> str:
     digits = from_.precision or 0
@@ -96,14 +106,17 @@ def _as_text(text: str, from_: LogicalType, to: LogicalType) -> str:
         return text
     return f"CAST({text} AS STRING)"
 
+
 def _is_limited(to: LogicalType) -> bool:
     return to.precision is not None and to.precision != UNBOUNDED
+
 
 def _limited(text: str, to: LogicalType) -> str:
     """CHAR(n) pads and cuts, VARCHAR(n) cuts."""
     if not _is_limited(to):
         return text
     return f"rpad({text}, {to.precision}, ' ')" if to.root == "CHAR" else f"left({text}, {to.precision})"
+
 
 def _to_timestamp(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
     digits = 6 if to.precision is None else to.precision
@@ -115,12 +128,14 @@ def _to_timestamp(text: str, from_: LogicalType, to: LogicalType, try_: bool) ->
         return _cut(plain(text, to, try_), to, digits)
     return None
 
+
 def _cut(text: str, to: LogicalType, digits: int) -> str:
     """Cut a timestamp's fraction to fewer digits, without leaving its type."""
     if to.root == "TIMESTAMP_LTZ" and digits in (0, 3):
         return f"date_trunc('{'MILLISECOND' if digits else 'SECOND'}', {text})"
     unit = f"0.{'0' * (digits - 1)}1" if digits else "1"
     return f"({text} - make_dt_interval(0, 0, 0, extract(SECOND FROM {text}) % {unit}))"
+
 
 _RULES = {
     "INTEGER": _to_integer,

@@ -6,7 +6,7 @@ import re
 
 from sqlext.dialect import expression_nodes as e
 from sqlext.rewrite import casts, quoting
-from sqlext.rewrite.renderer import Texts
+from sqlext.rewrite.texts import Texts
 
 #: Flink's type names that Spark does not read.
 _FLINK_TYPE = re.compile(

@@ -9,7 +9,7 @@ from sqlext.analysis import decimal_rules
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.analysis.operators import is_interval
 from sqlext.dialect import expression_nodes as e
-from sqlext.rewrite.renderer import Texts
+from sqlext.rewrite.texts import Texts
 from sqlext.types import LogicalType
 
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
@@ -65,9 +65,7 @@ def _integers(node: e.Binary, texts: Texts, result: LogicalType) -> str | None:
     return wrapped(f"CAST({texts.text(node.left)} AS BIGINT) {node.op} {right}", result)
 
 
-def _decimals(
-    node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType
-) -> str | None:
+def _decimals(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType) -> str | None:
     left = _as_decimal(node.left, types[0], texts)
     right = _as_decimal(node.right, types[1], texts)
     if result.precision == decimal_rules.MAX_PRECISION and node.op in _TRY:
@@ -94,9 +92,7 @@ def _approximate(
         right = right if types[1].root == "FLOAT" else f"CAST({texts.text(node.right)} AS FLOAT)"
     if node.op == "/" and not _is_nonzero(node.right):
         # Java's quotient; Spark's ANSI mode fails. Infinity times the dividend has its sign, and 0 gives NaN.
-        quotient = (
-            f"CASE WHEN {right} = 0 THEN {left} * CAST('Infinity' AS DOUBLE) ELSE {left} / {right} END"
-        )
+        quotient = f"CASE WHEN {right} = 0 THEN {left} * CAST('Infinity' AS DOUBLE) ELSE {left} / {right} END"
     elif not is_float:
         return None
     else:
@@ -114,16 +110,16 @@ def _is_nonzero(node: e.Expr) -> bool:
         return False
 
 
-def _times(
-    node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType
-) -> str | None:
+def _times(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType) -> str | None:
     """DATE + hours stays a DATE and TIME wraps around at midnight; Spark makes a timestamp or fails."""
     left, right = _sides(node, texts)
     if result.root == "DATE":
         interval = node.right if is_interval(types[1]) else node.left
         if isinstance(interval, e.Interval) and _is_whole_days(interval):
             return None
-        sides = [f"CAST({s} AS TIMESTAMP_NTZ)" if t.root == "DATE" else s for s, t in zip((left, right), types, strict=True)]
+        sides = [
+            f"CAST({s} AS TIMESTAMP_NTZ)" if t.root == "DATE" else s for s, t in zip((left, right), types, strict=True)
+        ]
         return f"CAST({sides[0]} {node.op} {sides[1]} AS DATE)"
     if result.root == "TIME":
         time, interval_text = (left, right) if is_interval(types[1]) else (right, left)

@@ -1,27 +1,241 @@
-"""What the rendering rules see of the renderer."""
+"""A plan as text: one query block per node, nested where SQL allows it, a view where it does not."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from functools import singledispatchmethod
 
-from sqlext.dialect import expression_nodes as e
-from sqlext.types import LogicalType
+from sqlext.analysis.scope import Scope
+from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.query_nodes import GroupingSets, OrderItem, Query
+from sqlext.plan import nodes
+from sqlext.plan.columns import Part, PlanColumn
+from sqlext.rewrite.columns import held, instant, value
+from sqlext.rewrite.context import ScopeContext
+from sqlext.rewrite.expressions import render
+from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.scans import scan_sql
+from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SqlView, Step, TagView
+from sqlext.rewrite.window_sql import custom_windows_sql, window_expression
 
 
-class Texts(Protocol):
-    """Renders the parts of a node."""
+class Renderer:
+    """Renders the nodes of one statement; collects the source views and steps that the text needs."""
 
-    mode: str
-    zone: str
+    def __init__(self, zone: str, render_query: Callable[[Query], str], *, heartbeat: bool) -> None:
+        self.zone = zone
+        self.heartbeat = heartbeat
+        self.sources: list[SourceView] = []
+        self.steps: list[Step] = []
+        self.used_heartbeat = False
+        self._render_query = render_query
 
-    def text(self, node: e.Node) -> str:
-        """Return a node as Spark SQL."""
+    def relation(self, node: nodes.PlanNode) -> str:
+        """Return a node as it stands in FROM."""
+        if isinstance(node, nodes.Aliased):
+            return f"{self._source(node.input)} AS {identifier(node.alias)}"
+        if isinstance(node, nodes.Join):
+            return self._join(node)
+        return self._source(node)
 
-    def verbatim(self, node: e.Node) -> str:
-        """Return a node's own text with only its changed children spliced in."""
+    def _source(self, node: nodes.PlanNode) -> str:
+        if isinstance(node, (nodes.Aliased, nodes.Join)):
+            columns = ", ".join(identifier(c) for c in node.physical_columns())
+            return f"(SELECT {columns} FROM {self.relation(node)})"
+        if isinstance(node, nodes.SparkTable):
+            return node.text
+        text = self.sql(node)
+        plain = text.removeprefix("SELECT * FROM ")
+        return plain if plain != text and " " not in plain else f"({text})"
 
-    def type_of(self, node: e.Node) -> LogicalType | None:
-        """Return the type of an expression, None if it is unknown."""
+    @singledispatchmethod
+    def sql(self, node: nodes.PlanNode) -> str:
+        """Return a node as a query."""
+        raise TypeError(f"no text for {type(node).__name__}")
 
-    def atom(self, node: e.Node) -> str:
-        """Return a node as text that can stand beside any operator."""
+    @sql.register
+    def _(self, node: nodes.Scan) -> str:
+        self.sources.append(SourceView(node.view, node.table, node.is_stream))
+        self.used_heartbeat |= node.watermarked and self.heartbeat
+        return scan_sql(node, self, heartbeat=self.heartbeat)
+
+    @sql.register
+    def _(self, node: nodes.OneRow) -> str:
+        return "SELECT 1 AS __one"
+
+    @sql.register
+    def _(self, node: nodes.SparkTable) -> str:
+        return f"SELECT * FROM {node.text}"
+
+    @sql.register
+    def _(self, node: nodes.SystemRows) -> str:
+        columns = tuple((c.physical, c.type.spark() if c.type else "STRING") for c in node.columns)
+        self.steps.append(RowsView(node.view, columns, node.rows))
+        return f"SELECT * FROM {node.view}"
+
+    @sql.register
+    def _(self, node: nodes.ValuesRows) -> str:
+        rows = ", ".join("(" + ", ".join(self.expr(e, node.scope) for e in r) + ")" for r in node.rows)
+        names = ", ".join(identifier(c.physical) for c in node.columns)
+        return f"SELECT * FROM VALUES {rows} AS __values({names})"
+
+    @sql.register
+    def _(self, node: nodes.Aliased) -> str:
+        return self.sql(node.input)
+
+    @sql.register
+    def _(self, node: nodes.AssignWindows) -> str:
+        source = self.relation(node.input)
+        if node.custom:
+            return custom_windows_sql(node, source, self.zone)
+        inner = [identifier(c) for c in node.input.physical_columns()]
+        inner.append(f"{window_expression(node)} AS {identifier(node.physical)}")
+        return f"SELECT {', '.join(inner)} FROM {source}"
+
+    @sql.register
+    def _(self, node: nodes.ComputeTime) -> str:
+        inner = [identifier(c) for c in node.input.physical_columns()]
+        inner.append(f"{instant(node.time)} AS {identifier(node.physical)}")
+        return f"SELECT {', '.join(inner)} FROM {self.relation(node.input)}"
+
+    @sql.register
+    def _(self, node: nodes.TagTime) -> str:
+        view = self._view(node.input)
+        tagged = self._name()
+        self.steps.append(TagView(tagged, view, node.physical))
+        return f"SELECT * FROM {tagged}"
+
+    @sql.register
+    def _(self, node: nodes.Operator) -> str:
+        view = self._view(node.input)
+        result = self._name()
+        self.steps.append(OperatorView(result, view, node.function, node.arguments))
+        return f"SELECT * FROM {result}"
+
+    @sql.register
+    def _(self, node: nodes.Project) -> str:
+        selected = self._outputs(node.outputs, node.scope)
+        conditions = [self.expr(node.where, node.scope)] if node.where is not None else []
+        if node.updating:
+            alias = _alias(node.input)
+            selected += [held(_hidden(k), alias) for k in node.keys]
+            exists = held(_hidden(nodes.EXISTS), alias)
+            selected.append(" AND ".join([exists, *(f"({c})" for c in conditions)]) + f" AS {nodes.EXISTS}")
+            conditions = []
+        text = f"SELECT {', '.join(selected) or '1 AS __one'}"
+        if not isinstance(node.input, nodes.OneRow):
+            text += f" FROM {self.relation(node.input)}"
+        return text + (f" WHERE {conditions[0]}" if conditions else "")
+
+    @sql.register
+    def _(self, node: nodes.Aggregate) -> str:
+        selected = self._outputs(node.outputs, node.scope)
+        having = self.expr(node.having, node.scope) if node.having is not None else None
+        keys = [identifier(node.window)] if node.window else []
+        if node.session_key:
+            keys.append(f"isnull({identifier(node.session_key)})")
+        keys += [self._group_item(i, node.scope) for i in node.group_by]
+        if node.updating:
+            if nodes.KEY_PREFIX + "set" in node.keys:
+                selected.append(f"grouping_id() AS {nodes.KEY_PREFIX}set")
+            exists = having or "true"
+            if not keys:
+                exists = f"count(1) > 0 AND ({exists})"
+            selected.append(f"{exists} AS {nodes.EXISTS}")
+            having = None
+        text = f"SELECT {', '.join(selected) or '1 AS __one'} FROM {self.relation(node.input)}"
+        if node.where is not None:
+            text += f" WHERE {self.expr(node.where, node.scope)}"
+        if keys:
+            text += f" GROUP BY {', '.join(keys)}"
+        return text + (f" HAVING {having}" if having else "")
+
+    @sql.register
+    def _(self, node: nodes.Join) -> str:
+        columns = ", ".join(f"{held(c, r.alias)}" for r in node.scope.relations for c in r.columns if c.physical)
+        return f"SELECT {columns} FROM {self.relation(node)}"
+
+    @sql.register
+    def _(self, node: nodes.SetQuery) -> str:
+        return f" {node.op} ".join(f"({self._branch(b, node.columns)})" for b in node.branches)
+
+    @sql.register
+    def _(self, node: nodes.Ordered) -> str:
+        columns = ", ".join(identifier(c) for c in node.input.physical_columns())
+        text = f"SELECT {columns} FROM {self._source(node.input)} AS {identifier(node.scope.relations[0].alias)}"
+        if node.order_by:
+            text += " ORDER BY " + ", ".join(self._order_item(i, node.scope) for i in node.order_by)
+        if node.limit is not None:
+            text += f" LIMIT {self.expr(node.limit, node.scope)}"
+        return text + (f" OFFSET {self.expr(node.offset, node.scope)}" if node.offset is not None else "")
+
+    def expr(self, expr: Expr, scope: Scope) -> str:
+        """Return an expression as text."""
+        return render(expr, ScopeContext(scope, self._render_query))
+
+    def values(self, columns: tuple[PlanColumn, ...], alias: str = "") -> list[str]:
+        """Return the values of columns in the user's types."""
+        return [value(c, self.zone, alias) for c in columns]
+
+    def _outputs(self, outputs: tuple[nodes.Output, ...], scope: Scope) -> list[str]:
+        selected = []
+        for output in outputs:
+            if output.handed_on is not None:
+                text = held(output.handed_on, output.relation or "")
+                same = output.handed_on.physical == output.physical
+                selected.append(text if same else f"{text} AS {identifier(output.physical)}")
+            elif output.expr is not None:
+                selected.append(f"{self.expr(output.expr, scope)} AS {identifier(output.physical)}")
+        return selected
+
+    def _group_item(self, item: Expr | GroupingSets, scope: Scope) -> str:
+        if not isinstance(item, GroupingSets):
+            return self.expr(item, scope)
+        sets = []
+        for group in item.sets:
+            members = ", ".join(self._group_item(m, scope) for m in group)
+            single = len(group) == 1 and (item.kind != "GROUPING SETS" or isinstance(group[0], GroupingSets))
+            sets.append(members if single else f"({members})")
+        return f"{item.kind} ({', '.join(sets)})"
+
+    def _order_item(self, item: OrderItem, scope: Scope) -> str:
+        text = self.expr(item.expr, scope) + (" DESC" if item.descending else "")
+        return text + (f" NULLS {item.nulls}" if item.nulls else "")
+
+    def _branch(self, node: nodes.PlanNode, columns: tuple[PlanColumn, ...]) -> str:
+        selected = []
+        for own, common in zip(node.columns, columns, strict=True):
+            if common.part is Part.PROCTIME:
+                continue
+            text = instant(own) if common.is_rowtime else value(own, self.zone)
+            selected.append(f"{text} AS {identifier(common.physical)}")
+        return f"SELECT {', '.join(selected)} FROM {self.relation(node)}"
+
+    def _join(self, node: nodes.Join) -> str:
+        text = f"{self._operand(node.left)} {node.kind} JOIN {self._operand(node.right)}"
+        conditions = [f"{identifier(a)}.{identifier(x)} = {identifier(b)}.{identifier(y)}" for a, x, b, y in node.equal]
+        if node.condition is not None:
+            conditions.append(self.expr(node.condition, node.scope))
+        return text + (f" ON {' AND '.join(conditions)}" if conditions else "")
+
+    def _operand(self, node: nodes.PlanNode) -> str:
+        return f"({self.relation(node)})" if isinstance(node, nodes.Join) else self.relation(node)
+
+    def _view(self, node: nodes.PlanNode) -> str:
+        text = self.sql(node)
+        name = self._name()
+        self.steps.append(SqlView(name, text))
+        return name
+
+    def _name(self) -> str:
+        return f"sqlext_step_{len(self.steps) + 1}"
+
+
+def _alias(node: nodes.PlanNode) -> str:
+    return node.alias if isinstance(node, nodes.Aliased) else ""
+
+
+def _hidden(name: str) -> PlanColumn:
+    return PlanColumn(name, None, name)
+
+

@@ -118,9 +118,7 @@ def _rand_integer(call: CallTexts) -> str:
     return f"CAST(floor(rand({seed}) * {call.atom(call.count - 1)}) AS INT)"
 
 
-_DOUBLES = (
-    "SIN COS TAN COT ASIN ACOS ATAN SINH COSH TANH DEGREES RADIANS EXP SQRT"
-).split()
+_DOUBLES = ("SIN COS TAN COT ASIN ACOS ATAN SINH COSH TANH DEGREES RADIANS EXP SQRT").split()
 
 MATH = (
     fn("ABS", "numeric/interval", same_as(0), _abs),
@@ -143,4 +141,3 @@ MATH = (
     fn("HEX", "numeric/text/binary", strict(STRING)),
     fn("UUID", "", never_null(LogicalType("CHAR", 36)), spark=never_null(STRING)),
 )
-

@@ -91,10 +91,7 @@ def _slice(call: CallTexts) -> str:
     first = _position(items, start)
     first = f"greatest({first}, 1)"
     last = f"least({_position(items, end)}, size({items}))" if call.count > 2 else end
-    return (
-        f"CASE WHEN {call.atom(0)} IS NOT NULL THEN "
-        f"slice({items}, {first}, greatest({last} - {first} + 1, 0)) END"
-    )
+    return f"CASE WHEN {call.atom(0)} IS NOT NULL THEN slice({items}, {first}, greatest({last} - {first} + 1, 0)) END"
 
 
 def _position(items: str, text: str) -> str:

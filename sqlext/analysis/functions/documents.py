@@ -107,8 +107,7 @@ def _value(call: CallTexts) -> str:
     if empty or error:
         failed = _as_returned(call, error) if error else "NULL"
         value = (
-            f"CASE WHEN {call.atom(0)} IS NULL THEN NULL "
-            f"WHEN {_document(text)} IS NULL THEN {failed} ELSE {value} END"
+            f"CASE WHEN {call.atom(0)} IS NULL THEN NULL WHEN {_document(text)} IS NULL THEN {failed} ELSE {value} END"
         )
     return value
 

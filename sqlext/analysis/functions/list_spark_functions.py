@@ -30,7 +30,7 @@ def main() -> None:
         print("from __future__ import annotations")
         for group, members in groups.items():
             lines = textwrap.wrap(" ".join(n for n in members if n[0].isalpha()), 110)
-            print(f"\n{group} = frozenset(\n    \"\"\"\n    " + "\n    ".join(lines) + '\n    """.split()\n)')
+            print(f'\n{group} = frozenset(\n    """\n    ' + "\n    ".join(lines) + '\n    """.split()\n)')
     finally:
         spark.stop()
 

@@ -68,9 +68,7 @@ class Signature:
 def _fits(type_: LogicalType | None, families: str) -> bool:
     if type_ is None or type_.root == "NULL":
         return True
-    return any(
-        family in ("any", "unit") or type_.root in FAMILIES[family] for family in families.split("/")
-    )
+    return any(family in ("any", "unit") or type_.root in FAMILIES[family] for family in families.split("/"))
 
 
 def parse_signatures(text: str) -> tuple[Signature, ...]:

@@ -144,10 +144,7 @@ def _nth_instr(call: CallTexts) -> str:
     )
     forward = f"get(filter({places}, i -> i >= {position}), {nth} - 1)"
     backward = f"get(reverse(filter({places}, i -> i <= length({text}) + 1 + {position})), {nth} - 1)"
-    return (
-        f"CASE WHEN {call.atom(0)} IS NOT NULL THEN "
-        f"coalesce(if({position} > 0, {forward}, {backward}), 0) END"
-    )
+    return f"CASE WHEN {call.atom(0)} IS NOT NULL THEN coalesce(if({position} > 0, {forward}, {backward}), 0) END"
 
 
 def _concat(call: CallTexts) -> str:
@@ -173,9 +170,7 @@ def _matches_all(pattern: str):  # type: ignore[no-untyped-def]
 
 def _upper_words(call: CallTexts) -> str:
     """Words are runs of ASCII letters and digits in Flink, what stands between blanks in Spark."""
-    return (
-        f"array_join(transform(split(lower({call.args[0]}), '(?<=[^A-Za-z0-9])'), w -> initcap(w)), '')"
-    )
+    return f"array_join(transform(split(lower({call.args[0]}), '(?<=[^A-Za-z0-9])'), w -> initcap(w)), '')"
 
 
 def _regexp(call: CallTexts) -> str:
@@ -240,7 +235,13 @@ STRINGS = (
     fn("STR_TO_MAP", "text, text?, text?", nullable(map_of(STRING, STRING)), _str_to_map),
     fn("STARTSWITH", "text, text | binary, binary", strict(BOOLEAN)),
     fn("ENDSWITH", "text, text | binary, binary", strict(BOOLEAN)),
-    fn("ELT", "integer, text/binary, text/binary...", with_nulls(same_as(1)), "get(array({rest}), {0} - 1)", spark=unknown),
+    fn(
+        "ELT",
+        "integer, text/binary, text/binary...",
+        with_nulls(same_as(1)),
+        "get(array({rest}), {0} - 1)",
+        spark=unknown,
+    ),
     fn("PRINTF", "text, any...", nullable(STRING), _printf),
     fn("BIT_LENGTH", "text", strict(INT)),
     fn("OCTET_LENGTH", "text", strict(INT)),

@@ -212,7 +212,13 @@ TEMPORAL = (
     fn("UNIX_TIMESTAMP", "text?, text?", strict(BIGINT), _unix_timestamp),
     fn("FROM_UNIXTIME", "numeric, text?", nullable(STRING)),
     fn("TO_DATE", "text, text?", nullable(DATE), _to_date),
-    fn("TO_TIMESTAMP", "text, text?", nullable(TIMESTAMP3), instants.to_timestamp, spark=nullable(LogicalType("TIMESTAMP_LTZ", 6))),
+    fn(
+        "TO_TIMESTAMP",
+        "text, text?",
+        nullable(TIMESTAMP3),
+        instants.to_timestamp,
+        spark=nullable(LogicalType("TIMESTAMP_LTZ", 6)),
+    ),
     fn(
         "TO_TIMESTAMP_LTZ",
         "numeric, integer? | text, text?, text?",
