@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own habit
 
 from sqlext.demo.files import prepare
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +99,7 @@ def test_streaming_equals_batch(
     expected = batch.sql(BATCH[table])
     actual = spark.read.format("delta").load(str(run[0] / table))
     assert actual.columns == expected.columns
-    ours, theirs = _rows(actual.collect()), _rows(expected.collect())
+    ours, theirs = _rows(actual), _rows(expected)
     assert len(ours) == len(theirs)
     wrong = [(a, b) for a, b in zip(ours, theirs, strict=True) if not _same(a, b)]
     assert not wrong, f"{len(wrong)} rows differ, the first: {wrong[0]}"
@@ -116,7 +116,10 @@ def test_every_flight_is_counted(run: tuple[Path, list[Any]], spark: SparkSessio
     assert daily.agg({"flights": "sum"}).collect()[0][0] == 336_776
 
 
-def _rows(rows: Iterable[Row]) -> list[tuple[Any, ...]]:
+def _rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    # As wall clocks: collect() would turn instants into the time zone of this machine.
+    times = {f.name: F.col(f.name).cast("timestamp_ntz") for f in frame.schema if "timestamp" in f.dataType.typeName()}
+    rows = frame.withColumns(times).collect() if times else frame.collect()
     return sorted((tuple(row) for row in rows), key=lambda row: tuple(map(str, row[:2])))
 
 

@@ -1,0 +1,98 @@
+"""``sqlext run`` end to end: what is shown, what is written, and how it fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner, Result
+
+from sqlext.cli.main import main
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCRIPT = """\
+CREATE TABLE clicks (page STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '${IN}', 'format' = 'json');
+CREATE TABLE per_minute (page STRING, started TIMESTAMP(3), n BIGINT, PRIMARY KEY (page, started) NOT ENFORCED)
+WITH ('connector' = 'delta', 'path' = '${OUT}');
+INSERT INTO per_minute
+SELECT page, window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY page, window_start, window_end;
+SET 'execution.runtime-mode' = 'batch';
+SELECT page, n FROM per_minute ORDER BY page, n;
+"""
+CLICKS = [("a", "00:00:01"), ("b", "00:00:02"), ("a", "00:00:59"), ("a", "00:01:00")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a working directory with a script and its input."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.sql").write_text(SCRIPT)
+    (tmp_path / "in").mkdir()
+    rows = [json.dumps({"page": page, "ts": f"2024-01-01 {time}"}) for page, time in CLICKS]
+    (tmp_path / "in" / "clicks.json").write_text("\n".join(rows))
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["run", "job.sql", "-D", "IN=in", "-D", "OUT=out", *arguments])
+
+
+def test_results_go_to_stdout_and_progress_to_stderr(spark: SparkSession, folder: Path) -> None:
+    result = run()
+    assert result.exit_code == 0, result.stderr
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["page", "n"] in lines
+    assert [line for line in lines if line and line[0] in "ab"] == [["a", "1"], ["a", "2"], ["b", "1"]]
+    assert "4 rows in, 3 rows out, every window came out, no row was late" in result.stderr.splitlines()[-1]
+    assert (folder / ".sqlext").is_dir()
+
+
+def test_twice_in_a_row(spark: SparkSession, folder: Path) -> None:
+    first, second = run(), run("--no-progress")
+    assert second.exit_code == 0, second.stderr
+    assert second.stdout == first.stdout
+
+
+def test_catalog_goes_where_it_is_told(spark: SparkSession, folder: Path) -> None:
+    assert run("--catalog", "elsewhere").exit_code == 0
+    assert (folder / "elsewhere").is_dir()
+    assert not (folder / ".sqlext").exists()
+
+
+def test_a_mistake_runs_nothing(spark: SparkSession, folder: Path) -> None:
+    (folder / "job.sql").write_text(SCRIPT.replace("SELECT page, window_start", "SELECT pge, window_start"))
+    result = run()
+    assert result.exit_code == 1
+    assert result.stderr.startswith("job.sql:6:8: NAME-")
+    assert not (folder / "out").exists()
+
+
+def test_a_failure_at_run_time_has_a_position(spark: SparkSession, folder: Path) -> None:
+    (folder / "in" / "clicks.json").write_text('{"page": "a", "ts": null}\n')
+    result = run()
+    assert result.exit_code == 1
+    assert "job.sql:5:1: RUN-" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unknown_variable(spark: SparkSession, folder: Path) -> None:
+    result = CliRunner().invoke(main, ["run", "job.sql", "-D", "IN=in"])
+    assert result.exit_code == 1
+    assert "job.sql:4:" in result.stderr
+
+
+def test_an_unbounded_query_for_a_while(spark: SparkSession, folder: Path) -> None:
+    (folder / "job.sql").write_text(
+        "CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '5');\n"
+        "CREATE TABLE nowhere (n BIGINT) WITH ('connector' = 'blackhole');\n"
+        "INSERT INTO nowhere SELECT n FROM ticks;\n"
+    )
+    result = run("--for", "3 s", "--trigger-interval", "500 ms")
+    assert result.exit_code == 0, result.stderr
+    assert "rows out" in result.stderr.splitlines()[-1]
