@@ -88,8 +88,13 @@ def parse_argument(cursor: Cursor) -> Node:
     token, following = cursor.token, cursor.peek()
     if following.text == "=>" and token.kind in (Kind.WORD, Kind.QUOTED):
         cursor.index += 2
-        value = parse_argument(cursor)
+        value = _value(cursor)
         return NamedArgument(cursor.span_from(token.start), token.value, value)
+    return _value(cursor)
+
+
+def _value(cursor: Cursor) -> Node:
+    token, following = cursor.token, cursor.peek()
     if token.upper == "DESCRIPTOR" and following.text == "(":
         return _descriptor(cursor)
     if token.upper == "TABLE" and (following.text == "(" or following.kind in (Kind.WORD, Kind.QUOTED)):

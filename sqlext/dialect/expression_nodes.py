@@ -5,10 +5,9 @@ A node is kept next to its text: what no rule touches is later copied verbatim f
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from sqlext.source import Span
 from sqlext.types import LogicalType
@@ -42,9 +41,15 @@ class Node:
             stack.extend(reversed(tuple(node.children())))
 
 
-@cache
-def _child_fields(node_type: Hashable) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(cast("type[Node]", node_type)) if f.name != "span")
+_CHILD_FIELDS: dict[type[Node], tuple[str, ...]] = {}
+
+
+def _child_fields(node_type: type[Node]) -> tuple[str, ...]:
+    names = _CHILD_FIELDS.get(node_type)
+    if names is None:
+        names = tuple(f.name for f in fields(node_type) if f.name != "span")
+        _CHILD_FIELDS[node_type] = names
+    return names
 
 
 def _nodes(values: tuple[Any, ...]) -> Iterator[Node]:

@@ -39,16 +39,16 @@ _CLAUSE_PAIRS = {
     "DISTRIBUTE": ("BY",),
 }
 
-#: What Spark has and this dialect has not, by the word that shows it.
-SPARK_ONLY = {
-    "TABLESAMPLE": "TABLESAMPLE",
-    "PIVOT": "PIVOT",
-    "UNPIVOT": "UNPIVOT",
-    "SORT": "SORT BY",
-    "CLUSTER": "CLUSTER BY",
-    "DISTRIBUTE": "DISTRIBUTE BY",
-    "LATERAL": "LATERAL VIEW",
-    "WATERMARK": "WATERMARK in FROM",
+#: What Spark has and this dialect has not, by the word that shows it, and what to write instead.
+SPARK_ONLY: dict[str, tuple[str, str | None]] = {
+    "TABLESAMPLE": ("TABLESAMPLE", None),
+    "PIVOT": ("PIVOT", "write one aggregate with FILTER (WHERE ..) per column"),
+    "UNPIVOT": ("UNPIVOT", None),
+    "SORT": ("SORT BY", "write ORDER BY"),
+    "CLUSTER": ("CLUSTER BY", None),
+    "DISTRIBUTE": ("DISTRIBUTE BY", None),
+    "LATERAL": ("LATERAL VIEW", "write CROSS JOIN UNNEST(x) AS t (a)"),
+    "WATERMARK": ("WATERMARK in FROM", "declare it with the table: WATERMARK FOR ts AS ts - INTERVAL '5' SECOND"),
 }
 
 _EMIT_NEXT = frozenset(

@@ -26,6 +26,7 @@ UNITS = {**{u: u for u in _UNITS}, **{f"{u}S": u for u in _UNITS}, "CENTURIES": 
 
 #: A number's type suffix in Spark: 5L, 1.5D, 2BD.
 _SUFFIX = re.compile(r"(?:L|S|Y|D|F|BD)", re.IGNORECASE)
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _PHRASE = re.compile(r"\s*([+-]?[\d.:]+)\s*([A-Za-z]+)\s*")
 
 
@@ -36,8 +37,6 @@ def parse_literal(cursor: Cursor) -> Expr:
         _suffix(cursor, token)
         span = cursor.span_from(token.start)
         return Literal(span, "NUMBER", span.text)
-    if token.text[:1] in "xX" and cursor.token.kind is not Kind.STRING:
-        return _binary(cursor, token)
     value = token.value
     while cursor.token.kind is Kind.STRING:
         value += cursor.advance().value
@@ -50,18 +49,14 @@ def _suffix(cursor: Cursor, number: Token) -> None:
         cursor.advance()
 
 
-def _binary(cursor: Cursor, token: Token) -> Expr:
-    if len(token.value) % 2 or not re.fullmatch("[0-9a-fA-F]*", token.value):
-        span = cursor.source.span(token.start, token.end)
-        raise SqlExtError("PARSE-008", f"{token.text} is not a binary literal", span=span, hint="write X'1F2E'")
-    return Literal(cursor.span_from(token.start), "BINARY", token.value)
-
-
 def parse_typed_literal(cursor: Cursor) -> Expr:
     """Read ``DATE '2024-01-01'`` and the like; the text between the quotes is not checked here."""
     word = cursor.advance()
     value = cursor.expect_string().value
-    return Literal(cursor.span_from(word.start), TYPED[word.upper], value)
+    span = cursor.span_from(word.start)
+    if word.upper == "X" and not _HEX.fullmatch(value):
+        raise SqlExtError("PARSE-008", f"{span.text} is not a binary literal", span=span, hint="write X'1F2E'")
+    return Literal(span, TYPED[word.upper], value)
 
 
 def parse_unit(cursor: Cursor) -> str:
@@ -84,7 +79,7 @@ def parse_interval(cursor: Cursor) -> Expr:
     """Read ``INTERVAL [+|-] '1:30' MINUTE TO SECOND``, ``INTERVAL 5 MINUTES`` or a column called interval."""
     word = cursor.advance()
     sign = ""
-    if cursor.at_symbol("-", "+") and cursor.peek().kind in (Kind.STRING, Kind.NUMBER):
+    if cursor.at_symbol("-", "+") and (cursor.peek().kind is Kind.STRING or cursor.peek(2).upper in UNITS):
         sign = "-" if cursor.advance().text == "-" else ""
     token = cursor.token
     if token.kind not in (Kind.STRING, Kind.NUMBER):

@@ -152,7 +152,10 @@ def _word(cursor: Cursor, token: Token) -> Expr:
     if following.kind is Kind.SYMBOL and following.text == ".":
         return _name(cursor)
     if word in NOT_AN_OPERAND:
-        raise cursor.unexpected("an expression", hint=f"write `{token.text}` in backticks if it is a name")
+        hint = f"write `{token.text}` in backticks if it is a name"
+        if cursor.index and cursor.tokens[cursor.index - 1].text == ",":
+            hint = f"remove the comma before {token.text}"
+        raise cursor.unexpected("an expression", hint)
     if parser := _WORDS.get(word):
         return parser(cursor)
     if following.kind is Kind.STRING and word in literals.TYPED:

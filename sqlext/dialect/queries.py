@@ -72,10 +72,19 @@ def parse_query_text(text: str, mode: str = "spark", name: str = "<sql>") -> Que
     return result
 
 
-def after_query(cursor: Cursor) -> SqlExtError:
-    """Return the error for what stands where a query ends."""
+def after_query(cursor: Cursor, what: str = "the query") -> SqlExtError:
+    """Return the error for what stands where a query or statement ends.
+
+    A misspelled clause has been read as an alias: then the word before is at fault.
+    """
     selects.refuse_spark_clauses(cursor)
-    return cursor.unexpected("the end of the query", hint=selects.misspelled_clause(cursor.token.upper))
+    if hint := selects.misspelled_clause(cursor.token.upper):
+        return cursor.unexpected(f"the end of {what}", hint=hint)
+    previous = cursor.tokens[cursor.index - 1]
+    if hint := selects.misspelled_clause(previous.upper):
+        span = cursor.source.span(previous.start, previous.end)
+        return SqlExtError("PARSE-002", f"`{previous.text}` begins no clause", span=span, hint=hint)
+    return cursor.unexpected(f"the end of {what}")
 
 
 def _ctes(cursor: Cursor) -> tuple[Cte, ...]:
@@ -220,13 +229,14 @@ def parse_order_by(cursor: Cursor) -> tuple[OrderItem, ...]:
     """Read ``ORDER BY x [ASC | DESC] [NULLS FIRST | LAST], ...`` if it comes next."""
     if not cursor.accept_words("ORDER", "BY"):
         return ()
-    items = [_order_item(cursor)]
+    items = [parse_order_item(cursor)]
     while cursor.accept_symbol(","):
-        items.append(_order_item(cursor))
+        items.append(parse_order_item(cursor))
     return tuple(items)
 
 
-def _order_item(cursor: Cursor) -> OrderItem:
+def parse_order_item(cursor: Cursor) -> OrderItem:
+    """Read ``x [ASC | DESC] [NULLS FIRST | LAST]``."""
     start = cursor.token.start
     expr = expressions.parse_expression(cursor)
     descending = cursor.accept_any("ASC", "DESC") == "DESC"

@@ -111,7 +111,7 @@ def _join_kind(cursor: Cursor) -> str:
 
 def _primary(cursor: Cursor) -> Relation:
     relation = _unaliased(cursor)
-    while cursor.at_words("MATCH_RECOGNIZE"):
+    if cursor.at_words("MATCH_RECOGNIZE"):
         relation = _match_recognize(cursor, relation)
     return relation
 
@@ -309,5 +309,15 @@ def _argument(cursor: Cursor, relation: Relation, start: int) -> TableArgument:
         cursor.expect_words("BY")
         # Several keys need parentheses: a comma begins the function's next argument.
         partition_by = expressions.row_items(expressions.parse_expression(cursor))
-    order_by: tuple[OrderItem, ...] = queries.parse_order_by(cursor)
+    order_by = _argument_order(cursor) if cursor.accept_words("ORDER", "BY") else ()
     return TableArgument(cursor.span_from(start), relation, partition_by, order_by)
+
+
+def _argument_order(cursor: Cursor) -> tuple[OrderItem, ...]:
+    if not cursor.accept_symbol("("):
+        return (queries.parse_order_item(cursor),)
+    items = [queries.parse_order_item(cursor)]
+    while cursor.accept_symbol(","):
+        items.append(queries.parse_order_item(cursor))
+    cursor.expect_symbol(")")
+    return tuple(items)

@@ -42,9 +42,9 @@ def parse_select(cursor: Cursor) -> Select:
 
 def refuse_spark_clauses(cursor: Cursor) -> None:
     """Raise PARSE-004 at a clause that only Spark has."""
-    what = SPARK_ONLY.get(cursor.token.upper)
+    what, hint = SPARK_ONLY.get(cursor.token.upper, ("", None))
     if what and (not what.endswith(" BY") or cursor.peek().upper == "BY"):
-        raise unsupported(cursor, f"Spark's {what}")
+        raise unsupported(cursor, f"Spark's {what}", hint)
 
 
 def misspelled_clause(word: str) -> str | None:

@@ -36,11 +36,7 @@ def parse_statement(cursor: Cursor) -> Statement:
     except RecursionError:
         raise too_deep(cursor.source.span(first.start, first.end)) from None
     if not cursor.at_statement_end:
-        raise (
-            after_query(cursor)
-            if isinstance(statement, SelectStatement)
-            else cursor.unexpected("the end of the statement")
-        )
+        raise after_query(cursor, "the statement")
     if cursor.strained:
         check_height(statement)
     return statement
@@ -165,7 +161,7 @@ _STATEMENTS: dict[str, Callable[[Cursor], Statement | None]] = {
 _SPARK_WORDS = frozenset(
     words(
         "ADD ANALYZE CACHE CALL CLEAR COMMENT CONVERT COPY DECLARE DELETE DFS FROM FSCK GENERATE GRANT LIST LOAD LOCK "
-        "MAP MERGE MSCK OPTIMIZE RECOVER REDUCE REFRESH REORG REPAIR RESTORE REVOKE ROLLBACK START SYNC TRUNCATE UNCACHE "
-        "UNDROP UNLOCK UPDATE VACUUM"
+        "MAP MERGE MSCK OPTIMIZE RECOVER REDUCE REFRESH REORG REPAIR RESTORE REVOKE ROLLBACK START SYNC TRUNCATE "
+        "UNCACHE UNDROP UNLOCK UPDATE VACUUM"
     )
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PREFIX = re.compile(r"([uU]&|[rRxXnNbBeE]|0[xX])?(['\"])")
+_PREFIX = re.compile(r"([uU]&|[rRnN])?(['\"])")
 _UNICODE = re.compile(r"\\(?:\\|([0-9a-fA-F]{4})|\+([0-9a-fA-F]{6}))")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
 _SINGLE = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}

@@ -32,7 +32,7 @@ class Kind(Enum):
 
     WORD = "word"  # unquoted identifier or keyword
     QUOTED = "quoted identifier"  # `...`
-    STRING = "string"  # '...', "...", U&'...', X'...'
+    STRING = "string"  # '...', "...", U&'...', r'...'
     NUMBER = "number"
     SYMBOL = "symbol"  # operators and punctuation
     HINT = "hint"  # /*+ ... */, value is the text between
@@ -62,7 +62,7 @@ class _FlinkTokenizer(Tokenizer):
     IDENTIFIER_ESCAPES: ClassVar = ["`"]
     STRING_ESCAPES: ClassVar = ["'"]
     UNICODE_STRINGS: ClassVar = [("U&'", "'"), ("u&'", "'")]
-    HEX_STRINGS: ClassVar = [("x'", "'"), ("X'", "'")]
+    HEX_STRINGS: ClassVar = []  # X'1F' is a word and a string: sqlglot refuses a bad one without a position
     COMMENTS: ClassVar = ["--", ("/*", "*/")]
     NESTED_COMMENTS = False
     VAR_SINGLE_TOKENS: ClassVar = {"$"}

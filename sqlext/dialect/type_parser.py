@@ -42,11 +42,12 @@ def parse_type(cursor: Cursor) -> LogicalType:
     """Read a type and its nullability; PARSE-006 for bad parameters, PARSE-007 for an unknown name."""
     enter(cursor, 2)
     result = _nullability(cursor, _base(cursor))
+    suffixes = 0
     while collection := cursor.accept_any("ARRAY", "MULTISET"):
-        enter(cursor)
+        enter(cursor, 2)  # as deep as ARRAY<...>
+        suffixes += 1
         result = _nullability(cursor, LogicalType(collection, children=(result,)))
-        leave(cursor)
-    leave(cursor, 2)
+    leave(cursor, 2 + 2 * suffixes)
     return result
 
 
@@ -63,7 +64,8 @@ def parse_type_text(text: str, mode: str = "flink") -> LogicalType:
 def _nullability(cursor: Cursor, base: LogicalType) -> LogicalType:
     if cursor.accept_words("NOT", "NULL"):
         return base.not_null()
-    cursor.accept_words("NULL")
+    if cursor.peek().upper != "ON":  # RETURNING INT NULL ON EMPTY
+        cursor.accept_words("NULL")
     return base
 
 
