@@ -1,0 +1,103 @@
+"""CREATE TABLE to the table that the catalog keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlext.analysis.definitions import keys, watermarks
+from sqlext.analysis.definitions.columns import columns_of, typed
+from sqlext.analysis.definitions.ctas import ctas_columns
+from sqlext.analysis.definitions.expressions import Expressions
+from sqlext.analysis.definitions.like import Inherited, base_table, inherit
+from sqlext.analysis.environment import Environment
+from sqlext.catalog.model import Column, Options, PrimaryKey, Table, Watermark
+from sqlext.catalog.names import ObjectName
+from sqlext.catalog.secrets import check_storable
+from sqlext.catalog.session_catalog import SessionCatalog
+from sqlext.dialect.statement_nodes import CreateTable, LikeClause
+from sqlext.errors import SqlExtError
+
+
+def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) -> Table:
+    """Return the table that a CREATE TABLE defines; nothing is stored.
+
+    Raises:
+        SqlExtError: what is wrong with the definition, at its place (codes: see the package).
+    """
+    name = catalog.resolve(statement.name)
+    expressions = Expressions(name.name, env.mode, env.zone, statement.name_span)
+    own = columns_of(statement.columns, expressions)
+    base = Inherited()
+    if statement.like is not None:
+        base = inherit(statement, statement.like, base_table(statement.like, catalog), own)
+        _check_meaning(statement, statement.like, base, expressions)
+    source = base.columns
+    if statement.query is not None:
+        source = ctas_columns(statement, statement.query, own, env)
+    taken = {c.name for c in source}
+    columns = typed((*source, *(c for c in own if c.name not in taken)), expressions)
+    key = _primary_key(statement, columns, base)
+    columns = keys.not_null(columns, key)
+    partitions = statement.partitioned_by or base.partitioned_by
+    keys.check_partitions(partitions, columns, statement.name_span)
+    mark = _watermark(statement, columns, base, expressions)
+    options = _options(statement, name, base)
+    return Table(
+        name,
+        columns,
+        mark,
+        key,
+        partitions,
+        options,
+        statement.comment,
+        statement.temporary,
+        env.mode,
+    )
+
+
+def _check_meaning(statement: CreateTable, like: LikeClause, base: Inherited, expressions: Expressions) -> None:
+    """Refuse to take expressions over that would be read in another meaning than the one they were written in."""
+    if base.has_expressions and base.expressions != expressions.mode:
+        raise SqlExtError(
+            "DDL-013",
+            f"`{'.'.join(like.table)}` was created with 'sqlext.expressions' = '{base.expressions}', and its "
+            f"expressions would change their meaning here",
+            span=like.span,
+            hint=f"SET 'sqlext.expressions' = '{base.expressions}' first",
+        )
+
+
+def _primary_key(statement: CreateTable, columns: Sequence[Column], base: Inherited) -> PrimaryKey | None:
+    definition = keys.single(statement.primary_keys, statement.columns)
+    if definition is None:
+        return base.primary_key
+    return keys.primary_key_of(definition, columns, {c.name for c in statement.columns})
+
+
+def _watermark(
+    statement: CreateTable, columns: Sequence[Column], base: Inherited, expressions: Expressions
+) -> Watermark | None:
+    definition = watermarks.single(statement.watermarks)
+    if definition is None:
+        if base.watermark is not None:
+            watermarks.check_watermark(base.watermark, columns, expressions, statement.name_span)
+        return base.watermark
+    # Flink 2.3 does not let it use a generated column of the base table (ddl/like_excluding_options).
+    own = {c.name for c in statement.columns}
+    usable = [c for c in columns if c.kind != "computed" or c.name in own]
+    return watermarks.watermark_of(definition, usable, expressions)
+
+
+def _options(statement: CreateTable, name: ObjectName, base: Inherited) -> Options:
+    """Return the options; of a key given twice the last counts, as in Flink."""
+    what = f"table `{name.plain}`"
+    if not statement.temporary:
+        for option in statement.options:
+            try:
+                check_storable([(option.key, option.value)], what)
+            except SqlExtError as error:
+                raise error.at(option.value_span) from None
+    merged = dict(base.options) | {o.key: o.value for o in statement.options}
+    if not statement.temporary:
+        check_storable(merged.items(), what)
+    return tuple(merged.items())

@@ -1,0 +1,85 @@
+"""CREATE VIEW to the view that the catalog keeps: its text verbatim, and the settings that give it its meaning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.queries import QueryBinder
+from sqlext.catalog.model import View
+from sqlext.catalog.names import ObjectName
+from sqlext.catalog.secrets import check_storable_text
+from sqlext.catalog.session_catalog import SessionCatalog
+from sqlext.dialect.expression_nodes import Star
+from sqlext.dialect.query_nodes import Cte, Query, Select, TableRef
+from sqlext.dialect.statement_nodes import CreateView
+from sqlext.errors import SqlExtError
+from sqlext.source import Span
+
+
+def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) -> View:
+    """Return the view that a CREATE VIEW defines, its query checked now; nothing is stored.
+
+    Raises:
+        SqlExtError: what is wrong with the query; DDL-020 if it reads the view itself, DDL-021 for columns that do
+            not go with it.
+    """
+    name = catalog.resolve(statement.name)
+    _refuse_itself(statement.query, name, catalog)
+    # As if it were being expanded: a view in between that reads this one is found as well.
+    inside = replace(env, expanding=(*env.expanding, name.plain))
+    columns = tuple(c.name for c in QueryBinder(inside).bind(statement.query).columns)
+    columns = _named(statement, columns)
+    text = statement.query.span.text
+    if not statement.temporary:
+        try:
+            check_storable_text(text, f"view `{name.plain}`")
+        except SqlExtError as error:
+            raise error.at(statement.query.span) from None
+    return View(
+        name,
+        columns,
+        text,
+        statement.comment,
+        statement.temporary,
+        env.mode,
+        catalog.current_catalog,
+        catalog.current_database,
+    )
+
+
+def _named(statement: CreateView, columns: tuple[str, ...]) -> tuple[str, ...]:
+    names = statement.columns or columns
+    if len(names) != len(columns):
+        raise SqlExtError(
+            "DDL-021",
+            f"the view names {len(names)} columns, its query has {len(columns)}",
+            span=statement.name_span,
+            hint=f"the query's are {', '.join(columns)}",
+        )
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise SqlExtError(
+                "DDL-021",
+                f"the view has two columns named `{name}`",
+                span=statement.name_span if statement.columns else _item(statement.query, i),
+                hint="give one of them an alias",
+            )
+    return names
+
+
+def _item(query: Query, index: int) -> Span:
+    """Return where the query's column of that place is written, the query's own place if that cannot be told."""
+    body = query.body
+    if isinstance(body, Select) and not any(isinstance(i.expr, Star) for i in body.items) and index < len(body.items):
+        return body.items[index].span
+    return query.span
+
+
+def _refuse_itself(query: Query, name: ObjectName, catalog: SessionCatalog) -> None:
+    nodes = list(query.walk())
+    hidden = {node.name for node in nodes if isinstance(node, Cte)}
+    tables = [n for n in nodes if isinstance(n, TableRef) and not (len(n.parts) == 1 and n.parts[0] in hidden)]
+    for table in tables:
+        if catalog.resolve(table.parts) == name:
+            raise SqlExtError("DDL-020", f"view `{name.plain}` reads itself", span=table.name_span)
