@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sqlext.analysis import functions
 from sqlext.analysis.functions.model import CallTypes, Function
@@ -12,8 +12,12 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.types import LogicalType
 
 
-class _Env(Protocol):
-    def has_function(self, name: str) -> bool: ...
+@runtime_checkable
+class KnowsFunctions(Protocol):
+    """An environment that also knows the user's own functions; others know the built-in ones alone."""
+
+    def has_function(self, name: str) -> bool:
+        """Whether the user has defined a function of this name."""
 
 
 class Types(Protocol):
@@ -22,8 +26,8 @@ class Types(Protocol):
     mode: str
 
     @property
-    def env(self) -> _Env:
-        """Knows the user's own functions."""
+    def env(self) -> object:
+        """The environment of the expression, perhaps :class:`KnowsFunctions`."""
 
     def type_of(self, expr: e.Node) -> LogicalType | None:
         """Return the type of an expression, or None."""
@@ -55,7 +59,9 @@ def _argument_type(node: e.Node, types: Types) -> LogicalType | None:
 
 def _check_known(call: e.Call, types: Types) -> None:
     name = call.name
-    if "." in name or functions.is_spark_function(name) or types.env.has_function(name):
+    if "." in name or functions.is_spark_function(name):
+        return
+    if isinstance(types.env, KnowsFunctions) and types.env.has_function(name):
         return
     raise SqlExtError(
         "FUNC-001",

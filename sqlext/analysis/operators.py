@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from sqlext.analysis import decimal_rules
-from sqlext.analysis.coercion import comparable, group, least_restrictive, merge_numbers, mixable
+from sqlext.analysis.coercion import can_explicitly_cast, comparable, group, least_restrictive, merge_numbers, mixable
 from sqlext.dialect import expression_nodes as e
 from sqlext.errors import SqlExtError
 from sqlext.types import (
@@ -54,6 +55,13 @@ def literal_type(expr: e.Literal, types: Types) -> LogicalType | None:
 
 
 def _literal_kind(expr: e.Literal, mode: str) -> LogicalType | None:
+    if mode == "flink" and expr.kind in _LITERAL_FORMS and not _is_written_right(expr):
+        raise SqlExtError(
+            "TYPE-006",
+            f"'{expr.value}' is no {expr.kind.replace('_', ' ')}",
+            span=expr.span,
+            hint=f"write it as {_LITERAL_FORMS[expr.kind]}",
+        )
     if expr.kind == "NUMBER":
         return number_type(expr.value)
     if expr.kind == "STRING":
@@ -63,6 +71,30 @@ def _literal_kind(expr: e.Literal, mode: str) -> LogicalType | None:
     if expr.kind in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIME"):
         return LogicalType(expr.kind, _fraction_digits(expr.value))
     return {"BOOLEAN": BOOLEAN, "DATE": DATE}.get(expr.kind)
+
+
+#: How Flink wants temporal literals written.
+_LITERAL_FORMS = {
+    "DATE": "yyyy-MM-dd",
+    "TIME": "HH:mm:ss[.fff]",
+    "TIMESTAMP": "yyyy-MM-dd HH:mm:ss[.fff]",
+    "TIMESTAMP_LTZ": "yyyy-MM-dd HH:mm:ss[.fff]",
+}
+
+
+def _is_written_right(expr: e.Literal) -> bool:
+    whole = expr.value.strip().partition(".")[0]
+    date, _, clock = whole.partition(" ") if expr.kind.startswith("TIMESTAMP") else (whole, "", whole)
+    try:
+        if expr.kind != "TIME":
+            year, month, day = (int(part) for part in date.split("-"))
+            datetime.date(year, month, day)
+        if expr.kind != "DATE":
+            hour, minute, second = (int(part) for part in clock.split(":"))
+            datetime.time(hour, minute, second)
+    except ValueError:
+        return False
+    return True
 
 
 def number_type(text: str) -> LogicalType | None:
@@ -130,11 +162,14 @@ def binary_type(expr: e.Binary, types: Types) -> LogicalType | None:
 def _check_comparison(expr: e.Binary, types: Types, left: LogicalType | None, right: LogicalType | None) -> None:
     if types.mode != "flink" or comparable(left, right):
         return
-    assert left and right
-    # Measured: `s > n` is planned (the string is read as a number), `s = n` is refused.
-    if {group(left), group(right)} == {"text", "number"} and expr.op not in ("=", "<>"):
+    if left is None or right is None or (expr.op not in ("=", "<>") and _orderable(left, right)):
         return
     raise _refused(expr, expr.op, [left, right])
+
+
+def _orderable(left: LogicalType, right: LogicalType) -> bool:
+    """Whether two values can be ordered: `s > n` is planned (the string is read as a number), `s = n` is not."""
+    return comparable(left, right) or {group(left), group(right)} == {"text", "number"}
 
 
 def _arithmetic(
@@ -217,7 +252,7 @@ def between_type(expr: e.Between, types: Types) -> LogicalType | None:
     """Return BOOLEAN, after checking that both bounds compare with the operand."""
     operand, low, high = (types.type_of(x) for x in (expr.operand, expr.low, expr.high))
     for bound in (low, high):
-        if types.mode == "flink" and not comparable(operand, bound) and operand and bound:
+        if types.mode == "flink" and operand and bound and not _orderable(operand, bound):
             raise _refused(expr, "BETWEEN", [operand, bound])
     return _boolean(operand, low, high)
 
@@ -242,11 +277,11 @@ def like_type(expr: e.Like, types: Types) -> LogicalType | None:
 
 
 def is_test_type(expr: e.IsTest, types: Types) -> LogicalType | None:
-    """Return BOOLEAN NOT NULL (IS JSON of NULL is NULL in Flink)."""
+    """Return BOOLEAN NOT NULL (IS [NOT] JSON of NULL is false in Flink)."""
     operand = types.type_of(expr.operand)
     if expr.test in ("TRUE", "FALSE", "UNKNOWN"):
         _need_boolean(expr, types, operand)
-    return _boolean(operand) if expr.test.startswith("JSON") else BOOLEAN.not_null()
+    return BOOLEAN.not_null()
 
 
 def case_type(expr: e.Case, types: Types) -> LogicalType | None:
@@ -256,8 +291,7 @@ def case_type(expr: e.Case, types: Types) -> LogicalType | None:
         condition = types.type_of(when.condition)
         if expr.operand is None:
             _need_boolean(when.condition, types, condition)
-        elif types.mode == "flink" and not comparable(operand, condition):
-            assert operand and condition
+        elif types.mode == "flink" and operand and condition and not comparable(operand, condition):
             raise _refused(when.condition, "=", [operand, condition])
     results = [types.type_of(when.result) for when in expr.whens]
     results.append(types.type_of(expr.otherwise) if expr.otherwise else NULL)
@@ -283,6 +317,9 @@ def branches_type(expr: e.Expr, what: str, results: Sequence[LogicalType | None]
 def cast_type(expr: e.Cast, types: Types) -> LogicalType | None:
     """Return the target type; NULL if the operand may be, always for TRY_CAST."""
     operand = types.type_of(expr.operand)
+    if types.mode == "flink" and operand and not can_explicitly_cast(operand, expr.type):
+        message = f"a {operand.flink()} cannot be cast to {expr.type.flink()}"
+        raise SqlExtError("TYPE-005", message, span=expr.span)
     nullable = expr.try_ or operand is None or operand.nullable or operand.root == "NULL"
     return replace(expr.type, nullable=nullable)
 
@@ -340,8 +377,15 @@ def field_type(expr: e.FieldAccess, types: Types) -> LogicalType | None:
 
 
 def _boolean(*operands: LogicalType | None) -> LogicalType:
-    nullable = any(t is None or t.nullable for t in operands)
+    nullable = any(_may_be_unknown(t) for t in operands)
     return BOOLEAN if nullable else BOOLEAN.not_null()
+
+
+def _may_be_unknown(type_: LogicalType | None) -> bool:
+    """Whether a comparison with such a value may be NULL: a row's fields count too."""
+    if type_ is None or type_.nullable:
+        return True
+    return any(_may_be_unknown(f.type) for f in type_.fields)
 
 
 def _need_boolean(expr: e.Expr, types: Types, *operands: LogicalType | None) -> None:

@@ -27,9 +27,6 @@ class TypeEnv(Protocol):
     def query_type(self, query: Query) -> LogicalType | None:
         """Return the type of the only column of a sub-query, or None."""
 
-    def has_function(self, name: str) -> bool:
-        """Whether the user has defined a function of this name (built-in ones are known here)."""
-
 
 class TypeInference:
     """Infers types in one environment and remembers them per node: ask one object for all of a query."""

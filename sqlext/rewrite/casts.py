@@ -123,10 +123,18 @@ def _to_timestamp(text: str, from_: LogicalType, to: LogicalType, try_: bool) ->
     if from_.is_text and digits <= 3 and try_:
         return wall_clock(text)
     if from_.root == "TIME":
-        return f"(TIMESTAMP_NTZ '1970-01-01 00:00:00' + ({text} - TIME '00:00:00'))"
+        return f"make_timestamp_ntz(DATE '1970-01-01', {text})"
     if from_.is_timestamp and digits < min(6 if from_.precision is None else from_.precision, 6):
         return _cut(plain(text, to, try_), to, digits)
     return None
+
+
+def _to_time(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
+    """Spark cannot cast a timestamp to TIME; the clock is cut out of its text."""
+    if not from_.is_timestamp:
+        return None
+    digits = min(to.precision or 0, 6)
+    return plain(f"substring(CAST({text} AS STRING), 12, {9 + digits if digits else 8})", to, try_)
 
 
 def _cut(text: str, to: LogicalType, digits: int) -> str:
@@ -142,6 +150,7 @@ _RULES = {
     "DECIMAL": _to_decimal,
     "CHAR": _to_text,
     "VARCHAR": _to_text,
+    "TIME": _to_time,
     "TIMESTAMP": _to_timestamp,
     "TIMESTAMP_LTZ": _to_timestamp,
 }

@@ -123,8 +123,8 @@ def _times(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType],
         return f"CAST({sides[0]} {node.op} {sides[1]} AS DATE)"
     if result.root == "TIME":
         time, interval_text = (left, right) if is_interval(types[1]) else (right, left)
-        moved = f"TIMESTAMP_NTZ '1970-01-02 00:00:00' + ({time} - TIME '00:00:00') {node.op} {interval_text}"
-        return f"CAST({moved} AS {result.spark()})"
+        moved = f"make_timestamp_ntz(DATE '1970-01-02', {time}) {node.op} {interval_text}"
+        return f"CAST(substring(CAST({moved} AS STRING), 12) AS {result.spark()})"
     return None
 
 

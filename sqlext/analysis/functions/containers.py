@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from sqlext.analysis import operators
 from sqlext.analysis.coercion import least_restrictive
-from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
+from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import (
     element_of,
     nullable,
@@ -17,7 +18,7 @@ from sqlext.types import BOOLEAN, INT, STRING, Field, LogicalType, array, map_of
 
 def _arrays_type(call: CallTypes) -> LogicalType | None:
     """The common type of several arrays."""
-    result = least_restrictive(call.types)
+    result = operators.branches_type(call.call, call.call.function, call.types, call.mode)
     return result if result and result.root == "ARRAY" else None
 
 
@@ -29,7 +30,8 @@ def _with_element_type(call: CallTypes) -> LogicalType | None:
     merged = least_restrictive((type_.children[0], element))
     if merged is None:
         return None
-    return LogicalType("ARRAY", nullable=type_.nullable, children=(merged,))
+    nullable_ = type_.nullable or element is None or element.nullable
+    return LogicalType("ARRAY", nullable=nullable_, children=(merged,))
 
 
 def _entries_type(call: CallTypes) -> LogicalType | None:
@@ -50,6 +52,19 @@ def _from_arrays_type(call: CallTypes) -> LogicalType | None:
 def _union_type(call: CallTypes) -> LogicalType | None:
     result = least_restrictive(call.types)
     return result if result and result.root == "MAP" else None
+
+
+def _only_element(call: CallTypes) -> LogicalType | None:
+    """The element's own type: NULL only if it or the array may be."""
+    type_ = call.type(0)
+    if type_ is None or not type_.children:
+        return None
+    return type_.children[0].as_nullable() if type_.nullable else type_.children[0]
+
+
+def _of_first(rule: TypeRule) -> TypeRule:
+    """Return a rule that looks at the first argument alone."""
+    return lambda call: rule(CallTypes(call.call, call.types[:1], call.mode))
 
 
 def _cardinality(call: CallTexts) -> str:
@@ -135,10 +150,10 @@ def _remove(call: CallTexts) -> str:
 
 COLLECTIONS = (
     fn("CARDINALITY", "collection", strict(INT), _cardinality, spark=strict(INT)),
-    fn("ELEMENT", "array/multiset", element_of(0), _element),
+    fn("ELEMENT", "array/multiset", _only_element, _element),
     fn("ARRAY_APPEND", "array, any", _with_element_type, "array_append({0}, {1})", spark=unknown),
     fn("ARRAY_PREPEND", "array, any", _with_element_type, "array_prepend({0}, {1})", spark=unknown),
-    fn("ARRAY_CONTAINS", "array, any", strict(BOOLEAN), _contains),
+    fn("ARRAY_CONTAINS", "array, any", _of_first(strict(BOOLEAN)), _contains),
     fn("ARRAY_DISTINCT", "array", same_as(0)),
     fn("ARRAY_EXCEPT", "array, array", _arrays_type, spark=unknown),
     fn("ARRAY_INTERSECT", "array, array", _arrays_type, spark=unknown),
@@ -148,7 +163,7 @@ COLLECTIONS = (
     fn("ARRAY_MAX", "array", element_of(0)),
     fn("ARRAY_MIN", "array", element_of(0)),
     fn("ARRAY_POSITION", "array, any", strict(INT), "CAST(array_position({0}, {1}) AS INT)", spark=unknown),
-    fn("ARRAY_REMOVE", "array, any", same_as(0), _remove),
+    fn("ARRAY_REMOVE", "array, any", _of_first(same_as(0)), _remove),
     fn("ARRAY_REVERSE", "array", same_as(0), "reverse({0})"),
     fn("ARRAY_SLICE", "array, integer, integer?", same_as(0), _slice),
     fn("ARRAY_SORT", "array, boolean?, boolean?", same_as(0), _sort),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.rendering import fill
-from sqlext.analysis.functions.results import nullable, same_as, strict, unknown, varying, with_nulls
+from sqlext.analysis.functions.results import never_null, nullable, same_as, strict, unknown, varying, with_nulls
 from sqlext.rewrite import quoting
 from sqlext.types import BOOLEAN, BYTES, INT, STRING, LogicalType, array, map_of
 
@@ -19,6 +20,12 @@ def _overlay_type(call: CallTypes) -> LogicalType | None:
         return None
     length = min((base.precision or 0) + (new.precision or 0), STRING.precision or 0)
     return LogicalType("VARCHAR", length, nullable=call.nullable)
+
+
+def _elt_type(call: CallTypes) -> LogicalType | None:
+    """The common type of the texts; beyond them it is NULL."""
+    result = least_restrictive(call.types[1:])
+    return result.as_nullable() if result else None
 
 
 def _trim_type(call: CallTypes) -> LogicalType | None:
@@ -208,12 +215,12 @@ STRINGS = (
     fn("REGEXP_SUBSTR", "text, text", nullable(STRING)),
     fn("REGEXP", "text, text", strict(BOOLEAN), _regexp),
     fn("OVERLAY", "text, text, integer, integer?", _overlay_type, _overlay, spark=_text),
-    fn("SUBSTRING", "text, integer, integer?", varying(0), _substring, spark=unknown),
-    fn("SUBSTR", "text, integer, integer?", varying(0), _substring, spark=unknown),
+    fn("SUBSTRING", "text, integer, integer?", with_nulls(varying(0)), _substring, spark=unknown),
+    fn("SUBSTR", "text, integer, integer?", with_nulls(varying(0)), _substring, spark=unknown),
     fn("REPLACE", "text, text, text", _text),
     fn("TRANSLATE", "text, text, text", _text, "translate({all})", aliases=("TRANSLATE3",)),
     fn("CONCAT", "text...", _text, _concat, spark=unknown),
-    fn("CONCAT_WS", "text, text...", with_nulls(_text), spark=unknown),
+    fn("CONCAT_WS", "text, text...", _text, spark=unknown),
     fn("LPAD", "text, integer, text", _text, _pad("lpad"), spark=unknown),
     fn("RPAD", "text, integer, text", _text, _pad("rpad"), spark=unknown),
     fn("FROM_BASE64", "text", _text, "CAST(unbase64({0}) AS STRING)"),
@@ -228,7 +235,7 @@ STRINGS = (
     fn("LOCATE", "text, text, integer?", strict(INT), _locate),
     fn("PARSE_URL", "text, text, text?", nullable(STRING), "try_parse_url({all})"),
     fn("URL_ENCODE", "text", nullable(STRING)),
-    fn("URL_DECODE", "text, text?", nullable(STRING), "try_url_decode({0})"),
+    fn("URL_DECODE", "text", nullable(STRING), "try_url_decode({0})"),
     fn("REVERSE", "text", nullable(STRING), spark=unknown),
     fn("SPLIT", "text, text", strict(array(STRING)), _split),
     fn("SPLIT_INDEX", "text, text/integer, integer", nullable(STRING), _split_index),
@@ -238,14 +245,12 @@ STRINGS = (
     fn(
         "ELT",
         "integer, text/binary, text/binary...",
-        with_nulls(same_as(1)),
+        _elt_type,
         "get(array({rest}), {0} - 1)",
         spark=unknown,
     ),
     fn("PRINTF", "text, any...", nullable(STRING), _printf),
-    fn("BIT_LENGTH", "text", strict(INT)),
-    fn("OCTET_LENGTH", "text", strict(INT)),
-    fn("IS_DIGIT", "any", strict(BOOLEAN), _matches_all(r"^\p{Nd}+$")),
-    fn("IS_ALPHA", "any", strict(BOOLEAN), _matches_all(r"^\p{L}+$")),
-    fn("IS_DECIMAL", "any", strict(BOOLEAN), "(try_cast(CAST({0} AS STRING) AS DOUBLE) IS NOT NULL)"),
+    fn("IS_DIGIT", "any", never_null(BOOLEAN), _matches_all(r"^\p{Nd}+$")),
+    fn("IS_ALPHA", "any", never_null(BOOLEAN), _matches_all(r"^\p{L}+$")),
+    fn("IS_DECIMAL", "any", never_null(BOOLEAN), "(try_cast(CAST({0} AS STRING) AS DOUBLE) IS NOT NULL)"),
 )

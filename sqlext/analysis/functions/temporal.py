@@ -227,6 +227,7 @@ TEMPORAL = (
         extends=_is_epoch,
     ),
     fn("DATE_FORMAT", "timestamp/text, text", nullable(STRING), _date_format, spark=strict(STRING)),
+    fn("CURRENT_DATABASE", "", never_null(STRING)),
     fn("CONVERT_TZ", "text, text, text", nullable(STRING), _convert_tz),
     fn("TIMESTAMPADD", "unit, integer, temporal", _add_type, _timestampadd, spark=unknown),
     fn("TIMESTAMPDIFF", "unit, temporal, temporal", _without_unit(INT), _timestampdiff, spark=unknown),
