@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Literal
 
 from sqlext.catalog.model import Column, Table
-
 from sqlext.connectors.formats import ReadField
 from sqlext.connectors.options import COMMON, OptionError, Rules
 from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec

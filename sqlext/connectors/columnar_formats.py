@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlext.catalog.model import Options
-
-from sqlext.connectors.conversions import convert, stored_type, time_as_text, time_from_text, wall_to_instant
+from sqlext.connectors.conversions import wall_to_instant
 from sqlext.connectors.formats import Decoded, ReadField, Ref
 from sqlext.connectors.options import Rules
 
@@ -29,9 +28,7 @@ class ColumnarFormat:
     def raw_schema(self, fields: tuple[ReadField, ...], options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         """Return the columns as the file holds them."""
         direct = self.reads_wall_clock_as_instant
-        return tuple(
-            (f.name, "TIMESTAMP" if f.instant and direct else stored_type(f.type, time_as_text)) for f in fields
-        )
+        return tuple((f.name, "TIMESTAMP" if f.instant and direct else f.type.spark()) for f in fields)
 
     def reader_options(self, options: Mapping[str, str]) -> Options:
         """Return no option: Flink's parquet.* and orc.* concern its own readers."""
@@ -42,9 +39,8 @@ class ColumnarFormat:
         return Decoded(tuple((f.name, self._value(f, zone, ref(f.name))) for f in fields))
 
     def _value(self, field: ReadField, zone: str, raw: str) -> str:
-        if field.instant:
-            return raw if self.reads_wall_clock_as_instant else wall_to_instant(raw, zone)
-        return convert(field.type, raw, time_from_text)
+        converted = field.instant and not self.reads_wall_clock_as_instant
+        return wall_to_instant(raw, zone) if converted else raw
 
 
 PARQUET = ColumnarFormat("parquet", True, Rules(prefixes=("parquet.",)))

@@ -96,7 +96,7 @@ def stored_type(declared: LogicalType, leaf: Callable[[LogicalType], str]) -> st
 
 
 def time_as_text(declared: LogicalType) -> str:
-    """Return the Spark type of a leaf where TIME is stored as text: no file format of Spark 4.2 holds a TIME."""
+    """Return the Spark type of a leaf where TIME is stored as text: Delta 4.4 holds no TIME."""
     return "STRING" if declared.root == "TIME" else declared.spark()
 
 

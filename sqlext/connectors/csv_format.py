@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlext.catalog.model import Options
-
 from sqlext.connectors.conversions import text_to_value
 from sqlext.connectors.formats import Decoded, ReadField, Ref
 from sqlext.connectors.options import Rules, any_text, boolean, one_character, unescape
@@ -27,7 +26,6 @@ class CsvFormat:
 
     name = "csv"
     parser = "from_csv"
-    writer = "to_csv"
     rules = Rules(
         {
             "csv.field-delimiter": one_character,

@@ -7,7 +7,6 @@ batch that is run again writes the same rows. Bounded where ``number-of-rows`` o
 from __future__ import annotations
 
 from sqlext.catalog.model import Column, Table
-
 from sqlext.connectors.base import Connector, Role, declared_type, is_instant, read_columns
 from sqlext.connectors.conversions import output_type
 from sqlext.connectors.options import (
@@ -91,7 +90,7 @@ class Datagen(Connector):
             options=(("rowsPerBatch", str(max(count, 1))),),
             # The source itself never ends: each further batch would bring as many rows again.
             filters=(f"value < {count}",),
-            batch_relation=f"(SELECT id AS value, current_timestamp() AS timestamp FROM range(0, {count}))",  # noqa: S608 - a number
+            batch_relation=f"(SELECT id AS value, current_timestamp() AS timestamp FROM range(0, {count}))",
         )
 
 

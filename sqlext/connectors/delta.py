@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.catalog.model import Table
-
 from sqlext.connectors.base import Connector, Role, physical_fields
 from sqlext.connectors.conversions import (
     convert,

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlext.catalog.model import Column, Table
-
 from sqlext.connectors.base import (
     Connector,
     Role,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sqlext.catalog.model import Options
-
 from sqlext.connectors.options import OptionError, Rules
 from sqlext.errors import did_you_mean
 from sqlext.types import LogicalType
@@ -36,8 +35,13 @@ class Decoded:
 class Format(Protocol):
     """A format: pure functions of the table's options (with their prefix, for instance ``csv.``)."""
 
-    name: str
-    rules: Rules
+    @property
+    def name(self) -> str:
+        """Its name in the option ``format``."""
+
+    @property
+    def rules(self) -> Rules:
+        """The options that it takes."""
 
     def validate(self, owner: str, options: Mapping[str, str]) -> None:
         """Refuse what single values cannot show: options that contradict each other."""
@@ -55,10 +59,9 @@ class Format(Protocol):
 class TextFormat(Format, Protocol):
     """A format whose rows are also messages (of Kafka): a value is parsed by a function of SQL."""
 
-    #: ``from_json`` or ``from_csv``.
-    parser: str
-    #: ``to_json`` or ``to_csv``.
-    writer: str
+    @property
+    def parser(self) -> str:
+        """``from_json`` or ``from_csv``."""
 
 
 #: Formats of Flink that need changelogs between operators.

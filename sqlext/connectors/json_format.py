@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlext.catalog.model import Options
-
 from sqlext.connectors.conversions import convert, stored_type, time_as_text, time_from_text
 from sqlext.connectors.formats import Decoded, ReadField, Ref
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, one_of
@@ -24,7 +23,6 @@ class JsonFormat:
 
     name = "json"
     parser = "from_json"
-    writer = "to_json"
     rules = Rules(
         {
             "json.ignore-parse-errors": boolean,

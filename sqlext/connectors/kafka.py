@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlext.catalog.model import Column, Options, Table
-
 from sqlext.connectors.base import (
     Connector,
     Role,
@@ -153,7 +152,7 @@ class Kafka(Connector):
                 expressions.update({f.name: f"CAST({raw} AS {f.type.spark()})" for f in fields})
                 continue
             stripped = tuple(replace(f, name=f.name[len(_prefix(table, raw)) :]) for f in fields)
-            options = part_options(table, raw)
+            options = part_options(table.options, raw)
             text = f"CAST({raw} AS STRING)"
             message = parsed(_TEXT_FORMATS[form], text, f"__{raw}", stripped, options, zone)
             derived += message.derived
@@ -211,10 +210,10 @@ def key_names(options: Options) -> tuple[str, ...]:
     return tuple(n.strip() for n in dict(options).get("key.fields", "").split(";") if n.strip())
 
 
-def part_options(table: Table, part: str) -> dict[str, str]:
+def part_options(options: Options, part: str) -> dict[str, str]:
     """Return the format options of a record's ``key`` or ``value``: ``json.x``, ``value.json.x``, ``key.json.x``."""
-    plain = {} if part == "key" else {k: v for k, v in table.options if k.startswith(("json.", "csv."))}
-    own = {k[len(part) + 1 :]: v for k, v in table.options if k.startswith((f"{part}.json.", f"{part}.csv."))}
+    plain = {} if part == "key" else {k: v for k, v in options if k.startswith(("json.", "csv."))}
+    own = {k[len(part) + 1 :]: v for k, v in options if k.startswith((f"{part}.json.", f"{part}.csv."))}
     return plain | own
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sqlext.catalog.model import Column, Table
-
 from sqlext.connectors.base import Connector, Role, declared_type, is_instant, read_columns
 from sqlext.connectors.conversions import output_type, wall_to_instant
 from sqlext.connectors.options import OptionError, Rules, duration, positive

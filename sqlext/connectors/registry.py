@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sqlext.catalog.model import Table
-
 from sqlext.connectors.base import Connector
 from sqlext.connectors.blackhole import Blackhole
 from sqlext.connectors.datagen import Datagen

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.catalog.model import Options, Table
-
 from sqlext.connectors.base import Connector, physical_fields
 from sqlext.connectors.delta import stored_columns, stored_schema
 from sqlext.connectors.options import COMMON, Rules, any_text

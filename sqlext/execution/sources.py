@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
-
-from pyspark.errors import AnalysisException
 
 from sqlext.connectors.conversions import instant_to_wall, wall_to_instant
 from sqlext.connectors.options import OptionError
@@ -14,7 +13,7 @@ from sqlext.errors import SqlExtError
 from sqlext.rewrite.quoting import identifier
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _GLOB = re.compile(r"([{}\[\]*?\\])")
 _MISSING = ("PATH_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "DELTA_SCHEMA_NOT_SET")
@@ -36,7 +35,9 @@ def open_stream(spark: SparkSession, spec: ReadSpec) -> DataFrame:
         else:
             raw = reader.load(_literal_path(spec.path)) if spec.path is not None else reader.load()
         return _project(spark, raw, spec)
-    except AnalysisException as error:
+    except SqlExtError:
+        raise
+    except Exception as error:
         raise _refusal(error, spec, "streaming") from error
 
 
@@ -44,13 +45,15 @@ def open_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
     """Return all that the source holds now as a DataFrame of ``spec.columns``; raises as ``open_stream``."""
     try:
         return _project(spark, _open_raw_batch(spark, spec), spec)
-    except AnalysisException as error:
+    except SqlExtError:
+        raise
+    except Exception as error:
         raise _refusal(error, spec, "batch") from error
 
 
 def _open_raw_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
     if spec.batch_relation is not None:
-        return spark.sql(f"SELECT * FROM {spec.batch_relation}")  # noqa: S608 - built by the connector
+        return spark.sql(f"SELECT * FROM {spec.batch_relation}")
     reader = spark.read.format(spec.format).options(**_options(spec, stream=False))
     if spec.schema and not spec.fixed_schema:
         reader = reader.schema(_ddl(spec))
@@ -70,11 +73,9 @@ def _project(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
 
 def _as_declared(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
     """Return the raw relation with the declared types, where its own differ in a way that loses nothing."""
-    from pyspark.sql.types import StructType
-
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
     found = {f.name: f.dataType.simpleString() for f in raw.schema.fields}
-    wanted = {f.name: f.dataType.simpleString() for f in StructType.fromDDL(_ddl(spec)).fields}
+    wanted = simple_types(spec.schema)
     changed = {}
     for name, declared in wanted.items():
         own = found.get(name)
@@ -86,7 +87,17 @@ def _as_declared(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFra
     return raw.withColumns({n: _expr(e) for n, e in changed.items()}) if changed else raw
 
 
-def _expr(text: str):  # type: ignore[no-untyped-def]
+def simple_types(columns: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the types of columns, given as Spark DDL, in the form in which Spark compares them."""
+    from pyspark.sql.types import StructType
+
+    ddl = ", ".join(f"{identifier(name)} {kind}" for name, kind in columns)
+    parsed = StructType.fromDDL(ddl)
+    fields = parsed.fields if isinstance(parsed, StructType) else []
+    return {f.name: f.dataType.simpleString() for f in fields}
+
+
+def _expr(text: str) -> Column:
     from pyspark.sql import functions
 
     return functions.expr(text)
@@ -135,15 +146,15 @@ def _place(spec: ReadSpec) -> str:
     return f"{spec.format} `{spec.path or spec.table or ''}`" if spec.path or spec.table else f"format '{spec.format}'"
 
 
-def _refusal(error: AnalysisException, spec: ReadSpec, kind: str) -> SqlExtError:
-    condition = error.getCondition() or ""
-    if any(m in condition for m in _MISSING):
+def _refusal(error: Exception, spec: ReadSpec, kind: str) -> SqlExtError:
+    """Return the refusal in the user's terms. A missing source class is no AnalysisException, but Java's own."""
+    text = str(error)
+    if any(m in text for m in _MISSING):
         return OptionError("OPT-009", f"{_place(spec)} does not exist", option="path")
-    if "data source not found" in str(error).lower() or condition == "DATA_SOURCE_NOT_FOUND":
+    if "DATA_SOURCE_NOT_FOUND" in text:
         message = f"Spark has no data source '{spec.format}' here"
         return OptionError("OPT-014", message, option="format", hint="add its package when Spark is started")
-    if "streamed" in str(error) or "STREAMING" in condition:
+    if "does not support streamed reading" in text or "STREAMING_READ" in text:
         hint = "say 'scan.mode' = 'snapshot': a static table, read once"
         return OptionError("OPT-013", f"format '{spec.format}' has no {kind} reader", option="format", hint=hint)
-    first = str(error).splitlines()[0]
-    return SqlExtError("RUN-010", f"cannot open {_place(spec)}: {first}")
+    return SqlExtError("RUN-010", f"cannot open {_place(spec)}: {text.splitlines()[0]}")

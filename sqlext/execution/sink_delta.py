@@ -1,0 +1,191 @@
+"""The Delta sink: appends, or keeps the current row of every key by MERGE; the table's log says what is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.conversions import as_text, convert, stored_type, time_as_text
+from sqlext.connectors.spec import WriteSpec
+from sqlext.errors import SqlExtError
+from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
+from sqlext.execution.sources import simple_types
+from sqlext.rewrite.quoting import identifier, string
+from sqlext.types import LogicalType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+#: Column of a table without PRIMARY KEY that takes updates: the query's key, as JSON.
+KEY = "__sqlext_key"
+_ARRIVAL = "__arrival"
+_APP_ID = "spark.databricks.delta.write.txnAppId"
+_VERSION = "spark.databricks.delta.write.txnVersion"
+
+
+@dataclass(frozen=True)
+class DeltaSink(Sink):
+    """A Delta table by path or name.
+
+    Every commit carries the query's identity and the batch's number; Delta ignores a number that it has seen.
+    """
+
+    spec: WriteSpec
+    context: SinkContext
+
+    def open(self, spark: SparkSession) -> None:
+        """Create the table as declared, or hold the one that is there against the declaration."""
+        super().open(spark)
+        refuse_mode(self.spec, self.context, "append", "upsert")
+        existing = self._existing_schema(spark)
+        if existing is None:
+            spark.sql(self._create_statement())
+        else:
+            self._check(existing)
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Commit a batch, unless the table has it already."""
+        rows = df.selectExpr(*self._projection(df))
+        if self.context.mode == "upsert":
+            self._merge(rows, batch_id)
+        else:
+            self._save(rows, batch_id)
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        """The columns of the table that name a row: the PRIMARY KEY, else the query's key in a column of its own."""
+        return self.spec.primary_key or (KEY,)
+
+    @property
+    def _has_key_column(self) -> bool:
+        return self.context.mode == "upsert" and not self.spec.primary_key
+
+    @property
+    def _target(self) -> str:
+        if self.spec.table is not None:
+            return ".".join(identifier(p) for p in self.spec.table.split("."))
+        return f"delta.{identifier(self.spec.path or '')}"
+
+    def _projection(self, df: DataFrame) -> list[str]:
+        columns = [
+            f"{convert(c.type, identifier(c.name), _time_text)} AS {identifier(c.name)}" for c in self.spec.columns
+        ]
+        if self._has_key_column:
+            parts = ", ".join(identifier(k) for k in self.context.keys)
+            key = f"to_json(struct({parts}), map('ignoreNullFields', 'false'))" if parts else "''"
+            columns.append(f"{key} AS {identifier(KEY)}")
+        if self.context.exists is not None:
+            columns.append(identifier(self.context.exists))
+        return columns
+
+    def _save(self, rows: DataFrame, batch_id: int) -> None:
+        if self.context.exists is not None:
+            rows = rows.where(identifier(self.context.exists)).drop(self.context.exists)
+        mode = "overwrite" if self.context.overwrite else "append"
+        writer = rows.write.format("delta").mode(mode)
+        writer = writer.option("txnAppId", self.context.identity).option("txnVersion", batch_id)
+        if mode == "overwrite" and self.spec.partitioned_by:
+            writer = writer.option("partitionOverwriteMode", "dynamic")
+        if self.spec.table is not None:
+            writer.saveAsTable(self.spec.table)
+        else:
+            writer.save(self.spec.path)
+
+    def _merge(self, rows: DataFrame, batch_id: int) -> None:
+        spark = rows.sparkSession
+        view = f"sqlext_batch_{self.context.identity.replace('-', '_')}"
+        self._one_row_per_key(rows).createOrReplaceTempView(view)
+        with _transaction(spark, self.context.identity, batch_id):
+            spark.sql(self._merge_statement(view))
+        spark.catalog.dropTempView(view)
+
+    def _one_row_per_key(self, rows: DataFrame) -> DataFrame:
+        """Return the last row of every key: MERGE refuses two rows for one.
+
+        A batch of an updating query has one row per key of the query; a PRIMARY KEY may be another key. Then a row
+        that exists goes before one that is gone.
+        """
+        if self._has_key_column:
+            return rows
+        from pyspark.sql import functions as f
+
+        every = f.struct(*(f.col(identifier(c)) for c in rows.columns))
+        order = [f.col(identifier(c)) for c in (self.context.exists, _ARRIVAL) if c is not None]
+        last = f.max_by(every, f.struct(*order)).alias("__last")
+        numbered = rows.withColumn(_ARRIVAL, f.monotonically_increasing_id())
+        return numbered.groupBy(*(identifier(k) for k in self._keys)).agg(last).select("__last.*")
+
+    def _merge_statement(self, source: str) -> str:
+        on = " AND ".join(f"t.{identifier(k)} <=> s.{identifier(k)}" for k in self._keys)
+        names = [identifier(n) for n, _ in self._stored_columns()]
+        exists = f"s.{identifier(self.context.exists)}" if self.context.exists is not None else "true"
+        return (
+            f"MERGE INTO {self._target} t USING {source} s ON {on}\n"
+            f"WHEN MATCHED AND NOT {exists} THEN DELETE\n"
+            f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{n} = s.{n}' for n in names)}\n"
+            f"WHEN NOT MATCHED AND {exists} THEN INSERT ({', '.join(names)}) "
+            f"VALUES ({', '.join(f's.{n}' for n in names)})"
+        )
+
+    def _existing_schema(self, spark: SparkSession) -> StructType | None:
+        from pyspark.errors import AnalysisException
+
+        try:
+            table = self.spec.table
+            if table is not None:
+                return spark.table(table).schema if spark.catalog.tableExists(table) else None
+            return spark.read.format("delta").load(self.spec.path).schema
+        except AnalysisException as error:
+            missing = ("PATH_NOT_FOUND", "PATH_DOES_NOT_EXIST", "TABLE_NOT_FOUND", "SCHEMA_NOT_SET", "NOT_A_DELTA")
+            if any(m in (error.getCondition() or str(error)) for m in missing):
+                return None
+            raise
+
+    def _create_statement(self) -> str:
+        columns = ", ".join(f"{identifier(n)} {t}" for n, t in self._stored_columns())
+        partitions = ", ".join(identifier(p) for p in self.spec.partitioned_by)
+        clauses = f"\nPARTITIONED BY ({partitions})" if partitions else ""
+        own = tuple((k, v) for k, v in self.spec.options if k.startswith("delta."))
+        properties = ", ".join(f"{string(k)} = {string(v)}" for k, v in (*own, *self.context.properties))
+        clauses += f"\nTBLPROPERTIES ({properties})" if properties else ""
+        return f"CREATE TABLE {self._target} ({columns}) USING DELTA{clauses}"
+
+    def _stored_columns(self) -> list[tuple[str, str]]:
+        columns = [(c.name, stored_type(c.type, time_as_text)) for c in self.spec.columns]
+        return columns + ([(KEY, "STRING")] if self._has_key_column else [])
+
+    def _check(self, existing: StructType) -> None:
+        wanted = simple_types(self._stored_columns())
+        found = {x.name: x.dataType.simpleString() for x in existing.fields}
+        for name in dict.fromkeys((*wanted, *found)):
+            if wanted.get(name) != found.get(name):
+                raise self._mismatch(name, wanted.get(name), found.get(name))
+
+    def _mismatch(self, name: str, wanted: str | None, found: str | None) -> SqlExtError:
+        place = self.spec.table or self.spec.path
+        what = (
+            f"declared {wanted.upper()}, but there it is {found.upper()}"
+            if wanted and found
+            else ("declared, but not there" if wanted else "there, but not declared")
+        )
+        message = f"the Delta table at `{place}` does not fit `{self.spec.name}`: column `{name}` is {what}"
+        return SqlExtError("SINK-091", message, hint="declare the columns that are there, or write to another path")
+
+
+def _time_text(declared: LogicalType, expression: str) -> str:
+    return as_text(declared, expression, "UTC") if declared.root == "TIME" else expression
+
+
+@contextmanager
+def _transaction(spark: SparkSession, identity: str, batch_id: int) -> Iterator[None]:
+    """Give the statements inside a transaction identity; MERGE takes it from the session only."""
+    spark.conf.set(_APP_ID, identity)
+    spark.conf.set(_VERSION, str(batch_id))
+    try:
+        yield
+    finally:
+        spark.conf.unset(_APP_ID)
+        spark.conf.unset(_VERSION)

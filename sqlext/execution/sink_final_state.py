@@ -1,0 +1,71 @@
+"""The final state of an updating result: kept as its changes, folded by key at the end.
+
+Every batch brings the new row of each key that changed. They are kept as a parquet folder per batch, written over
+if the batch is run again; the end takes the last change of each key. That is one plain write per batch (a MERGE into
+a staging table costs ten times as much) and one aggregation at the end, and needs no transaction log: the batch's
+number is the folder's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pyarrow.fs import FileType
+
+from sqlext.errors import SqlExtError
+from sqlext.execution.sink_commit import CHANGES, STAGING, filesystem
+from sqlext.execution.sink_files import FileSink
+from sqlext.execution.sinks import Sink, SinkContext
+from sqlext.rewrite.quoting import identifier
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_BATCH = "__batch"
+_ROW = "__row"
+_VIEW = "sqlext_changes"
+
+
+@dataclass(frozen=True)
+class FinalStateSink(Sink):
+    """Folds an updating result by key and hands its final rows to ``target``, as one batch."""
+
+    context: SinkContext
+    target: FileSink
+
+    def open(self, spark: SparkSession) -> None:
+        """Make the target ready."""
+        super().open(spark)
+        self.target.open(spark)
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Keep the changes of a batch."""
+        df.write.mode("overwrite").parquet(f"{self._changes}/{_BATCH}={batch_id}")
+
+    def finish(self) -> None:
+        """Write the rows that exist at the end. A second time replaces what the first has written."""
+        if self._client is None:
+            raise SqlExtError("RUN-011", "the final state can only be written by the session that started the query")
+        where, root = filesystem(self._changes)
+        if where.get_file_info(root).type != FileType.NotFound:
+            self.target.write(self._rows(self._client.newSession()), 0)
+        self.target.finish()
+
+    @property
+    def _changes(self) -> str:
+        return f"{self.target.path.rstrip('/')}/{STAGING}/{self.context.identity}/{CHANGES}"
+
+    def _rows(self, spark: SparkSession) -> DataFrame:
+        # A session of its own: nobody else's view can be replaced, and the settings are certain.
+        spark.conf.set("spark.sql.timeType.enabled", "true")
+        spark.conf.set("spark.sql.caseSensitive", "true")
+        changes = spark.read.parquet(self._changes)
+        columns = ", ".join(identifier(c) for c in changes.columns if c != _BATCH)
+        last = f"max_by(struct({columns}), {identifier(_BATCH)}) AS {identifier(_ROW)}"
+        changes.createOrReplaceTempView(_VIEW)
+        keys = ", ".join(identifier(k) for k in self.context.keys)
+        grouping = f" GROUP BY {keys}" if keys else ""
+        folded = spark.sql(f"SELECT {last} FROM {_VIEW}{grouping}")
+        present = f"{identifier(_ROW)}.{identifier(self.context.exists)}" if self.context.exists else "true"
+        return folded.where(f"{identifier(_ROW)} IS NOT NULL AND {present}").select(f"{_ROW}.*")

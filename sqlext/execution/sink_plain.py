@@ -1,0 +1,156 @@
+"""Sinks that keep no rows of their own: print, blackhole, collect, and any other Spark format."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sqlext.connectors.conversions import as_text, convert
+from sqlext.connectors.spec import WriteSpec
+from sqlext.execution.sinks import Sink, SinkContext, refuse_mode, session_zone
+from sqlext.plan.nodes import EXISTS
+from sqlext.rewrite.quoting import identifier
+from sqlext.types import LogicalType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql.types import StructField, StructType
+
+
+@dataclass(frozen=True)
+class PrintSink(Sink):
+    """A line per row on standard output: ``identifier> +I[a, 1]``, ``-D[...]`` for a row that is gone."""
+
+    spec: WriteSpec
+    context: SinkContext
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Print a batch; one that is run again is printed again."""
+        flag, zone = self.context.exists, session_zone(df.sparkSession)
+        names = [c.name for c in self.spec.columns]
+        texts = [f"{_printed(c.type, identifier(c.name), zone)} AS {identifier(c.name)}" for c in self.spec.columns]
+        rows = df.selectExpr(*texts, *([identifier(flag)] if flag else []))
+        stream = sys.stderr if self.spec.flag("standard-error") else sys.stdout
+        for row in rows.toLocalIterator():
+            values = ", ".join(java_text(row[i]) for i in range(len(names)))
+            print(f"{self._prefix}{self._kind(row, flag)}[{values}]", file=stream, flush=True)
+
+    @property
+    def _prefix(self) -> str:
+        name = self.spec.option("print-identifier")
+        return f"{name}> " if name else ""
+
+    def _kind(self, row: Row, flag: str | None) -> str:
+        if flag is None:
+            return "+I"
+        return "+U" if row[len(self.spec.columns)] else "-D"
+
+
+def _printed(declared: LogicalType, expression: str, zone: str) -> str:
+    return convert(declared, expression, lambda t, e: _java_time(t, e, zone))
+
+
+def _java_time(declared: LogicalType, expression: str, zone: str) -> str:
+    """Return a time as Java prints it: LocalDateTime leaves out seconds that are zero, Instant does not."""
+    if declared.root in ("TIMESTAMP", "TIME"):
+        return f"regexp_replace({as_text(declared, expression, zone, iso=True)}, '(\\\\d\\\\d:\\\\d\\\\d):00$', '$1')"
+    return as_text(declared, expression, zone, iso=True)
+
+
+def java_text(value: Any) -> str:
+    """Return a value as Flink's rows print it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{java_text(k)}={java_text(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "+I[" + ", ".join(java_text(v) for v in value) + "]"
+    if isinstance(value, (list, bytes, bytearray)):
+        return "[" + ", ".join(java_text(v) for v in value) + "]"
+    return str(value)
+
+
+@dataclass(frozen=True)
+class BlackholeSink(Sink):
+    """Computes every row and keeps none."""
+
+    spec: WriteSpec
+    context: SinkContext
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Compute a batch."""
+        df.write.format("noop").mode("overwrite").save()
+
+
+@dataclass(frozen=True)
+class SparkFormatSink(Sink):
+    """Any data source of Spark, appended to batch by batch: at least once."""
+
+    spec: WriteSpec
+    context: SinkContext
+
+    def open(self, spark: SparkSession) -> None:
+        """Refuse updates."""
+        super().open(spark)
+        refuse_mode(self.spec, self.context, "append")
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Hand a batch on."""
+        from sqlext.catalog.secrets import resolve_options
+
+        rows = df.select(*(identifier(c.name) for c in self.spec.columns))
+        mode = "overwrite" if self.context.overwrite else "append"
+        writer = rows.write.format(self.spec.format or "").options(**resolve_options(self.spec.options)).mode(mode)
+        if self.spec.partitioned_by:
+            writer = writer.partitionBy(*self.spec.partitioned_by)
+        if self.spec.path is not None:
+            writer.save(self.spec.path)
+        else:
+            writer.save()
+
+
+@dataclass
+class CollectSink(Sink):
+    """Keeps the rows of every batch in this process.
+
+    Of an updating result it keeps the current row of every key, in the order in which they first came.
+    """
+
+    context: SinkContext
+    schema: StructType | None = None
+    batches: dict[int, list[Row]] = field(default_factory=dict)
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Keep a batch; one that is run again replaces itself."""
+        self.schema = df.schema
+        self.batches[batch_id] = df.collect()
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return the rows so far, without hidden columns."""
+        every = [row for _, batch in sorted(self.batches.items()) for row in batch]
+        width = len(self._visible())
+        return [tuple(row)[:width] for row in (every if self.context.exists is None else self._folded(every))]
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Return the rows so far as a DataFrame."""
+        from pyspark.sql.types import StructType as Struct
+
+        return spark.createDataFrame(self.rows(), Struct(self._visible()))
+
+    def _visible(self) -> list[StructField]:
+        """Hidden columns come last: the keys, then the flag."""
+        hidden = {*self.context.keys, self.context.exists}
+        return [f for f in self.schema.fields if f.name not in hidden] if self.schema is not None else []
+
+    def _folded(self, changes: list[Row]) -> list[Row]:
+        current: dict[str, Row] = {}
+        for row in changes:
+            key = repr([row[k] for k in self.context.keys])
+            if row[self.context.exists or EXISTS]:
+                current[key] = row
+            else:
+                current.pop(key, None)
+        return list(current.values())
