@@ -137,7 +137,9 @@ def lambda_parameters(cursor: Cursor) -> tuple[str, ...]:
 def _filter(cursor: Cursor) -> Expr:
     cursor.index += 2
     cursor.expect_words("WHERE")
+    enter(cursor)
     condition = expressions.parse_expression(cursor)
+    leave(cursor)
     cursor.expect_symbol(")")
     return condition
 
@@ -154,6 +156,7 @@ def parse_over(cursor: Cursor) -> OverSpec:
 def parse_window(cursor: Cursor, start: int) -> OverSpec:
     """Read ``([name] [PARTITION BY ..] [ORDER BY ..] [frame])``; the frame stays text."""
     cursor.expect_symbol("(")
+    enter(cursor)
     name = None
     if not cursor.at_any("PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS", "DISTRIBUTE", "SORT"):
         name = None if cursor.at_symbol(")") else cursor.expect_identifier("PARTITION BY, ORDER BY").value
@@ -167,6 +170,7 @@ def parse_window(cursor: Cursor, start: int) -> OverSpec:
         frame_start = cursor.token.start
         skip_to_parenthesis(cursor)
         frame = cursor.span_from(frame_start)
+    leave(cursor)
     cursor.expect_symbol(")")
     return OverSpec(cursor.span_from(start), name, partition_by, order_by, frame)
 

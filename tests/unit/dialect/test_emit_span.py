@@ -9,6 +9,10 @@ from sqlext.dialect.queries import parse_query_text
 from sqlext.dialect.query_nodes import Select
 from sqlext.errors import SqlExtError
 
+EVERYWHERE = """
+SELECT 'EMIT CHANGES' AS emit, t.emit, emit, emit + 1 FROM t AS emit WHERE emit > 1
+GROUP BY emit, t.emit, emit /* EMIT FINAL */ ORDER BY emit EMIT EVERY ROW -- EMIT FINAL"""
+
 
 def _emits(query: Node) -> list[str]:
     return [node.emit.text for node in query.walk() if isinstance(node, Select) and node.emit]
@@ -37,11 +41,7 @@ def _emits(query: Node) -> list[str]:
         ("SELECT a FROM t JOIN u emit ON emit.id = u.id", []),
         ("SELECT a FROM t JOIN u emit USING (id)", []),
         ("SELECT a emit, `EMIT` CHANGES FROM t", []),
-        (
-            "SELECT 'EMIT CHANGES' AS emit, t.emit, emit, emit + 1 FROM t AS emit WHERE emit > 1 "
-            "GROUP BY emit, t.emit, emit /* EMIT FINAL */ ORDER BY emit EMIT EVERY ROW -- EMIT FINAL",
-            ["EMIT EVERY ROW"],
-        ),
+        (EVERYWHERE, ["EMIT EVERY ROW"]),
     ],
 )
 def test_place(text: str, emits: list[str] | None) -> None:

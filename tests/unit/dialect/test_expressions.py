@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlext.errors import SqlExtError
 from sqlext.dialect.expressions import parse_expression_text
+from sqlext.errors import SqlExtError
 
 BOTH = {
     # names, fields, elements

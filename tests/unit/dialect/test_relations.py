@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlext.dialect.query_nodes import MatchRecognize, Select, TableRef
 from sqlext.dialect.queries import parse_query_text
+from sqlext.dialect.query_nodes import MatchRecognize, Select, TableRef
 from sqlext.errors import SqlExtError
 
 MINUTE = "Interval(1, MINUTE)"
@@ -71,7 +71,7 @@ RELATIONS = {
     ),
     "f(TABLE (SELECT 1))": "TableFunction(f, [TableArgument(SubqueryRef(Query(Select([SelectItem(1)]))))])",
     "f(TABLE g(1))": "TableFunction(f, [TableArgument(TableFunction(g, [1]))])",
-    "TO_CHANGELOG(input => TABLE t)": "TableFunction(TO_CHANGELOG, [NamedArgument(input, TableArgument(TableRef([t])))])",
+    "g(input => TABLE t)": "TableFunction(g, [NamedArgument(input, TableArgument(TableRef([t])))])",
     "a, LATERAL TABLE(f(a.x)) AS t (y)": (
         "Join(TableRef([a]), TableFunction(f, [a.x], alias=Alias(t, columns=[y]), lateral=True), CROSS, comma=True)"
     ),
