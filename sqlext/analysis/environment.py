@@ -12,7 +12,7 @@ from sqlext.settings import Settings
 from sqlext.types import LogicalType
 
 #: Columns of a table that only Spark knows, or None if Spark does not know the name either.
-SparkLookup = Callable[[tuple[str, ...]], "tuple[tuple[str, LogicalType], ...] | None"]
+SparkLookup = Callable[[tuple[str, ...]], "tuple[tuple[str, LogicalType | None], ...] | None"]
 
 #: A view of the information schema by its name, or None.
 SystemLookup = Callable[[str], "SystemView | None"]

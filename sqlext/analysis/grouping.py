@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlext.analysis.scope import Found, Scope
 from sqlext.analysis.shapes import Shape, shape
-from sqlext.analysis.typing import contains_aggregate, is_aggregate
+from sqlext.analysis.calls import contains_aggregate, is_aggregate
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Literal, Node, Star
 from sqlext.dialect.query_nodes import GroupingSets, Query, Select
 from sqlext.errors import SqlExtError
@@ -61,18 +61,12 @@ def find_grouping(select: Select, items: Sequence[Expr | None], scope: Scope) ->
         raise SqlExtError(
             "LATER-513", "SELECT DISTINCT with GROUP BY is not supported", span=select.span, hint="use a sub-query"
         )
-    raw: list[Expr | GroupingSets] = []
     if select.distinct:
-        raw = [e if e is not None else _star_item(i, select) for i, e in enumerate(items)]
-    elif select.group_by is not None:
-        raw = [_resolve(i, select, scope) for i in select.group_by.items]
-    return _grouping(raw, scope)
-
-
-def _star_item(index: int, select: Select) -> Expr:
-    raise SqlExtError(
-        "LATER-513", "SELECT DISTINCT * is not supported: name the columns", span=select.span
-    )
+        # Distinct windows are a grouping by them: they come when the watermark passes, as Flink's do.
+        whole = _grouping(list(expressions), scope) if len(expressions) == len(items) else None
+        return whole if whole is not None and whole.window is not None else None
+    group_by = select.group_by.items if select.group_by else ()
+    return _grouping([_resolve(i, select, scope) for i in group_by], scope)
 
 
 def _grouping(raw: list[Expr | GroupingSets], scope: Scope) -> Grouping:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlext.analysis.coercion import can_implicitly_cast
 from sqlext.analysis.environment import Environment
@@ -17,11 +18,15 @@ from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.statement_nodes import Insert
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode
 from sqlext.source import Span
 
 #: How a result reaches its sink: appended, merged by key, or kept and written once at the end.
-APPEND, UPSERT, FINAL_STATE = "append", "upsert", "final-state"
+Mode = Literal["append", "upsert", "final-state"]
+APPEND: Mode = "append"
+UPSERT: Mode = "upsert"
+FINAL_STATE: Mode = "final-state"
 #: Connectors that show or take a changed row as it comes.
 _TAKE_UPDATES = frozenset({"print", "blackhole"})
 
@@ -42,11 +47,17 @@ class BoundInsert:
     table: Table
     plan: PlanNode
     assignments: tuple[Assignment, ...]
-    mode: str
+    mode: Mode
     overwrite: bool
     span: Span
     scope: Scope
     enforce_not_null: str
+
+    @property
+    def merge_keys(self) -> tuple[str, ...]:
+        """The sink columns that hold the query's own key, where the sink has no PRIMARY KEY."""
+        held = visible_key(self.plan) or ()
+        return tuple(a.target.name for a in self.assignments if a.source is not None and a.source.physical in held)
 
 
 def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
@@ -152,11 +163,11 @@ def _check_rowtimes(insert: Insert, table: Table, plan: PlanNode) -> None:
         )
 
 
-def _mode(insert: Insert, table: Table, plan: PlanNode, env: Environment) -> str:
+def _mode(insert: Insert, table: Table, plan: PlanNode, env: Environment) -> Mode:
     connector = table.option("connector")
     if not plan.updating:
         return UPSERT if connector == "delta" and table.primary_key else APPEND
-    if connector == "delta":
+    if connector == "delta" and (table.primary_key or visible_key(plan)):
         return UPSERT
     if connector in _TAKE_UPDATES:
         return APPEND
@@ -167,6 +178,6 @@ def _mode(insert: Insert, table: Table, plan: PlanNode, env: Environment) -> str
         f"`{table.name.name}` ({connector}) only appends, but this GROUP BY without a window changes rows "
         "that it has already given out",
         span=insert.query.span,
-        hint="group by a window, write to a delta table, or SET 'sqlext.sink.updates' = 'final-state' "
+        hint="group by a window, write to a delta table with a PRIMARY KEY, or SET 'sqlext.sink.updates' = 'final-state' "
         "to write the final rows of a bounded job at its end",
     )

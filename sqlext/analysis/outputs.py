@@ -9,7 +9,7 @@ from sqlext.analysis.time_attributes import keeps_type_mark, loss_of
 from sqlext.analysis.typing import infer
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
 from sqlext.plan.columns import Part, PlanColumn, Time
-from sqlext.plan.nodes import KEY_PREFIX, Output
+from sqlext.plan.nodes import KEY_ALL, KEY_PREFIX, KEY_SET, Output
 from sqlext.types import TIMESTAMP_LTZ3
 
 
@@ -41,8 +41,8 @@ class OutputBuilder:
             names.append(f"{KEY_PREFIX}{i}")
             self.outputs.append(Output(names[-1], expr))
         if has_sets:
-            names.append(f"{KEY_PREFIX}set")
-        return tuple(names)
+            names.append(KEY_SET)
+        return tuple(names) or (KEY_ALL,)
 
     def _hand_on(self, name: str, found: Found) -> None:
         column = found.column

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.relations import RelationBinder, rename_columns
@@ -156,11 +157,7 @@ def _common_type(types: list[LogicalType | None]) -> LogicalType | None:
     known = [t for t in types if t is not None and t.root != "NULL"]
     if len(known) < len([t for t in types if t is None or t.root != "NULL"]) or not known:
         return None
-    from sqlext.analysis.coercion import common_type
-
-    result: LogicalType | None = known[0]
-    for t in known[1:]:
-        result = common_type(result, t) if result is not None else None
+    result = least_restrictive(known)
     if result is not None and any(t is not None and (t.nullable or t.root == "NULL") for t in types):
         return result.as_nullable()
     return result

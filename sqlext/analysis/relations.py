@@ -30,7 +30,7 @@ from sqlext.dialect.query_nodes import (
     TableRef,
     Unnest,
 )
-from sqlext.dialect.script import parse_query_text
+from sqlext.dialect.queries import parse_query_text
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn

@@ -11,7 +11,7 @@ from sqlext.catalog.model import Column, Table
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import Hint, TableRef
-from sqlext.dialect.script import parse_expression_text
+from sqlext.dialect.expressions import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.plan.nodes import Output, Scan

@@ -5,19 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sqlext.analysis.calls import is_aggregate
 from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping
 from sqlext.analysis.later import needs_operator
+from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.legacy_windows import NAMES, find_legacy_window, replace_legacy_window
 from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
-from sqlext.analysis.typing import contains_aggregate, infer, is_aggregate
+from sqlext.analysis.typing import infer
 from sqlext.analysis.windows import assign_windows
-from sqlext.dialect.expression_nodes import Call, ColumnRef, Exists, Expr, InQuery, Node, ScalarQuery, Star
+from sqlext.dialect.expression_nodes import (
+    Call,
+    ColumnRef,
+    Exists,
+    Expr,
+    FieldAccess,
+    InQuery,
+    Node,
+    Paren,
+    ScalarQuery,
+    Star,
+)
 from sqlext.dialect.query_nodes import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
-from sqlext.plan.windows import WindowKind
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.source import Span
 
 if TYPE_CHECKING:
@@ -60,7 +74,8 @@ class SelectBinder:
         self._check(select, items, scope, node)
         grouping = find_grouping(select, [i.expr for i in items], scope)
         if grouping is None:
-            return self._project(select, items, scope, node)
+            plain = self._project(select, items, scope, node)
+            return self._distinct(select, plain) if select.distinct else plain
         return self._aggregate(select, items, scope, node, grouping)
 
     def _from(self, select: Select) -> tuple[nodes.PlanNode, Scope]:
@@ -118,6 +133,13 @@ class SelectBinder:
         for item in items:
             builder.add(item.name, item.expr, item.found)
         return nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs), select.where)
+
+    def _distinct(self, select: Select, node: nodes.PlanNode) -> nodes.PlanNode:
+        """Return the rows of ``node`` once each; a row's time attributes are ordinary values then."""
+        if node.updating:
+            raise needs_operator("LATER-507", "DISTINCT of an updating result", select.span)
+        plain = materialised(node, self.queries.env, "SELECT DISTINCT compares values", select.span)
+        return nodes.Operator(plain.columns, plain, "distinct")
 
     def _aggregate(
         self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping
@@ -178,12 +200,8 @@ class SelectBinder:
 
 
 def _assign_legacy(
-    node: nodes.PlanNode, scope: Scope, time: object, spec: object
+    node: nodes.PlanNode, scope: Scope, time: PlanColumn, spec: WindowSpec
 ) -> tuple[nodes.PlanNode, Scope]:
-    from sqlext.plan.columns import PlanColumn
-    from sqlext.plan.windows import WindowSpec
-
-    assert isinstance(time, PlanColumn) and isinstance(spec, WindowSpec)
     if not isinstance(node, nodes.Aliased):
         raise needs_operator("LATER-405", "a group window over a join", None, hint="put the join into a sub-query")
     if node.updating:
@@ -228,8 +246,6 @@ def _expand(star: Star, scope: Scope) -> list[Item]:
 
 
 def _natural_name(expr: Expr) -> str | None:
-    from sqlext.dialect.expression_nodes import FieldAccess, Paren
-
     if isinstance(expr, Paren):
         return _natural_name(expr.operand)
     if isinstance(expr, ColumnRef):
@@ -240,5 +256,3 @@ def _natural_name(expr: Expr) -> str | None:
 def _aggregates(expr: Node, mode: str) -> list[Call]:
     return [n for n in expr.walk() if isinstance(n, Call) and is_aggregate(n, mode)]
 
-
-__all__ = ["Item", "SelectBinder", "contains_aggregate"]

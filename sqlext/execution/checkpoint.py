@@ -5,6 +5,7 @@
         run.json         the run's id, its plan's fingerprint, whether it came to its end
         checkpoint/      Spark's own checkpoint (or where ``--checkpoint`` says)
         heartbeat/       the row that ends a bounded input
+        staging/         what a sink keeps until the end
 """
 
 from __future__ import annotations
@@ -57,6 +58,11 @@ class QueryHome:
         return f"{self._elsewhere.rstrip('/')}/{folder_name(self.name)}"
 
     @property
+    def staging(self) -> Path:
+        """A folder for what a sink has to keep until the end."""
+        return self.folder / "staging"
+
+    @property
     def heartbeat(self) -> Path:
         """The folder of the row that ends a bounded input."""
         return self.folder / "heartbeat"
@@ -100,8 +106,10 @@ class QueryHome:
             temporary.replace(target)
 
     def close(self) -> None:
-        """Give the folder free for another driver."""
-        os.close(self._lock)
+        """Give the folder free for another driver; a second time does nothing."""
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     def remove(self) -> None:
         """Remove the query's state and give its folder free."""
@@ -125,6 +133,7 @@ class QueryHome:
     def _clear(self) -> None:
         shutil.rmtree(self.checkpoint, ignore_errors=True)
         shutil.rmtree(self.heartbeat, ignore_errors=True)
+        shutil.rmtree(self.staging, ignore_errors=True)
         (self.folder / "run.json").unlink(missing_ok=True)
 
     def _read(self) -> Run | None:

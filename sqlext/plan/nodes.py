@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Physical columns of an updating relation: its key, and whether the row exists (HAVING may take it away).
 KEY_PREFIX = "__key_"
+KEY_SET = "__key_set"  # which of the GROUPING SETS
+KEY_ALL = "__key_all"  # of an aggregate without keys: one row
 EXISTS = "__exists"
 
 

@@ -38,7 +38,7 @@ def _text(assignment: Assignment, insert: BoundInsert, env: Environment) -> str:
     elif assignment.constant is not None:
         text = render(assignment.constant, ScopeContext(insert.scope, _no_query))
         from_ = infer(assignment.constant, insert.scope)
-    text = cast_to(text, from_, target.as_nullable(), env.mode, env.zone)
+    text = cast_to(text, from_, target.as_nullable(), env.mode)
     if assignment.source is None and assignment.constant is None:
         text = f"CAST(NULL AS {target.spark()})"
     if insert.enforce_not_null == "error" and _required(assignment, insert) and _may_be_null(from_):

@@ -136,8 +136,10 @@ class Renderer:
             keys.append(f"isnull({identifier(node.session_key)})")
         keys += [self._group_item(i, node.scope) for i in node.group_by]
         if node.updating:
-            if nodes.KEY_PREFIX + "set" in node.keys:
-                selected.append(f"grouping_id() AS {nodes.KEY_PREFIX}set")
+            if nodes.KEY_SET in node.keys:
+                selected.append(f"grouping_id() AS {nodes.KEY_SET}")
+            if nodes.KEY_ALL in node.keys:
+                selected.append(f"0 AS {nodes.KEY_ALL}")
             exists = having or "true"
             if not keys:
                 exists = f"count(1) > 0 AND ({exists})"

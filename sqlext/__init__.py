@@ -1,0 +1,33 @@
+"""Flink-like streaming SQL on Spark.
+
+    import sqlext
+
+    session = sqlext.connect()
+    session.run("job.sql", variables={"IN": "data"})
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from sqlext.errors import SqlExtError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from sqlext.execution.session import Session
+
+__all__ = ["SqlExtError", "connect"]
+
+
+def connect(spark: SparkSession | None = None, catalog: str | os.PathLike[str] | None = None) -> Session:
+    """Return a session.
+
+    Args:
+        spark: an existing Spark session with Delta; None builds a local one when it is first needed.
+        catalog: the folder of the catalog, made if it is not there; None uses a fresh temporary one.
+    """
+    from sqlext.execution.session import Session
+
+    return Session(spark, catalog)

@@ -1,0 +1,81 @@
+"""Statements without running them: checking a script, and the Spark SQL that it becomes; no JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlext.analysis.environment import Environment, SparkLookup
+from sqlext.analysis.inserts import BoundInsert
+from sqlext.catalog import ddl
+from sqlext.dialect import statement_nodes as ast
+from sqlext.execution.bounds import is_bounded, refuse_unsupported
+from sqlext.execution.explain import explain_statement
+from sqlext.execution.result import Result
+from sqlext.execution.state import State
+from sqlext.plan.nodes import PlanNode
+from sqlext.rewrite.compiler import script_of
+from sqlext.rewrite.inserts import insert_script
+from sqlext.rewrite.script import SparkScript
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A query as Spark SQL: its plan, its script, and the sink that takes it (None for a SELECT)."""
+
+    plan: PlanNode
+    script: SparkScript
+    insert: BoundInsert | None
+    statement: ast.Statement
+
+
+@dataclass
+class DryRun:
+    """Implements ``interpreter.Handler``: compiles queries, runs nothing.
+
+    Attributes:
+        compiled: what was compiled, in order.
+        passed_on: whether a statement went to Spark: it may have made tables that only Spark knows.
+    """
+
+    state: State
+    lookup: SparkLookup | None = None
+    heartbeat: bool = True
+    compiled: list[Compiled] = field(default_factory=list)
+    passed_on: bool = False
+
+    def spark_table(self) -> SparkLookup | None:
+        """Return how to ask Spark for a table, if there is one to ask."""
+        return self.lookup
+
+    def spark(self, statement: ast.Statement) -> Result:
+        """Leave a statement of Spark's own alone."""
+        self.passed_on = True
+        return Result()
+
+    def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
+        """Compile a query."""
+        bounded = is_bounded(plan)
+        refuse_unsupported(plan, bounded, statement.span)
+        script = script_of(plan, env, heartbeat=bounded and self.heartbeat)
+        self.compiled.append(Compiled(plan, script, None, statement))
+        return Result()
+
+    def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
+        """Compile INSERTs."""
+        bounded = all(is_bounded(i.plan) for i in inserts)
+        for insert in inserts:
+            refuse_unsupported(insert.plan, bounded, insert.span)
+            script = insert_script(insert, env, heartbeat=bounded and self.heartbeat)
+            self.compiled.append(Compiled(insert.plan, script, insert, statement))
+        return Result()
+
+    def explain(self, statement: ast.Explain, env: Environment) -> Result:
+        """Compile what is explained."""
+        return explain_statement(statement, env)
+
+    def drop_query(self, statement: ast.Drop) -> Result:
+        """Forget a query's record, in the copy of the catalog."""
+        name = ".".join(statement.name)
+        self.state.catalog.apply(ddl.drop_query(name, if_exists=statement.if_exists), f"DROP QUERY {name}")
+        return Result()

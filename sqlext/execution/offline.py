@@ -1,0 +1,121 @@
+"""What needs no JVM: rewriting, explaining and checking the statements of a script."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from sqlext.catalog.session_catalog import SessionCatalog
+from sqlext.catalog.store import CatalogStore
+from sqlext.dialect.script import parse_script, substitute
+from sqlext.dialect.statement_nodes import Statement
+from sqlext.errors import SqlExtError
+from sqlext.execution.dry_run import Compiled, DryRun
+from sqlext.execution.explain import explained
+from sqlext.execution.interpreter import Interpreter
+from sqlext.execution.state import State
+from sqlext.rewrite.portable import portable_script
+from sqlext.rewrite.printing import printed_script
+from sqlext.source import SourceText
+
+#: Targets of ``rewrite``: the streaming Spark SQL, and a batch file for a bare spark-sql session.
+TARGETS = ("spark", "spark-sql")
+
+Path_ = str | os.PathLike[str]
+
+
+def read_source(script: Path_, variables: Mapping[str, str] | None = None) -> SourceText:
+    """Return a script's text with its variables: a path, or the text itself.
+
+    A ``PathLike`` and a one-line string that ends in ``.sql`` are paths.
+
+    Raises:
+        SqlExtError: NAME-001 for an unknown variable, RUN-011 for a file that cannot be read.
+    """
+    text = os.fspath(script)
+    is_path = not isinstance(script, str) or ("\n" not in text and text.strip().endswith(".sql"))
+    if not is_path:
+        return substitute(text, variables)
+    try:
+        return substitute(Path(text).read_text(encoding="utf-8"), variables, text)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise SqlExtError("RUN-011", f"cannot read `{text}`: {reason}") from error
+
+
+def new_state(catalog: Path_ | None) -> State:
+    """Return the state of a session over the catalog in a folder, in memory without one."""
+    return State(SessionCatalog(CatalogStore(catalog) if catalog is not None else None))
+
+
+def compile_source(source: SourceText, state: State, *, batch: bool = False) -> Iterator[tuple[Statement, list[Compiled]]]:
+    """Yield each statement with what it compiles to; definitions are applied to ``state``, which should be a copy.
+
+    Args:
+        batch: compile every query as batch, whatever the script's runtime mode says.
+    """
+    if batch:
+        state.settings = state.settings.with_value("execution.runtime-mode", "batch")
+    handler = DryRun(state)
+    interpreter = Interpreter(state, handler)
+    for statement in parse_script(source, state.settings.expressions):
+        handler.compiled.clear()
+        interpreter.run(statement)
+        yield statement, list(handler.compiled)
+
+
+def rewrite_source(source: SourceText, state: State, target: str = "spark") -> str:
+    """Return the Spark SQL of a script's queries.
+
+    Raises:
+        SqlExtError: what is wrong with the script; OPT-020 for an unknown target; LATER-... and DDL-031 for
+            queries that have no batch form.
+    """
+    if target not in TARGETS:
+        raise SqlExtError("OPT-020", f"there is no target '{target}'", hint=f"it is one of {', '.join(TARGETS)}")
+    batch = target == "spark-sql"
+    write = portable_script if batch else printed_script
+    texts = [
+        write(compiled, state.settings.zone)
+        for _, found in compile_source(source, state, batch=batch)
+        for compiled in found
+    ]
+    return "\n\n".join(texts) + "\n"
+
+
+def rewrite_file(
+    file: Path_, variables: Mapping[str, str] | None = None, target: str = "spark", catalog: Path_ | None = None
+) -> str:
+    """Return the Spark SQL that a script becomes; see ``rewrite_source``."""
+    return rewrite_source(read_source(file, variables), new_state(catalog).fork(), target)
+
+
+def explain_file(
+    file: Path_, variables: Mapping[str, str] | None = None, format: str = "text", catalog: Path_ | None = None
+) -> str:
+    """Return the plans of a script's queries as text, json or mermaid."""
+    source, state = read_source(file, variables), new_state(catalog).fork()
+    texts = [
+        explained(c.plan, c.script.query, format.upper()) for _, found in compile_source(source, state) for c in found
+    ]
+    return "\n\n".join(texts) + "\n"
+
+
+def check_file(
+    file: Path_, variables: Mapping[str, str] | None = None, catalog: Path_ | None = None
+) -> list[SqlExtError]:
+    """Return what is wrong with a script: the first error of each statement that can be read."""
+    state = new_state(catalog).fork()
+    errors: list[SqlExtError] = []
+    try:
+        source = read_source(file, variables)
+        interpreter = Interpreter(state, DryRun(state))
+        for statement in parse_script(source):
+            try:
+                interpreter.run(statement)
+            except SqlExtError as error:
+                errors.append(error)
+    except SqlExtError as error:
+        errors.append(error)
+    return errors

@@ -1,0 +1,194 @@
+"""The session: the one object that every face (Python, command line, notebook) calls."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlext.dialect.script import parse_script
+from sqlext.dialect.statement_nodes import Statement
+from sqlext.errors import SqlExtError
+from sqlext.execution.dry_run import DryRun
+from sqlext.execution.interpreter import Interpreter
+from sqlext.execution.offline import check_file, new_state, read_source, rewrite_source
+from sqlext.execution.result import Result
+from sqlext.source import SourceText
+from sqlext.types import LogicalType
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from sqlext.execution.query import Query
+
+PathOrText = str | os.PathLike[str]
+
+
+class Session:
+    """Runs streaming SQL on a Spark session, with a catalog.
+
+    Statements see what statements before them defined. The Spark session is one of its own (``newSession``): two
+    Sessions in a process share Spark and nothing else.
+
+    Args:
+        spark: an existing Spark session; None starts a local Spark with Delta when it is first needed.
+        catalog: the catalog's folder; None makes a temporary one.
+    """
+
+    def __init__(self, spark: SparkSession | None = None, catalog: PathOrText | None = None) -> None:
+        self._given = spark
+        self._own: SparkSession | None = None
+        self._temporary = None if catalog is not None else tempfile.TemporaryDirectory(prefix="sqlext-catalog-")
+        self.folder = Path(os.fspath(catalog) if catalog is not None else self._temporary.name)  # type: ignore[union-attr]
+        self._state = new_state(self.folder)
+        self._queries: list[Query] = []
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that statements run in."""
+        if self._own is None:
+            given = self._given
+            if given is None:
+                from sqlext.execution.local_spark import local_spark
+
+                given = local_spark()
+            self._own = given.newSession()
+        return self._own
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The queries that this session started and that still run."""
+        return tuple(q for q in self._queries if q.is_active)
+
+    def sql(self, text: str) -> Result:
+        """Run one statement and return its result; a bounded query has ended then, an unbounded one runs.
+
+        Raises:
+            SqlExtError: what is wrong, before anything ran or changed; RUN-... for a failure while it ran.
+        """
+        source = SourceText.of(text)
+        statements = list(parse_script(source, self._state.settings.expressions))
+        if len(statements) != 1:
+            raise SqlExtError(
+                "PARSE-010",
+                f"sql() takes one statement, this text has {len(statements)}",
+                hint="run() takes a script",
+            )
+        return self._run(source, "sql")[0]
+
+    def run(
+        self,
+        script: PathOrText,
+        variables: Mapping[str, str] | None = None,
+        *,
+        on_statement: Callable[[Result], None] | None = None,
+        checkpoint: str | None = None,
+        run_for: int | None = None,
+        trigger_interval: int | None = None,
+    ) -> list[Result]:
+        """Run a script statement by statement and return the results.
+
+        The whole script is checked first: if a statement is wrong, none has run.
+
+        Args:
+            script: a path (a ``PathLike``, or a one-line string ending in ``.sql``), or the text itself.
+            variables: values of ``${NAME}``.
+            on_statement: called with each result when it is there; queries are running then.
+            checkpoint: where checkpoints go, a folder; by default the catalog's.
+            run_for: ms after which unbounded queries are stopped (counted from the last statement); None leaves
+                them running.
+            trigger_interval: ms between the micro-batches of unbounded queries.
+
+        Raises:
+            SqlExtError: as ``sql``.
+        """
+        source = read_source(script, variables)
+        name = Path(source.name).stem if source.name != "<sql>" else "sql"
+        results = self._run(source, name, on_statement, checkpoint, trigger_interval)
+        if run_for is not None:
+            self._stop_after([r.query for r in results if r.query is not None], run_for)
+        return results
+
+    def rewrite(self, script: PathOrText, variables: Mapping[str, str] | None = None, target: str = "spark") -> str:
+        """Return the Spark SQL that a script's queries become; nothing runs, no JVM is needed."""
+        return rewrite_source(read_source(script, variables), self._state.fork(), target)
+
+    def check(self, script: PathOrText, variables: Mapping[str, str] | None = None) -> list[SqlExtError]:
+        """Return what is wrong with a script, statement by statement; nothing runs."""
+        return check_file(script, variables, self.folder)
+
+    def stop(self) -> None:
+        """Stop the queries that this session started."""
+        for query in self.queries:
+            query.stop()
+        for query in self._queries:
+            query.await_termination(60)
+
+    def _run(
+        self,
+        source: SourceText,
+        name: str,
+        on_statement: Callable[[Result], None] | None = None,
+        checkpoint: str | None = None,
+        interval: int | None = None,
+    ) -> list[Result]:
+        from sqlext.execution.executor import RunOptions, SparkHandler
+
+        self._state.created = set()
+        statements = self._checked(source)
+        options = RunOptions(name, checkpoint, interval)
+        handler = SparkHandler(lambda: self.spark, self._state, self.folder, options)
+        interpreter = Interpreter(self._state, handler)
+        return [self._one(interpreter, statement, on_statement) for statement in statements]
+
+    def _checked(self, source: SourceText) -> list[Statement]:
+        """Return the statements of a script, each checked against a copy of the state.
+
+        A name that nobody knows may be a table that a Spark statement of the script is to make, so from such a
+        statement on unknown tables wait until they are used.
+        """
+        state = self._state.fork()
+        handler = DryRun(state, self._spark_columns)
+        interpreter = Interpreter(state, handler)
+        statements = []
+        for statement in parse_script(source, state.settings.expressions):
+            statements.append(statement)
+            try:
+                interpreter.run(statement)
+            except SqlExtError as error:
+                if not (handler.passed_on and error.code == "NAME-002"):
+                    raise
+        return statements
+
+    def _spark_columns(self, parts: tuple[str, ...]) -> tuple[tuple[str, LogicalType | None], ...] | None:
+        from sqlext.execution.spark_tables import spark_columns
+
+        return spark_columns(self.spark, parts)
+
+    def _one(
+        self, interpreter: Interpreter, statement: Statement, on_statement: Callable[[Result], None] | None
+    ) -> Result:
+        result = interpreter.run(statement)
+        if result.query is not None:
+            self._queries.append(result.query)
+        if on_statement is not None:
+            on_statement(result)
+        if result.query is not None and result.query.bounded:
+            try:
+                result.query.await_termination()
+            except KeyboardInterrupt:
+                self.stop()
+                raise
+        return result
+
+    def _stop_after(self, queries: list[Query], millis: int) -> None:
+        deadline = time.monotonic() + millis / 1000
+        for query in queries:
+            query.await_termination(max(0.0, deadline - time.monotonic()))
+        for query in queries:
+            if query.is_active:
+                query.stop()
+                query.await_termination(60)

@@ -1,0 +1,42 @@
+"""Spark settings that a rewritten query needs while it is analysed and started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlext.rewrite.script import OperatorView, SparkScript
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: ansi: a CAST that fails and a division by zero fail the job, as in Flink. caseSensitive: names are, as in
+#: Flink; ours are already resolved, so a Spark user's other spelling still works.
+_ALWAYS = {"spark.sql.ansi.enabled": "true", "spark.sql.caseSensitive": "true"}
+
+
+def query_settings(zone: str, scripts: Iterable[SparkScript]) -> dict[str, str]:
+    """Return the settings that scripts run under; those of the state store only if one has an operator of ours."""
+    settings = {**_ALWAYS, "spark.sql.session.timeZone": zone}
+    if any(isinstance(step, OperatorView) for script in scripts for step in script.steps):
+        from sqlext.udfs.processors import STATE_STORE_SETTINGS
+
+        settings |= STATE_STORE_SETTINGS
+    return settings
+
+
+@contextmanager
+def spark_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Set these for the block; a streaming query copies them when it starts and keeps them."""
+    before = {k: spark.conf.get(k, None) for k in settings}
+    try:
+        for key, value in settings.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, old in before.items():
+            if old is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, old)

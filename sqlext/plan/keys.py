@@ -1,0 +1,28 @@
+"""Which visible columns name a row of an updating result."""
+
+from __future__ import annotations
+
+from sqlext.analysis.shapes import shape
+from sqlext.plan.nodes import KEY_ALL, KEY_SET, Aggregate, Aliased, PlanNode, Project
+
+
+def visible_key(plan: PlanNode) -> tuple[str, ...] | None:
+    """Return the physical columns that hold the whole key of an updating result, None if one is not shown."""
+    if isinstance(plan, Aliased):
+        return visible_key(plan.input)
+    if isinstance(plan, Project):
+        below = visible_key(plan.input)
+        if below is None:
+            return None
+        names = {o.handed_on.physical: o.physical for o in plan.outputs if o.handed_on is not None}
+        return tuple(names[b] for b in below) if all(b in names for b in below) else None
+    if not isinstance(plan, Aggregate) or KEY_SET in plan.key_columns or KEY_ALL in plan.key_columns:
+        return None
+    keys = {o.physical: o.expr for o in plan.outputs if o.physical in plan.key_columns}
+    shown = {
+        shape(o.expr, plan.scope): o.physical
+        for o in plan.outputs
+        if o.expr is not None and o.physical not in keys
+    }
+    found = [shown.get(shape(e, plan.scope)) for e in keys.values() if e is not None]
+    return None if None in found else tuple(f for f in found if f is not None)

@@ -1,0 +1,56 @@
+"""A rewritten query as people read it: the streaming Spark SQL, its sources and its sink in comments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlext.catalog.secrets import redact
+from sqlext.connectors.registry import connector_of
+from sqlext.rewrite.script import HEARTBEAT_VIEW, OperatorView, RowsView, SourceView, SqlView, Step, TagView
+
+if TYPE_CHECKING:
+    from sqlext.execution.dry_run import Compiled
+
+
+def printed_script(compiled: Compiled, zone: str) -> str:
+    """Return the Spark SQL of a query; what SQL cannot say (sources, tags, operators) is a comment above it."""
+    script = compiled.script
+    lines = [line for source in script.sources for line in _source(source, zone)]
+    if script.heartbeat:
+        lines.append(f"-- view {HEARTBEAT_VIEW}: streaming text file, the row that ends the bounded input")
+    for step in script.steps:
+        lines += _step(step)
+    return "\n".join([*lines, _sink(compiled), f"{script.query};"])
+
+
+def _source(source: SourceView, zone: str) -> list[str]:
+    spec = connector_of(source.table).read_spec(source.table, zone)
+    kind = "readStream" if source.streaming else "read"
+    extra = spec.stream_options if source.streaming else spec.batch_options
+    options = ", ".join(f"{k}={v!r}" for k, v in redact(spec.options + extra))
+    where = f" {spec.path or spec.table}" if spec.path or spec.table else ""
+    columns = ", ".join(f"{c.name} {c.type}" for c in spec.columns)
+    return [
+        f"-- view {source.view}: {kind} {spec.format}{where}{' (' + options + ')' if options else ''}",
+        f"--   columns {columns}",
+    ]
+
+
+def _step(step: Step) -> list[str]:
+    if isinstance(step, SqlView):
+        return [f"CREATE OR REPLACE TEMPORARY VIEW {step.view} AS {step.sql};"]
+    if isinstance(step, TagView):
+        return [f"-- view {step.view}: {step.input} with column {step.column} marked as event time"]
+    if isinstance(step, OperatorView):
+        return [f"-- view {step.view}: stateful function {step.function} over {step.input}"]
+    assert isinstance(step, RowsView)
+    return [f"-- view {step.view}: {len(step.rows)} rows of the information schema"]
+
+
+def _sink(compiled: Compiled) -> str:
+    insert = compiled.insert
+    if insert is None:
+        return "-- shown"
+    how = {"append": "appended", "upsert": "merged by key", "final-state": "final rows written at the end"}
+    mode = "update" if compiled.script.updating else "append"
+    return f"-- {mode} mode, {how[insert.mode]} into {insert.table.name.plain} ({insert.table.option('connector')})"
