@@ -23,8 +23,6 @@ from pathlib import Path
 from pyarrow import fs
 
 STAGING = "_sqlext"
-#: Folder in a query's staging for changes that wait for its end.
-CHANGES = "changes"
 _HIDDEN = ("_", ".")
 
 

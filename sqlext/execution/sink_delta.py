@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-#: Column of a table without PRIMARY KEY that takes updates: the query's key, as JSON.
-KEY = "__sqlext_key"
 _ARRIVAL = "__arrival"
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _VERSION = "spark.databricks.delta.write.txnVersion"
@@ -38,8 +36,7 @@ class DeltaSink(Sink):
 
     def open(self, spark: SparkSession) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""
-        super().open(spark)
-        refuse_mode(self.spec, self.context, "append", "upsert")
+        refuse_mode(self.spec, self.context, "append", "upsert", "overwrite")
         existing = self._existing_schema(spark)
         if existing is None:
             spark.sql(self._create_statement())
@@ -56,12 +53,8 @@ class DeltaSink(Sink):
 
     @property
     def _keys(self) -> tuple[str, ...]:
-        """The columns of the table that name a row: the PRIMARY KEY, else the query's key in a column of its own."""
-        return self.spec.primary_key or (KEY,)
-
-    @property
-    def _has_key_column(self) -> bool:
-        return self.context.mode == "upsert" and not self.spec.primary_key
+        """The columns that name a row: the PRIMARY KEY, else the query's own key. None: there is one row."""
+        return self.spec.primary_key or self.context.keys
 
     @property
     def _target(self) -> str:
@@ -73,10 +66,6 @@ class DeltaSink(Sink):
         columns = [
             f"{convert(c.type, identifier(c.name), _time_text)} AS {identifier(c.name)}" for c in self.spec.columns
         ]
-        if self._has_key_column:
-            parts = ", ".join(identifier(k) for k in self.context.keys)
-            key = f"to_json(struct({parts}), map('ignoreNullFields', 'false'))" if parts else "''"
-            columns.append(f"{key} AS {identifier(KEY)}")
         if self.context.exists is not None:
             columns.append(identifier(self.context.exists))
         return columns
@@ -84,7 +73,7 @@ class DeltaSink(Sink):
     def _save(self, rows: DataFrame, batch_id: int) -> None:
         if self.context.exists is not None:
             rows = rows.where(identifier(self.context.exists)).drop(self.context.exists)
-        mode = "overwrite" if self.context.overwrite else "append"
+        mode = "overwrite" if self.context.mode == "overwrite" else "append"
         writer = rows.write.format("delta").mode(mode)
         writer = writer.option("txnAppId", self.context.identity).option("txnVersion", batch_id)
         if mode == "overwrite" and self.spec.partitioned_by:
@@ -108,7 +97,7 @@ class DeltaSink(Sink):
         A batch of an updating query has one row per key of the query; a PRIMARY KEY may be another key. Then a row
         that exists goes before one that is gone.
         """
-        if self._has_key_column:
+        if self.context.exists is not None and set(self.context.keys) <= set(self._keys):
             return rows
         from pyspark.sql import functions as f
 
@@ -119,7 +108,7 @@ class DeltaSink(Sink):
         return numbered.groupBy(*(identifier(k) for k in self._keys)).agg(last).select("__last.*")
 
     def _merge_statement(self, source: str) -> str:
-        on = " AND ".join(f"t.{identifier(k)} <=> s.{identifier(k)}" for k in self._keys)
+        on = " AND ".join(f"t.{identifier(k)} <=> s.{identifier(k)}" for k in self._keys) or "true"
         names = [identifier(n) for n, _ in self._stored_columns()]
         exists = f"s.{identifier(self.context.exists)}" if self.context.exists is not None else "true"
         return (
@@ -154,8 +143,7 @@ class DeltaSink(Sink):
         return f"CREATE TABLE {self._target} ({columns}) USING DELTA{clauses}"
 
     def _stored_columns(self) -> list[tuple[str, str]]:
-        columns = [(c.name, stored_type(c.type, time_as_text)) for c in self.spec.columns]
-        return columns + ([(KEY, "STRING")] if self._has_key_column else [])
+        return [(c.name, stored_type(c.type, time_as_text)) for c in self.spec.columns]
 
     def _check(self, existing: StructType) -> None:
         wanted = simple_types(self._stored_columns())

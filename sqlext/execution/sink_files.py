@@ -13,7 +13,7 @@ from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.execution.sink_commit import Commit, Folder
 from sqlext.execution.sink_encoding import encoded, partition_text
-from sqlext.execution.sinks import Sink, SinkContext, refuse_mode, session_zone
+from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
 from sqlext.rewrite.quoting import identifier
 
 if TYPE_CHECKING:
@@ -45,20 +45,19 @@ class FileSink(Sink):
 
     def open(self, spark: SparkSession) -> None:
         """Make the folder: an empty result is an empty folder."""
-        super().open(spark)
-        refuse_mode(self.spec, self.context, "append", "final-state")
+        refuse_mode(self.spec, self.context, "append", "overwrite", "final-state")
         folder = self._folder()
         if folder.is_file():
             raise SqlExtError("SINK-092", f"`{self.spec.name}` writes to a folder, but `{self.path}` is a file")
         folder.create()
-        encoded(self.spec, "UTC")
+        encoded(self.spec, self.context.zone)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch and commit it."""
         folder = self._folder()
         folder.commit(batch_id, partial(self._stage, df), partial(self._plan, folder, batch_id))
 
-    def finish(self) -> None:
+    def finish(self, spark: SparkSession) -> None:
         """Delete the staging: a query that has ended repeats no batch."""
         self._folder().forget()
 
@@ -66,11 +65,10 @@ class FileSink(Sink):
         return Folder(self.path, self.context.identity)
 
     def _stage(self, df: DataFrame, where: str) -> None:
-        zone = session_zone(df.sparkSession)
-        columns = encoded(self.spec, zone)
+        columns = encoded(self.spec, self.context.zone)
         for column in self.spec.columns:
             if column.name in self.spec.partitioned_by:
-                columns[column.name] = partition_text(column, zone)
+                columns[column.name] = partition_text(column, self.context.zone)
         rows = df.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in columns.items()))
         if parallelism := self.spec.option("sink.parallelism"):
             rows = rows.coalesce(int(parallelism))
@@ -104,7 +102,7 @@ class FileSink(Sink):
         if self.context.mode == "final-state":
             own = f"part-{self.context.identity}-"
             return tuple(n for n in folder.visible_files() if n.rpartition("/")[2].startswith(own))
-        if not self.context.overwrite:
+        if self.context.mode != "overwrite":
             return ()
         written = {final.rpartition("/")[0] for _, final in moves}
         everything = not self.spec.partitioned_by

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyarrow.fs import FileType
 
-from sqlext.errors import SqlExtError
-from sqlext.execution.sink_commit import CHANGES, STAGING, filesystem
+from sqlext.execution.sink_commit import STAGING, filesystem
 from sqlext.execution.sink_files import FileSink
 from sqlext.execution.sinks import Sink, SinkContext
 from sqlext.rewrite.quoting import identifier
@@ -36,30 +35,30 @@ class FinalStateSink(Sink):
 
     def open(self, spark: SparkSession) -> None:
         """Make the target ready."""
-        super().open(spark)
         self.target.open(spark)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Keep the changes of a batch."""
         df.write.mode("overwrite").parquet(f"{self._changes}/{_BATCH}={batch_id}")
 
-    def finish(self) -> None:
+    def finish(self, spark: SparkSession) -> None:
         """Write the rows that exist at the end. A second time replaces what the first has written."""
-        if self._client is None:
-            raise SqlExtError("RUN-011", "the final state can only be written by the session that started the query")
         where, root = filesystem(self._changes)
         if where.get_file_info(root).type != FileType.NotFound:
-            self.target.write(self._rows(self._client.newSession()), 0)
-        self.target.finish()
+            self.target.write(self._rows(spark.newSession()), 0)
+        self.target.finish(spark)
 
     @property
     def _changes(self) -> str:
-        return f"{self.target.path.rstrip('/')}/{STAGING}/{self.context.identity}/{CHANGES}"
+        """Beside the rows if the query has no folder of its own: any executor can write there."""
+        beside = f"{self.target.path.rstrip('/')}/{STAGING}"
+        return f"{(self.context.staging or beside).rstrip('/')}/{self.context.identity}/changes"
 
     def _rows(self, spark: SparkSession) -> DataFrame:
         # A session of its own: nobody else's view can be replaced, and the settings are certain.
         spark.conf.set("spark.sql.timeType.enabled", "true")
         spark.conf.set("spark.sql.caseSensitive", "true")
+        spark.conf.set("spark.sql.session.timeZone", self.context.zone)
         changes = spark.read.parquet(self._changes)
         columns = ", ".join(identifier(c) for c in changes.columns if c != _BATCH)
         last = f"max_by(struct({columns}), {identifier(_BATCH)}) AS {identifier(_ROW)}"

@@ -9,7 +9,7 @@ from sqlext.connectors import csv_format, json_format
 from sqlext.connectors.kafka import connection_options, key_names, part_options
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.execution.sink_encoding import encode_column
-from sqlext.execution.sinks import Sink, SinkContext, refuse_mode, session_zone
+from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
 from sqlext.rewrite.quoting import identifier, string
 
 if TYPE_CHECKING:
@@ -25,41 +25,40 @@ class KafkaSink(Sink):
 
     def open(self, spark: SparkSession) -> None:
         """Refuse what Kafka's records cannot hold."""
-        super().open(spark)
         refuse_mode(self.spec, self.context, "append")
-        self.record("UTC")
+        self.record()
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Send the rows of a batch."""
         from sqlext.catalog.secrets import resolve_options
 
         options = resolve_options(connection_options(self.spec.options))
-        records = df.selectExpr(
-            *(f"{e} AS {identifier(n)}" for n, e in self.record(session_zone(df.sparkSession)).items())
-        )
+        records = df.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in self.record().items()))
         records.write.format("kafka").options(**options).option("topic", self.spec.option("topic")).save()
 
-    def record(self, zone: str) -> dict[str, str]:
+    def record(self) -> dict[str, str]:
         """Return the fields of a record as SQL over the rows."""
         keys = key_names(self.spec.options)
         physical = [c for c in self.spec.columns if c.metadata_key is None]
         without_keys = self.spec.option("value.fields-include", "ALL").upper() == "EXCEPT_KEY"
         values = [c for c in physical if not (without_keys and c.name in keys)]
-        record = {"value": self._part("value", values, "", zone)}
+        record = {"value": self._part("value", values, "")}
         if keys:
             prefix = self.spec.option("key.fields-prefix")
-            record["key"] = self._part("key", [c for c in physical if c.name in keys], prefix, zone)
+            record["key"] = self._part("key", [c for c in physical if c.name in keys], prefix)
         for column in self.spec.columns:
             if column.metadata_key == "headers":
                 record["headers"] = f"map_entries({identifier(column.name)})"
         return record
 
-    def _part(self, part: str, columns: list[WriteColumn], prefix: str, zone: str) -> str:
+    def _part(self, part: str, columns: list[WriteColumn], prefix: str) -> str:
         form = self.spec.option("key.format") if part == "key" else self.spec.format or ""
         if form == "raw":
             return f"CAST({identifier(columns[0].name)} AS BINARY)"
         options = part_options(self.spec.options, part)
-        values = (f"{string(c.name[len(prefix) :])}, {encode_column(c, form, options, zone)}" for c in columns)
+        values = (
+            f"{string(c.name[len(prefix) :])}, {encode_column(c, form, options, self.context.zone)}" for c in columns
+        )
         settings = csv_format.writer_options(options) if form == "csv" else json_format.writer_options(options)
         pairs = ", ".join(f"{string(k)}, {string(v)}" for k, v in settings)
         return f"to_{form}(named_struct({', '.join(values)}), map({pairs}))"

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.conversions import as_text, convert
 from sqlext.connectors.spec import WriteSpec
-from sqlext.execution.sinks import Sink, SinkContext, refuse_mode, session_zone
+from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
 from sqlext.plan.nodes import EXISTS
 from sqlext.rewrite.quoting import identifier
 from sqlext.types import LogicalType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
-    from pyspark.sql.types import StructField, StructType
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class PrintSink(Sink):
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Print a batch; one that is run again is printed again."""
-        flag, zone = self.context.exists, session_zone(df.sparkSession)
+        flag, zone = self.context.exists, self.context.zone
         names = [c.name for c in self.spec.columns]
         texts = [f"{_printed(c.type, identifier(c.name), zone)} AS {identifier(c.name)}" for c in self.spec.columns]
         rows = df.selectExpr(*texts, *([identifier(flag)] if flag else []))
@@ -94,15 +93,14 @@ class SparkFormatSink(Sink):
 
     def open(self, spark: SparkSession) -> None:
         """Refuse updates."""
-        super().open(spark)
-        refuse_mode(self.spec, self.context, "append")
+        refuse_mode(self.spec, self.context, "append", "overwrite")
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Hand a batch on."""
         from sqlext.catalog.secrets import resolve_options
 
         rows = df.select(*(identifier(c.name) for c in self.spec.columns))
-        mode = "overwrite" if self.context.overwrite else "append"
+        mode = "overwrite" if self.context.mode == "overwrite" else "append"
         writer = rows.write.format(self.spec.format or "").options(**resolve_options(self.spec.options)).mode(mode)
         if self.spec.partitioned_by:
             writer = writer.partitionBy(*self.spec.partitioned_by)
@@ -114,36 +112,24 @@ class SparkFormatSink(Sink):
 
 @dataclass
 class CollectSink(Sink):
-    """Keeps the rows of every batch in this process.
+    """Keeps the rows of every batch in this process: for SELECT at top level.
 
     Of an updating result it keeps the current row of every key, in the order in which they first came.
     """
 
     context: SinkContext
-    schema: StructType | None = None
+    columns: tuple[str, ...] = ()
     batches: dict[int, list[Row]] = field(default_factory=dict)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Keep a batch; one that is run again replaces itself."""
-        self.schema = df.schema
         self.batches[batch_id] = df.collect()
 
-    def rows(self) -> list[tuple[Any, ...]]:
-        """Return the rows so far, without hidden columns."""
+    @property
+    def rows(self) -> list[Row]:
+        """The rows so far, hidden columns included (they come last)."""
         every = [row for _, batch in sorted(self.batches.items()) for row in batch]
-        width = len(self._visible())
-        return [tuple(row)[:width] for row in (every if self.context.exists is None else self._folded(every))]
-
-    def frame(self, spark: SparkSession) -> DataFrame:
-        """Return the rows so far as a DataFrame."""
-        from pyspark.sql.types import StructType as Struct
-
-        return spark.createDataFrame(self.rows(), Struct(self._visible()))
-
-    def _visible(self) -> list[StructField]:
-        """Hidden columns come last: the keys, then the flag."""
-        hidden = {*self.context.keys, self.context.exists}
-        return [f for f in self.schema.fields if f.name not in hidden] if self.schema is not None else []
+        return every if self.context.exists is None else self._folded(every)
 
     def _folded(self, changes: list[Row]) -> list[Row]:
         current: dict[str, Row] = {}

@@ -14,21 +14,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from sqlext.catalog.model import Options
 from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
-from sqlext.plan.nodes import EXISTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlext.execution.sink_plain import CollectSink
-
-Mode = Literal["append", "upsert", "final-state"]
+Mode = Literal["append", "upsert", "overwrite", "final-state"]
 
 
 @dataclass(frozen=True)
@@ -36,82 +32,60 @@ class SinkContext:
     """What a sink needs to know of the query that writes to it.
 
     Attributes:
-        run_id: the query's name and an id made with its checkpoint. A new checkpoint counts its batches from 0 again:
-            under the same id they would be taken for repetitions and dropped.
-        mode: ``append`` rows; ``upsert`` the rows of a key; ``final-state``: fold an updating result by key and write
-            its rows once, at the end.
-        overwrite: whether what is there goes (batch only).
-        keys: hidden columns of an updating result that name a row; none for a result of one row.
+        query: the query's name, one for each sink.
+        checkpoint: an id made with the checkpoint. A new checkpoint counts its batches from 0 again: under the
+            same id they would be taken for repetitions and dropped.
+        mode: ``append`` rows; ``upsert`` the row of a key; ``overwrite`` what is there (batch only); ``final-state``:
+            fold an updating result by key and write its rows once, at the end.
+        keys: columns of the batches that name a row of an updating result; none for a result of one row. For
+            ``upsert`` they are columns of the sink, else they may be hidden.
         exists: boolean column of an updating result, false where the row of that key is gone.
+        zone: the session's time zone.
+        staging: a folder of the query's own, for what has to be kept until the end.
         properties: table properties for a Delta table that the sink creates.
     """
 
-    run_id: str
+    query: str
+    checkpoint: str
     mode: Mode = "append"
-    overwrite: bool = False
     keys: tuple[str, ...] = ()
     exists: str | None = None
+    zone: str = "UTC"
+    staging: str | None = None
     properties: Options = ()
 
     @property
     def identity(self) -> str:
-        """A name for folders and files, as unique as ``run_id`` and safe in any path."""
-        slug = re.sub(r"[^A-Za-z0-9]+", "-", self.run_id).strip("-")[:40]
-        return f"{slug}-{hashlib.sha256(self.run_id.encode()).hexdigest()[:12]}"
+        """A name for folders and files, unique to query and checkpoint, and safe in any path."""
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", self.query).strip("-")[:40]
+        digest = hashlib.sha256(repr((self.query, self.checkpoint)).encode()).hexdigest()[:12]
+        return f"{slug}-{digest}"
 
 
 class Sink:
     """Takes the batches of one query. ``open`` comes first, ``finish`` when a bounded query has ended."""
 
-    _client: SparkSession | None = None
-
     def open(self, spark: SparkSession) -> None:
         """Make ready, on the client, before the query starts; refuse here what would fail later."""
-        object.__setattr__(self, "_client", spark)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Take a batch. May be called again with the same ``batch_id`` and the same rows."""
         raise NotImplementedError
 
-    def finish(self) -> None:
+    def finish(self, spark: SparkSession) -> None:
         """Do what is left when the query has ended by itself. May be called again."""
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the client's session behind: it cannot go where Spark Connect runs ``write``."""
-        return {k: v for k, v in self.__dict__.items() if k != "_client"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-
-
-def open_sink(
-    spark: SparkSession,
-    spec: WriteSpec,
-    *,
-    run_id: str,
-    mode: Mode = "append",
-    keys: tuple[str, ...] = (),
-    updating: bool = False,
-    overwrite: bool = False,
-    properties: Mapping[str, str] | Options = (),
-) -> Sink:
-    """Return the sink of a table, ready to write. See ``SinkContext`` for the arguments.
+def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sink:
+    """Return the sink of a table, ready to write.
 
     Raises:
         SqlExtError: SINK-090 the sink cannot write in that mode, SINK-091 what is there has other columns,
             SINK-092 the path is a file, SINK-093 a type that the format cannot hold.
     """
-    exists = EXISTS if updating else None
-    sink = _sink(spec, SinkContext(run_id, mode, overwrite, keys, exists, tuple(dict(properties).items())))
+    sink = _sink(spec, context)
     sink.open(spark)
     return sink
-
-
-def collect_sink(keys: tuple[str, ...] = (), updating: bool = False) -> CollectSink:
-    """Return a sink that keeps the rows in this process: for SELECT at top level."""
-    from sqlext.execution.sink_plain import CollectSink
-
-    return CollectSink(SinkContext("select", keys=keys, exists=EXISTS if updating else None))
 
 
 def _sink(spec: WriteSpec, context: SinkContext) -> Sink:
@@ -134,11 +108,6 @@ def _sink(spec: WriteSpec, context: SinkContext) -> Sink:
 def refuse_mode(spec: WriteSpec, context: SinkContext, *possible: Mode) -> None:
     """Refuse a mode that the sink has no meaning for."""
     if context.mode not in possible:
-        what = {"upsert": "updates", "final-state": "a final state"}
+        what = {"upsert": "updates", "final-state": "a final state", "overwrite": "INSERT OVERWRITE"}
         asked = what.get(context.mode, context.mode)
         raise SqlExtError("SINK-090", f"connector '{spec.connector}' (`{spec.name}`) does not take {asked}")
-
-
-def session_zone(spark: SparkSession) -> str:
-    """Return the time zone of a session."""
-    return spark.conf.get("spark.sql.session.timeZone") or "UTC"

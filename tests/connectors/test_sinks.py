@@ -14,8 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.execution.sinks import Sink, collect_sink, open_sink
+from sqlext.execution.sink_plain import CollectSink
+from sqlext.execution.sinks import Sink, SinkContext, open_sink
 from sqlext.execution.sources import open_batch
+from sqlext.plan.nodes import EXISTS
 from sqlext.types import (
     BIGINT,
     BOOLEAN,
@@ -42,7 +44,9 @@ def sink_of(session: SparkSession, columns: Any, options: dict[str, str], **more
     shape = {n: more.pop(n) for n in ("partitioned_by", "primary_key") if n in more}
     definition = table(columns, options, **shape, name="snk")
     connector_of(definition).validate(definition, "sink")
-    return open_sink(session, connector_of(definition).write_spec(definition), **({"run_id": "q-1"} | more))
+    zone = session.conf.get("spark.sql.session.timeZone") or "UTC"
+    context = SinkContext(**({"query": "q", "checkpoint": "1", "zone": zone} | more))
+    return open_sink(session, connector_of(definition).write_spec(definition), context)
 
 
 def rows(session: SparkSession, *values: tuple[Any, ...], schema: str = "k STRING, v INT") -> DataFrame:
@@ -137,7 +141,7 @@ def test_what_is_written_can_be_read_by_us_and_by_anyone(
     data = rows(session, ("a", 1, time, time, dt.time(1, 2, 3)), schema=schema)
     sink.write(data, 0)
     sink.write(data, 1)
-    sink.finish()
+    sink.finish(session)
     definition = table(columns, options)
     read = open_batch(session, connector_of(definition).read_spec(definition)).collect()
     assert [tuple(r) for r in read] == [tuple(r) for r in data.collect()] * 2
@@ -150,7 +154,7 @@ def test_an_empty_batch_leaves_an_empty_folder(session: SparkSession, tmp_path: 
     sink = sink_of(session, KV, file_options(tmp_path / "o", file_format))
     assert (tmp_path / "o").is_dir()
     sink.write(rows(session), 0)
-    sink.finish()
+    sink.finish(session)
     assert list((tmp_path / "o").iterdir()) == []
 
 
@@ -173,9 +177,10 @@ def test_a_repeated_batch_is_written_once(session: SparkSession, tmp_path: Path)
 
 
 def test_another_checkpoint_and_another_query_append(session: SparkSession, tmp_path: Path) -> None:
-    for run in ("q-1", "q-2", "../../evil"):
-        sink_of(session, KV, file_options(tmp_path / "o", "csv"), run_id=run).write(rows(session, (run, 0)), 0)
-    assert lines(tmp_path / "o") == ["../../evil,0", "q-1,0", "q-2,0"]
+    for query, checkpoint in (("q", "1"), ("q", "2"), ("../../evil", "1")):
+        sink = sink_of(session, KV, file_options(tmp_path / "o", "csv"), query=query, checkpoint=checkpoint)
+        sink.write(rows(session, (query + checkpoint, 0)), 0)
+    assert lines(tmp_path / "o") == ["../../evil1,0", "q1,0", "q2,0"]
     assert [p.name for p in tmp_path.iterdir()] == ["o"]
 
 
@@ -184,7 +189,7 @@ def test_overwrite_replaces_everything_or_the_partitions_written(session: SparkS
         options = file_options(tmp_path / name, "csv")
         first = sink_of(session, KV, options, partitioned_by=partitions)
         first.write(rows(session, ("a", 1), ("c", 2)), 0)
-        second = sink_of(session, KV, options, partitioned_by=partitions, run_id="q-2", overwrite=True)
+        second = sink_of(session, KV, options, partitioned_by=partitions, checkpoint="2", mode="overwrite")
         second.write(rows(session, ("c", 3)), 0)
         second.write(rows(session, ("c", 3)), 0)
         assert lines(tmp_path / name) == expected
@@ -202,7 +207,7 @@ CHANGES = "k STRING, v INT, __key_0 STRING, __exists BOOLEAN"
 
 @pytest.mark.parametrize("repeat", [False, True])
 def test_a_final_state_is_written_once_at_the_end(session: SparkSession, tmp_path: Path, repeat: bool) -> None:
-    more = {"mode": "final-state", "keys": ("__key_0",), "updating": True}
+    more = {"mode": "final-state", "keys": ("__key_0",), "exists": EXISTS}
     sink = sink_of(session, KV, file_options(tmp_path / "o", "json"), **more)
     first = rows(session, ("a", 1, "a", True), ("b", 1, "b", True), (None, 1, None, True), schema=CHANGES)
     sink.write(first, 0)
@@ -212,16 +217,16 @@ def test_a_final_state_is_written_once_at_the_end(session: SparkSession, tmp_pat
         sink.write(last, 2)
     assert lines(tmp_path / "o") == []
     for _ in range(1 + repeat):
-        sink.finish()
+        sink.finish(session)
     assert sorted(lines(tmp_path / "o")) == ['{"k":"a","v":2}', '{"k":null,"v":2}']
     assert not (tmp_path / "o" / "_sqlext").exists()
 
 
 def test_a_final_state_without_key_has_one_row(session: SparkSession, tmp_path: Path) -> None:
-    sink = sink_of(session, {"v": INT}, file_options(tmp_path / "o", "json"), mode="final-state", updating=True)
+    sink = sink_of(session, {"v": INT}, file_options(tmp_path / "o", "json"), mode="final-state", exists=EXISTS)
     for batch in (1, 2):
         sink.write(rows(session, (batch, True), schema="v INT, __exists BOOLEAN"), batch)
-    sink.finish()
+    sink.finish(session)
     assert lines(tmp_path / "o") == ['{"v":2}']
 
 
@@ -236,7 +241,9 @@ def delta_options(path: Path) -> dict[str, str]:
 def test_delta_appends_once(session: SparkSession, tmp_path: Path) -> None:
     columns = KV | {"t": TIME, "w": TIMESTAMP3}
     properties = {"schema.watermark.0.rowtime": "w", "note": "it's"}
-    sink = sink_of(session, columns, delta_options(tmp_path / "d"), properties=properties, partitioned_by=("k",))
+    sink = sink_of(
+        session, columns, delta_options(tmp_path / "d"), properties=tuple(properties.items()), partitioned_by=("k",)
+    )
     data = session.sql("SELECT 'a' k, 1 v, TIME '01:02:03' t, TIMESTAMP_NTZ '2024-01-01 00:00:00' w")
     for batch in (0, 0, 1, 0):
         sink.write(data, batch)
@@ -245,14 +252,14 @@ def test_delta_appends_once(session: SparkSession, tmp_path: Path) -> None:
     assert detail is not None
     assert detail["partitionColumns"] == ["k"]
     assert properties.items() <= detail["properties"].items()
-    sink_of(session, columns, delta_options(tmp_path / "d"), run_id="q-2", partitioned_by=("k",)).write(data, 0)
+    sink_of(session, columns, delta_options(tmp_path / "d"), checkpoint="2", partitioned_by=("k",)).write(data, 0)
     assert len(delta_rows(session, tmp_path / "d")) == 3
     read = table(columns, delta_options(tmp_path / "d"))
     assert open_batch(session, connector_of(read).read_spec(read)).first()["t"] == dt.time(1, 2, 3)  # type: ignore[index]
 
 
 def test_delta_upserts_by_primary_key(session: SparkSession, tmp_path: Path) -> None:
-    more = {"mode": "upsert", "primary_key": ("k",), "keys": ("__key_0",), "updating": True}
+    more = {"mode": "upsert", "primary_key": ("k",), "keys": ("__key_0",), "exists": EXISTS}
     sink = sink_of(session, KV, delta_options(tmp_path / "d"), **more)
     sink.write(rows(session, ("a", 1, "a", True), ("b", 1, "b", True), schema=CHANGES), 0)
     assert session.conf.get("spark.databricks.delta.write.txnAppId", None) is None
@@ -270,20 +277,24 @@ def test_delta_upserts_an_append_only_result_last_row_wins(session: SparkSession
 
 
 def test_delta_without_primary_key_takes_updates_by_the_querys_key(session: SparkSession, tmp_path: Path) -> None:
-    more = {"mode": "upsert", "keys": ("__key_0",), "updating": True}
-    sink = sink_of(session, {"v": INT}, delta_options(tmp_path / "d"), **more)
-    sink.write(rows(session, ("", 1, "a", True), ("", 1, None, True), schema=CHANGES), 0)
-    sink.write(rows(session, ("", 2, "a", True), ("", 5, None, False), schema=CHANGES), 1)
-    definition = table({"v": INT}, delta_options(tmp_path / "d"))
-    read = open_batch(session, connector_of(definition).read_spec(definition))
-    assert [tuple(r) for r in read.collect()] == [(2,)]
+    sink = sink_of(session, KV, delta_options(tmp_path / "d"), mode="upsert", keys=("k",), exists=EXISTS)
+    sink.write(rows(session, ("a", 1, "a", True), (None, 1, None, True), schema=CHANGES), 0)
+    sink.write(rows(session, ("a", 2, "a", True), (None, 5, None, False), schema=CHANGES), 1)
+    assert delta_rows(session, tmp_path / "d") == [("a", 2)]
+
+
+def test_delta_keeps_the_one_row_of_a_result_without_key(session: SparkSession, tmp_path: Path) -> None:
+    sink = sink_of(session, {"v": INT}, delta_options(tmp_path / "d"), mode="upsert", exists=EXISTS)
+    for batch in (1, 2, 2):
+        sink.write(rows(session, (batch, True), schema="v INT, __exists BOOLEAN"), batch)
+    assert delta_rows(session, tmp_path / "d") == [(2,)]
 
 
 def test_delta_by_name(session: SparkSession) -> None:
     session.sql("DROP TABLE IF EXISTS sink_by_name")
     options = {"connector": "delta", "table-name": "default.sink_by_name"}
     for mode in ("append", "upsert"):
-        sink_of(session, KV, options, mode=mode, run_id=mode, primary_key=("k",)).write(rows(session, ("a", 1)), 0)
+        sink_of(session, KV, options, mode=mode, query=mode, primary_key=("k",)).write(rows(session, ("a", 1)), 0)
     assert session.table("sink_by_name").count() == 1
     session.sql("DROP TABLE sink_by_name")
 
@@ -298,7 +309,9 @@ def test_delta_refuses_other_columns_before_the_start(session: SparkSession, tmp
 
 def test_delta_overwrite(session: SparkSession, tmp_path: Path) -> None:
     sink_of(session, KV, delta_options(tmp_path / "d")).write(rows(session, ("a", 1)), 0)
-    sink_of(session, KV, delta_options(tmp_path / "d"), run_id="q-2", overwrite=True).write(rows(session, ("b", 2)), 0)
+    sink_of(session, KV, delta_options(tmp_path / "d"), checkpoint="2", mode="overwrite").write(
+        rows(session, ("b", 2)), 0
+    )
     assert delta_rows(session, tmp_path / "d") == [("b", 2)]
 
 
@@ -315,7 +328,7 @@ def test_print(session: SparkSession, capsys: pytest.CaptureFixture[str]) -> Non
         array(1, null) a, named_struct('x', 1) r"""
     sink_of(session, columns, {"connector": "print"}).write(session.sql(sql), 0)
     sink_of(
-        session, KV, {"connector": "print", "print-identifier": "p", "standard-error": "true"}, updating=True
+        session, KV, {"connector": "print", "print-identifier": "p", "standard-error": "true"}, exists=EXISTS
     ).write(rows(session, ("a", 1, "a", True), ("b", None, "b", False), schema=CHANGES), 0)
     out, err = capsys.readouterr()
     assert out == "+I[a, true, 2024-01-01T08:00, 2024-01-01T08:00:00Z, [1, null], +I[1]]\n"
@@ -332,20 +345,18 @@ def test_blackhole_and_any_spark_format(session: SparkSession, tmp_path: Path) -
 
 
 def test_collect(session: SparkSession) -> None:
-    plain = collect_sink()
+    plain = CollectSink(SinkContext("select", "1"))
     for batch in (0, 0, 1):
         plain.write(rows(session, ("a", batch)), batch)
-    assert plain.rows() == [("a", 0), ("a", 1)]
-    assert plain.frame(session).count() == 2
-    folded = collect_sink(("__key_0",), updating=True)
+    assert [tuple(r) for r in plain.rows] == [("a", 0), ("a", 1)]
+    folded = CollectSink(SinkContext("select", "1", keys=("__key_0",), exists=EXISTS))
     folded.write(rows(session, ("a", 1, "a", True), ("b", 1, "b", True), schema=CHANGES), 0)
     folded.write(rows(session, ("b", 1, "b", False), ("a", 2, "a", True), schema=CHANGES), 1)
-    assert folded.rows() == [("a", 2)]
-    assert collect_sink().rows() == []
+    assert [tuple(r)[:2] for r in folded.rows] == [("a", 2)]
 
 
 def test_a_sink_can_be_sent_elsewhere(session: SparkSession, tmp_path: Path) -> None:
-    """Spark Connect pickles ``write``; the client's session stays behind."""
+    """Spark Connect pickles ``write``."""
     for sink in (
         sink_of(session, KV, file_options(tmp_path / "o", "csv")),
         sink_of(session, KV, delta_options(tmp_path / "d")),
