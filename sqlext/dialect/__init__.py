@@ -1,1 +1,26 @@
-"""Text to statements: tokens with offsets, then frozen dataclasses. No Spark, no catalog."""
+"""Text to statements: tokens with offsets, then frozen dataclasses. No Spark, no catalog.
+
+To read in this order: ``tokens`` (the lexer and the cursor), ``expression_nodes``, ``query_nodes``,
+``statement_nodes`` (what comes out), ``expressions`` and ``operands`` (with ``literals``, ``calls``,
+``special_calls``, ``json_calls``, ``type_parser``), ``queries``, ``selects``, ``relations``, ``emit_span``, then one
+file per statement family, ``statements`` (which one is it) and ``script`` (``${NAME}``, splitting).
+
+Refusals:
+
+========= ==============================================================
+PARSE-001 a string, quoted name or comment is never closed
+PARSE-002 something else stands where the grammar wants a certain thing
+PARSE-003 nested or chained too deeply
+PARSE-004 a construct of Spark or Flink that this dialect does not have
+PARSE-005 a reserved word of Flink as a column's name (mode flink)
+PARSE-006 a type's parameter is out of range
+PARSE-007 not a type
+PARSE-008 not a binary literal
+PARSE-009 a PRIMARY KEY without NOT ENFORCED
+EMIT-001  EMIT where a clause may stand, without a clause
+EMIT-023  a clause after EMIT
+EMIT-024  two EMIT clauses in one SELECT
+EMIT-025  EMIT beside a set operation, without parentheses
+NAME-001  a variable ${NAME} that was not given
+========= ==============================================================
+"""

@@ -27,6 +27,7 @@ class CreateFlags(NamedTuple):
     start: int
     or_replace: bool = False
     temporary: bool = False
+    materialized: bool = False
 
 
 class _Clauses(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.dialect import calls, expressions, literals, queries, special_calls
+from sqlext.dialect import calls, expressions, json_calls, literals, queries, special_calls
 from sqlext.dialect.expression_nodes import (
     ArrayValue,
     Call,
@@ -161,7 +161,7 @@ def _word(cursor: Cursor, token: Token) -> Expr:
     if following.kind is Kind.STRING and word in literals.TYPED:
         return literals.parse_typed_literal(cursor)
     if following.kind is Kind.SYMBOL:
-        if following.text == "(" and (special := special_calls.SPECIAL.get(word)):
+        if following.text == "(" and (special := special_calls.SPECIAL.get(word) or json_calls.JSON.get(word)):
             return special(cursor)
         if following.text == "[" and word in ("ARRAY", "MAP", "MULTISET"):
             return _collection(cursor)

@@ -120,15 +120,15 @@ def _operations(cursor: Cursor, left: _Part, words: tuple[str, ...]) -> _Part:
     """Read set operations of one precedence: left to right, runs of the same one as a flat tree."""
     runs = 0
     while operator := _operator(cursor, words):
-        _refuse_emit_in_branch(left.body, "before")
         op, all_ = operator
+        _refuse_emit_before(op, left.body)
         parts = [left]
         while operator == (op, all_):
             _skip_operator(cursor)
             parts.append(_intersections(cursor) if "UNION" in words else _primary(cursor))
             operator = _operator(cursor, words)
             if operator:
-                _refuse_emit_in_branch(parts[-1].body, "before")
+                _refuse_emit_before(operator[0], parts[-1].body)
         if op == "EXCEPT":
             for right in parts[1:]:
                 left = _join(op, all_, left, right)
@@ -197,7 +197,7 @@ def _trailing_emit(cursor: Cursor, body: QueryBody) -> QueryBody:
     """Give an EMIT that follows ORDER BY to its SELECT; refuse it where it would be a guess."""
     span = parse_emit_span(cursor)
     if span is None:
-        _refuse_emit_in_branch(body, "after")
+        _refuse_emit_of_last_branch(body)
         return body
     if isinstance(body, Select):
         if body.emit is not None:
@@ -206,17 +206,19 @@ def _trailing_emit(cursor: Cursor, body: QueryBody) -> QueryBody:
     raise _ambiguous_emit(span, body)
 
 
-def _refuse_emit_in_branch(body: QueryBody, where: str) -> None:
-    """Refuse the EMIT of an unparenthesised branch; only the last one reads as if it were for all."""
-    if where == "after" and isinstance(body, SetOperation):
-        right: QueryBody = body
-        while isinstance(right, SetOperation):
-            right = right.right
-        if isinstance(right, Select) and right.emit is not None:
-            raise _ambiguous_emit(right.emit, body)
-    elif where == "before" and isinstance(body, Select) and body.emit is not None:
-        message = "EMIT before a set operation: put the SELECT that carries EMIT in parentheses"
-        raise SqlExtError("EMIT-025", message, span=body.emit)
+def _refuse_emit_before(op: str, branch: QueryBody) -> None:
+    if isinstance(branch, Select) and branch.emit is not None:
+        message = f"EMIT before {op}: put the SELECT that carries EMIT in parentheses"
+        raise SqlExtError("EMIT-025", message, span=branch.emit)
+
+
+def _refuse_emit_of_last_branch(body: QueryBody) -> None:
+    """Refuse what reads as if it were the EMIT of the whole set operation."""
+    last = body
+    while isinstance(last, SetOperation):
+        last = last.right
+    if last is not body and isinstance(last, Select) and last.emit is not None:
+        raise _ambiguous_emit(last.emit, body)
 
 
 def _ambiguous_emit(span: Span, body: QueryBody) -> SqlExtError:

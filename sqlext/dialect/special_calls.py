@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.dialect import calls, expressions, json_calls
+from sqlext.dialect import calls, expressions
 from sqlext.dialect.expression_nodes import Cast, Expr, Keyword, Node
 from sqlext.dialect.literals import UNITS
 from sqlext.dialect.nesting import enter, leave
@@ -127,5 +127,4 @@ SPECIAL: dict[str, Callable[[Cursor], Expr]] = {
     **dict.fromkeys(
         ("TIMESTAMPADD", "TIMESTAMPDIFF", "DATEADD", "DATEDIFF", "DATE_ADD", "DATE_DIFF", "TIMEDIFF"), _with_unit
     ),
-    **json_calls.JSON,
 }

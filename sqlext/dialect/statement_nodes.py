@@ -109,7 +109,7 @@ class CreateTable(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateView(Statement):
-    """``CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ...)] [COMMENT] AS query``."""
+    """``CREATE [OR REPLACE] [TEMPORARY | MATERIALIZED] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ..)] AS query``."""
 
     name: Name
     name_span: Span
@@ -119,6 +119,7 @@ class CreateView(Statement):
     temporary: bool = False
     if_not_exists: bool = False
     or_replace: bool = False
+    materialized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

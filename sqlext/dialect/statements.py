@@ -84,7 +84,8 @@ def _create(cursor: Cursor) -> Statement | None:
     start = cursor.advance().start
     replace = cursor.accept_words("OR", "REPLACE")
     temporary = bool(cursor.accept_any("TEMPORARY", "TEMP"))
-    return _created(cursor, CreateFlags(start, replace, temporary))
+    materialized = cursor.at_words("MATERIALIZED", "VIEW") and cursor.accept_words("MATERIALIZED")
+    return _created(cursor, CreateFlags(start, replace, temporary, materialized))
 
 
 def _created(cursor: Cursor, flags: CreateFlags) -> Statement | None:

@@ -1,6 +1,6 @@
 """CREATE VIEW and ALTER VIEW.
 
-CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ...)] [COMMENT '..'] AS query
+CREATE [OR REPLACE] [TEMPORARY | MATERIALIZED] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ...)] [COMMENT '..'] AS query
 ALTER VIEW v RENAME TO w | AS query
 """
 
@@ -34,6 +34,7 @@ def parse_create_view(cursor: Cursor, flags: CreateFlags) -> CreateView | None:
         flags.temporary,
         if_not_exists,
         flags.or_replace,
+        flags.materialized,
     )
 
 

@@ -59,6 +59,9 @@ STATEMENTS = {
     "CREATE OR REPLACE TEMPORARY VIEW IF NOT EXISTS d.v (a COMMENT 'x', b) COMMENT 'y' AS SELECT 1": (
         f"CreateView([d, v], {ONE}, columns=[a, b], comment=y, temporary=True, if_not_exists=True, or_replace=True)"
     ),
+    "CREATE MATERIALIZED VIEW v AS SELECT 1 EMIT ON WINDOW CLOSE": (
+        "CreateView([v], Query(Select([SelectItem(1)], emit=<EMIT ON WINDOW CLOSE>)), materialized=True)"
+    ),
     "ALTER VIEW v RENAME TO d.w": "AlterView([v], new_name=[d, w])",
     "ALTER VIEW v AS SELECT 1": f"AlterView([v], query={ONE})",
     # ALTER TABLE
@@ -167,7 +170,7 @@ def test_statement(text: str, shape: Callable[[Any], str]) -> None:
         "CREATE EXTERNAL TABLE t (a INT) USING csv LOCATION '/x'",
         "CREATE TEMP VIEW v USING csv OPTIONS (path 'x')",
         "CREATE GLOBAL TEMPORARY VIEW v AS SELECT 1",
-        "CREATE MATERIALIZED VIEW v AS SELECT 1",
+        "CREATE MATERIALIZED TABLE t AS SELECT 1",
         "CREATE FUNCTION f AS 'x.Y' USING JAR 'z'",
         "DROP FUNCTION IF EXISTS f",
         "DROP TABLE t PURGE",
