@@ -156,7 +156,7 @@ def parse_over(cursor: Cursor) -> OverSpec:
 def parse_window(cursor: Cursor, start: int) -> OverSpec:
     """Read ``([name] [PARTITION BY ..] [ORDER BY ..] [frame])``; the frame stays text."""
     cursor.expect_symbol("(")
-    enter(cursor)
+    enter(cursor, 2)
     name = None
     if not cursor.at_any("PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS", "DISTRIBUTE", "SORT"):
         name = None if cursor.at_symbol(")") else cursor.expect_identifier("PARTITION BY, ORDER BY").value
@@ -170,7 +170,7 @@ def parse_window(cursor: Cursor, start: int) -> OverSpec:
         frame_start = cursor.token.start
         skip_to_parenthesis(cursor)
         frame = cursor.span_from(frame_start)
-    leave(cursor)
+    leave(cursor, 2)
     cursor.expect_symbol(")")
     return OverSpec(cursor.span_from(start), name, partition_by, order_by, frame)
 
