@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlext.analysis.functions.instants import wall_clock
 from sqlext.analysis.functions.rendering import wrapped
+from sqlext.rewrite.structured_text import STRUCTURED, structured_text
 from sqlext.types import INTEGERS, UNBOUNDED, LogicalType
 
 _LIMITS = {
@@ -63,7 +64,10 @@ def _to_integer(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> s
         return wrapped(f"CAST({text} AS BIGINT)", to)
     if from_.is_approximate:
         low, high = _LIMITS[to.root]
-        return f"CAST(greatest(least({text}, {high}), {low}) AS {to.root})"
+        return (
+            f"CASE WHEN isnan({text}) THEN CAST(0 AS {to.root}) WHEN {text} >= {high} THEN CAST({high} AS {to.root}) "
+            f"WHEN {text} <= {low} THEN CAST({low} AS {to.root}) ELSE CAST({text} AS {to.root}) END"
+        )
     if from_.is_text:
         # '1.5' is 1 in Flink and an error in Spark.
         return plain(f"regexp_replace({text}, '[.][0-9]*(?= *$)', '')", to, try_)
@@ -104,6 +108,8 @@ def _as_text(text: str, from_: LogicalType, to: LogicalType) -> str:
         return f"upper(CAST({text} AS STRING))"
     if from_.is_text:
         return text
+    if from_.root in STRUCTURED:
+        return structured_text(text, from_, lambda part, type_: _as_text(part, type_, to))
     return f"CAST({text} AS STRING)"
 
 
@@ -130,10 +136,12 @@ def _to_timestamp(text: str, from_: LogicalType, to: LogicalType, try_: bool) ->
 
 
 def _to_time(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
-    """Spark cannot cast a timestamp to TIME; the clock is cut out of its text."""
+    """Spark cannot cast a timestamp to TIME, and TIME(0) of a text keeps its fraction: both are cut as texts."""
+    digits = min(to.precision or 0, 6)
+    if from_.is_text and digits == 0:
+        return plain(f"substring_index({text}, '.', 1)", to, try_)
     if not from_.is_timestamp:
         return None
-    digits = min(to.precision or 0, 6)
     return plain(f"substring(CAST({text} AS STRING), 12, {9 + digits if digits else 8})", to, try_)
 
 

@@ -65,17 +65,19 @@ def between(node: e.Between, texts: Texts) -> str | None:
 
 
 def in_list(node: e.InList, texts: Texts) -> str | None:
-    """Return IN with rows as Spark's own row values."""
-    if not isinstance(node.operand, e.RowValue):
+    """Return IN over rows field by field: Spark compares structs as wholes, a NULL inside counts as a value."""
+    operand = node.operand
+    if not isinstance(operand, e.RowValue) or not all(isinstance(i, e.RowValue) for i in node.items):
         return None
-    rows = [_plain_row(item, texts) for item in node.items]
-    return f"({_plain_row(node.operand, texts)} {'NOT ' if node.negated else ''}IN ({', '.join(rows)}))"
+    rows = [equal_rows(operand, item, texts) for item in node.items if isinstance(item, e.RowValue)]
+    test = f"({' OR '.join(rows)})"
+    return f"(NOT {test})" if node.negated else test
 
 
-def _plain_row(node: e.Expr, texts: Texts) -> str:
-    if not isinstance(node, e.RowValue):
-        return texts.text(node)
-    return f"({', '.join(texts.text(item) for item in node.items)})"
+def equal_rows(left: e.RowValue, right: e.RowValue, texts: Texts) -> str:
+    """Return whether two rows are equal, field by field."""
+    pairs = zip(left.items, right.items, strict=False)
+    return f"({' AND '.join(f'{texts.atom(a)} = {texts.atom(b)}' for a, b in pairs)})"
 
 
 def like(node: e.Like, texts: Texts) -> str | None:
@@ -119,7 +121,7 @@ def similar_to_regex(pattern: str, escape: str = "") -> str:
 
 
 def is_test(node: e.IsTest, texts: Texts) -> str | None:
-    """Return IS [NOT] JSON [OBJECT | ARRAY | SCALAR]; both are false for NULL, as in Flink."""
+    """Return IS [NOT] JSON [OBJECT | ARRAY | SCALAR]; NULL is no JSON (measured on Flink 2.3)."""
     if not node.test.startswith("JSON"):
         return None
     operand = texts.text(node.operand)
@@ -132,7 +134,7 @@ def is_test(node: e.IsTest, texts: Texts) -> str | None:
         "SCALAR": f"{schema} NOT LIKE 'OBJECT%' AND {schema} NOT LIKE 'ARRAY%'",
     }.get(kind, f"{document} IS NOT NULL")
     if node.negated:
-        return f"({texts.atom(node.operand)} IS NOT NULL AND NOT coalesce({test}, false))"
+        return f"(NOT coalesce({test}, false))"
     return f"coalesce({test}, false)"
 
 

@@ -9,6 +9,7 @@ from sqlext.analysis import decimal_rules
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.analysis.operators import is_interval
 from sqlext.dialect import expression_nodes as e
+from sqlext.rewrite.forms import equal_rows
 from sqlext.rewrite.texts import Texts
 from sqlext.types import LogicalType
 
@@ -19,6 +20,8 @@ def binary(node: e.Binary, texts: Texts) -> str | None:
     """Return a binary operation, None where its own text will do."""
     if node.op == "OVERLAPS":
         return _overlaps(node, texts)
+    if texts.mode == "flink" and node.op in ("=", "<>"):
+        return _rows(node, texts)
     if texts.mode != "flink" or node.op not in ("+", "-", "*", "/", "%"):
         return None
     left, right, result = texts.type_of(node.left), texts.type_of(node.right), texts.type_of(node)
@@ -41,6 +44,13 @@ def unary(node: e.Unary, texts: Texts) -> str | None:
     if type_.root not in ("TINYINT", "SMALLINT", "INT"):
         return None
     return wrapped(f"-CAST({texts.text(node.operand)} AS BIGINT)", type_)
+
+
+def _rows(node: e.Binary, texts: Texts) -> str | None:
+    if not isinstance(node.left, e.RowValue) or not isinstance(node.right, e.RowValue):
+        return None
+    test = equal_rows(node.left, node.right, texts)
+    return f"(NOT {test})" if node.op == "<>" else test
 
 
 def _sides(node: e.Binary, texts: Texts) -> tuple[str, str]:

@@ -46,7 +46,7 @@ class _Path:
 
 def _as_spark(path: str) -> str:
     """Return a path with ``["name"]`` as Spark writes it."""
-    return path.replace('["', "['").replace('"]', "']")
+    return path.replace('["', "['").replace('"]', "']").replace(".[", "[")
 
 
 def _document(text: str) -> str:
@@ -58,11 +58,10 @@ def _variant(text: str, path: _Path) -> str:
 
 
 def _exists(call: CallTexts) -> str:
-    """Whether the path leads anywhere; a text that is no JSON is an error, by default FALSE."""
+    """Whether the path leads to a value other than null; a text that is no JSON is an error, by default FALSE."""
     path = _Path(call)
     text = call.args[0]
-    found = f"get_json_object({text}, {path.text})" if path.many else _variant(text, path)
-    test = f"{found} IS NOT NULL"
+    test = f"get_json_object({text}, {path.text}) IS NOT NULL"
     error = _clause(call, "ON ERROR") or "FALSE"
     if path.strict or error != "FALSE":
         value = {"UNKNOWN": "NULL", "ERROR": "raise_error('JSON_EXISTS: no such path')"}.get(error, error)
@@ -126,20 +125,24 @@ def _as_returned(call: CallTexts, text: str) -> str:
 
 
 def _query(call: CallTexts) -> str:
-    """An object or array at a path; WITH WRAPPER puts brackets around what is found."""
+    """An object or array at a path; WITH WRAPPER puts brackets around what is found.
+
+    Nothing at a (lax) path is NULL whatever ON EMPTY says, which stands for a scalar there (measured on 2.3).
+    """
     path, text = _Path(call), call.args[0]
     raw = f"get_json_object({text}, {path.text})" if path.many else f"to_json({_variant(text, path)})"
     wrapper = next((c for c in call.call.clauses if c.endswith("WRAPPER")), "WITHOUT WRAPPER")
     if wrapper.startswith("WITHOUT"):
-        found = f"CASE WHEN left({raw}, 1) IN ('{{', '[') THEN {raw} END"
+        empty = _behaviour(call, "ON EMPTY")
+        scalar = f" WHEN {raw} IS NOT NULL THEN {empty}" if empty else ""
+        found = f"CASE WHEN left({raw}, 1) IN ('{{', '[') THEN {raw}{scalar} END"
     elif "CONDITIONAL" in wrapper.split():
         found = f"if(left({raw}, 1) IN ('{{', '['), {raw}, concat('[', {raw}, ']'))"
     else:
         found = f"concat('[', {raw}, ']')"
     error = _behaviour(call, "ON ERROR")
-    empty = _behaviour(call, "ON EMPTY")
-    if error or empty:
-        found = f"CASE WHEN {call.atom(0)} IS NULL THEN NULL ELSE coalesce({found}, {error or empty}) END"
+    if error:
+        found = f"CASE WHEN {call.atom(0)} IS NOT NULL AND {_document(text)} IS NULL THEN {error} ELSE {found} END"
     if call.result and call.result.root == "ARRAY":
         return f"from_json({found}, 'ARRAY<STRING>')"
     return found

@@ -30,11 +30,17 @@ def to_timestamp(call: CallTexts) -> str:
     if call.count == 1:
         return wall_clock(call.args[0])
     text, pattern = call.args
+    finer = "SSSS" in (call.literal(1) or "")
     if is_fixed_zone(call.zone):
-        return f"CAST(try_to_timestamp({text}, {pattern}) AS TIMESTAMP_NTZ)"
+        return f"CAST({_millis(f'try_to_timestamp({text}, {pattern})', finer)} AS TIMESTAMP_NTZ)"
     # Read as UTC and counted from 1970, so that no wall-clock time falls into the zone's gaps.
-    instant = f"try_to_timestamp(concat({text}, ' UTC'), concat({pattern}, ' VV'))"
+    instant = _millis(f"try_to_timestamp(concat({text}, ' UTC'), concat({pattern}, ' VV'))", finer)
     return f"timestampadd(MICROSECOND, unix_micros({instant}), {_EPOCH})"
+
+
+def _millis(instant: str, finer: bool) -> str:
+    """Return an instant cut to milliseconds if its pattern reads more."""
+    return f"date_trunc('MILLISECOND', {instant})" if finer else instant
 
 
 def to_timestamp_ltz(call: CallTexts) -> str:
@@ -43,7 +49,10 @@ def to_timestamp_ltz(call: CallTexts) -> str:
         return _from_text(call)
     number = call.args[0]
     precision = call.literal(1) if call.count > 1 else "3"
-    if call.root(0) in ("FLOAT", "DOUBLE", "DECIMAL"):
+    if call.root(0) in ("FLOAT", "DOUBLE") and precision in ("0", "3"):
+        millis = number if precision == "3" else f"{call.atom(0)} * 1000"
+        return f"timestamp_millis(CAST(floor({millis}) AS BIGINT))"
+    if call.root(0) == "DECIMAL":
         number = f"CAST({number} AS BIGINT)"
     if precision == "0":
         return f"timestamp_seconds({number})"

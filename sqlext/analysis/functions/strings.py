@@ -70,7 +70,7 @@ def _split_index(call: CallTexts) -> str:
     text, separator, index = call.args
     if call.type(1) is not None and call.root(1) not in ("CHAR", "VARCHAR", "NULL"):
         separator = f"chr({separator})"
-    return f"get(split({text}, {_literally(call, 1, separator)}), {index})"
+    return f"get(split(nullif({text}, ''), {_literally(call, 1, separator)}), {index})"
 
 
 def _literally(call: CallTexts, index: int, text: str) -> str:
@@ -117,7 +117,14 @@ def _sided_trim(side: str, name: str):  # type: ignore[no-untyped-def]
 
 
 def _substring(call: CallTexts) -> str:
-    return f"substring({', '.join(call.args)})"
+    """A start before the text gives an empty text, a negative length NULL; Spark cuts what lies inside."""
+    plain = f"substring({', '.join(call.args)})"
+    cases = []
+    if not call.args[1].isdigit():
+        cases.append(f"WHEN {call.args[1]} < -length({call.args[0]}) THEN ''")
+    if call.count > 2 and not call.args[2].isdigit():
+        cases.insert(0, f"WHEN {call.args[2]} < 0 THEN NULL")
+    return f"CASE {' '.join(cases)} ELSE {plain} END" if cases else plain
 
 
 def _overlay(call: CallTexts) -> str:
@@ -184,7 +191,7 @@ def _regexp(call: CallTexts) -> str:
     """An empty pattern matches nothing in Flink."""
     if call.literal(1):
         return f"({call.atom(0)} RLIKE {call.atom(1)})"
-    return f"({call.atom(0)} RLIKE {call.atom(1)} AND {call.atom(1)} <> '')"
+    return f"if({call.args[1]} = '', {call.atom(0)} IS NULL AND NULL, {call.atom(0)} RLIKE {call.atom(1)})"
 
 
 def _format(template: str):  # type: ignore[no-untyped-def]

@@ -6,7 +6,7 @@ zone: where that zone has gaps (summer time) a form is used that never leaves NT
 
 from __future__ import annotations
 
-from sqlext.analysis.functions import instants, truncation
+from sqlext.analysis.functions import date_patterns, instants, truncation
 from sqlext.analysis.functions.arithmetic import whole_type
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.results import never_null, nullable, same_as, strict, unknown
@@ -116,16 +116,21 @@ def _timestampdiff(call: CallTexts) -> str:
         for text, root in zip(call.args[1:], (call.root(1), call.root(2)), strict=True)
     ]
     text = f"timestampdiff({unit}, {sides[0]}, {sides[1]})"
-    if unit in ("MILLISECOND", "MICROSECOND"):
-        return f"CAST(shiftright(shiftleft({text}, 32), 32) AS INT)"
+    if unit == "MILLISECOND":
+        # Flink counts whole seconds first (measured on 2.3).
+        seconds = f"timestampdiff(SECOND, {sides[0]}, {sides[1]})"
+        return f"CAST(shiftright(shiftleft({seconds} * 1000, 32), 32) AS INT)"
     return f"CAST({text} AS INT)"
 
 
 def _date_format(call: CallTexts) -> str:
-    """Spark refuses week letters that Flink's (Java's) formatter knows; they are not rewritten."""
-    text = call.args[0]
+    """A text must be a whole timestamp; Spark refuses the week letters of Java's patterns."""
+    text, pattern = call.args[0], call.literal(1)
     if call.root(0) in ("CHAR", "VARCHAR"):
-        text = f"try_cast({text} AS TIMESTAMP)"
+        text = f"try_to_timestamp(left({text}, 19), 'yyyy-MM-dd HH:mm:ss')"
+    by_week = date_patterns.date_format(text, pattern) if pattern else None
+    if by_week is not None:
+        return by_week
     return f"date_format({text}, {call.args[1]})"
 
 

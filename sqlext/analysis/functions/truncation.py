@@ -48,6 +48,10 @@ def ceil(text: str, unit: str, type_: LogicalType | None, zone: str) -> str:
         return f"({floor(f'date_sub({text}, 1)', unit, type_, zone)} + {step})" if unit != "DAY" else text
     if root == "TIME":
         return text
+    if unit in _DATE_UNITS and unit != "DAY":
+        # Flink looks at the date alone: noon of January 1 is its own ceiling, cut to midnight.
+        day = f"date_sub(CAST({text} AS DATE), 1)"
+        return f"CAST({_date(day, unit)} + {step} AS {'TIMESTAMP' if root == 'TIMESTAMP_LTZ' else 'TIMESTAMP_NTZ'})"
     before = f"({text} - INTERVAL '0.000001' SECOND)"
     return f"({floor(before, unit, type_, zone)} + {step})"
 

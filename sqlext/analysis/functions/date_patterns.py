@@ -1,0 +1,54 @@
+"""DATE_FORMAT with the pattern letters of Java that Spark refuses: week-based years and weeks.
+
+Weeks are those of the US locale, which Flink's formatter uses: they begin on Sunday, and the week with
+January 1 is the first. A week belongs to the year of its Saturday.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlext.rewrite import quoting
+
+#: A quoted text, a run of one letter, or anything else.
+_PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+")
+
+_SATURDAY = "date_add({0}, 7 - dayofweek({0}))"
+_WEEK_FIELDS = {
+    "Y": f"year({_SATURDAY})",
+    "w": f"(dayofyear({_SATURDAY}) - 1) DIV 7 + 1",
+    "W": "(day({0}) + dayofweek(trunc({0}, 'MONTH')) - 2) DIV 7 + 1",
+    "e": "dayofweek({0})",
+}
+
+
+def date_format(text: str, pattern: str) -> str | None:
+    """Return a formatted time for a literal pattern, None if Spark's own date_format takes the pattern."""
+    pieces = [match.group() for match in _PIECE.finditer(pattern)]
+    if not any(p[0] in "YwWeu" for p in pieces):
+        return None
+    return f"concat({', '.join(_chunks(text, pieces))})"
+
+
+def _chunks(text: str, pieces: list[str]) -> list[str]:
+    chunks: list[str] = []
+    plain = ""
+    for piece in pieces:
+        field = _WEEK_FIELDS.get(piece[0])
+        if field is None:
+            plain += piece.replace("u", "y") if piece[0] == "u" else piece
+            continue
+        if plain:
+            chunks.append(f"date_format({text}, {quoting.string(plain)})")
+            plain = ""
+        chunks.append(_week_field(field.format(f"CAST({text} AS DATE)"), piece))
+    if plain:
+        chunks.append(f"date_format({text}, {quoting.string(plain)})")
+    return chunks
+
+
+def _week_field(number: str, piece: str) -> str:
+    width = len(piece)
+    if piece == "YY":
+        return f"lpad(CAST(({number}) % 100 AS STRING), 2, '0')"
+    return f"CAST({number} AS STRING)" if width == 1 else f"lpad(CAST({number} AS STRING), {width}, '0')"

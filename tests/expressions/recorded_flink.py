@@ -1,0 +1,116 @@
+"""The table that the answers were recorded over, and an environment that knows its types."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sqlext import types as t
+from sqlext.analysis.typing import TypeInference
+from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
+from sqlext.dialect.query_nodes import Query
+from sqlext.types import LogicalType
+
+RECORDED = Path(__file__).parent / "recorded"
+
+COLUMNS: dict[str, LogicalType] = {
+    "id": t.INT,
+    "s": t.STRING,
+    "n": t.INT,
+    "x": t.DOUBLE,
+    "b": t.BOOLEAN,
+    "ts": t.TIMESTAMP3,
+    "j": t.STRING,
+    "u": t.STRING,
+    "l": t.BIGINT,
+    "f": t.FLOAT,
+    "ti": t.TINYINT,
+    "si": t.SMALLINT,
+    "d": t.DATE,
+    "tm": t.TIME,
+    "de": t.decimal(10, 2),
+    "lz": t.TIMESTAMP_LTZ3,
+    "ai": t.array(t.INT).not_null(),
+    "ast": t.array(t.STRING).not_null(),
+    "mp": t.map_of(t.char(1).not_null(), t.INT).not_null(),
+    "bs": t.BYTES,
+    "ro": t.row(t.Field("p", t.INT), t.Field("q", t.STRING)).not_null(),
+    "vc": LogicalType("VARCHAR", 20),
+    "ch": t.char(2).not_null(),
+    "ts6": t.timestamp(6),
+}
+
+#: The columns beyond those of the file, for Spark.
+DERIVED = (
+    "CAST(n AS BIGINT) l",
+    "CAST(x AS FLOAT) f",
+    "CAST(id AS TINYINT) ti",
+    "CAST(id AS SMALLINT) si",
+    "CAST(ts AS DATE) d",
+    "CAST(substring(CAST(ts AS STRING), 12, 8) AS TIME(0)) tm",
+    "TRY_CAST(x AS DECIMAL(10, 2)) de",
+    "timestamp_millis(shiftright(shiftleft(id * 1000000000L, 32), 32)) lz",
+    "array(id, n) ai",
+    "array(s, 'z') ast",
+    "map('a', n) mp",
+    "CAST(s AS BINARY) bs",
+    "named_struct('p', id, 'q', s) ro",
+    "s vc",
+    "'ab' ch",
+    "ts ts6",
+)
+FILE_SCHEMA = "id INT, s STRING, n INT, x DOUBLE, b BOOLEAN, ts TIMESTAMP_NTZ, j STRING, u STRING"
+
+
+def recorded(name: str) -> list[dict[str, Any]]:
+    """Return the answers in one file."""
+    lines = (RECORDED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def differences(kind: str) -> dict[str, str]:
+    """Return the expressions whose answer is another one here, and why."""
+    found: dict[str, str] = {}
+    section = ""
+    for line in (RECORDED / "differences.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif "  -->  " in line and not line.startswith("#") and section == kind:
+            expression, _, reason = line.partition("  -->  ")
+            found[expression] = reason
+    return found
+
+
+class Strs:
+    """Implements TypeEnv and RenderContext over the table."""
+
+    def __init__(self, mode: str = "flink", columns: dict[str, LogicalType] = COLUMNS, zone: str = "UTC") -> None:
+        self.mode = mode
+        self.zone = zone
+        self.columns = columns
+        self.inference = TypeInference(self)
+
+    def column_type(self, ref: ColumnRef) -> LogicalType | None:
+        """Return the type of a column or a field of it."""
+        type_ = self.columns.get(ref.parts[0])
+        for name in ref.parts[1:]:
+            type_ = next((f.type for f in type_.fields if f.name == name), None) if type_ else None
+        return type_
+
+    def query_type(self, query: Query) -> LogicalType | None:
+        """Sub-queries are unknown."""
+
+    def column(self, ref: ColumnRef) -> str | None:
+        """Columns stay as they are."""
+
+    def call(self, call: Call) -> str | None:
+        """No call is replaced."""
+
+    def type_of(self, expr: Expr) -> LogicalType | None:
+        """Return an expression's type."""
+        return self.inference.type_of(expr)
+
+    def query(self, query: Query) -> str:
+        """Sub-queries stay as they are."""
+        return query.span.text
