@@ -1,0 +1,212 @@
+"""A view's query as SHOW CREATE VIEW prints it: names made full, stars expanded, in Calcite's form.
+
+Flink stores that form; we store the user's text and print the form where we can, the user's text otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlext.analysis.definitions.flink_text import Printer, Unprintable
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.queries import QueryBinder
+from sqlext.analysis.relations import RelationBinder
+from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.catalog.model import Table, View
+from sqlext.dialect import query_nodes as q
+from sqlext.dialect.expression_nodes import ColumnRef, Node, Star
+from sqlext.dialect.queries import parse_query_text
+from sqlext.errors import SqlExtError
+from sqlext.types import quote
+
+_Ctes = dict[str, tuple[q.Query, tuple[str, ...]]]
+_Column = Callable[[ColumnRef], str]
+
+
+def view_text(view: View, env: Environment) -> str:
+    """Return the query of a view in Flink's form; the user's text where that is not possible."""
+    try:
+        query = parse_query_text(view.query, view.expressions, f"view {view.name.name}")
+        return _QueryText(env.inside(view)).query(query)
+    except (SqlExtError, Unprintable):  # what it reads has changed or gone, or is not Flink's
+        return view.query
+
+
+class _QueryText:
+    """Prints queries in one environment; ``outer`` resolves the columns of an enclosing query."""
+
+    def __init__(self, env: Environment, ctes: _Ctes | None = None, outer: _Column | None = None) -> None:
+        self.env = env
+        self.ctes = ctes or {}
+        self.outer = outer
+        self.anonymous = 0
+
+    def query(self, query: q.Query) -> str:
+        """Return the text of a query."""
+        if query.ctes:
+            ctes = self.ctes | {c.name: (c.query, c.columns) for c in query.ctes}
+            inner = _QueryText(self.env, ctes, self.outer)
+            return f"WITH {', '.join(map(inner._cte, query.ctes))} {inner._ordered(query)}"
+        return self._ordered(query)
+
+    def _cte(self, cte: q.Cte) -> str:
+        columns = f" ({', '.join(map(quote, cte.columns))})" if cte.columns else ""
+        return f"{quote(cte.name)}{columns} AS ({self.query(cte.query)})"
+
+    def _ordered(self, query: q.Query) -> str:
+        lines = [self._body(query.body)]
+        printer = self._printer(query.body.from_) if isinstance(query.body, q.Select) else Printer()
+        if query.order_by:
+            lines.append(f"ORDER BY {', '.join(map(printer.order, query.order_by))}")
+        if query.offset is not None:
+            lines.append(f"OFFSET {printer.text(query.offset)} ROWS")
+        if query.limit is not None:
+            lines.append(f"FETCH NEXT {printer.text(query.limit)} ROWS ONLY")
+        return "\n".join(lines)
+
+    def _body(self, body: q.QueryBody) -> str:
+        if isinstance(body, q.Select):
+            return self._select(body)
+        if isinstance(body, q.SetOperation):
+            op = body.op + (" ALL" if body.all else "")
+            return f"{self._body(body.left)}\n{op}\n{self._body(body.right)}"
+        if isinstance(body, q.Values):
+            rows = (f"ROW({Printer().list(row)})" for row in body.rows)
+            return "VALUES " + ",\n".join(rows)
+        if isinstance(body, q.TableBody):
+            return self._whole(body.table)
+        return self.query(body)
+
+    def _whole(self, relation: q.Relation) -> str:
+        """Print ``TABLE t`` as the SELECT of all its columns."""
+        scope = self._scope(relation)
+        return f"SELECT {', '.join(_all(scope, ()))}\nFROM {self._relation(relation)}"
+
+    def _select(self, select: q.Select) -> str:
+        if select.hints or select.windows or select.qualify is not None or select.emit is not None:
+            raise Unprintable
+        scope = self._scope(select.from_)
+        printer = self._printer(select.from_)
+        items: list[str] = []
+        for item in select.items:
+            if isinstance(item.expr, Star):
+                items += _all(scope, item.expr.qualifier)
+            else:
+                alias = f" AS {quote(item.alias)}" if item.alias else ""
+                items.append(printer.text(item.expr) + alias)
+        lines = [f"SELECT {'DISTINCT ' if select.distinct else ''}{', '.join(items)}"]
+        if select.from_ is not None:
+            lines.append(f"FROM {self._relation(select.from_)}")
+        if select.where is not None:
+            lines.append(f"WHERE {printer.text(select.where)}")
+        if select.group_by is not None:
+            lines.append(f"GROUP BY {', '.join(_grouping(i, printer) for i in select.group_by.items)}")
+        if select.having is not None:
+            lines.append(f"HAVING {printer.text(select.having)}")
+        return "\n".join(lines)
+
+    def _scope(self, relation: q.Relation | None) -> Scope:
+        binder = RelationBinder(QueryBinder(self.env, self.ctes))
+        if relation is not None:
+            binder.bind(relation)
+        return binder.scope()
+
+    def _printer(self, relation: q.Relation | None) -> Printer:
+        scope = self._scope(relation)
+
+        def column(ref: ColumnRef) -> str:
+            if not scope.has(ref) and self.outer is not None:
+                return self.outer(ref)
+            found = scope.find(ref)
+            return ".".join(map(quote, (_name(found.relation, scope), found.column.name, *found.path)))
+
+        return Printer(column, _QueryText(self.env, self.ctes, column).query)
+
+    def _relation(self, relation: q.Relation) -> str:
+        if isinstance(relation, q.TableRef):
+            return self._table(relation)
+        if isinstance(relation, q.SubqueryRef):
+            return self._sub_query(relation)
+        if isinstance(relation, q.Join):
+            return self._join(relation)
+        if isinstance(relation, q.TableFunction):
+            return self._table_function(relation)
+        raise Unprintable
+
+    def _table(self, ref: q.TableRef) -> str:
+        if ref.hints or ref.system_time is not None or ref.version is not None or ref.stream:
+            raise Unprintable
+        alias = ref.alias or q.Alias(ref.parts[-1])
+        if len(ref.parts) == 1 and ref.parts[0] in self.ctes:
+            return quote(ref.parts[0]) + _alias(alias)
+        found = self.env.catalog.lookup(ref.parts)
+        if not isinstance(found, Table | View):
+            raise Unprintable
+        return str(found.name) + _alias(alias)
+
+    def _sub_query(self, ref: q.SubqueryRef) -> str:
+        if ref.lateral:
+            raise Unprintable
+        return f"({self.query(ref.query)}){_alias(ref.alias or self._anonymous())}"
+
+    def _join(self, join: q.Join) -> str:
+        left, right = self._relation(join.left), self._relation(join.right)
+        if join.comma:
+            return f"{left},\n{right}"
+        text = f"{left}\n{'NATURAL ' if join.natural else ''}{join.kind} JOIN {right}"
+        if join.condition is not None:
+            text += f" ON {self._printer(join).text(join.condition)}"
+        return text + (f" USING ({', '.join(map(quote, join.using))})" if join.using else "")
+
+    def _table_function(self, function: q.TableFunction) -> str:
+        if function.lateral:
+            raise Unprintable
+        arguments = ", ".join(self._argument(a) for a in function.args)
+        return f"TABLE({function.function}({arguments})){_alias(function.alias or self._anonymous())}"
+
+    def _argument(self, node: Node) -> str:
+        if isinstance(node, q.Descriptor):
+            return f"DESCRIPTOR({Printer().list(node.columns)})"
+        if isinstance(node, q.TableArgument):
+            keys = f" PARTITION BY {Printer().list(node.partition_by)}" if node.partition_by else ""
+            if isinstance(node.relation, q.SubqueryRef):
+                return f"({self.query(node.relation.query)}){keys}"
+            return f"({self._whole(node.relation)}){keys}"
+        name, value = getattr(node, "name", None), getattr(node, "value", None)
+        if isinstance(name, str) and isinstance(value, Node):  # a named argument, whose value may be any of these
+            return f"{quote(name)} => {self._argument(value)}"
+        return Printer().text(node)
+
+    def _anonymous(self) -> q.Alias:
+        self.anonymous += 1
+        return q.Alias(f"EXPR${self.anonymous - 1}")
+
+
+def _alias(alias: q.Alias) -> str:
+    columns = f" ({', '.join(map(quote, alias.columns))})" if alias.columns else ""
+    return f" AS {quote(alias.name)}{columns}"
+
+
+def _name(relation: ScopeRelation, scope: Scope) -> str:
+    """Return how a relation's columns are qualified: by its alias, by its place if it has none."""
+    if relation.qualifier:
+        return relation.qualifier[-1]
+    return f"EXPR${[r for r in scope.relations if not r.qualifier].index(relation)}"
+
+
+def _all(scope: Scope, qualifier: tuple[str, ...]) -> list[str]:
+    fold = scope.mode == "spark"
+    relations = [r for r in scope.relations if not qualifier or r.answers_to(qualifier, fold)]
+    return [f"{quote(_name(r, scope))}.{quote(c.name)}" for r in relations for c in r.columns if c.name not in r.merged]
+
+
+def _grouping(item: Any, printer: Printer) -> str:
+    if not isinstance(item, q.GroupingSets):
+        return printer.text(item)
+    return f"{item.kind}({', '.join(_set(s, printer) for s in item.sets)})"
+
+
+def _set(items: tuple[Any, ...], printer: Printer) -> str:
+    texts = [_grouping(i, printer) for i in items]
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
