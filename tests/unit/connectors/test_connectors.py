@@ -1,0 +1,185 @@
+"""Connectors: which options, which refusals, what is bounded. No Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from connectors.tables import table
+
+from sqlext.connectors.options import OptionError
+from sqlext.connectors.registry import CONNECTORS, connector_of
+from sqlext.types import BIGINT, BYTES, DATE, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType, array
+
+K = {"k": STRING}
+FILES = {"connector": "filesystem", "path": "/in", "format": "json"}
+KAFKA = {"connector": "kafka", "topic": "t", "properties.bootstrap.servers": "b:9092", "format": "json"}
+
+
+def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: str = "source") -> OptionError:
+    definition = table(columns, options)
+    with pytest.raises(OptionError) as raised:
+        connector_of(definition).validate(definition, role)  # type: ignore[arg-type]
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "option", "word"),
+    [
+        ({}, "OPT-001", None, "has no 'connector' option"),
+        ({"connector": "filesytem"}, "OPT-002", "connector", "did you mean `filesystem`?"),
+        (FILES | {"no-such-option": "1"}, "OPT-003", "no-such-option", "no option 'no-such-option'"),
+        (FILES | {"source.monitor-intervall": "1s"}, "OPT-003", "source.monitor-intervall", "did you mean"),
+        (FILES | {"csv.null-literal": ""}, "OPT-003", "csv.null-literal", "csv.null-literal"),
+        ({"connector": "filesystem", "format": "json"}, "OPT-004", None, "needs option 'path'"),
+        (FILES | {"format": "jsn"}, "OPT-005", "format", "did you mean `json`?"),
+        (FILES | {"format": "debezium-json"}, "LATER-010", "format", "updates and deletes"),
+        (FILES | {"source.monitor-interval": "soon"}, "OPT-005", "source.monitor-interval", "a duration"),
+        (FILES | {"source.path.regex-pattern": "("}, "OPT-005", "source.path.regex-pattern", "regular expression"),
+        (FILES | {"json.ignore-parse-errors": "yes"}, "OPT-005", "json.ignore-parse-errors", "true or false"),
+        (
+            FILES | {"json.ignore-parse-errors": "true", "json.fail-on-missing-field": "true"},
+            "OPT-005",
+            "json.fail-on-missing-field",
+            "both be true",
+        ),
+        ({"connector": "print"}, "OPT-006", "connector", "only be written to"),
+        ({"connector": "delta"}, "OPT-004", None, "'path' or 'table-name'"),
+        ({"connector": "delta", "path": "/a", "table-name": "b"}, "OPT-005", "table-name", "not both"),
+        ({"connector": "rate"}, "OPT-008", None, "`k` (STRING)"),
+        ({"connector": "datagen", "fields.x.min": "1"}, "OPT-003", "fields.x.min", "no column `x`"),
+        ({"connector": "datagen", "fields.k.kind": "sequence"}, "OPT-004", "fields.k.kind", "fields.k.start"),
+        ({"connector": "datagen", "fields.k.kind": "odd"}, "OPT-005", "fields.k.kind", "random or sequence"),
+        ({"connector": "spark"}, "OPT-004", None, "needs option 'format'"),
+        ({"connector": "kafka", "format": "json", "topic": "t"}, "OPT-004", None, "bootstrap.servers"),
+        (KAFKA | {"topic-pattern": "t.*"}, "OPT-004", None, "either option 'topic'"),
+        (KAFKA | {"format": "avro"}, "OPT-005", "format", "no format 'avro'"),
+        (KAFKA | {"key.fields": "k"}, "OPT-004", "key.format", "go together"),
+        (KAFKA | {"key.fields": "x", "key.format": "json"}, "OPT-005", "key.fields", "`x` is no column"),
+        (KAFKA | {"scan.startup.mode": "timestamp"}, "OPT-004", "scan.startup.mode", "timestamp-millis"),
+        (KAFKA | {"scan.startup.specific-offsets": "0:1"}, "OPT-005", "scan.startup.specific-offsets", "partition:0"),
+    ],
+)
+def test_refusals(options: dict[str, str], code: str, option: str | None, word: str) -> None:
+    error = refusal(options)
+    assert (error.code, error.option) == (code, option)
+    assert word in f"{error.message} {error.hint}"
+
+
+def test_columns_a_connector_cannot_hold() -> None:
+    assert refusal({"connector": "datagen"}, {"a": array(INT)}).code == "OPT-008"
+    assert refusal({"connector": "datagen", "fields.i.min": "5", "fields.i.max": "4"}, {"i": INT}).code == "OPT-005"
+    assert refusal(KAFKA | {"format": "raw"}, {"a": STRING, "b": STRING}).code == "OPT-008"
+    definition = table(K, FILES, metadata={"m": (STRING, "file.pat")})
+    with pytest.raises(OptionError, match="no metadata") as raised:
+        connector_of(definition).validate(definition, "source")
+    assert "`file.path`" in (raised.value.hint or "")
+    for partitions in (("x",), ("k",)):
+        definition = table(K, FILES, partitioned_by=partitions)
+        with pytest.raises(OptionError) as raised:
+            connector_of(definition).validate(definition, "source")
+        assert raised.value.code == "OPT-008"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        FILES | {"json.no-such-option": "1"},
+        FILES | {"format": "csv", "csv.field-delimiter": "\\t", "csv.whatever": "x"},
+        FILES | {"scan.watermark.emit.strategy": "on-event", "scan.watermark.idle-timeout": "1min"},
+        FILES | {"sqlext.any": "thing", "scan.mode": "snapshot", "sink.rolling-policy.file-size": "128MB"},
+        FILES | {"format": "parquet", "parquet.compression": "snappy"},
+        KAFKA | {"properties.group.id": "g", "properties.sasl.jaas.config": "env:JAAS", "json.x": "y"},
+        {"connector": "delta", "path": "/d", "startingVersion": "latest", "delta.appendOnly": "true"},
+        {"connector": "datagen", "rows-per-second": "5", "fields.k.length": "3", "fields.k.null-rate": "0.5"},
+        {"connector": "spark", "format": "socket", "host": "localhost", "port": "1"},
+    ],
+)
+def test_accepted(options: dict[str, str]) -> None:
+    definition = table(K, options)
+    connector_of(definition).validate(definition, "source")
+
+
+@pytest.mark.parametrize(
+    ("options", "bounded"),
+    [
+        (FILES, True),
+        (FILES | {"source.monitor-interval": "5 s"}, False),
+        ({"connector": "delta", "path": "/d"}, True),
+        ({"connector": "delta", "path": "/d", "scan.mode": "streaming"}, False),
+        (KAFKA, False),
+        (KAFKA | {"scan.bounded.mode": "latest-offset"}, True),
+        ({"connector": "rate"}, False),
+        ({"connector": "datagen"}, False),
+        ({"connector": "datagen", "number-of-rows": "5"}, True),
+        ({"connector": "datagen", "fields.k.kind": "sequence", "fields.k.start": "1", "fields.k.end": "3"}, True),
+        ({"connector": "spark", "format": "csv"}, True),
+        ({"connector": "spark", "format": "socket"}, False),
+    ],
+)
+def test_bounded(options: dict[str, str], bounded: bool) -> None:
+    definition = table(K, options)
+    assert connector_of(definition).bounded(definition) is bounded
+
+
+def test_a_source_as_portable_sql() -> None:
+    definition = table({"k": STRING, "ts": TIMESTAMP3}, FILES, rowtime="ts")
+    spec = connector_of(definition).read_spec(definition)
+    assert spec.schema == (("k", "STRING"), ("ts", "TIMESTAMP"))
+    assert dict(spec.options) == {"mode": "FAILFAST", "timeZone": "UTC", "recursiveFileLookup": "true"}
+    assert (spec.format, spec.path, spec.is_projection_only) == ("json", "/in", True)
+    csv = table({"v": INT, "ts": TIMESTAMP3}, FILES | {"format": "csv", "csv.null-literal": ""}, rowtime="ts")
+    assert connector_of(csv).read_spec(csv).select("raw") == (
+        "SELECT CAST(`v` AS INT) AS `v`, CAST(`ts` AS TIMESTAMP) AS `ts` FROM raw"
+    )
+    with_path = table(K, FILES, metadata={"p": (STRING, "file.path")})
+    assert connector_of(with_path).read_spec(with_path).file_metadata
+
+
+def test_kafka_options_by_sparks_names() -> None:
+    options = KAFKA | {
+        "topic": "a;b",
+        "properties.security.protocol": "SSL",
+        "properties.auto.offset.reset": "latest",
+        "properties.group.id": "g",
+        "scan.bounded.mode": "timestamp",
+        "scan.bounded.timestamp-millis": "7",
+        "key.format": "json",
+        "key.fields": "key_id",
+        "key.fields-prefix": "key_",
+        "value.fields-include": "EXCEPT_KEY",
+    }
+    columns = {"key_id": BIGINT, "d": DATE, "ts": TIMESTAMP_LTZ3}
+    definition = table(columns, options, metadata={"o": (BIGINT, "offset"), "h": (BYTES, "timestamp-type")})
+    spec = connector_of(definition).read_spec(definition)
+    assert dict(spec.options) == {
+        "kafka.bootstrap.servers": "b:9092",
+        "kafka.security.protocol": "SSL",
+        "subscribe": "a,b",
+        "groupIdPrefix": "g",
+    }
+    assert spec.stream_options == (("startingOffsets", "latest"),)
+    assert ("endingTimestamp", "7") in spec.batch_options
+    assert spec.filters == ("value IS NOT NULL", "timestamp < timestamp_millis(7)")
+    assert dict(spec.derived)["__key"].startswith("from_json(CAST(key AS STRING), '`id` BIGINT'")
+    assert spec.columns[0].expression == "`__key`.`id`"
+    offsets = KAFKA | {
+        "scan.startup.mode": "specific-offsets",
+        "scan.startup.specific-offsets": "partition:0,offset:42;partition:1,offset:300",
+    }
+    definition = table(K, offsets)
+    found = connector_of(definition).read_spec(definition).stream_options
+    assert found == (("startingOffsets", '{"t": {"0": 42, "1": 300}}'),)
+
+
+def test_every_connector_has_a_name_and_roles() -> None:
+    assert {name: c.name for name, c in CONNECTORS.items()} == {n: n for n in CONNECTORS}
+    assert all(c.roles for c in CONNECTORS.values())
+
+
+def test_descriptions_need_no_spark() -> None:
+    code = (
+        "import sys, sqlext.connectors.registry as r; sys.exit(any(m in sys.modules for m in ('pyspark', 'pyarrow')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
