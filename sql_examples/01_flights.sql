@@ -131,7 +131,7 @@ SELECT d.origin, d.window_start, d.flights, d.cancelled, ROUND(d.avg_delay, 1) A
 FROM hourly_delays AS d
 LEFT JOIN hourly_weather AS w ON d.origin = w.origin AND d.window_start = w.window_start
 WHERE d.flights >= 10
-ORDER BY d.avg_delay DESC
+ORDER BY avg_delay DESC, max_delay DESC
 LIMIT 8;
 
 -- The days with the most cancellations.

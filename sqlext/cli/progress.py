@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
+from itertools import chain
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -73,10 +74,18 @@ class Watch:
         while not ended:
             ended = self._ended.wait(_SECONDS_BETWEEN_LOOKS)
             for query in tuple(self.queries):
-                line = progress_line(query.name, query.progress)
-                if last.get(query.name) != line:
-                    last[query.name] = line
-                    self._console.print(line, markup=False, highlight=False)
+                for name, progress in by_sink(query):
+                    line = progress_line(name, progress)
+                    if last.get(name) != line:
+                        last[name] = line
+                        self._console.print(line, markup=False, highlight=False)
+
+
+def by_sink(query: RunningQuery) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    """Return the progress of each single query of a job (a statement set has several), by name."""
+    progress = query.progress
+    parts: Mapping[str, Mapping[str, Any]] = progress.get("parts") or {query.name: progress}
+    return parts.items()
 
 
 def progress_table(queries: list[RunningQuery]) -> Table:
@@ -84,10 +93,9 @@ def progress_table(queries: list[RunningQuery]) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     for title in _COLUMNS:
         table.add_column(title, justify="left" if title in ("query", "watermark", "status") else "right")
-    for query in queries:
-        p = query.progress
+    for name, p in chain.from_iterable(map(by_sink, queries)):
         table.add_row(
-            query.name,
+            name,
             _count(p.get("batch")),
             _count(p.get("rows_in")),
             watermark(p.get("watermark")),

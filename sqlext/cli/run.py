@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from sqlext.cli.progress import Watch, summary
+from sqlext.cli.progress import Watch, by_sink, summary
 from sqlext.cli.tables import result_table
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
 
     output, messages = console(), console(stderr=True)
     session = sqlext.connect(catalog=options.catalog)
+    shown = Shown(output)
     with Watch(messages, shown=options.progress) as watch:
 
         def show(result: Result) -> None:
             if result.query is not None:
                 watch.add(result.query)
-            elif result.columns and result.rows:
-                output.print(result_table(result.columns, result.rows))
+            shown.add(result)
 
         session.run(
             file,
@@ -55,8 +55,37 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
             run_for=options.run_for,
             trigger_interval=options.trigger_interval,
         )
+        try:
+            for running in session.queries:
+                running.await_termination()
+        except KeyboardInterrupt:
+            session.stop()
+    shown.flush()
     for query in watch.queries:
-        messages.print(summary(query.name, query.progress), highlight=False)
+        for name, progress in by_sink(query):
+            messages.print(summary(name, progress), markup=False, highlight=False)
+
+
+class Shown:
+    """Prints results in the order of their statements, rows of a streaming query once it has ended."""
+
+    def __init__(self, output: Console) -> None:
+        self._output = output
+        self._waiting: list[Result] = []
+
+    def add(self, result: Result) -> None:
+        """Print this result, unless its rows are still to come."""
+        self.flush()
+        self._waiting.append(result)
+        if result.query is None:
+            self.flush()
+
+    def flush(self) -> None:
+        """Print what was waiting: its query has ended, or will give no more rows."""
+        for result in self._waiting:
+            if result.columns:
+                self._output.print(result_table(result.columns, result.rows))
+        self._waiting.clear()
 
 
 def console(*, stderr: bool = False) -> Console:
