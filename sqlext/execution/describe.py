@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sqlext.analysis.definitions.create_text import metadata_text, stored_text
+from sqlext.analysis.definitions.views import query_columns
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
 from sqlext.analysis.scans import table_columns
 from sqlext.catalog.model import Column, Table
 from sqlext.catalog.session_catalog import SessionCatalog
@@ -39,8 +39,8 @@ def describe_relation(
     if isinstance(found, Table):
         return _describe_table(found)
     query = Query(span, TableBody(span, TableRef(span, name, span)))
-    columns = QueryBinder(env).bind(query).columns
-    return COLUMNS, [(c.name, c.type_text(), _nullable(c.type), None, None, None) for c in columns]
+    shown = query_columns(query, env)
+    return COLUMNS, [(c.name, c.type_text(), _nullable(c.type), None, None, None) for c in shown]
 
 
 def _describe_table(table: Table) -> tuple[tuple[str, ...], list[Row]]:

@@ -158,7 +158,7 @@ def _checked(table: Table, expressions: Expressions) -> Table:
     Raises:
         SqlExtError: if the change makes a part of it invalid that it does not mention.
     """
-    columns = typed(table.columns, expressions)
+    columns = typed(keys.not_null(table.columns, table.primary_key), expressions)
     if table.primary_key is not None:
         for name in table.primary_key.columns:
             column = find(columns, name)
@@ -167,7 +167,7 @@ def _checked(table: Table, expressions: Expressions) -> Table:
     keys.check_partitions(table.partitioned_by, columns, expressions.span)
     if table.watermark is not None:
         watermarks.check_watermark(table.watermark, columns, expressions, expressions.span)
-    return replace(table, columns=keys.not_null(columns, table.primary_key))
+    return replace(table, columns=columns)
 
 
 def _missing(table: Table, name: str, span: Span) -> SqlExtError:

@@ -37,12 +37,15 @@ class Unprintable(Exception):  # noqa: N818 - it is caught, never shown
     """An expression of Spark's that Flink's printer has no form for."""
 
 
-def expression_text(expression: e.Expr) -> str:
+def expression_text(expression: e.Expr, mode: str = "flink") -> str:
     """Return an expression as Flink prints it; the user's text if it has parts that Flink does not know."""
+    text = expression.span.text
+    if mode == "spark" and "\\" in text:  # an escape, which Flink's quoting would not keep
+        return text
     try:
         return Printer().text(expression)
     except Unprintable:
-        return expression.span.text
+        return text
 
 
 class Printer:

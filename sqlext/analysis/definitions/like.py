@@ -109,12 +109,17 @@ def _check_column(
             "DDL-011",
             f"the base table has a column `{column.name}` too",
             span=definition.span,
-            hint="give it another name" if inherited.kind == "physical" else f"EXCLUDING {_FEATURE[inherited.kind]}",
+            hint=_way_out(inherited),
         )
     feature = _FEATURE[column.kind]
     if strategies[feature] != _OVERWRITING:
         hint = f"EXCLUDING {feature} or OVERWRITING {feature}"
         raise _both(f"has a {column.kind} column `{column.name}`", hint, definition.span)
+
+
+def _way_out(inherited: Column) -> str:
+    feature = _FEATURE.get(inherited.kind)
+    return f"write LIKE ... (EXCLUDING {feature})" if feature else "give it another name"
 
 
 def _without_overwritten(mark: Watermark | None, definition: WatermarkDef, strategy: str) -> Watermark | None:

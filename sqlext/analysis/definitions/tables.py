@@ -29,15 +29,17 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
     own = columns_of(statement.columns, expressions)
     base = Inherited()
     if statement.like is not None:
+        if statement.query is not None:
+            raise SqlExtError("DDL-014", "CREATE TABLE has LIKE or AS, not both", span=statement.like.span)
         base = inherit(statement, statement.like, base_table(statement.like, catalog), own)
         _check_meaning(statement, statement.like, base, expressions)
     source = base.columns
     if statement.query is not None:
         source = ctas_columns(statement, statement.query, own, env)
     taken = {c.name for c in source}
-    columns = typed((*source, *(c for c in own if c.name not in taken)), expressions)
+    columns = (*source, *(c for c in own if c.name not in taken))
     key = _primary_key(statement, columns, base)
-    columns = keys.not_null(columns, key)
+    columns = typed(keys.not_null(columns, key), expressions)
     partitions = statement.partitioned_by or base.partitioned_by
     keys.check_partitions(partitions, columns, statement.name_span)
     mark = _watermark(statement, columns, base, expressions)

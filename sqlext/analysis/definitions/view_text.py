@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlext.analysis.definitions.flink_text import Printer, Unprintable
+from sqlext.analysis.definitions.views import as_batch
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.queries import QueryBinder
 from sqlext.analysis.relations import RelationBinder
@@ -25,10 +26,12 @@ _Column = Callable[[ColumnRef], str]
 
 
 def view_text(view: View, env: Environment) -> str:
-    """Return the query of a view in Flink's form; the user's text where that is not possible."""
+    """Return the query of a view in Flink's form; the user's text where that is not possible, or where it is Spark's."""
+    if view.expressions != "flink":
+        return view.query
     try:
         query = parse_query_text(view.query, view.expressions, f"view {view.name.name}")
-        return _QueryText(env.inside(view)).query(query)
+        return _QueryText(as_batch(env.inside(view))).query(query)
     except (SqlExtError, Unprintable):  # what it reads has changed or gone, or is not Flink's
         return view.query
 

@@ -14,6 +14,7 @@ from sqlext.dialect.expression_nodes import Star
 from sqlext.dialect.query_nodes import Cte, Query, Select, TableRef
 from sqlext.dialect.statement_nodes import CreateView
 from sqlext.errors import SqlExtError
+from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
 
 
@@ -28,8 +29,7 @@ def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) ->
     _refuse_itself(statement.query, name, catalog)
     # As if it were being expanded: a view in between that reads this one is found as well.
     inside = replace(env, expanding=(*env.expanding, name.plain))
-    columns = tuple(c.name for c in QueryBinder(inside).bind(statement.query).columns)
-    columns = _named(statement, columns)
+    columns = _named(statement, tuple(c.name for c in query_columns(statement.query, inside)))
     text = statement.query.span.text
     if not statement.temporary:
         try:
@@ -46,6 +46,31 @@ def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) ->
         catalog.current_catalog,
         catalog.current_database,
     )
+
+
+def query_columns(query: Query, env: Environment) -> tuple[PlanColumn, ...]:
+    """Return the columns of a query that is defined or described, not run.
+
+    What only a stream cannot do yet (LATER-...) is refused when the query is used: until then it is read as batch, where
+    it has the same columns.
+
+    Raises:
+        SqlExtError: what is wrong with the query.
+    """
+    try:
+        return QueryBinder(env).bind(query).columns
+    except SqlExtError as error:
+        if not error.code.startswith("LATER-") or not env.settings.streaming:
+            raise
+        try:
+            return QueryBinder(as_batch(env)).bind(query).columns
+        except SqlExtError:
+            raise error from None
+
+
+def as_batch(env: Environment) -> Environment:
+    """Return the surroundings in which nothing is a stream."""
+    return replace(env, settings=env.settings.with_value("execution.runtime-mode", "batch"))
 
 
 def _named(statement: CreateView, columns: tuple[str, ...]) -> tuple[str, ...]:
