@@ -26,7 +26,7 @@ _Column = Callable[[ColumnRef], str]
 
 
 def view_text(view: View, env: Environment) -> str:
-    """Return the query of a view in Flink's form; the user's text where that is not possible, or where it is Spark's."""
+    """Return the query of a view in Flink's form; the user's text where it is Spark's or that is not possible."""
     if view.expressions != "flink":
         return view.query
     try:

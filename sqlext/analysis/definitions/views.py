@@ -51,8 +51,8 @@ def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) ->
 def query_columns(query: Query, env: Environment) -> tuple[PlanColumn, ...]:
     """Return the columns of a query that is defined or described, not run.
 
-    What only a stream cannot do yet (LATER-...) is refused when the query is used: until then it is read as batch, where
-    it has the same columns.
+    What only a stream cannot do yet (LATER-...) is refused when the query is used: until then it is read as batch,
+    where it has the same columns.
 
     Raises:
         SqlExtError: what is wrong with the query.

@@ -1,0 +1,79 @@
+"""CREATE VIEW."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Definitions
+
+TABLE = "CREATE TABLE t (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json')"
+
+
+@pytest.fixture
+def views(flink: Definitions) -> Definitions:
+    flink.run(TABLE)
+    return flink
+
+
+def test_a_view_keeps_its_text_and_what_gives_it_its_meaning(views: Definitions) -> None:
+    views.run("CREATE VIEW w (a, b) COMMENT 'c' AS SELECT k, -- why\n  v + 1 FROM t;")
+    view = views.view("w")
+    assert (view.columns, view.query) == (("a", "b"), "SELECT k, -- why\n  v + 1 FROM t")
+    assert (view.comment, view.expressions, view.catalog, view.database) == (
+        "c",
+        "flink",
+        "default_catalog",
+        "default_database",
+    )
+
+
+def test_columns_are_those_of_the_query(views: Definitions) -> None:
+    views.run("CREATE VIEW w AS SELECT *, v * 2 FROM t")
+    assert views.view("w").columns == ("k", "v", "EXPR$1")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "at"),
+    [
+        ("CREATE VIEW w AS SELECT k FROM nope", "NAME-002", "nope"),
+        ("CREATE VIEW w AS SELECT zz FROM t", "NAME-003", "zz"),
+        ("CREATE VIEW w (a, b) AS SELECT k FROM t", "DDL-021", "w (a"),
+        ("CREATE VIEW w AS SELECT k, v AS k FROM t", "DDL-021", "v AS k"),
+        ("CREATE VIEW w (a, a) AS SELECT k, v FROM t", "DDL-021", "w (a"),
+    ],
+)
+def test_refused(views: Definitions, text: str, code: str, at: str) -> None:
+    views.refuse(text, code, at)
+
+
+@pytest.mark.parametrize("kind", ["VIEW w AS SELECT * FROM w", "TEMPORARY VIEW t AS SELECT k FROM (SELECT * FROM t)"])
+def test_a_view_cannot_read_itself(views: Definitions, kind: str) -> None:
+    views.refuse(f"CREATE {kind}", "DDL-020")
+
+
+def test_secrets_in_hints_are_not_stored(views: Definitions) -> None:
+    kafka = "'connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'h:1', 'format' = 'json'"
+    views.run(f"CREATE TABLE q (k STRING) WITH ({kafka})")
+    hint = "/*+ OPTIONS('properties.sasl.jaas.config' = 'hunter2') */"
+    error = views.refuse(f"CREATE VIEW w AS SELECT k FROM q {hint}", "OPT-090")
+    assert error.span is not None
+    assert "hunter2" not in str(error)
+    views.run(f"CREATE TEMPORARY VIEW w AS SELECT k FROM q {hint}")
+
+
+def test_a_circle_of_views_is_refused(views: Definitions) -> None:
+    views.run("CREATE VIEW a AS SELECT k FROM t; CREATE VIEW b AS SELECT k FROM a;")
+    views.refuse("CREATE OR REPLACE VIEW a AS SELECT k FROM b", "DDL-020")
+
+
+def test_a_with_query_of_the_views_name_is_not_the_view(views: Definitions) -> None:
+    views.run("CREATE VIEW w AS WITH w AS (SELECT k FROM t) SELECT k FROM w")
+    assert views.view("w").columns == ("k",)
+
+
+def test_what_waits_for_an_operator_can_be_defined_and_described(views: Definitions) -> None:
+    views.run("CREATE VIEW w AS SELECT k, COUNT(DISTINCT v) AS c FROM t GROUP BY k")
+    assert views.run("DESCRIBE w") == [
+        ("k", "STRING", True, None, None, None),
+        ("c", "BIGINT", False, None, None, None),
+    ]
