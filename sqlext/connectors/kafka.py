@@ -21,6 +21,7 @@ from sqlext.connectors.base import (
     metadata_key,
     physical_fields,
     read_columns,
+    written_columns,
 )
 from sqlext.connectors.conversions import output_type, wall_to_instant
 from sqlext.connectors.csv_format import CsvFormat
@@ -114,6 +115,8 @@ class Kafka(Connector):
         if not (table.option("format") or table.option("value.format")):
             raise OptionError("OPT-004", f"{self.owner} needs option 'format' or 'value.format'")
         self._validate_topic(table, role)
+        if role == "sink":
+            self._validate_sink(table)
         _validate_keys(table)
         for mode, option in (("timestamp", "timestamp-millis"), ("specific-offsets", "specific-offsets")):
             for scan in ("scan.startup", "scan.bounded"):
@@ -129,6 +132,15 @@ class Kafka(Connector):
             raise OptionError("OPT-004", f"{self.owner} needs either option 'topic' or option 'topic-pattern'")
         if role == "sink" and (topic is None or ";" in topic):
             raise OptionError("OPT-005", f"a {self.owner} sink writes to one 'topic'", option="topic")
+
+    def _validate_sink(self, table: Table) -> None:
+        if (table.option("sink.delivery-guarantee") or "").lower() == "exactly-once":
+            message = "Spark writes to Kafka at least once: a batch that is run again sends its records again"
+            raise OptionError("OPT-005", message, option="sink.delivery-guarantee")
+        for column in written_columns(table):
+            if column.metadata_key not in (None, "headers"):
+                message = f"Spark writes no metadata '{column.metadata_key}' to Kafka: declare `{column.name}` VIRTUAL"
+                raise OptionError("OPT-007", message)
 
     def bounded(self, table: Table) -> bool:
         """Return whether ``scan.bounded.mode`` ends it."""

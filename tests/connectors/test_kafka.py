@@ -1,0 +1,136 @@
+"""Kafka against a real broker: read to the latest offset, into Delta and into another topic."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from connectors.tables import table
+from kafka_broker import fetch_spark_connector, kafka_broker
+from pyspark.sql import SparkSession
+
+from sqlext.connectors.registry import connector_of
+from sqlext.errors import SqlExtError
+from sqlext.execution.sinks import Sink, SinkContext, open_sink
+from sqlext.execution.sources import open_batch, open_stream
+from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, map_of
+
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+COLUMNS = {"k": STRING, "v": INT, "ts": TIMESTAMP3}
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with kafka_broker(tmp_path_factory.mktemp("kafka")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def connected(spark: SparkSession) -> SparkSession:
+    """A session that has Spark's Kafka connector."""
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    for jar in fetch_spark_connector():
+        session.sql(f"ADD JAR '{jar}'")
+    return session
+
+
+def options(broker: str, topic: str, **more: str) -> dict[str, str]:
+    where = {"connector": "kafka", "topic": topic, "properties.bootstrap.servers": broker}
+    return where | {"scan.bounded.mode": "latest-offset", "value.format": more.pop("form", "json")} | more
+
+
+def sink_of(session: SparkSession, definition: Any) -> Sink:
+    connector_of(definition).validate(definition, "sink")
+    return open_sink(session, connector_of(definition).write_spec(definition), SinkContext("q", "1"))
+
+
+def send(session: SparkSession, broker: str, topic: str, *values: str | None) -> None:
+    rows = session.createDataFrame([(v,) for v in values], "value STRING").coalesce(1)
+    rows.write.format("kafka").option("kafka.bootstrap.servers", broker).option("topic", topic).save()
+
+
+def read(session: SparkSession, definition: Any) -> list[tuple[Any, ...]]:
+    connector_of(definition).validate(definition, "source")
+    return sorted(tuple(r) for r in open_batch(session, connector_of(definition).read_spec(definition)).collect())
+
+
+def copied(session: SparkSession, definition: Any, sink: Sink, folder: Path) -> None:
+    """Stream what the table holds now into a sink."""
+    frame = open_stream(session, connector_of(definition).read_spec(definition))
+    query = frame.writeStream.foreachBatch(sink.write).option("checkpointLocation", str(folder / "checkpoint"))
+    query.trigger(availableNow=True).start().awaitTermination()
+
+
+def test_json_to_delta_and_to_another_topic(connected: SparkSession, broker: str, tmp_path: Path) -> None:
+    lines = [f'{{"k":"k{i}","v":{i},"ts":"2024-01-01 08:00:0{i}"}}' for i in range(5)]
+    send(connected, broker, "events", *lines, None)
+    events = table(COLUMNS, options(broker, "events"), rowtime="ts")
+    delta = table(COLUMNS | {"ts": TIMESTAMP_LTZ3}, {"connector": "delta", "path": str(tmp_path / "d")})
+    copied(connected, events, sink_of(connected, delta), tmp_path)
+    found = read(connected, delta)
+    assert [r[:2] for r in found] == [(f"k{i}", i) for i in range(5)]
+    send(connected, broker, "events", '{"k":"k5","v":5,"ts":"2024-01-01 08:00:05"}')
+    copied(connected, events, sink_of(connected, delta), tmp_path)
+    assert len(read(connected, delta)) == 6
+    key = {"key.format": "json", "key.fields": "k", "value.fields-include": "EXCEPT_KEY"}
+    keyed = options(broker, "copy", **key)
+    copy = table(COLUMNS | {"ts": TIMESTAMP_LTZ3}, keyed)
+    copied(connected, events, sink_of(connected, copy), tmp_path / "copy")
+    assert read(connected, copy) == read(connected, delta)
+    raw = table({"value": STRING}, options(broker, "copy", form="raw"))
+    assert read(connected, raw)[0] == ('{"v":0,"ts":"2024-01-01 08:00:00Z"}',)
+
+
+def test_metadata_and_positions(connected: SparkSession, broker: str) -> None:
+    send(connected, broker, "meta", *(f'{{"k":"{c}"}}' for c in "abcd"))
+    metadata = {
+        "topic": (STRING, "topic"),
+        "part": (INT, "partition"),
+        "off": (BIGINT, "offset"),
+        "at": (TIMESTAMP_LTZ3, "timestamp"),
+        "kind": (STRING, "timestamp-type"),
+        "epoch": (INT, "leader-epoch"),
+        "h": (map_of(STRING, BYTES), "headers"),
+    }
+    definition = table({"k": STRING}, options(broker, "meta"), metadata=metadata)
+    first = open_batch(connected, connector_of(definition).read_spec(definition)).orderBy("off").first()
+    assert first is not None
+    assert (first["k"], first["topic"], first["part"], first["off"]) == ("a", "meta", 0, 0)
+    assert (first["kind"], first["epoch"], first["h"]) == ("CreateTime", None, None)
+    assert abs(first["at"].timestamp() - dt.datetime.now().timestamp()) < 600  # noqa: DTZ005
+    some = options(broker, "meta") | {
+        "scan.startup.mode": "specific-offsets",
+        "scan.startup.specific-offsets": "partition:0,offset:1",
+        "scan.bounded.mode": "specific-offsets",
+        "scan.bounded.specific-offsets": "partition:0,offset:3",
+    }
+    assert read(connected, table({"k": STRING}, some)) == [("b",), ("c",)]
+    later = options(broker, "meta") | {"scan.startup.mode": "timestamp", "scan.startup.timestamp-millis": "1"}
+    assert len(read(connected, table({"k": STRING}, later))) == 4
+
+
+def test_broken_messages(connected: SparkSession, broker: str) -> None:
+    send(connected, broker, "broken", '{"v":1}', '{"v":"x"}', "{oops", '{"v":4}')
+    with pytest.raises(Exception, match="MALFORMED"):
+        read(connected, table({"v": INT}, options(broker, "broken")))
+    skipped = options(broker, "broken") | {"json.ignore-parse-errors": "true"}
+    frame = open_batch(connected, connector_of(table({"v": INT}, skipped)).read_spec(table({"v": INT}, skipped)))
+    assert [r[0] for r in frame.collect()] == [1, None, 4]
+
+
+def test_csv_messages(connected: SparkSession, broker: str) -> None:
+    definition = table({"k": STRING, "v": INT}, options(broker, "csv", form="csv"))
+    rows = connected.createDataFrame([("a,b", 1), ("c", 2)], "k STRING, v INT")
+    sink_of(connected, definition).write(rows, 0)
+    assert read(connected, definition) == [("a,b", 1), ("c", 2)]
+
+
+def test_spark_cannot_write_exactly_once_to_kafka(broker: str) -> None:
+    definition = table(COLUMNS, options(broker, "x") | {"sink.delivery-guarantee": "exactly-once"})
+    with pytest.raises(SqlExtError, match="at least once"):
+        connector_of(definition).validate(definition, "sink")

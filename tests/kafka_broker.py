@@ -1,0 +1,145 @@
+"""A real Kafka broker for tests: one KRaft node from Maven jars, fetched by the Ivy that pyspark brings along.
+
+Needs Java, nothing else to be installed. The jars (43 MB) are fetched once, into ``~/.cache/sqlext``.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+VERSION = "4.1.0"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sqlext"
+
+# Spark's connector and what it needs beyond Spark's own jars, one by one: some registries have no
+# spark-token-provider newer than this one, whose classes the connector of 4.2.0 is content with.
+_SPARK_CONNECTOR = (
+    ("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0"),
+    ("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", "4.1.0-preview1"),
+    ("org.apache.kafka", "kafka-clients", "3.9.2"),
+    ("org.apache.commons", "commons-pool2", "2.13.1"),
+)
+
+_FETCH_SECONDS = 600
+_START_SECONDS = 90
+
+
+def java() -> str:
+    """Return the java command."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin" / "java") if home else shutil.which("java") or "java"
+
+
+def fetch_broker() -> Path:
+    """Return the folder of the broker's jars, fetched if need be."""
+    return _fetched(f"kafka-{VERSION}", (("org.apache.kafka", "kafka_2.13", VERSION),), transitive=True)
+
+
+def fetch_spark_connector() -> list[Path]:
+    """Return the jars that Spark needs to speak to a broker, fetched if need be."""
+    name = f"spark-kafka-{_SPARK_CONNECTOR[0][2]}"
+    return sorted(_fetched(name, _SPARK_CONNECTOR, transitive=False).glob("*.jar"))
+
+
+def _fetched(name: str, modules: tuple[tuple[str, str, str], ...], *, transitive: bool) -> Path:
+    """Return a folder of jars; it appears only when it is complete."""
+    folder = CACHE / name
+    if folder.is_dir():
+        return folder
+    partial = CACHE / f"{name}.{uuid.uuid4().hex}"
+    for organisation, module, version in modules:
+        command = [java(), "-jar", str(_ivy()), "-cache", str(CACHE / "ivy"), "-confs", "default", "-warn"]
+        command += ["-dependency", organisation, module, version, *([] if transitive else ["-notransitive"])]
+        command += ["-retrieve", f"{partial}/[artifact]-[revision](-[classifier]).[ext]"]
+        said = subprocess.run(command, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False)
+        if not (partial / f"{module}-{version}.jar").exists():
+            raise RuntimeError(f"cannot fetch {module} {version}:\n{said.stdout[-2000:]}{said.stderr[-2000:]}")
+    try:
+        partial.rename(folder)
+    except OSError:
+        # Another test run was first.
+        shutil.rmtree(partial)
+    return folder
+
+
+def _ivy() -> Path:
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("pyspark is not installed")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    (ivy,) = (Path(spec.origin).parent / "jars").glob("ivy-*.jar")
+    return ivy
+
+
+@contextmanager
+def kafka_broker(folder: Path) -> Iterator[str]:
+    """Run a broker with its data in ``folder``; gives its address (``127.0.0.1:port``)."""
+    jars = fetch_broker()
+    broker, controller = _free_port(), _free_port()
+    settings = folder / "server.properties"
+    settings.write_text(_settings(folder / "data", broker, controller))
+    classpath = ["-cp", f"{jars}/*", "-Xmx256m"]
+    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    formatting = [java(), *classpath, "kafka.tools.StorageTool", "format", "--standalone"]
+    subprocess.run([*formatting, "-t", cluster, "-c", str(settings)], check=True, capture_output=True, timeout=60)
+    with (folder / "broker.log").open("wb") as log:
+        command = [java(), *classpath, "kafka.Kafka", str(settings)]
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        _wait(process, broker, folder / "broker.log")
+        yield f"127.0.0.1:{broker}"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _settings(data: Path, broker: int, controller: int) -> str:
+    return f"""process.roles=broker,controller
+node.id=1
+controller.quorum.bootstrap.servers=127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{controller}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs={data}
+num.partitions=1
+auto.create.topics.enable=true
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+
+
+def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    """Return when the broker takes connections."""
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    raise RuntimeError(f"the broker did not start:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
