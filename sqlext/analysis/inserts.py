@@ -121,6 +121,14 @@ def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, .
             span=insert.query.span,
             hint=f"query: {_shown(plan.columns)}; sink: {', '.join(f'{n} {writable[n].type}' for n in named)}",
         )
+    for name, column in writable.items():
+        left_out = name not in named and name not in constants
+        if left_out and column.type is not None and not column.type.nullable:
+            raise SqlExtError(
+                "SINK-007",
+                f"column `{name}` of `{table.name.name}` is NOT NULL, but nothing is inserted into it",
+                span=insert.name_span,
+            )
     sources = dict(zip(named, plan.columns, strict=True))
     return tuple(Assignment(c, sources.get(n), constants.get(n)) for n, c in writable.items())
 

@@ -25,5 +25,5 @@ def materialised(node: PlanNode, env: Environment, reason: str, span: Span) -> P
     for i, column in enumerate(node.columns):
         outputs.append(Output(f"{column.name}_{i}", ColumnRef(span, (_ALIAS, f"__{i}"))))
         plain = column.plain(reason, span)
-        columns.append(replace(plain, physical=f"{column.name}_{i}", part=Part.VALUE))
+        columns.append(replace(plain, shown=column.time or column.shown, physical=f"{column.name}_{i}", part=Part.VALUE))
     return Project(tuple(columns), Aliased(numbered, node, _ALIAS), scope, tuple(outputs))

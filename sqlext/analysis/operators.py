@@ -85,6 +85,7 @@ _LITERAL_FORMS = {
 def _is_written_right(expr: e.Literal) -> bool:
     whole = expr.value.strip().partition(".")[0]
     date, _, clock = whole.partition(" ") if expr.kind.startswith("TIMESTAMP") else (whole, "", whole)
+    clock = clock or "00:00:00"
     try:
         if expr.kind != "TIME":
             year, month, day = (int(part) for part in date.split("-"))
@@ -298,9 +299,17 @@ def case_type(expr: e.Case, types: Types) -> LogicalType | None:
     return branches_type(expr, "CASE", results, types.mode)
 
 
+#: Functions whose alternatives may mix DATE and TIMESTAMP (CASE may not), measured on Flink 2.3.
+_LOOSE = frozenset({"COALESCE", "IFNULL", "GREATEST", "LEAST"})
+
+
+def _are_times(types: Sequence[LogicalType | None]) -> bool:
+    return all(t is None or t.is_timestamp or t.root in ("DATE", "NULL") for t in types)
+
+
 def branches_type(expr: e.Expr, what: str, results: Sequence[LogicalType | None], mode: str) -> LogicalType | None:
     """Return the common type of alternatives (CASE, IF, COALESCE); TYPE-002 if there is none."""
-    if mode == "flink" and not mixable(results):
+    if mode == "flink" and not mixable(results) and not (what in _LOOSE and _are_times(results)):
         listed = ", ".join(t.flink() for t in results if t)
         raise SqlExtError(
             "TYPE-002",
@@ -308,6 +317,8 @@ def branches_type(expr: e.Expr, what: str, results: Sequence[LogicalType | None]
             span=expr.span,
             hint="CAST them to one type",
         )
+    if what in _LOOSE and not mixable(results) and _are_times(results):
+        results = [t for t in results if t is None or t.root != "DATE"]
     return least_restrictive(results)
 
 

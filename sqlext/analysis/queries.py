@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.later import needs_operator
+from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.relations import RelationBinder, rename_columns
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.selects import SelectBinder
@@ -82,12 +83,31 @@ class QueryBinder:
                     span=operation.span,
                 )
         op = operation.op + (" ALL" if operation.all else "")
-        if op != "UNION ALL" and any(b.streaming for b in branches):
+        streaming = any(b.streaming for b in branches)
+        if streaming and op not in ("UNION ALL", "UNION"):
             raise needs_operator("LATER-506", op, operation.span)
         if any(b.updating for b in branches):
             raise needs_operator("LATER-507", f"{op} of an updating result", operation.span)
-        columns = tuple(_common(cols, i, operation.span) for i, cols in enumerate(zip(*(b.columns for b in branches))))
+        by_place = zip(*(b.columns for b in branches), strict=True)
+        columns = tuple(_common(cols, i, operation.span) for i, cols in enumerate(by_place))
+        self._check_types(branches, operation)
+        if streaming and op == "UNION":
+            whole = nodes.SetQuery(columns, "UNION ALL", tuple(branches))
+            plain = materialised(whole, self.env, "UNION compares values", operation.span)
+            return nodes.Operator(plain.columns, plain, "distinct")
         return nodes.SetQuery(columns, op, tuple(branches))
+
+    def _check_types(self, branches: list[nodes.PlanNode], operation: SetOperation) -> None:
+        """Refuse columns that have no common type (Flink's rule; Spark finds one for more)."""
+        if self.env.mode != "flink":
+            return
+        for cols in zip(*(b.columns for b in branches), strict=True):
+            types = [c.type for c in cols]
+            if None not in types and _common_type(types) is None and any(t and t.root != "NULL" for t in types):
+                shown = " and ".join(dict.fromkeys(str(t) for t in types))
+                raise SqlExtError(
+                    "TYPE-020", f"{operation.op} cannot put {shown} into one column", span=operation.span
+                )
 
     def _branches(self, body: QueryBody, op: str, all_: bool, found: list[nodes.PlanNode]) -> None:
         """Flatten a chain of one associative operation, left to right."""
@@ -136,17 +156,22 @@ def _streaming_order(query: Query) -> SqlExtError:
 
 
 def _common(columns: tuple[PlanColumn, ...], index: int, span: Span) -> PlanColumn:
-    """Return the column of a union: a time attribute if every branch has the same one there."""
+    """Return the column of a union: a time attribute if a branch has one there and all have its type.
+
+    Flink keeps the rowtime of one branch although another has an ordinary timestamp there (measured:
+    tvf_agg/window_over_union_mixed); the watermark is then that of the branches that have one.
+    """
     first = columns[0]
     type_ = _common_type([c.type for c in columns])
-    physical = first.name if first.part is not Part.PROCTIME else ""
-    if first.time is not None and all(c.time is first.time and _root(c) == _root(first) for c in columns):
-        part = first.part
-        if first.is_rowtime:
-            part = Part.INSTANT if _root(first) == "TIMESTAMP" else Part.VALUE
-        return PlanColumn(first.name, type_, physical or "", part, first.time)
-    plain = next((c.plain("the branches of UNION have not the same time attribute here", span) for c in columns if c.time), first)
-    return replace(plain, name=first.name, type=type_, physical=f"{first.name}", part=Part.VALUE)
+    timed = next((c for c in columns if c.time is not None), None)
+    name = f"{first.name}_{index}"
+    if timed is not None and timed.is_rowtime and all(_root(c) == _root(timed) for c in columns):
+        part = Part.INSTANT if _root(timed) == "TIMESTAMP" else Part.VALUE
+        return PlanColumn(first.name, type_, name, part, timed.time)
+    if timed is not None and all(c.time is timed.time for c in columns):
+        return replace(timed, name=first.name)
+    plain = timed.plain("the branches of UNION have not the same type here", span) if timed else first
+    return replace(plain, name=first.name, type=type_, physical=name, part=Part.VALUE)
 
 
 def _root(column: PlanColumn) -> str | None:

@@ -208,7 +208,10 @@ def _assign_legacy(
         raise needs_operator("LATER-505", "a window over an updating result", None)
     assigned = assign_windows(node.input, time, spec, NAMES)
     relation = scope.relations[0]
-    columns = (*relation.columns, *assigned.columns[-3:])
+    start, end, window_time = assigned.columns[-3:]
+    # TUMBLE_ROWTIME is nullable in Flink, the window_time of a table function is not (DESCRIBE shows it).
+    nullable = replace(window_time, type=window_time.type.as_nullable() if window_time.type else None)
+    columns = (*relation.columns, start, end, nullable)
     return (
         nodes.Aliased(columns, replace(assigned, columns=columns), node.alias),
         replace(scope, relations=(replace(relation, columns=columns),)),
@@ -249,7 +252,7 @@ def _natural_name(expr: Expr) -> str | None:
     if isinstance(expr, Paren):
         return _natural_name(expr.operand)
     if isinstance(expr, ColumnRef):
-        return expr.parts[-1]
+        return None if expr.parts[-1] in NAMES else expr.parts[-1]
     return expr.name if isinstance(expr, FieldAccess) else None
 
 

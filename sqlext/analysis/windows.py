@@ -113,9 +113,8 @@ class WindowCall:
         step_name = {"HOP": "SLIDE", "CUMULATE": "STEP"}.get(self.function)
         slide = self._positive(step_name) if step_name else size
         offset = self.millis("OFFSET", 0)
-        limit = slide if self.function == "HOP" else size
-        if abs(offset) >= limit:
-            self._fail("OFFSET", f"the offset of {self.function} must be shorter than {limit} ms")
+        if abs(offset) >= size:
+            self._fail("OFFSET", f"the offset of {self.function} must be shorter than {size} ms")
         if self.function == "CUMULATE":
             if size % slide:
                 self._fail("SIZE", f"SIZE of CUMULATE must be a multiple of STEP ({size} ms, {slide} ms)")

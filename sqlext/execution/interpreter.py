@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from sqlext.analysis.definitions import alteration_of, table_of, view_of
+from sqlext.analysis.definitions import alteration_of, fill_of, table_of, view_of
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.inserts import BoundInsert, bind_insert
 from sqlext.analysis.queries import QueryBinder
@@ -19,7 +19,7 @@ from sqlext.catalog.changes import ChangeFunction
 from sqlext.catalog.model import Catalog, Database
 from sqlext.catalog.names import ObjectName
 from sqlext.dialect import statement_nodes as ast
-from sqlext.dialect.query_nodes import Query
+from sqlext.dialect.query_nodes import MatchRecognize, Query, Select, TableFunction, TableRef
 from sqlext.errors import SqlExtError
 from sqlext.execution.result import Result
 from sqlext.execution.show import describe, show
@@ -97,10 +97,11 @@ class Interpreter:
     def _create_table(self, statement: ast.CreateTable) -> Result:
         env = self.environment()
         table = table_of(statement, env, self.state.catalog)
+        existed = self.state.catalog.lookup(table.name) is not None
         self._create(ddl.create(table, self._if_exists(statement, table.name)), "CREATE TABLE", table.name)
-        if statement.query is None:
+        if statement.query is None or (existed and statement.if_not_exists):
             return Result()
-        fill = ast.Insert(statement.span, statement.name, statement.name_span, statement.query)
+        fill = fill_of(statement, statement.query, env)
         env = self.environment()
         return self.handler.insert(statement, [bind_insert(fill, env)], env)
 
@@ -241,7 +242,23 @@ class Interpreter:
 
     def _select(self, statement: ast.SelectStatement) -> Result:
         env = self.environment()
+        if self.state.settings.expressions == "spark" and not concerns_us(statement.query, env):
+            return self.handler.spark(statement)
         return self.handler.select(statement, bind_query(statement.query, env), env)
+
+
+def concerns_us(query: Query, env: Environment) -> bool:
+    """Whether a query uses a table of the catalog or syntax of ours; any other goes to Spark as it is."""
+    for node in query.walk():
+        if isinstance(node, (TableFunction, MatchRecognize)) or (isinstance(node, Select) and node.emit is not None):
+            return True
+        if isinstance(node, TableRef) and (
+            node.system_time is not None
+            or env.catalog.lookup(node.parts) is not None
+            or (len(node.parts) > 1 and env.system_view(node.parts[-1]) is not None)
+        ):
+            return True
+    return False
 
 
 def bind_query(query: Query, env: Environment) -> PlanNode:

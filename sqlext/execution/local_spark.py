@@ -121,6 +121,8 @@ def _configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf
         .set("spark.sql.shuffle.partitions", str(cores))
         # spark.sql(text, args=...) fails under Delta's parser without it.
         .set("spark.sql.legacy.parameterSubstitution.constantsOnly", "true")
+        # TIME is behind a switch in Spark 4.2, part of which is read from the first session only.
+        .set("spark.sql.timeType.enabled", "true")
         # The tables of the catalog are small: one partition reads their log fastest.
         .set("spark.databricks.delta.snapshotPartitions", "1")
     )

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 #: ansi: a CAST that fails and a division by zero fail the job, as in Flink. caseSensitive: names are, as in
 #: Flink; ours are already resolved, so a Spark user's other spelling still works.
-_ALWAYS = {"spark.sql.ansi.enabled": "true", "spark.sql.caseSensitive": "true"}
+#: timeType: TIME is behind a switch in Spark 4.2.
+_ALWAYS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.timeType.enabled": "true",
+}
 
 
 def query_settings(zone: str, scripts: Iterable[SparkScript]) -> dict[str, str]:

@@ -12,8 +12,6 @@ from sqlext.rewrite.structured_text import STRUCTURED, structured_text
 from sqlext.types import INTEGERS, UNBOUNDED, LogicalType
 
 _LIMITS = {
-    "TINYINT": ("-128D", "127D"),
-    "SMALLINT": ("-32768D", "32767D"),
     "INT": ("-2147483648D", "2147483647D"),
     "BIGINT": ("-9.223372036854775808E18D", "9.223372036854775807E18D"),
 }
@@ -37,6 +35,8 @@ def narrows(from_: LogicalType, to: LogicalType) -> bool:
     """Whether a value may lose digits or characters although Spark's type is the same on both sides."""
     if to.root == "CHAR":
         return from_.precision != to.precision or from_.root != "CHAR"
+    if to.root in ("BINARY", "VARBINARY"):
+        return _is_limited(to) and from_.precision != to.precision
     if to.root == "VARCHAR":
         return _is_limited(to) and not (from_.is_text and (from_.precision or UNBOUNDED) <= (to.precision or 0))
     if to.is_timestamp:
@@ -63,15 +63,22 @@ def _to_integer(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> s
             return None
         return wrapped(f"CAST({text} AS BIGINT)", to)
     if from_.is_approximate:
-        low, high = _LIMITS[to.root]
-        return (
-            f"CASE WHEN isnan({text}) THEN CAST(0 AS {to.root}) WHEN {text} >= {high} THEN CAST({high} AS {to.root}) "
-            f"WHEN {text} <= {low} THEN CAST({low} AS {to.root}) ELSE CAST({text} AS {to.root}) END"
-        )
+        if to.root in ("TINYINT", "SMALLINT"):
+            # As in Java, through INT: saturated there, wrapped around from there.
+            return wrapped(f"CAST({_saturated(text, 'INT')} AS BIGINT)", to)
+        return _saturated(text, to.root)
     if from_.is_text:
         # '1.5' is 1 in Flink and an error in Spark.
         return plain(f"regexp_replace({text}, '[.][0-9]*(?= *$)', '')", to, try_)
     return None
+
+
+def _saturated(text: str, root: str) -> str:
+    low, high = _LIMITS[root]
+    return (
+        f"CASE WHEN isnan({text}) THEN CAST(0 AS {root}) WHEN {text} >= {high} THEN CAST({high} AS {root}) "
+        f"WHEN {text} <= {low} THEN CAST({low} AS {root}) ELSE CAST({text} AS {root}) END"
+    )
 
 
 def _digits(type_: LogicalType) -> int:
@@ -126,13 +133,21 @@ def _limited(text: str, to: LogicalType) -> str:
 
 def _to_timestamp(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
     digits = 6 if to.precision is None else to.precision
-    if from_.is_text and digits <= 3 and try_:
-        return wall_clock(text)
+    if from_.is_text and digits <= 3:
+        return wall_clock(text) if try_ else plain(f"left({text}, 23)", to)
     if from_.root == "TIME":
         return f"make_timestamp_ntz(DATE '1970-01-01', {text})"
     if from_.is_timestamp and digits < min(6 if from_.precision is None else from_.precision, 6):
         return _cut(plain(text, to, try_), to, digits)
     return None
+
+
+def _to_bytes(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
+    """BINARY(n) is padded with zeros and cut, VARBINARY(n) is cut."""
+    if not _is_limited(to) or (from_.root == to.root and (from_.precision or UNBOUNDED) <= (to.precision or 0)):
+        return None
+    whole = plain(text, to, try_)
+    return f"rpad({whole}, {to.precision}, X'00')" if to.root == "BINARY" else f"left({whole}, {to.precision})"
 
 
 def _to_time(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
@@ -158,6 +173,8 @@ _RULES = {
     "DECIMAL": _to_decimal,
     "CHAR": _to_text,
     "VARCHAR": _to_text,
+    "BINARY": _to_bytes,
+    "VARBINARY": _to_bytes,
     "TIME": _to_time,
     "TIMESTAMP": _to_timestamp,
     "TIMESTAMP_LTZ": _to_timestamp,

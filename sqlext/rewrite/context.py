@@ -11,6 +11,7 @@ from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
 from sqlext.dialect.query_nodes import Query
 from sqlext.plan.columns import Part
 from sqlext.rewrite.columns import value
+from sqlext.rewrite.expressions import render
 from sqlext.rewrite.quoting import identifier
 from sqlext.types import LogicalType
 
@@ -51,8 +52,18 @@ class ScopeContext:
         return self.render_query(query)
 
     def call(self, call: Call) -> str | None:
-        """Return what replaces a call: PROCTIME() is the clock of the micro-batch."""
-        return "current_timestamp()" if call.function == "PROCTIME" else None
+        """Return what replaces a call.
+
+        PROCTIME() is the clock of the micro-batch. GROUPING_ID(a, b) is put together from GROUPING: Spark's wants
+        all grouping columns, the window among them.
+        """
+        if call.function == "PROCTIME":
+            return "current_timestamp()"
+        if call.function == "GROUPING_ID" and call.args:
+            bits = [f"CAST(grouping({render(a, self)}) AS BIGINT)" for a in call.args if isinstance(a, Expr)]
+            shifted = [f"shiftleft({b}, {len(bits) - 1 - i})" for i, b in enumerate(bits)]
+            return f"({' + '.join(shifted)})"
+        return None
 
 
 def _names_it(ref: ColumnRef, name: str) -> bool:

@@ -6,7 +6,8 @@ Integers wrap around and divide without a fraction, DOUBLE divides by zero to In
 from __future__ import annotations
 
 from sqlext.analysis import decimal_rules
-from sqlext.analysis.functions.rendering import wrapped
+from sqlext.analysis.functions.instants import utc_instant, utc_wall
+from sqlext.analysis.functions.rendering import is_fixed_zone, wrapped
 from sqlext.analysis.operators import is_interval
 from sqlext.dialect import expression_nodes as e
 from sqlext.rewrite.forms import equal_rows
@@ -21,7 +22,7 @@ def binary(node: e.Binary, texts: Texts) -> str | None:
     if node.op == "OVERLAPS":
         return _overlaps(node, texts)
     if texts.mode == "flink" and node.op in ("=", "<>"):
-        return _rows(node, texts)
+        return _rows(node, texts) or _maps(node, texts)
     if texts.mode != "flink" or node.op not in ("+", "-", "*", "/", "%"):
         return None
     left, right, result = texts.type_of(node.left), texts.type_of(node.right), texts.type_of(node)
@@ -53,6 +54,15 @@ def _rows(node: e.Binary, texts: Texts) -> str | None:
     return f"(NOT {test})" if node.op == "<>" else test
 
 
+def _maps(node: e.Binary, texts: Texts) -> str | None:
+    """Spark cannot compare maps; their sorted entries it can."""
+    type_ = texts.type_of(node.left)
+    if type_ is None or type_.root not in ("MAP", "MULTISET"):
+        return None
+    sides = [f"array_sort(map_entries({texts.text(side)}))" for side in (node.left, node.right)]
+    return f"({sides[0]} {node.op} {sides[1]})"
+
+
 def _sides(node: e.Binary, texts: Texts) -> tuple[str, str]:
     return texts.atom(node.left), texts.atom(node.right)
 
@@ -70,9 +80,21 @@ def _integers(node: e.Binary, texts: Texts, result: LogicalType) -> str | None:
         left_type = texts.type_of(node.left)
         same = left_type is not None and left_type.root == result.root
         return None if same else f"CAST({left} % {right} AS {result.root})"
-    if result.root == "BIGINT" or (_is_number(node.left) and _is_number(node.right)):
+    if _is_number(node.left) and _is_number(node.right):
         return None
+    if result.root == "BIGINT":
+        return _wrapped_bigint(node.op, left, right)
     return wrapped(f"CAST({texts.text(node.left)} AS BIGINT) {node.op} {right}", result)
+
+
+def _wrapped_bigint(op: str, left: str, right: str) -> str:
+    """Return a BIGINT operation that wraps around: only an overflow takes the way through DECIMAL."""
+    if op != "*":
+        exact = f"CAST({left} AS DECIMAL(20, 0)) {op} CAST({right} AS DECIMAL(20, 0))"
+    else:
+        exact = f"try_multiply(CAST({left} AS DECIMAL(19, 0)), CAST({right} AS DECIMAL(19, 0)))"
+    around = f"pmod({exact} + 9223372036854775808, 18446744073709551616) - 9223372036854775808"
+    return f"coalesce({_TRY[op]}({left}, {right}), CAST({around} AS BIGINT))"
 
 
 def _decimals(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType) -> str | None:
@@ -131,11 +153,25 @@ def _times(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType],
             f"CAST({s} AS TIMESTAMP_NTZ)" if t.root == "DATE" else s for s, t in zip((left, right), types, strict=True)
         ]
         return f"CAST({sides[0]} {node.op} {sides[1]} AS DATE)"
+    if result.root == "TIMESTAMP_LTZ" and not is_interval(result):
+        return _instants(node, texts, types)
     if result.root == "TIME":
         time, interval_text = (left, right) if is_interval(types[1]) else (right, left)
         moved = f"make_timestamp_ntz(DATE '1970-01-02', {time}) {node.op} {interval_text}"
         return f"CAST(substring(CAST({moved} AS STRING), 12) AS {result.spark()})"
     return None
+
+
+def _instants(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType]) -> str | None:
+    """Flink counts days as 24 hours and months in UTC; Spark goes by the session's calendar."""
+    interval = types[1] if is_interval(types[1]) else types[0]
+    if texts.zone.upper() in ("UTC", "GMT") or (interval.root == "INTERVAL_DAY_TIME" and is_fixed_zone(texts.zone)):
+        return None
+    sides = [
+        utc_wall(texts.text(side)) if type_.root == "TIMESTAMP_LTZ" else texts.atom(side)
+        for side, type_ in zip((node.left, node.right), types, strict=True)
+    ]
+    return utc_instant(f"{sides[0]} {node.op} {sides[1]}")
 
 
 def _is_whole_days(interval: e.Interval) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import singledispatchmethod
 
 from sqlext.analysis.scope import Scope
+from sqlext.connectors.conversions import wall_to_instant
 from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import GroupingSets, OrderItem, Query
 from sqlext.plan import nodes
@@ -209,9 +210,17 @@ class Renderer:
         for own, common in zip(node.columns, columns, strict=True):
             if common.part is Part.PROCTIME:
                 continue
-            text = instant(own) if common.is_rowtime else value(own, self.zone)
+            text = self._as_instant(own) if common.is_rowtime else value(own, self.zone)
             selected.append(f"{text} AS {identifier(common.physical)}")
         return f"SELECT {', '.join(selected)} FROM {self.relation(node)}"
+
+    def _as_instant(self, column: PlanColumn) -> str:
+        """Return a branch's column of a rowtime: an instant, whatever it is in the branch."""
+        if column.is_rowtime:
+            return instant(column)
+        text = value(column, self.zone)
+        ntz = column.type is not None and column.type.root == "TIMESTAMP"
+        return wall_to_instant(text, self.zone) if ntz else text
 
     def _join(self, node: nodes.Join) -> str:
         text = f"{self._operand(node.left)} {node.kind} JOIN {self._operand(node.right)}"

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.place_watermarks import place_watermarks
 from sqlext.rewrite.tag_custom_windows import tag_custom_windows
+from sqlext.rewrite.tag_unions import tag_unions
 from sqlext.rewrite.tag_watermark_expressions import tag_watermark_expressions
 from sqlext.rewrite.tag_window_times import tag_window_times
 
 RULES: tuple[Callable[[PlanNode], PlanNode], ...] = (
     place_watermarks,
     tag_watermark_expressions,
+    tag_unions,
     tag_window_times,
     tag_custom_windows,
 )

@@ -15,9 +15,12 @@ from sqlext.rewrite.script import HEARTBEAT_VIEW
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
 
-#: Set in the row that ends a bounded input; the filter on it mentions the rowtime, or the optimiser would move it
-#: below the watermark, which would then never see that row.
+#: Set in the row that ends a bounded input.
 FLAG = "__heartbeat"
+#: True in every row. Its expression is not deterministic to Spark, so no filter is moved from above it to below the
+#: watermark: there a filter would take away rows that move the watermark on, the row that ends the input among them.
+BARRIER = "__seen"
+_SEEN = f"spark_partition_id() >= 0 AS {BARRIER}"
 MARK = "__mark"
 
 
@@ -39,7 +42,7 @@ def scan_sql(scan: Scan, renderer: Renderer, *, heartbeat: bool) -> str:
     watermark = f"WATERMARK {identifier(column)} DELAY OF {seconds_interval(delay)}"
     selected = ", ".join(identifier(n) for n in names)
     if not heartbeat:
-        return f"SELECT {selected} FROM ({text}) {watermark}"
+        return f"SELECT {selected} FROM (SELECT *, {_SEEN} FROM ({text}) {watermark}) WHERE {BARRIER}"
     extra = [MARK] if column == MARK else []
     data = ", ".join(identifier(n) for n in (*names, *extra))
     times = {scan.rowtime, column}
@@ -49,8 +52,8 @@ def scan_sql(scan: Scan, renderer: Renderer, *, heartbeat: bool) -> str:
     )
     rows = f"SELECT {data}, CAST(NULL AS STRING) AS {FLAG} FROM ({text})"
     end = f"SELECT {empty}, value AS {FLAG} FROM {HEARTBEAT_VIEW}"
-    keep = f"{FLAG} IS NULL OR {identifier(column)} IS NULL"
-    return f"SELECT {selected} FROM ({rows} UNION ALL {end}) {watermark} WHERE {keep}"
+    seen = f"SELECT *, {_SEEN} FROM ({rows} UNION ALL {end}) {watermark}"
+    return f"SELECT {selected} FROM ({seen}) WHERE {BARRIER} AND {FLAG} IS NULL"
 
 
 def _projection(scan: Scan, renderer: Renderer) -> str:

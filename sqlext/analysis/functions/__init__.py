@@ -9,18 +9,19 @@ from collections.abc import Iterable
 
 from sqlext.analysis.functions import spark_names
 from sqlext.analysis.functions.aggregates import AGGREGATES
-from sqlext.analysis.functions.containers import COLLECTIONS
-from sqlext.analysis.functions.conditional import CONDITIONAL
-from sqlext.analysis.functions.hashing import HASHING
-from sqlext.analysis.functions.documents import JSON
-from sqlext.analysis.functions.markers import MARKERS
 from sqlext.analysis.functions.arithmetic import MATH
+from sqlext.analysis.functions.conditional import CONDITIONAL
+from sqlext.analysis.functions.containers import COLLECTIONS
+from sqlext.analysis.functions.documents import JSON
+from sqlext.analysis.functions.hashing import HASHING
+from sqlext.analysis.functions.markers import MARKERS
 from sqlext.analysis.functions.model import Function
+from sqlext.analysis.functions.patterns import PATTERNS
 from sqlext.analysis.functions.strings import STRINGS
 from sqlext.analysis.functions.temporal import TEMPORAL
 from sqlext.dialect.expression_nodes import Call
 
-_FAMILIES = (STRINGS, MATH, TEMPORAL, CONDITIONAL, COLLECTIONS, JSON, HASHING, AGGREGATES, MARKERS)
+_FAMILIES = (STRINGS, PATTERNS, MATH, TEMPORAL, CONDITIONAL, COLLECTIONS, JSON, HASHING, AGGREGATES, MARKERS)
 
 
 def _table() -> dict[str, Function]:
@@ -61,7 +62,7 @@ def is_spark_call(function: Function, call: Call) -> bool:
 
 
 #: Words that Spark reads as functions although it does not list them.
-_SPARK_WORDS = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "LOCALTIMESTAMP"})
+_SPARK_WORDS = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME"})
 
 
 def all_names() -> Iterable[str]:

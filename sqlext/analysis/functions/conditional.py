@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlext.analysis import operators
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
-from sqlext.analysis.functions.results import common, nullable_as, nullable
+from sqlext.analysis.functions.results import common, nullable, nullable_as
 from sqlext.rewrite import quoting
 from sqlext.types import STRING, LogicalType
 

@@ -35,11 +35,13 @@ class _Path:
 
     def __init__(self, call: CallTexts) -> None:
         literal = call.literal(1)
-        self.strict = literal is not None and literal.strip().lower().startswith("strict")
+        # A path without a mode is strict (Calcite's default, measured on 2.3).
+        self.strict = literal is None or not literal.strip().lower().startswith("lax ")
         self.text = call.args[1]
         self.many = False
         if literal is not None:
-            plain = literal.strip().removeprefix("lax ").removeprefix("strict ").strip()
+            mode, _, rest = literal.strip().partition(" ")
+            plain = rest.strip() if mode.lower() in ("lax", "strict") else literal.strip()
             self.many = "*" in plain or ".." in plain
             self.text = quoting.string(_as_spark(plain))
 
@@ -58,7 +60,10 @@ def _variant(text: str, path: _Path) -> str:
 
 
 def _exists(call: CallTexts) -> str:
-    """Whether the path leads to a value other than null; a text that is no JSON is an error, by default FALSE."""
+    """Whether the path leads to a value other than null.
+
+    A text that is no JSON is an error, and so is a missing value on a strict path: by default FALSE.
+    """
     path = _Path(call)
     text = call.args[0]
     test = f"get_json_object({text}, {path.text}) IS NOT NULL"
@@ -90,25 +95,28 @@ def _behaviour(call: CallTexts, event: str) -> str | None:
 
 
 def _value(call: CallTexts) -> str:
-    """A scalar at a path. Objects and arrays count as nothing there (lax) or as an error (strict)."""
+    """A scalar at a path.
+
+    On a strict path (the default) a missing value, an object or an array is an error and null is empty; on a lax
+    one they are all empty. A text that is no JSON is an error.
+    """
     path, text = _Path(call), call.args[0]
     found = f"get_json_object({text}, {path.text})"
     scalar = f"left({found}, 1) NOT IN ('{{', '[')"
     if not path.many:
         # A string that begins with a bracket is a scalar all the same.
         scalar += f" OR schema_of_variant({_variant(text, path)}) = 'STRING'"
-    value = _returned(call, f"CASE WHEN {scalar} THEN {found} END")
     empty, error = _behaviour(call, "ON EMPTY"), _behaviour(call, "ON ERROR")
-    if path.strict:
-        return f"coalesce({value}, {_as_returned(call, error)})" if error else value
-    if empty:
-        value = f"coalesce({value}, {_as_returned(call, empty)})"
-    if empty or error:
-        failed = _as_returned(call, error) if error else "NULL"
-        value = (
-            f"CASE WHEN {call.atom(0)} IS NULL THEN NULL WHEN {_document(text)} IS NULL THEN {failed} ELSE {value} END"
-        )
-    return value
+    value = _returned(call, found)
+    if not empty and not error:
+        return _returned(call, f"CASE WHEN {scalar} THEN {found} END")
+    failed = _variant(text, path) if path.strict and not path.many else _document(text)
+    last = error if path.strict else empty
+    return (
+        f"CASE WHEN {call.atom(0)} IS NULL THEN NULL WHEN {failed} IS NULL THEN {_as_returned(call, error)} "
+        f"WHEN {found} IS NULL THEN {_as_returned(call, empty)} WHEN {scalar} THEN {value} "
+        f"ELSE {_as_returned(call, last)} END"
+    )
 
 
 def _returned(call: CallTexts, text: str) -> str:
@@ -118,7 +126,9 @@ def _returned(call: CallTexts, text: str) -> str:
     return f"try_cast({text} AS {type_.spark()})"
 
 
-def _as_returned(call: CallTexts, text: str) -> str:
+def _as_returned(call: CallTexts, text: str | None) -> str:
+    if text is None:
+        return "NULL"
     if text.startswith("raise_error"):
         return text
     return f"CAST({text} AS {call.spark_type or 'STRING'})"
@@ -127,22 +137,23 @@ def _as_returned(call: CallTexts, text: str) -> str:
 def _query(call: CallTexts) -> str:
     """An object or array at a path; WITH WRAPPER puts brackets around what is found.
 
-    Nothing at a (lax) path is NULL whatever ON EMPTY says, which stands for a scalar there (measured on 2.3).
+    Without one, a scalar is an error on a strict path (the default) and empty on a lax one.
     """
     path, text = _Path(call), call.args[0]
     raw = f"get_json_object({text}, {path.text})" if path.many else f"to_json({_variant(text, path)})"
     wrapper = next((c for c in call.call.clauses if c.endswith("WRAPPER")), "WITHOUT WRAPPER")
+    empty, error = _behaviour(call, "ON EMPTY"), _behaviour(call, "ON ERROR")
     if wrapper.startswith("WITHOUT"):
-        empty = _behaviour(call, "ON EMPTY")
-        scalar = f" WHEN {raw} IS NOT NULL THEN {empty}" if empty else ""
+        otherwise = error if path.strict else empty
+        scalar = f" WHEN {raw} IS NOT NULL THEN {otherwise}" if otherwise else ""
         found = f"CASE WHEN left({raw}, 1) IN ('{{', '[') THEN {raw}{scalar} END"
     elif "CONDITIONAL" in wrapper.split():
         found = f"if(left({raw}, 1) IN ('{{', '['), {raw}, concat('[', {raw}, ']'))"
     else:
         found = f"concat('[', {raw}, ']')"
-    error = _behaviour(call, "ON ERROR")
     if error:
-        found = f"CASE WHEN {call.atom(0)} IS NOT NULL AND {_document(text)} IS NULL THEN {error} ELSE {found} END"
+        failed = raw if path.strict else _document(text)
+        found = f"CASE WHEN {call.atom(0)} IS NOT NULL AND {failed} IS NULL THEN {error} ELSE {found} END"
     if call.result and call.result.root == "ARRAY":
         return f"from_json({found}, 'ARRAY<STRING>')"
     return found
@@ -196,6 +207,16 @@ def _object_aggregate(call: CallTexts) -> str:
     return f"concat('{{', array_join(array_sort({collected}), ','), '}}')"
 
 
+def _quote(call: CallTexts) -> str:
+    """A text as a JSON string; JSON_QUOTE alone writes what is not ASCII as ``\\u00df``."""
+    text = call.args[0]
+    escaped = (
+        f"array_join(transform(split({json_text.quoted(text)}, ''), "
+        "c -> if(ascii(c) > 127, concat('\\\\u', lpad(lower(hex(ascii(c))), 4, '0')), c)), '')"
+    )
+    return f"CASE WHEN {call.atom(0)} RLIKE '[^\\\\x00-\\\\x7F]' THEN {escaped} WHEN {call.atom(0)} IS NOT NULL THEN {json_text.quoted(text)} END"
+
+
 def _unquote(call: CallTexts) -> str:
     """The text in the quotes with its escapes read; a text without quotes as it is."""
     text = call.args[0]
@@ -210,7 +231,7 @@ JSON = (
     fn("JSON_VALUE", "text, text", _returning_type, _value),
     fn("JSON_QUERY", "text, text", _returning_type, _query),
     fn("JSON_STRING", "any", strict(STRING), _string),
-    fn("JSON_QUOTE", "text", strict(STRING), lambda call: json_text.quoted(call.args[0])),
+    fn("JSON_QUOTE", "text", strict(STRING), _quote),
     fn("JSON_UNQUOTE", "text", strict(STRING), _unquote),
     fn("JSON_OBJECT", "any...", never_null(STRING), _object),
     fn("JSON_ARRAY", "any...", never_null(STRING), _array),

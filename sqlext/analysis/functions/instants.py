@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from sqlext.analysis.functions.model import CallTexts
 from sqlext.analysis.functions.rendering import is_fixed_zone
-from sqlext.types import LogicalType
 
 _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
-def epoch_seconds(text: str, type_: LogicalType | None) -> str:
-    """Return the whole seconds since 1970 of a time (an NTZ is read as UTC)."""
-    if type_ and type_.root == "TIMESTAMP_LTZ":
-        return f"unix_seconds({text})"
+def epoch_seconds(text: str) -> str:
+    """Return the whole seconds since 1970 of a time's wall clock, of a TIMESTAMP_LTZ too (measured on 2.3)."""
     return f"timestampdiff(SECOND, {_EPOCH}, CAST({text} AS TIMESTAMP_NTZ))"
+
+
+def utc_wall(text: str) -> str:
+    """Return an instant as its wall clock in UTC, whatever the session's zone."""
+    return f"timestampadd(MICROSECOND, unix_micros({text}), {_EPOCH})"
+
+
+def utc_instant(text: str) -> str:
+    """Return the instant of a wall clock in UTC."""
+    return f"timestamp_micros(timestampdiff(MICROSECOND, {_EPOCH}, {text}))"
 
 
 def wall_clock(text: str) -> str:
     """Return a text as TIMESTAMP_NTZ cut to milliseconds, NULL if it is none.
 
     Flink takes neither ``T`` nor a zone here, Spark both: such letters are replaced so that the cast fails.
+    It does not take a clock without seconds either.
     ``left`` cuts ``yyyy-MM-dd HH:mm:ss.SSSSSS`` behind the milliseconds.
     """
-    return f"try_cast(translate(left({text}, 23), 'TZ+', '???') AS TIMESTAMP_NTZ)"
+    has_seconds = f"instr({text}, ':') = 0 OR locate(':', {text}, instr({text}, ':') + 1) > 0"
+    return f"CASE WHEN {has_seconds} THEN try_cast(translate(left({text}, 23), 'TZ+', '???') AS TIMESTAMP_NTZ) END"
 
 
 def to_timestamp(call: CallTexts) -> str:

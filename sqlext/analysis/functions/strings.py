@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
-from sqlext.analysis.functions.rendering import fill
 from sqlext.analysis.functions.results import never_null, nullable, same_as, strict, unknown, varying, with_nulls
 from sqlext.rewrite import quoting
-from sqlext.types import BOOLEAN, BYTES, INT, STRING, LogicalType, array, map_of
+from sqlext.types import BIGINT, BOOLEAN, BYTES, INT, STRING, LogicalType, array, map_of
 
 _text = strict(STRING)
 
@@ -34,35 +34,6 @@ def _trim_type(call: CallTypes) -> LogicalType | None:
         return None
     nullable_ = any(t is None or t.nullable for t in call.types if t is not source and t is not None)
     return LogicalType("VARCHAR", source.precision, nullable=nullable_ or source.nullable)
-
-
-def _replacement(call: CallTexts) -> str:
-    """Flink takes the replacement literally; Spark reads ``$1`` and backslashes in it."""
-    literal = call.literal(2)
-    if literal is None:
-        text = f"replace(replace({call.args[2]}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
-    elif "$" in literal or "\\" in literal:
-        text = quoting.string(literal.replace("\\", "\\\\").replace("$", "\\$"))
-    else:
-        text = call.args[2]
-    return f"regexp_replace({call.args[0]}, {call.args[1]}, {text})"
-
-
-def _extract(call: CallTexts) -> str:
-    """No match is NULL in Flink, an empty string in Spark; the group is 0 if not given, in Spark 1."""
-    group = call.args[2] if call.count > 2 else "0"
-    pattern = call.literal(1)
-    if pattern is not None and group.isdigit() and int(group) > _groups(pattern):
-        return "CAST(NULL AS STRING)"
-    return f"CASE WHEN {call.atom(0)} RLIKE {call.atom(1)} THEN regexp_extract({call.args[0]}, {call.args[1]}, {group}) END"
-
-
-def _groups(pattern: str) -> int:
-    """Return how many capturing groups a pattern has; 0 for one that cannot be compiled."""
-    try:
-        return re.compile(re.sub(r"\(\?<(\w)", r"(?P<\1", pattern)).groups
-    except re.error:
-        return 99
 
 
 def _split_index(call: CallTexts) -> str:
@@ -169,8 +140,16 @@ def _locate(call: CallTexts) -> str:
     return f"locate({', '.join(call.args)})"
 
 
-def _pad(name: str):  # type: ignore[no-untyped-def]
-    return lambda call: f"{name}({', '.join(call.args)})"
+def _pad(name: str) -> Callable[[CallTexts], str]:
+    """Return a rendering of LPAD / RPAD: a negative length or an empty padding gives NULL."""
+
+    def render(call: CallTexts) -> str:
+        plain = f"{name}({', '.join(call.args)})"
+        if call.args[1].isdigit() and call.literal(2):
+            return plain
+        return f"CASE WHEN {call.args[1]} >= 0 AND {call.args[2]} <> '' THEN {plain} END"
+
+    return render
 
 
 def _printf(call: CallTexts) -> str:
@@ -187,15 +166,25 @@ def _upper_words(call: CallTexts) -> str:
     return f"array_join(transform(split(lower({call.args[0]}), '(?<=[^A-Za-z0-9])'), w -> initcap(w)), '')"
 
 
-def _regexp(call: CallTexts) -> str:
-    """An empty pattern matches nothing in Flink."""
-    if call.literal(1):
-        return f"({call.atom(0)} RLIKE {call.atom(1)})"
-    return f"if({call.args[1]} = '', {call.atom(0)} IS NULL AND NULL, {call.atom(0)} RLIKE {call.atom(1)})"
+def _parse_url(call: CallTexts) -> str:
+    """A text without a protocol that Java knows is no URL; Spark would take it for a path."""
+    known = f"{call.atom(0)} RLIKE '^(?i)(https?|ftp|file|jar|mailto):'"
+    return f"CASE WHEN {known} THEN try_parse_url({', '.join(call.args)}) END"
 
 
-def _format(template: str):  # type: ignore[no-untyped-def]
-    return lambda call: fill(template, call)
+def _inet_aton(call: CallTexts) -> str:
+    """The number of an IPv4 address, NULL if the text is none."""
+    text = call.args[0]
+    number = f"aggregate(split({text}, '[.]'), 0L, (n, part) -> n * 256 + CAST(part AS BIGINT))"
+    byte = "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+    return f"CASE WHEN {call.atom(0)} RLIKE '^{byte}([.]{byte}){{3}}$' THEN {number} END"
+
+
+def _inet_ntoa(call: CallTexts) -> str:
+    """The IPv4 address of a number, NULL beyond 32 bits."""
+    number = f"CAST({call.args[0]} AS BIGINT)"
+    parts = ", ".join(f"shiftright({number}, {bits}) & 255" for bits in (24, 16, 8, 0))
+    return f"CASE WHEN {number} BETWEEN 0 AND 4294967295 THEN concat_ws('.', {parts}) END"
 
 
 STRINGS = (
@@ -209,18 +198,6 @@ STRINGS = (
     fn("RTRIM", "text, text?", varying(0), _sided_trim("TRAILING", "rtrim"), spark=_text),
     fn("BTRIM", "text, text?", _text),
     fn("REPEAT", "text, integer", _text),
-    fn("REGEXP_REPLACE", "text, text, text", _text, _replacement),
-    fn("REGEXP_EXTRACT", "text, text, integer?", nullable(STRING), _extract),
-    fn(
-        "REGEXP_EXTRACT_ALL",
-        "text, text, integer?",
-        nullable(array(STRING)),
-        spark=unknown,
-    ),
-    fn("REGEXP_COUNT", "text, text", nullable(INT)),
-    fn("REGEXP_INSTR", "text, text", nullable(INT)),
-    fn("REGEXP_SUBSTR", "text, text", nullable(STRING)),
-    fn("REGEXP", "text, text", strict(BOOLEAN), _regexp),
     fn("OVERLAY", "text, text, integer, integer?", _overlay_type, _overlay, spark=_text),
     fn("SUBSTRING", "text, integer, integer?", with_nulls(varying(0)), _substring, spark=unknown),
     fn("SUBSTR", "text, integer, integer?", with_nulls(varying(0)), _substring, spark=unknown),
@@ -240,7 +217,9 @@ STRINGS = (
     fn("LEFT", "text, integer", with_nulls(varying(0)), spark=_text),
     fn("RIGHT", "text, integer", with_nulls(varying(0)), spark=_text),
     fn("LOCATE", "text, text, integer?", strict(INT), _locate),
-    fn("PARSE_URL", "text, text, text?", nullable(STRING), "try_parse_url({all})"),
+    fn("PARSE_URL", "text, text, text?", nullable(STRING), _parse_url),
+    fn("INET_ATON", "text", nullable(BIGINT), _inet_aton),
+    fn("INET_NTOA", "integer", nullable(STRING), _inet_ntoa),
     fn("URL_ENCODE", "text", nullable(STRING)),
     fn("URL_DECODE", "text", nullable(STRING), "try_url_decode({0})"),
     fn("REVERSE", "text", nullable(STRING), spark=unknown),

@@ -60,7 +60,7 @@ def extracted(unit: str, text: str, call: CallTexts) -> str:
     """Return ``EXTRACT(unit FROM text)`` as BIGINT."""
     type_ = call.types[-1]
     if unit == "EPOCH":
-        return instants.epoch_seconds(text, type_)
+        return instants.epoch_seconds(text)
     if type_ and type_.root == "DATE" and unit in _CLOCK:
         return f"CAST(if({text} IS NULL, NULL, 0) AS BIGINT)"
     template = _FIELDS.get(unit, f"extract({unit} FROM {{0}})")
@@ -210,7 +210,14 @@ TEMPORAL = (
     fn("CURRENT_TIMESTAMP", "", never_null(TIMESTAMP_LTZ3), spark=never_null(LogicalType("TIMESTAMP_LTZ", 6))),
     fn("NOW", "", never_null(TIMESTAMP_LTZ3), _now, spark=never_null(LogicalType("TIMESTAMP_LTZ", 6))),
     fn("CURRENT_ROW_TIMESTAMP", "", never_null(TIMESTAMP_LTZ3), _now),
-    fn("LOCALTIMESTAMP", "", never_null(TIMESTAMP3), spark=never_null(timestamp(6))),
+    fn(
+        "LOCALTIMESTAMP",
+        "",
+        never_null(TIMESTAMP3),
+        _plain("localtimestamp()"),
+        spark=never_null(timestamp(6)),
+        extends=lambda c: c.bare,
+    ),
     fn("PROCTIME", "", never_null(TIMESTAMP_LTZ3), _now),
     fn("SOURCE_WATERMARK", "", nullable(TIMESTAMP_LTZ3)),
     fn("CURRENT_WATERMARK", "timestamp", same_as(0)),
