@@ -1,0 +1,58 @@
+"""SELECT DISTINCT over an unbounded input: each row once, when it first comes.
+
+Append-only: a row that is out stays true. So Flink's changelog of such a query has only inserts.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlext.errors import SqlExtError
+from sqlext.udfs.core.equality import first_rows, normalised
+from sqlext.udfs.core.operators import Clock
+from sqlext.udfs.core.table_codec import decode_state, encode_state
+
+
+class Distinct:
+    """A bucket operator; its state is the table of all rows seen, in the order in which they came."""
+
+    def partial(self, rows: pa.Table) -> pa.Table:
+        """Return the first of each set of equal rows."""
+        rows = normalised(rows)
+        return rows.take(first_rows(rows))
+
+    def empty(self) -> pa.Table:
+        """Return a table without rows, whose columns are not known yet."""
+        return pa.table({})
+
+    def process(self, state: pa.Table, rows: pa.Table, clock: Clock) -> tuple[pa.Table, pa.Table]:
+        """Return all rows seen, and those seen for the first time, in the order in which they came.
+
+        Raises:
+            SqlExtError: RUN-033 if the rows have not the columns of the state.
+        """
+        if not state.num_columns:
+            state = rows.slice(0, 0)
+        if not state.schema.equals(rows.schema):
+            raise SqlExtError(
+                "RUN-033",
+                f"DISTINCT has seen rows of ({_types(state)}), not of ({_types(rows)})",
+                hint="DROP QUERY starts the query anew",
+            )
+        together = pa.concat_tables([state, rows])
+        first = first_rows(together)
+        new = together.take(first.filter(pc.greater_equal(first, state.num_rows)))
+        return (pa.concat_tables([state, new]) if new.num_rows else state), new
+
+    def encode(self, state: pa.Table) -> bytes:
+        """Return the rows seen as a state value."""
+        return encode_state(state)
+
+    def decode(self, data: bytes) -> pa.Table:
+        """Return the rows of a state value."""
+        return decode_state(data)
+
+
+def _types(table: pa.Table) -> str:
+    return ", ".join(f"{f.name} {f.type}" for f in table.schema)

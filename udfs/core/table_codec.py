@@ -1,0 +1,70 @@
+"""A table as bytes: for state that outlives the code, and for rows on their way to a bucket.
+
+Columns in Arrow's IPC stream format, which is stable across versions and runs no code when it is read.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from sqlext.errors import SqlExtError
+
+VERSION = 1
+# As wide as Arrow's alignment, so that columns are used where they lie and not copied.
+_HEADER_BYTES = 8
+_HEADER = bytes([VERSION]).ljust(_HEADER_BYTES, b"\0")
+# Both the protocol to the JVM and a row in its state store end at 2 GiB.
+LIMIT_BYTES = 1 << 30
+
+
+def encode_state(table: pa.Table) -> bytes:
+    """Return a table as a state value: a version byte, then its columns.
+
+    Raises:
+        SqlExtError: RUN-032 if it is larger than Spark can keep in one value.
+    """
+    data = _HEADER + encode_rows(table)
+    if len(data) > LIMIT_BYTES:
+        raise SqlExtError(
+            "RUN-032",
+            f"the state of one bucket has grown to {len(data):,} bytes; it can have {LIMIT_BYTES:,}",
+            hint="bound what the query must remember, or start it anew with more buckets",
+        )
+    return data
+
+
+def decode_state(data: bytes) -> pa.Table:
+    """Return the table of a state value.
+
+    Raises:
+        SqlExtError: RUN-030 if its version is not known, RUN-031 if it is damaged.
+    """
+    version = data[0] if data else None
+    if version != VERSION:
+        raise SqlExtError(
+            "RUN-030",
+            f"state of version {version} cannot be read, this is version {VERSION}",
+            hint="a newer sqlext wrote it: upgrade, or DROP QUERY starts the query anew",
+        )
+    try:
+        return decode_rows(memoryview(data)[_HEADER_BYTES:])
+    except (pa.ArrowInvalid, OSError, EOFError) as error:
+        raise SqlExtError(
+            "RUN-031",
+            f"state is damaged: {error}",
+            hint="DROP QUERY starts the query anew, without what it has in state",
+        ) from error
+
+
+def encode_rows(table: pa.Table) -> bytes:
+    """Return a table's columns as bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return bytes(sink.getvalue())
+
+
+def decode_rows(data: bytes | memoryview) -> pa.Table:
+    """Return the table that ``encode_rows`` wrote, on the same memory."""
+    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+        return reader.read_all()

@@ -1,0 +1,30 @@
+"""SELECT DISTINCT over a stream (``udfs.core.distinct``) as a stateful function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sqlext.udfs.core import distinct as core
+from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, apply_in_buckets
+from sqlext.udfs.processors.comparable_types import require_comparable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Distinct:
+    """The stateful function ``distinct``. Argument: ``buckets``, by default ``DEFAULT_BUCKETS``."""
+
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any]) -> DataFrame:
+        """Return each distinct row once: of a stream when it first comes.
+
+        Raises:
+            SqlExtError: FUNC-011 for a column that cannot be compared, FUNC-012 for a wrong number of buckets.
+        """
+        schema = frame.schema
+        require_comparable(schema, "DISTINCT")
+        if not frame.isStreaming:
+            return frame.distinct()
+        buckets = int(arguments.get("buckets", DEFAULT_BUCKETS))
+        return apply_in_buckets(frame, core.Distinct(), keys=range(len(schema)), output=schema, buckets=buckets)

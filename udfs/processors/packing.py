@@ -1,0 +1,81 @@
+"""Rows travel to their bucket and back as few binary values, each a table of many rows.
+
+Spark hands ``transformWithState`` its input row by row, cell by cell as Python objects. A table in one cell costs
+that once, and keeps every type as it is (pandas would turn integers with NULLs into floats).
+
+These functions run in Python workers (``mapInArrow``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext.udfs.core.arrow_types import plain
+from sqlext.udfs.core.operators import BucketOperator
+from sqlext.udfs.core.table_codec import decode_rows, encode_rows
+
+#: The columns of packed rows, to Spark: the grouping key of the bucket, and a table.
+PACKED = "bucket INT, rows BINARY"
+# Rows kept back in a worker for partial work, and the most rows of one packed table.
+_PATIENCE = 1 << 18
+
+
+def pack(
+    operator: BucketOperator[Any], keys: Sequence[int], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """Yield a partition's rows, worked on as far as they can be here, as a table per bucket.
+
+    Args:
+        operator: does the partial work.
+        keys: the grouping key of each bucket.
+        batches: the rows; the last column is the bucket.
+    """
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= _PATIENCE:
+            table = _partial(operator, waiting)
+            waiting, rows = table.to_batches(), table.num_rows
+            # Partial work that hardly makes the rows fewer is not done twice on them.
+            if rows > _PATIENCE // 2:
+                yield _packed(table, keys)
+                waiting, rows = [], 0
+    if rows:
+        yield _packed(_partial(operator, waiting), keys)
+
+
+def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of the tables in the only column."""
+    for batch in batches:
+        for cell in batch.column(0):
+            yield from decode_rows(memoryview(cell.as_buffer())).to_batches()
+
+
+def tables(table: pa.Table) -> Iterator[bytes]:
+    """Yield a table as packed tables."""
+    for start in range(0, table.num_rows, _PATIENCE):
+        yield encode_rows(table.slice(start, _PATIENCE))
+
+
+def _partial(operator: BucketOperator[Any], batches: list[pa.RecordBatch]) -> pa.Table:
+    return operator.partial(plain(pa.Table.from_batches(batches)))
+
+
+def _packed(table: pa.Table, keys: Sequence[int]) -> pa.RecordBatch:
+    """Return rows grouped by their last column, each bucket's in their order."""
+    last = table.num_columns - 1
+    buckets = table.column(last).to_numpy()
+    order = np.argsort(buckets, kind="stable")
+    present, starts = np.unique(buckets[order], return_index=True)
+    ends = [*starts[1:], len(order)]
+    rows = table.remove_column(last).take(order)
+    cells = [encode_rows(rows.slice(a, b - a)) for a, b in zip(starts, ends, strict=True)]
+    return pa.record_batch(
+        [pa.array([keys[b] for b in present], pa.int32()), pa.array(cells, pa.binary())], ["bucket", "rows"]
+    )
