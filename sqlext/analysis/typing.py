@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from sqlext.analysis import calls, operators
+from sqlext.analysis import calls, constructors, literals, operators
 from sqlext.dialect import expression_nodes as e
 from sqlext.dialect.query_nodes import Query
 from sqlext.types import BOOLEAN, LogicalType
@@ -97,19 +97,19 @@ _RULES: dict[type[e.Node], Callable[[Any, TypeInference], LogicalType | None]] =
     e.Exists: _exists,
     e.InQuery: _in_query,
     e.Call: calls.call_type,
-    e.Literal: operators.literal_type,
-    e.Interval: operators.interval_type,
-    e.Cast: operators.cast_type,
+    e.Literal: literals.literal_type,
+    e.Interval: literals.interval_type,
+    e.Cast: constructors.cast_type,
     e.Unary: operators.unary_type,
     e.Binary: operators.binary_type,
     e.Between: operators.between_type,
     e.InList: operators.in_list_type,
     e.Like: operators.like_type,
     e.IsTest: operators.is_test_type,
-    e.Case: operators.case_type,
-    e.RowValue: operators.row_type,
-    e.ArrayValue: operators.array_type,
-    e.MapValue: operators.map_type,
-    e.Subscript: operators.subscript_type,
-    e.FieldAccess: operators.field_type,
+    e.Case: constructors.case_type,
+    e.RowValue: constructors.row_type,
+    e.ArrayValue: constructors.array_type,
+    e.MapValue: constructors.map_type,
+    e.Subscript: constructors.subscript_type,
+    e.FieldAccess: constructors.field_type,
 }

@@ -5,6 +5,8 @@ Every form here runs inside one aggregation of a streaming query: no windows, no
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlext.analysis import decimal_rules
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.rendering import wrapped
@@ -85,7 +87,7 @@ def _avg(call: CallTexts) -> str:
     return f"CAST({exact} / {count} AS {result.spark()})"
 
 
-def _deviation(name: str):  # type: ignore[no-untyped-def]
+def _deviation(name: str) -> Callable[[CallTexts], str]:
     """Return a rendering of STDDEV_..., VAR_...: Spark's DOUBLE, cut to the operand's type as Flink does."""
 
     def render(call: CallTexts) -> str:
@@ -98,7 +100,7 @@ def _deviation(name: str):  # type: ignore[no-untyped-def]
     return render
 
 
-def _edge(name: str):  # type: ignore[no-untyped-def]
+def _edge(name: str) -> Callable[[CallTexts], str]:
     """Return a rendering of FIRST_VALUE / LAST_VALUE: Flink skips NULLs unless told RESPECT NULLS."""
 
     def render(call: CallTexts) -> str:
@@ -148,7 +150,7 @@ def _percentile(call: CallTexts) -> str:
     return call.aggregate("percentile", *call.args)
 
 
-def _plain(name: str):  # type: ignore[no-untyped-def]
+def _plain(name: str) -> Callable[[CallTexts], str]:
     return lambda call: call.aggregate(name, *call.args)
 
 

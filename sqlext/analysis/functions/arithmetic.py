@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlext.analysis import decimal_rules
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.rendering import typed, wrapped
@@ -93,7 +95,7 @@ def _ln(text: str) -> str:
     )
 
 
-def _logarithm(name: str):  # type: ignore[no-untyped-def]
+def _logarithm(name: str) -> Callable[[CallTexts], str]:
     def render(call: CallTexts) -> str:
         operand = call.args[-1]
         plain = f"{name}({', '.join(call.args)})"
@@ -108,7 +110,7 @@ def _logarithm(name: str):  # type: ignore[no-untyped-def]
     return render
 
 
-def _e_or_pi(name: str):  # type: ignore[no-untyped-def]
+def _e_or_pi(name: str) -> Callable[[CallTexts], str]:
     return lambda call: f"{name}()"
 
 

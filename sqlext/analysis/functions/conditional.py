@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from sqlext.analysis import operators
-from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
+from collections.abc import Callable
+
+from sqlext.analysis import constructors
+from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import common, nullable, nullable_as
 from sqlext.rewrite import quoting
 from sqlext.types import STRING, LogicalType
 
 
-def _branches(what: str, first: int = 0):  # type: ignore[no-untyped-def]
+def _branches(what: str, first: int = 0) -> TypeRule:
     """Return a rule: the common type of the alternatives from one argument on, NULL if one may be."""
 
     def rule(call: CallTypes) -> LogicalType | None:
-        return operators.branches_type(call.call, what, call.types[first:], call.mode)
+        return constructors.branches_type(call.call, what, call.types[first:], call.mode)
 
     return rule
 
@@ -23,7 +25,7 @@ def _if_type(call: CallTypes) -> LogicalType | None:
     return result.as_nullable() if result else None
 
 
-def _first_value_type(what: str):  # type: ignore[no-untyped-def]
+def _first_value_type(what: str) -> TypeRule:
     """Return a rule: the common type, NULL only if the last alternative may be (COALESCE, IFNULL)."""
 
     def rule(call: CallTypes) -> LogicalType | None:
@@ -41,7 +43,7 @@ def _typeof(call: CallTexts) -> str:
     return quoting.string(str(type_)) if type_ else f"typeof({call.args[0]})"
 
 
-def _extreme(name: str):  # type: ignore[no-untyped-def]
+def _extreme(name: str) -> Callable[[CallTexts], str]:
     """NULL if any argument is (Spark skips NULLs)."""
 
     def render(call: CallTexts) -> str:

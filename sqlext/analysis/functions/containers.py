@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.analysis import operators
+from sqlext.analysis import constructors
 from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import (
@@ -18,7 +18,7 @@ from sqlext.types import BOOLEAN, INT, STRING, Field, LogicalType, array, map_of
 
 def _arrays_type(call: CallTypes) -> LogicalType | None:
     """The common type of several arrays."""
-    result = operators.branches_type(call.call, call.call.function, call.types, call.mode)
+    result = constructors.branches_type(call.call, call.call.function, call.types, call.mode)
     return result if result and result.root == "ARRAY" else None
 
 

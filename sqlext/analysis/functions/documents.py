@@ -214,7 +214,8 @@ def _quote(call: CallTexts) -> str:
         f"array_join(transform(split({json_text.quoted(text)}, ''), "
         "c -> if(ascii(c) > 127, concat('\\\\u', lpad(lower(hex(ascii(c))), 4, '0')), c)), '')"
     )
-    return f"CASE WHEN {call.atom(0)} RLIKE '[^\\\\x00-\\\\x7F]' THEN {escaped} WHEN {call.atom(0)} IS NOT NULL THEN {json_text.quoted(text)} END"
+    plain = f"WHEN {call.atom(0)} IS NOT NULL THEN {json_text.quoted(text)}"
+    return f"CASE WHEN {call.atom(0)} RLIKE '[^\\\\x00-\\\\x7F]' THEN {escaped} {plain} END"
 
 
 def _unquote(call: CallTexts) -> str:

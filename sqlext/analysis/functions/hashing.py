@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlext.analysis.functions.model import CallTexts, fn
 from sqlext.analysis.functions.results import nullable, strict
 from sqlext.types import BYTES, STRING, LogicalType
 
 
-def _digest(bits: int):  # type: ignore[no-untyped-def]
+def _digest(bits: int) -> Callable[[CallTexts], str]:
     return lambda call: f"sha2({call.args[0]}, {bits})"
 
 

@@ -11,9 +11,9 @@ _INT_IN_SPARK = never_null(INT)
 
 def _lag_type(call: CallTypes) -> LogicalType | None:
     """The operand's type; not NULL only if the default is not."""
-    default = call.type(2)
-    if default is not None and not default.nullable:
-        return call.type(0).not_null() if call.type(0) else None
+    type_, default = call.type(0), call.type(2)
+    if type_ is not None and default is not None and not default.nullable:
+        return type_.not_null()
     return nullable_as(0)(call)
 
 

@@ -33,7 +33,7 @@ def typed(template: str) -> Callable[[CallTexts], str]:
 
 
 def fill(template: str, call: CallTexts) -> str:
-    """Return a template with ``{0}`` (arguments), ``{a0}`` (made atomic), ``{all}``, ``{rest}`` (but the first) filled in."""
+    """Return a template filled in: ``{0}`` an argument, ``{a0}`` made atomic, ``{all}``, ``{rest}`` (but the first)."""
     names = {f"a{i}": call.atom(i) for i in range(call.count)}
     return template.format(*call.args, all=", ".join(call.args), rest=", ".join(call.args[1:]), **names)
 

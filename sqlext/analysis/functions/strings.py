@@ -78,7 +78,7 @@ def _trim(call: CallTexts) -> str:
     return f"trim({where} {rest[0]} FROM {rest[1]})"
 
 
-def _sided_trim(side: str, name: str):  # type: ignore[no-untyped-def]
+def _sided_trim(side: str, name: str) -> Callable[[CallTexts], str]:
     def render(call: CallTexts) -> str:
         if call.count == 1:
             return f"{name}({call.args[0]})"
@@ -156,7 +156,7 @@ def _printf(call: CallTexts) -> str:
     return f"format_string({', '.join(call.args)})"
 
 
-def _matches_all(pattern: str):  # type: ignore[no-untyped-def]
+def _matches_all(pattern: str) -> Callable[[CallTexts], str]:
     """Return a rendering: whether the whole text consists of such characters; NULL is false."""
     return lambda call: f"coalesce({call.atom(0)} RLIKE {quoting.string(pattern)}, false)"
 

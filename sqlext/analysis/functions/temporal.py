@@ -6,9 +6,11 @@ zone: where that zone has gaps (summer time) a form is used that never leaves NT
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlext.analysis.functions import date_patterns, instants, truncation
 from sqlext.analysis.functions.arithmetic import whole_type
-from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
+from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import never_null, nullable, same_as, strict, unknown
 from sqlext.dialect.expression_nodes import Call, Keyword
 from sqlext.types import (
@@ -71,7 +73,7 @@ def _extract(call: CallTexts) -> str:
     return extracted(call.args[0].upper(), call.args[1], call)
 
 
-def _part(unit: str):  # type: ignore[no-untyped-def]
+def _part(unit: str) -> Callable[[CallTexts], str]:
     return lambda call: extracted(unit, call.args[0], call)
 
 
@@ -91,7 +93,7 @@ def _unit(call: Call) -> str:
     return first.word if isinstance(first, Keyword) else ""
 
 
-def _without_unit(rule_type: LogicalType):  # type: ignore[no-untyped-def]
+def _without_unit(rule_type: LogicalType) -> TypeRule:
     def rule(call: CallTypes) -> LogicalType | None:
         return strict(rule_type)(CallTypes(call.call, call.types[1:], call.mode))
 
@@ -178,7 +180,7 @@ def _now(call: CallTexts) -> str:
     return "current_timestamp()"
 
 
-def _plain(text: str):  # type: ignore[no-untyped-def]
+def _plain(text: str) -> Callable[[CallTexts], str]:
     return lambda call: text
 
 

@@ -58,14 +58,14 @@ def main(source, target, batch):
             try:
                 schema = env.sql_query(query)._j_table.getResolvedSchema()
                 answer["type"] = schema.getColumns().get(0).getDataType().toString()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001
                 answer["refused"] = cause(error)
             if "type" in answer and not line.startswith("~"):
                 try:
                     with env.execute_sql(query).collect() as rows:
                         values = [plain(row[0]) for row in rows]
                     answer["rows"] = values[:1] if all(v == values[0] for v in values) else values
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001
                     answer["fails"] = cause(error)
             out.write(json.dumps(answer, ensure_ascii=False) + "\n")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from recorded_flink import Strs, differences, recorded
 
@@ -94,5 +92,3 @@ def test_spark_mode_refuses_no_types() -> None:
 )
 def test_spark_mode_has_sparks_types(expression: str, type_: str) -> None:
     assert str(Strs("spark").type_of(parse_expression_text(expression, "spark"))) == type_
-
-
