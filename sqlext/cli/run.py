@@ -38,7 +38,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
     import sqlext
 
     output, messages = console(), console(stderr=True)
-    session = sqlext.connect(catalog=options.catalog)
+    session = sqlext.connect(catalog=Path(options.catalog).absolute())
     shown = Shown(output)
     with Watch(messages, shown=options.progress) as watch:
 
@@ -51,7 +51,8 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
             file,
             variables=variables,
             on_statement=show,
-            checkpoint=options.checkpoint,
+            # Absolute: the JVM has a working directory of its own.
+            checkpoint=str(Path(options.checkpoint).absolute()) if options.checkpoint else None,
             run_for=options.run_for,
             trigger_interval=options.trigger_interval,
         )
