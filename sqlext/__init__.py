@@ -1,9 +1,9 @@
 """Flink-like streaming SQL on Spark.
 
-    import sqlext
+import sqlext
 
-    session = sqlext.connect()
-    session.run("job.sql", variables={"IN": "data"})
+session = sqlext.connect()
+session.run("job.sql", variables={"IN": "data"})
 """
 
 from __future__ import annotations

@@ -22,9 +22,7 @@ class SqlExtError(Exception):
         source_line: the line of text at that position, or None.
     """
 
-    def __init__(
-        self, code: str, message: str, *, span: Span | None = None, hint: str | None = None
-    ) -> None:
+    def __init__(self, code: str, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
         self.code = code
         self.message = message
         self.hint = hint

@@ -80,9 +80,7 @@ class Settings:
             SqlExtError: OPT-010 for an unknown ``sqlext.`` key, OPT-011 for a value that the key does not take.
         """
         if key.startswith("sqlext.") and key not in _OWN:
-            raise SqlExtError(
-                "OPT-010", f"there is no option `{key}`", span=span, hint=did_you_mean(key, _OWN)
-            )
+            raise SqlExtError("OPT-010", f"there is no option `{key}`", span=span, hint=did_you_mean(key, _OWN))
         return Settings({**self.values, key: _checked(key, value, span)})
 
     def without(self, key: str | None) -> Settings:

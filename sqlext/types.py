@@ -5,6 +5,7 @@ Names and precisions follow Flink's SQL data types page; DESCRIBE prints them as
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 #: Flink's length of STRING and BYTES.
@@ -159,7 +160,7 @@ def _flink_plain(t: LogicalType) -> str:
     return f"{t.root}({t.precision})" if t.scale is None else f"{t.root}({t.precision}, {t.scale})"
 
 
-def _flink_unbounded(short: str):  # type: ignore[no-untyped-def]
+def _flink_unbounded(short: str) -> Callable[[LogicalType], str]:
     return lambda t: short if t.precision == UNBOUNDED else _flink_plain(t)
 
 
@@ -171,7 +172,7 @@ def _flink_nested(t: LogicalType) -> str:
     return f"{t.root}<{', '.join(str(c) for c in t.children)}>"
 
 
-_FLINK = {
+_FLINK: dict[str, Callable[[LogicalType], str]] = {
     "VARCHAR": _flink_unbounded("STRING"),
     "VARBINARY": _flink_unbounded("BYTES"),
     "ROW": _flink_row,
@@ -191,7 +192,7 @@ def _spark_row(t: LogicalType) -> str:
     return "STRUCT<" + ", ".join(f"{quote(f.name)}: {f.type.spark()}" for f in t.fields) + ">"
 
 
-_SPARK = {
+_SPARK: dict[str, Callable[[LogicalType], str]] = {
     "DECIMAL": lambda t: f"DECIMAL({t.precision}, {t.scale})",
     "CHAR": lambda t: "STRING",
     "VARCHAR": lambda t: "STRING",

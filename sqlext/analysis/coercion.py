@@ -65,7 +65,7 @@ def comparable(left: LogicalType | None, right: LogicalType | None) -> bool:
     groups = {group(left), group(right)}
     if len(groups) == 1:
         return "MULTISET" not in groups
-    return "text" in groups and bool(groups & {"DATE", "TIME", "timestamp"})
+    return "text" in groups and bool(groups & {"DATE", "TIME", "timestamp", "BOOLEAN"})
 
 
 def _merge(left: LogicalType, right: LogicalType) -> LogicalType:

@@ -92,6 +92,4 @@ class Environment:
         catalog: Lookup = self.catalog
         if view.catalog:
             catalog = LookupAt(self.catalog, view.catalog, view.database)
-        return replace(
-            self, catalog=catalog, settings=settings, expanding=(*self.expanding, view.name.plain)
-        )
+        return replace(self, catalog=catalog, settings=settings, expanding=(*self.expanding, view.name.plain))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlext.analysis.calls import contains_aggregate, is_aggregate
 from sqlext.analysis.scope import Found, Scope
 from sqlext.analysis.shapes import Shape, shape
-from sqlext.analysis.calls import contains_aggregate, is_aggregate
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Literal, Node, Star
 from sqlext.dialect.query_nodes import GroupingSets, Query, Select
 from sqlext.errors import SqlExtError
@@ -84,9 +84,7 @@ def _grouping(raw: list[Expr | GroupingSets], scope: Scope) -> Grouping:
             items.append(item)
     expressions = tuple(e for i in items for e in _expressions(i))
     shapes = frozenset(shape(e, scope) for i in raw for e in _expressions(i))
-    return Grouping(
-        tuple(items), expressions, window, frozenset(bounds.get(window or "", ())), shapes, scope
-    )
+    return Grouping(tuple(items), expressions, window, frozenset(bounds.get(window or "", ())), shapes, scope)
 
 
 def _expressions(item: Expr | GroupingSets) -> list[Expr]:

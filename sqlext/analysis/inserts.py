@@ -186,6 +186,6 @@ def _mode(insert: Insert, table: Table, plan: PlanNode, env: Environment) -> Mod
         f"`{table.name.name}` ({connector}) only appends, but this GROUP BY without a window changes rows "
         "that it has already given out",
         span=insert.query.span,
-        hint="group by a window, write to a delta table with a PRIMARY KEY, or SET 'sqlext.sink.updates' = 'final-state' "
-        "to write the final rows of a bounded job at its end",
+        hint="group by a window, write to a delta table with a PRIMARY KEY, or "
+        "SET 'sqlext.sink.updates' = 'final-state' to write the final rows of a bounded job at its end",
     )

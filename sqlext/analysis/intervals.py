@@ -46,9 +46,7 @@ def interval_millis(expr: Expr) -> int | None:
             return _compound(value, unit, _unit(expr.to_unit))
         return int(Decimal(value) * _MILLIS[unit])
     except (ArithmeticError, KeyError, ValueError):
-        raise SqlExtError(
-            "WINDOW-003", f"'{expr.value}' {expr.unit} is no interval", span=expr.span
-        ) from None
+        raise SqlExtError("WINDOW-003", f"'{expr.value}' {expr.unit} is no interval", span=expr.span) from None
 
 
 def _unit(unit: str) -> str:

@@ -13,7 +13,7 @@ from sqlext.analysis.shapes import shape
 from sqlext.analysis.substitution import substitute
 from sqlext.analysis.windows import require_rowtime, wall_clock_of
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node
-from sqlext.dialect.query_nodes import GroupBy, Select
+from sqlext.dialect.query_nodes import GroupBy, GroupingSets, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.windows import WindowKind, WindowSpec
@@ -114,7 +114,7 @@ def replace_legacy_window(select: Select, window: LegacyWindow, scope: Scope) ->
         return ColumnRef(node.span, (NAMES[_PARTS[part]],))
 
     assert select.group_by is not None
-    items = []
+    items: list[Expr | GroupingSets] = []
     for item in select.group_by.items:
         if item is window.call:
             items += [ColumnRef(item.span, (n,)) for n in NAMES]

@@ -24,6 +24,6 @@ def materialised(node: PlanNode, env: Environment, reason: str, span: Span) -> P
     columns: list[PlanColumn] = []
     for i, column in enumerate(node.columns):
         outputs.append(Output(f"{column.name}_{i}", ColumnRef(span, (_ALIAS, f"__{i}"))))
-        plain = column.plain(reason, span)
-        columns.append(replace(plain, shown=column.time or column.shown, physical=f"{column.name}_{i}", part=Part.VALUE))
+        plain = replace(column.plain(reason, span), shown=column.time or column.shown)
+        columns.append(replace(plain, physical=f"{column.name}_{i}", part=Part.VALUE))
     return Project(tuple(columns), Aliased(numbered, node, _ALIAS), scope, tuple(outputs))

@@ -19,6 +19,7 @@ from sqlext.analysis.windows import (
 )
 from sqlext.catalog.model import View
 from sqlext.catalog.names import INFORMATION_SCHEMA
+from sqlext.dialect.queries import parse_query_text
 from sqlext.dialect.query_nodes import (
     Alias,
     Join,
@@ -30,7 +31,6 @@ from sqlext.dialect.query_nodes import (
     TableRef,
     Unnest,
 )
-from sqlext.dialect.queries import parse_query_text
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
@@ -170,17 +170,13 @@ class RelationBinder:
         return nodes.Aliased(node.columns, node, rendered)
 
 
-def rename_columns(
-    node: nodes.PlanNode, names: tuple[str, ...], span: Span | None = None
-) -> nodes.PlanNode:
+def rename_columns(node: nodes.PlanNode, names: tuple[str, ...], span: Span | None = None) -> nodes.PlanNode:
     """Return a relation under other column names (``v (a, b)``); what holds them stays.
 
     Raises:
         SqlExtError: NAME-007 if the number of names is not the number of columns.
     """
     if len(names) > len(node.columns) or (span is None and len(names) != len(node.columns)):
-        raise SqlExtError(
-            "NAME-007", f"{len(names)} column names for {len(node.columns)} columns", span=span
-        )
+        raise SqlExtError("NAME-007", f"{len(names)} column names for {len(node.columns)} columns", span=span)
     renamed = tuple(c.renamed(n) for c, n in zip(node.columns, names, strict=False))
     return replace(node, columns=(*renamed, *node.columns[len(names) :]))

@@ -10,8 +10,8 @@ from sqlext.analysis.watermarks import constant_delay, is_source_watermark
 from sqlext.catalog.model import Column, Table
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.expression_nodes import Expr
-from sqlext.dialect.query_nodes import Hint, TableRef
 from sqlext.dialect.expressions import parse_expression_text
+from sqlext.dialect.query_nodes import Hint, TableRef
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.plan.nodes import Output, Scan
@@ -61,9 +61,7 @@ def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:
             hint=f"declare WATERMARK FOR {mark.column} AS {mark.column} - INTERVAL '5' SECOND",
         )
     delay = constant_delay(expression, mark.column)
-    return replace(
-        scan, rowtime=mark.column, delay=delay, marks=None if delay is not None else expression
-    )
+    return replace(scan, rowtime=mark.column, delay=delay, marks=None if delay is not None else expression)
 
 
 def _parse(table: Table, text: str, column: str) -> Expr:

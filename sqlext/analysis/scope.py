@@ -142,7 +142,7 @@ class Scope:
             matched = [f.type for f in current.fields if _same((f.name,), (step,), fold)]
             if not matched:
                 return None
-            current = matched[0] if current.nullable else matched[0]
+            current = matched[0]
         if found.path and current is not None and found.column.type and found.column.type.nullable:
             return current.as_nullable()
         return current

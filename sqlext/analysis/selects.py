@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from sqlext.analysis.calls import is_aggregate
 from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping
 from sqlext.analysis.later import needs_operator
-from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.legacy_windows import NAMES, find_legacy_window, replace_legacy_window
+from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
@@ -103,17 +103,12 @@ class SelectBinder:
             self._check_expression(expr, node)
         if select.where is not None:
             for call in _aggregates(select.where, self.mode):
-                raise SqlExtError(
-                    "WINDOW-009", f"{call.name} cannot stand in WHERE", span=call.span, hint="use HAVING"
-                )
+                raise SqlExtError("WINDOW-009", f"{call.name} cannot stand in WHERE", span=call.span, hint="use HAVING")
 
     def _check_expression(self, expr: Expr, node: nodes.PlanNode) -> None:
         for part in expr.walk():
-            if isinstance(part, (InQuery, Exists, ScalarQuery)) and (
-                node.streaming or self.queries.bind(part.query).streaming
-            ):
-                if self.queries.bind(part.query).streaming:
-                    raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span)
+            if isinstance(part, (InQuery, Exists, ScalarQuery)) and self.queries.bind(part.query).streaming:
+                raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span)
             if isinstance(part, Call) and part.over is not None and node.streaming:
                 raise needs_operator("LATER-511", f"{part.name} OVER", part.span)
             if (
@@ -125,9 +120,7 @@ class SelectBinder:
             ):
                 raise needs_operator("LATER-403", f"{part.name}(DISTINCT ...)", part.span)
 
-    def _project(
-        self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode
-    ) -> nodes.PlanNode:
+    def _project(self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode) -> nodes.PlanNode:
         _refuse_session_rows(node)
         builder = OutputBuilder(scope)
         for item in items:
@@ -258,4 +251,3 @@ def _natural_name(expr: Expr) -> str | None:
 
 def _aggregates(expr: Node, mode: str) -> list[Call]:
     return [n for n in expr.walk() if isinstance(n, Call) and is_aggregate(n, mode)]
-

@@ -81,9 +81,7 @@ class WindowCall:
             raise _usage(self.function, value.span if value else self.span)
         column = value.columns[0]
         if not isinstance(column, ColumnRef):
-            raise SqlExtError(
-                "WINDOW-001", "DESCRIPTOR takes a column's name, without quotes", span=column.span
-            )
+            raise SqlExtError("WINDOW-001", "DESCRIPTOR takes a column's name, without quotes", span=column.span)
         return column
 
     def millis(self, name: str, default: int | None = None) -> int:
@@ -172,9 +170,7 @@ def is_custom(spec: WindowSpec) -> bool:
     return spec.has_gaps or (spec.wall_clock is not None and spec.kind is not WindowKind.SESSION)
 
 
-def window_columns(
-    spec: WindowSpec, time: PlanColumn, physical: str, names: Sequence[str]
-) -> tuple[PlanColumn, ...]:
+def window_columns(spec: WindowSpec, time: PlanColumn, physical: str, names: Sequence[str]) -> tuple[PlanColumn, ...]:
     """Return the start, end and time column of a window held in ``physical``."""
     local = spec.wall_clock is not None
     if local and is_custom(spec):

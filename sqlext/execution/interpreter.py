@@ -188,7 +188,7 @@ class Interpreter:
         return Result()
 
     def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
-        options = dict((o.key, o.value) for o in statement.options)
+        options = {o.key: o.value for o in statement.options}
         default = options.get("default-database")
         made = Catalog(statement.name[-1], comment=statement.comment, options=tuple(options.items()))
         made = replace(made, default_database=default) if default else made

@@ -20,9 +20,7 @@ def visible_key(plan: PlanNode) -> tuple[str, ...] | None:
         return None
     keys = {o.physical: o.expr for o in plan.outputs if o.physical in plan.key_columns}
     shown = {
-        shape(o.expr, plan.scope): o.physical
-        for o in plan.outputs
-        if o.expr is not None and o.physical not in keys
+        shape(o.expr, plan.scope): o.physical for o in plan.outputs if o.expr is not None and o.physical not in keys
     }
     found = [shown.get(shape(e, plan.scope)) for e in keys.values() if e is not None]
     return None if None in found else tuple(f for f in found if f is not None)

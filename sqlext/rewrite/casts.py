@@ -115,9 +115,26 @@ def _as_text(text: str, from_: LogicalType, to: LogicalType) -> str:
         return f"upper(CAST({text} AS STRING))"
     if from_.is_text:
         return text
+    if from_.root in _INTERVALS:
+        return _INTERVALS[from_.root].format(text)
     if from_.root in STRUCTURED:
         return structured_text(text, from_, lambda part, type_: _as_text(part, type_, to))
     return f"CAST({text} AS STRING)"
+
+
+#: Intervals as Flink writes them: +1 02:03:04.500 and +1-02.
+_INTERVALS = {
+    "INTERVAL_DAY_TIME": (
+        "concat(if({0} < INTERVAL '0' SECOND, '-', '+'), CAST(extract(DAY FROM abs({0})) AS STRING), ' ', "
+        "lpad(CAST(extract(HOUR FROM abs({0})) AS STRING), 2, '0'), ':', "
+        "lpad(CAST(extract(MINUTE FROM abs({0})) AS STRING), 2, '0'), ':', "
+        "lpad(CAST(CAST(extract(SECOND FROM abs({0})) AS DECIMAL(5, 3)) AS STRING), 6, '0'))"
+    ),
+    "INTERVAL_YEAR_MONTH": (
+        "concat(if({0} < INTERVAL '0' MONTH, '-', '+'), CAST(extract(YEAR FROM abs({0})) AS STRING), '-', "
+        "lpad(CAST(extract(MONTH FROM abs({0})) AS STRING), 2, '0'))"
+    ),
+}
 
 
 def _is_limited(to: LogicalType) -> bool:

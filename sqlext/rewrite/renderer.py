@@ -248,5 +248,3 @@ def _alias(node: nodes.PlanNode) -> str:
 
 def _hidden(name: str) -> PlanColumn:
     return PlanColumn(name, None, name)
-
-

@@ -26,5 +26,3 @@ def _rule(node: PlanNode) -> PlanNode:
     computed = ComputeTime((*node.input.columns, time), node.input, node.time, TIME)
     tagged: PlanNode = TagTime(computed.columns, computed, TIME) if node.streaming else computed
     return replace(node, input=tagged, time=time)
-
-

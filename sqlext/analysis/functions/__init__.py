@@ -5,7 +5,7 @@ One file per family; an entry says what a function takes, gives, and how Spark s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sqlext.analysis.functions import spark_names
 from sqlext.analysis.functions.aggregates import AGGREGATES
@@ -56,15 +56,20 @@ def is_spark_aggregate(name: str) -> bool:
 
 def is_spark_call(function: Function, call: Call) -> bool:
     """Whether Spark can take a call as it is written."""
-    if not is_spark_function(call.name) and not (call.bare and call.function in _SPARK_WORDS):
+    if not is_spark_function(call.name) and call.function not in _SPARK_WORDS:
         return False
     return function.extends is None or not function.extends(call)
 
 
-#: Words that Spark reads as functions although it does not list them.
-_SPARK_WORDS = frozenset({"CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME"})
+#: Functions of Spark's grammar that it does not list.
+_SPARK_WORDS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF"})
 
 
 def all_names() -> Iterable[str]:
     """Return every function name, for suggestions."""
     return sorted({*_TABLE, *(n.upper() for n in spark_names.OTHERS | spark_names.AGGREGATES)})
+
+
+def entries() -> Mapping[str, Function]:
+    """Return the whole table, by name."""
+    return _TABLE
