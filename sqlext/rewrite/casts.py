@@ -116,7 +116,8 @@ def _as_text(text: str, from_: LogicalType, to: LogicalType) -> str:
     if from_.is_text:
         return text
     if from_.root in _INTERVALS:
-        return _INTERVALS[from_.root].format(text)
+        whole = f"CAST({text} AS {from_.spark()})"
+        return _INTERVALS[from_.root].format(whole)
     if from_.root in STRUCTURED:
         return structured_text(text, from_, lambda part, type_: _as_text(part, type_, to))
     return f"CAST({text} AS STRING)"

@@ -55,6 +55,8 @@ _FIELDS = {
     "MICROSECOND": "(extract(SECOND FROM {0}) % 1) * 1000000",
     "NANOSECOND": "(extract(SECOND FROM {0}) % 1) * 1000000000",
 }
+#: Fields that Spark's EXTRACT has not.
+_FLINK_FIELDS = frozenset("EPOCH ISODOW ISOYEAR DECADE CENTURY MILLENNIUM MILLISECOND MICROSECOND NANOSECOND".split())
 _CLOCK = frozenset({"HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND", "NANOSECOND"})
 
 
@@ -199,7 +201,14 @@ def _is_epoch(call: Call) -> bool:
 
 
 TEMPORAL = (
-    fn("EXTRACT", "unit, temporal/interval", _without_unit(BIGINT), _extract, spark=unknown),
+    fn(
+        "EXTRACT",
+        "unit, temporal/interval",
+        _without_unit(BIGINT),
+        _extract,
+        spark=unknown,
+        extends=lambda c: _unit(c) in _FLINK_FIELDS,
+    ),
     *(
         fn(name, "temporal/interval", _bigint, _part(unit), spark=unknown if name == "SECOND" else strict(INT))
         for name, unit in _PARTS.items()
