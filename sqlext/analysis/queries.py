@@ -105,7 +105,7 @@ class QueryBinder:
             types = [c.type for c in cols]
             if None not in types and _common_type(types) is None and any(t and t.root != "NULL" for t in types):
                 shown = " and ".join(dict.fromkeys(str(t) for t in types))
-                raise SqlExtError("TYPE-020", f"{operation.op} cannot put {shown} into one column", span=operation.span)
+                raise SqlExtError("TYPE-021", f"{operation.op} cannot put {shown} into one column", span=operation.span)
 
     def _branches(self, body: QueryBody, op: str, all_: bool, found: list[nodes.PlanNode]) -> None:
         """Flatten a chain of one associative operation, left to right."""

@@ -22,6 +22,7 @@ from sqlext.dialect.expression_nodes import (
     Expr,
     FieldAccess,
     InQuery,
+    Literal,
     Node,
     Paren,
     ScalarQuery,
@@ -101,6 +102,9 @@ class SelectBinder:
         for expr in (*expressions, *(e for e in (select.where, select.having) if e is not None)):
             infer(expr, scope)
             self._check_expression(expr, node)
+        for expr in expressions:
+            if self.mode == "flink" and isinstance(expr, Literal) and expr.kind == "NULL":
+                raise SqlExtError("TYPE-020", "NULL has no type here", span=expr.span, hint="CAST(NULL AS STRING)")
         if select.where is not None:
             for call in _aggregates(select.where, self.mode):
                 raise SqlExtError("WINDOW-009", f"{call.name} cannot stand in WHERE", span=call.span, hint="use HAVING")

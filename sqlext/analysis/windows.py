@@ -43,6 +43,13 @@ class WindowCall:
         """Bind positional and named arguments (``DATA =>``, ``TIMECOL =>``, ...)."""
         parameters = _PARAMETERS[call.function]
         arguments: dict[str, Node] = {}
+        if len({isinstance(a, NamedArgument) for a in call.args}) > 1:
+            raise SqlExtError(
+                "WINDOW-001",
+                f"{call.function} takes its arguments by name or by position, not both",
+                span=call.span,
+                hint=f"the names are {', '.join(parameters)}",
+            )
         for i, arg in enumerate(call.args):
             if isinstance(arg, NamedArgument):
                 name, value = arg.name.upper(), arg.value

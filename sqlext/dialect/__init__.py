@@ -17,6 +17,8 @@ PARSE-006 a type's parameter is out of range
 PARSE-007 not a type
 PARSE-008 not a binary literal
 PARSE-009 a PRIMARY KEY without NOT ENFORCED
+PARSE-010 != (mode flink)
+PARSE-011 a text in double quotes (mode flink)
 EMIT-001  EMIT where a clause may stand, without a clause
 EMIT-023  a clause after EMIT
 EMIT-024  two EMIT clauses in one SELECT

@@ -196,6 +196,13 @@ def _is(cursor: Cursor, left: Expr, level: int) -> Expr:
     return IsTest(cursor.span_from(left.span.start), left, test, negated)
 
 
+def _bang_equals(cursor: Cursor, left: Expr, level: int) -> Expr:
+    """Read ``a != b``, which the standard writes ``<>`` and Flink's parser (Calcite) takes in no other way."""
+    if cursor.mode == "flink":
+        cursor.fail("PARSE-010", "`!=` is no operator of Flink SQL", "write <>")
+    return _binary("!=")(cursor, left, level)
+
+
 _NEGATABLE: dict[str, Callable[[Cursor, Expr, int, bool], Expr]] = {
     "IN": _in,
     "BETWEEN": _between,
@@ -211,7 +218,8 @@ _COMMON: dict[str, _Infix] = {
     "AND": _Infix(AND, _chain("AND")),
     "IS": _Infix(IS, _is),
     "OVERLAPS": _Infix(COMPARISON, _binary("OVERLAPS")),
-    **{op: _Infix(COMPARISON, _binary(op)) for op in ("=", "==", "<>", "!=", "<", "<=", ">", ">=", "<=>")},
+    **{op: _Infix(COMPARISON, _binary(op)) for op in ("=", "==", "<>", "<", "<=", ">", ">=", "<=>")},
+    "!=": _Infix(COMPARISON, _bang_equals),
     **{op: _Infix(SHIFT, _binary(op, len(op))) for op in ("<<", ">>", ">>>")},
     "|": _Infix(BIT_OR, _binary("|")),
     "^": _Infix(BIT_XOR, _binary("^")),

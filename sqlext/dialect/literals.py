@@ -37,6 +37,13 @@ def parse_literal(cursor: Cursor) -> Expr:
         _suffix(cursor, token)
         span = cursor.span_from(token.start)
         return Literal(span, "NUMBER", span.text)
+    if cursor.mode == "flink" and token.text.startswith('"'):
+        raise SqlExtError(
+            "PARSE-011",
+            f"{token.text} is neither a string nor a name in Flink SQL",
+            span=cursor.span_from(token.start),
+            hint=f"write '{token.value}' for a string, `{token.value}` for a name",
+        )
     value = token.value
     while cursor.token.kind is Kind.STRING:
         value += cursor.advance().value

@@ -73,7 +73,7 @@ class Session:
         statements = list(parse_script(source, self._state.settings.expressions))
         if len(statements) != 1:
             raise SqlExtError(
-                "PARSE-010",
+                "PARSE-020",
                 f"sql() takes one statement, this text has {len(statements)}",
                 hint="run() takes a script",
             )

@@ -27,7 +27,7 @@ def fingerprint(plan: PlanNode, query: str, sink: str) -> dict[str, str]:
         elif isinstance(node, AssignWindows):
             add("window", str(node.spec))
         elif isinstance(node, Aggregate):
-            add("group by", ", ".join(getattr(i, "span").text for i in node.group_by) or "nothing")
+            add("group by", ", ".join(i.span.text for i in node.group_by) or "nothing")
             add("columns", ", ".join(o.expr.span.text if o.expr else o.physical for o in node.outputs))
         elif isinstance(node, Operator):
             add("operator", f"{node.function}{node.arguments}")

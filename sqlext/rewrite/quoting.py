@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
+from sqlext.rewrite.spark_keywords import SPARK_KEYWORDS
 from sqlext.types import quote
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def identifier(name: str) -> str:
-    """Return a name in backticks, inner backticks doubled."""
-    return quote(name)
+    """Return a name as Spark reads it: in backticks, inner ones doubled, unless it is plain and no keyword."""
+    plain = _PLAIN.fullmatch(name) and name.upper() not in SPARK_KEYWORDS
+    return name if plain else quote(name)
 
 
 def string(value: str) -> str:
