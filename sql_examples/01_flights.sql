@@ -40,10 +40,11 @@ CREATE TABLE weather (
   'csv.null-literal' = 'NA'
 );
 
--- Tumbling windows: each airport, hour by hour. window_time carries the event time on to the next level.
+-- Tumbling windows: each airport, hour by hour. window_time carries the event time on to the next level,
+-- whose windows bring a window_start and a window_end of their own: these need other names.
 CREATE VIEW by_hour AS
 SELECT
-  origin, window_start, window_end, window_time AS hour_time,
+  origin, window_start AS hour_start, window_end AS hour_end, window_time AS hour_time,
   COUNT(*) AS flights,
   COUNT(*) FILTER (WHERE dep_delay IS NULL) AS cancelled,
   COUNT(dep_delay) AS departed,
@@ -91,7 +92,7 @@ EXECUTE STATEMENT SET
 BEGIN
 
 INSERT INTO hourly_delays
-SELECT origin, window_start, window_end, flights, cancelled,
+SELECT origin, hour_start, hour_end, flights, cancelled,
        CAST(delay_minutes AS DOUBLE) / departed, max_delay
 FROM by_hour;
 
