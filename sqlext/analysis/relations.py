@@ -124,7 +124,7 @@ class RelationBinder:
     def _table_function(self, relation: TableFunction) -> nodes.PlanNode:
         if relation.function not in WINDOW_FUNCTIONS:
             raise SqlExtError(
-                "FUNC-003",
+                "FUNC-004",
                 f"there is no table function `{relation.name}`",
                 span=relation.span,
                 hint=did_you_mean(relation.name, WINDOW_FUNCTIONS),

@@ -11,7 +11,7 @@ from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
 #: Levels of recursion in the parsers; a level costs up to five Python frames of the usual 1,000.
-MAX_DEPTH = 160
+MAX_DEPTH = 130
 #: Height of a tree that later stages may walk recursively.
 MAX_HEIGHT = 250
 #: From this depth or length on the height of the finished tree is checked.

@@ -125,8 +125,8 @@ def test_what_is_never_closed(text: str, column: int, what: str) -> None:
     ("written", "spark", "flink"),
     [
         ("'it''s'", "it's", "it's"),
-        ("\"it''s\"", "it''s", "it''s"),
-        ('"a""b"', 'a"b', 'a"b'),
+        ("\"it''s\"", "it''s", None),
+        ('"a""b"', 'a"b', None),
         (r"'a\tb'", "a\tb", r"a\tb"),
         (r"'\u00e9\\\%'", "é\\\\%", r"\u00e9\\\%"),
         (r"r'a\tb'", r"a\tb", None),
