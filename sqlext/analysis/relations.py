@@ -35,6 +35,7 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
+from sqlext.types import LogicalType
 
 if TYPE_CHECKING:
     from sqlext.analysis.queries import QueryBinder
@@ -96,11 +97,7 @@ class RelationBinder:
         system = self._system_view(ref)
         if system is not None:
             return system, ref.alias, ref.parts
-        columns = self.env.spark_table(ref.parts)
-        if columns is None:
-            name = ".".join(ref.parts)
-            hint = did_you_mean(ref.parts[-1], self.env.catalog.candidates())
-            raise SqlExtError("NAME-002", f"there is no table `{name}`", span=ref.name_span, hint=hint)
+        columns = require_spark_table(ref, self.env)
         plan = nodes.SparkTable(tuple(PlanColumn(n, t, n) for n, t in columns), ref.name_span.text)
         return plan, ref.alias, ref.parts
 
@@ -168,6 +165,19 @@ class RelationBinder:
         shown = (alias.name,) if alias else qualifier
         self.relations.append(ScopeRelation(rendered, shown, node.columns))
         return nodes.Aliased(node.columns, node, rendered)
+
+
+def require_spark_table(ref: TableRef, env: Environment) -> tuple[tuple[str, LogicalType | None], ...]:
+    """Return the columns of a table that only Spark knows.
+
+    Raises:
+        SqlExtError: NAME-002 if Spark does not know it either.
+    """
+    columns = env.spark_table(ref.parts)
+    if columns is None:
+        hint = did_you_mean(ref.parts[-1], env.catalog.candidates())
+        raise SqlExtError("NAME-002", f"there is no table `{'.'.join(ref.parts)}`", span=ref.name_span, hint=hint)
+    return columns
 
 
 def rename_columns(node: nodes.PlanNode, names: tuple[str, ...], span: Span | None = None) -> nodes.PlanNode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlext.catalog.model import Options
-from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.quoting import identifier, named
 from sqlext.types import LogicalType
 
 
@@ -71,7 +71,7 @@ class ReadSpec:
         if self.derived:
             added = ", ".join(f"{e} AS {identifier(n)}" for n, e in self.derived)
             source = f"(SELECT *, {added} FROM {relation})"
-        columns = ", ".join(f"{c.expression} AS {identifier(c.name)}" for c in self.columns)
+        columns = ", ".join(named(c.expression, c.name) for c in self.columns)
         where = " WHERE " + " AND ".join(f"({f})" for f in self.filters) if self.filters else ""
         return f"SELECT {columns} FROM {source}{where}"
 

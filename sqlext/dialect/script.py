@@ -60,18 +60,19 @@ def _unknown_variable(text: str, name: str, match: re.Match[str], variables: Map
     return SqlExtError("NAME-001", f"the variable ${{{variable}}} is not defined", span=span, hint=hint)
 
 
-def parse_script(source: SourceText, mode: str = "spark") -> Iterator[Statement]:
+def parse_script(source: SourceText, mode: str = "spark", *, unparsed: bool = False) -> Iterator[Statement]:
     """Yield the statements of a script, each parsed when it is asked for.
 
     Args:
         source: the script.
         mode: ``'spark'`` or ``'flink'``, until the script itself sets ``sqlext.expressions``.
+        unparsed: as in ``parse_statement``.
     """
     at = 0
     while at < len(source.text):
         cursor, at = _next_statement(source, mode, at)
         if not cursor.at_end:
-            statement = parse_statement(cursor)
+            statement = parse_statement(cursor, unparsed=unparsed)
             yield statement
             mode = _mode_after(statement, mode)
 

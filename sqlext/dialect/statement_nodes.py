@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlext.dialect.expression_nodes import Expr, Node
 from sqlext.dialect.query_nodes import Hint, Query
+from sqlext.errors import SqlExtError
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
@@ -280,3 +281,14 @@ class SelectStatement(Statement):
 @dataclass(frozen=True, slots=True)
 class SparkStatement(Statement):
     """None of ours: goes to Spark byte for byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnparsedQuery(Statement):
+    """A query or INSERT that this dialect cannot read (LATERAL VIEW, PIVOT, ...): Spark's, if it names nothing of ours.
+
+    ``names`` are its words and quoted names, ``error`` says why it cannot be read.
+    """
+
+    names: frozenset[str]
+    error: SqlExtError

@@ -14,21 +14,51 @@ from sqlext.dialect.nesting import check_height, too_deep
 from sqlext.dialect.queries import after_query, parse_query
 from sqlext.dialect.settings import parse_reset, parse_set
 from sqlext.dialect.show import parse_describe, parse_show
-from sqlext.dialect.statement_nodes import Explain, SelectStatement, SparkStatement, Statement
+from sqlext.dialect.statement_nodes import Explain, SelectStatement, SparkStatement, Statement, UnparsedQuery
 from sqlext.dialect.tokens import Cursor, Kind, words
 from sqlext.dialect.views import parse_alter_view, parse_create_view
+from sqlext.errors import SqlExtError
+
+#: First words of what only reads or inserts, and the refusals that may mean nothing but another grammar.
+_QUERIES = frozenset(words("SELECT WITH VALUES TABLE INSERT"))
+_NOT_OURS = frozenset(words("PARSE-002 PARSE-004 PARSE-006 PARSE-007 PARSE-008"))
 
 _EXPLAIN_DETAILS = words(
     "JSON MERMAID TEXT FORMATTED EXTENDED CODEGEN COST ESTIMATED_COST CHANGELOG_MODE JSON_EXECUTION_PLAN PLAN_ADVICE"
 )
 
 
-def parse_statement(cursor: Cursor) -> Statement:
+def parse_statement(cursor: Cursor, *, unparsed: bool = False) -> Statement:
     """Read one statement, up to its semicolon, which stays in front of the cursor.
+
+    Args:
+        cursor: before the statement.
+        unparsed: give a query that cannot be read as ``UnparsedQuery``, in spark mode: it may be one for Spark.
 
     Raises:
         SqlExtError: PARSE-0xx with the place of the fault.
     """
+    index = cursor.index
+    try:
+        return _parsed(cursor)
+    except SqlExtError as error:
+        first = cursor.tokens[index]
+        is_query = first.upper in _QUERIES or first.text == "("
+        if not unparsed or not is_query or cursor.mode != "spark" or error.code not in _NOT_OURS:
+            raise
+        cursor.index = index
+        return _unparsed(cursor, error)
+
+
+def _unparsed(cursor: Cursor, error: SqlExtError) -> UnparsedQuery:
+    start, index = cursor.token.start, cursor.index
+    while not cursor.at_statement_end:
+        cursor.advance()
+    named = (t.text for t in cursor.tokens[index : cursor.index] if t.kind in (Kind.WORD, Kind.QUOTED))
+    return UnparsedQuery(cursor.span_from(start), frozenset(n.strip("`").replace("``", "`") for n in named), error)
+
+
+def _parsed(cursor: Cursor) -> Statement:
     first = cursor.token
     cursor.depth, cursor.strained = 0, False
     try:

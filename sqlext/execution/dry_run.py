@@ -35,7 +35,7 @@ class DryRun:
 
     Attributes:
         compiled: what was compiled, in order.
-        passed_on: whether a statement went to Spark: it may have made tables that only Spark knows.
+        passed_on: whether a statement other than a query went to Spark: it may make tables that only Spark knows.
     """
 
     state: State
@@ -50,7 +50,7 @@ class DryRun:
 
     def spark(self, statement: ast.Statement) -> Result:
         """Leave a statement of Spark's own alone."""
-        self.passed_on = True
+        self.passed_on |= not isinstance(statement, (ast.SelectStatement, ast.UnparsedQuery))
         return Result()
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:

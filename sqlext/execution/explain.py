@@ -12,6 +12,7 @@ from sqlext.plan.explain import as_json, as_mermaid, as_text
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.inserts import insert_script
+from sqlext.rewrite.layout import layout
 
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
 
@@ -30,7 +31,7 @@ def explain_statement(statement: ast.Explain, env: Environment) -> Result:
 def explained(plan: PlanNode, sql: str, detail: str) -> str:
     """Return one plan in the asked-for form; text has the rewritten SQL below the tree."""
     writer = _WRITERS.get(detail)
-    return writer(plan) if writer else f"{as_text(plan)}\n\nSpark SQL:\n{sql}"
+    return writer(plan) if writer else f"{as_text(plan)}\n\nSpark SQL:\n{layout(sql)}"
 
 
 def _plans(statement: ast.Statement, env: Environment) -> list[tuple[PlanNode, str]]:

@@ -14,6 +14,7 @@ from sqlext.analysis.definitions import alteration_of, fill_of, table_of, view_o
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.inserts import BoundInsert, bind_insert
 from sqlext.analysis.queries import QueryBinder
+from sqlext.analysis.relations import require_spark_table
 from sqlext.catalog import ddl
 from sqlext.catalog.changes import ChangeFunction
 from sqlext.catalog.model import Catalog, Database
@@ -72,6 +73,7 @@ class Interpreter:
             ast.Insert: self._insert,
             ast.StatementSet: self._statement_set,
             ast.SelectStatement: self._select,
+            ast.UnparsedQuery: self._unparsed,
         }
 
     def run(self, statement: ast.Statement) -> Result:
@@ -243,8 +245,29 @@ class Interpreter:
     def _select(self, statement: ast.SelectStatement) -> Result:
         env = self.environment()
         if self.state.settings.expressions == "spark" and not concerns_us(statement.query, env):
+            if self.handler.spark_table() is not None:
+                check_spark_tables(statement.query, env)
             return self.handler.spark(statement)
         return self.handler.select(statement, bind_query(statement.query, env), env)
+
+
+    def _unparsed(self, statement: ast.UnparsedQuery) -> Result:
+        ours = {r.name.name.lower() for r in self.state.catalog.snapshot().relations()}
+        if self.handler.spark_table() is None or not ours.isdisjoint(n.lower() for n in statement.names):
+            raise statement.error
+        return self.handler.spark(statement)
+
+
+def check_spark_tables(query: Query, env: Environment) -> None:
+    """Check that Spark knows the tables of a query that is its own.
+
+    Raises:
+        SqlExtError: NAME-002 with close matches among our tables.
+    """
+    ctes = {cte.name.lower() for node in query.walk() if isinstance(node, Query) for cte in node.ctes}
+    for node in query.walk():
+        if isinstance(node, TableRef) and (len(node.parts) > 1 or node.parts[0].lower() not in ctes):
+            require_spark_table(node, env)
 
 
 def concerns_us(query: Query, env: Environment) -> bool:

@@ -59,7 +59,7 @@ def compile_source(source: SourceText, state: State, *, batch: bool = False) -> 
         state.settings = state.settings.with_value("execution.runtime-mode", "batch")
     handler = DryRun(state)
     interpreter = Interpreter(state, handler)
-    for statement in parse_script(source, state.settings.expressions):
+    for statement in parse_script(source, state.settings.expressions, unparsed=True):
         handler.compiled.clear()
         interpreter.run(statement)
         yield statement, list(handler.compiled)
@@ -111,7 +111,7 @@ def check_file(
     try:
         source = read_source(file, variables)
         interpreter = Interpreter(state, DryRun(state))
-        for statement in parse_script(source):
+        for statement in parse_script(source, unparsed=True):
             try:
                 interpreter.run(statement)
             except SqlExtError as error:

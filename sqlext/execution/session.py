@@ -70,7 +70,7 @@ class Session:
             SqlExtError: what is wrong, before anything ran or changed; RUN-... for a failure while it ran.
         """
         source = SourceText.of(text)
-        statements = list(parse_script(source, self._state.settings.expressions))
+        statements = list(parse_script(source, self._state.settings.expressions, unparsed=True))
         if len(statements) != 1:
             raise SqlExtError(
                 "PARSE-020",
@@ -154,7 +154,7 @@ class Session:
         handler = DryRun(state, self._spark_columns)
         interpreter = Interpreter(state, handler)
         statements = []
-        for statement in parse_script(source, state.settings.expressions):
+        for statement in parse_script(source, state.settings.expressions, unparsed=True):
             statements.append(statement)
             try:
                 interpreter.run(statement)

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
 from sqlext.execution.sources import open_batch, open_stream
-from sqlext.rewrite.script import HEARTBEAT_VIEW, OperatorView, RowsView, SourceView, SparkScript, SqlView, Step, TagView
+from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.script import (
+    HEARTBEAT_VIEW,
+    OperatorView,
+    RowsView,
+    SourceView,
+    SparkScript,
+    SqlView,
+    Step,
+    TagView,
+)
 from sqlext.udfs.registry import operator
 
 if TYPE_CHECKING:
@@ -46,7 +56,7 @@ def _take(spark: SparkSession, step: Step) -> DataFrame:
     if isinstance(step, TagView):
         return _tagged(spark, step)
     if isinstance(step, RowsView):
-        schema = ", ".join(f"`{n}` {t}" for n, t in step.columns)
+        schema = ", ".join(f"{identifier(n)} {t}" for n, t in step.columns)
         return spark.createDataFrame([tuple(r) for r in step.rows], schema)
     assert isinstance(step, OperatorView)
     return operator(step.function).apply(spark.table(step.input), dict(step.arguments))
@@ -56,5 +66,5 @@ def _tagged(spark: SparkSession, step: TagView) -> DataFrame:
     from pyspark.sql import functions
 
     frame = spark.table(step.input)
-    column = functions.col(f"`{step.column}`").alias(step.column, metadata=_EVENT_TIME)
+    column = functions.col(identifier(step.column)).alias(step.column, metadata=_EVENT_TIME)
     return frame.withColumns({step.column: column})

@@ -7,7 +7,7 @@ from sqlext.analysis.queries import QueryBinder
 from sqlext.dialect.query_nodes import Query
 from sqlext.plan.nodes import EXISTS, PlanNode
 from sqlext.rewrite.columns import value
-from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.renderer import Renderer
 from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.script import SparkScript
@@ -36,7 +36,7 @@ def script_of(
     renderer = Renderer(env.zone, lambda q: _sub_query(q, env), heartbeat=heartbeat)
     source = renderer.relation(rewritten)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
-    selected = [f"{text} AS {identifier(name)}" for text, name in final]
+    selected = [named(text, name) for text, name in final]
     if plan.updating:
         selected += [identifier(k) for k in (*plan.keys, EXISTS)]
     return SparkScript(
@@ -68,5 +68,5 @@ def _sub_query(query: Query, env: Environment) -> str:
     """Return the text of a sub-query in an expression: static, so it is one text without steps of its own."""
     plan = plan_query(query, env)
     renderer = Renderer(env.zone, lambda q: _sub_query(q, env), heartbeat=False)
-    selected = ", ".join(f"{t} AS {identifier(n)}" for t, n in default_outputs(plan, env.zone))
+    selected = ", ".join(named(t, n) for t, n in default_outputs(plan, env.zone))
     return f"SELECT {selected} FROM {renderer.relation(apply_rules(plan))}"

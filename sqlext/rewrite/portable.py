@@ -8,6 +8,7 @@ from sqlext.catalog.secrets import is_secret
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
 from sqlext.errors import SqlExtError
+from sqlext.rewrite.layout import layout
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.rewrite.script import SqlView
 
@@ -32,10 +33,12 @@ def portable_script(compiled: Compiled, zone: str) -> str:
     for source in script.sources:
         spec = connector_of(source.table).read_spec(source.table, zone)
         lines += _views(source.view, spec)
-    lines += [f"CREATE OR REPLACE TEMPORARY VIEW {s.view} AS {s.sql};" for s in script.steps if isinstance(s, SqlView)]
+    for step in script.steps:
+        if isinstance(step, SqlView):
+            lines += [f"CREATE OR REPLACE TEMPORARY VIEW {step.view} AS", f"{layout(step.sql)};"]
     if compiled.insert is not None:
         lines.append(f"-- rows of {compiled.insert.table.name.plain}")
-    return "\n".join([*lines, f"{script.query};"])
+    return "\n".join([*lines, f"{layout(script.query)};"])
 
 
 def _views(view: str, spec: ReadSpec) -> list[str]:

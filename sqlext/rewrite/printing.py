@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.catalog.secrets import redact
 from sqlext.connectors.registry import connector_of
+from sqlext.rewrite.layout import layout
 from sqlext.rewrite.script import HEARTBEAT_VIEW, OperatorView, RowsView, SourceView, SqlView, Step, TagView
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def printed_script(compiled: Compiled, zone: str) -> str:
         lines.append(f"-- view {HEARTBEAT_VIEW}: streaming text file, the row that ends the bounded input")
     for step in script.steps:
         lines += _step(step)
-    return "\n".join([*lines, _sink(compiled), f"{script.query};"])
+    return "\n".join([*lines, _sink(compiled), f"{layout(script.query)};"])
 
 
 def _source(source: SourceView, zone: str) -> list[str]:
@@ -38,7 +39,7 @@ def _source(source: SourceView, zone: str) -> list[str]:
 
 def _step(step: Step) -> list[str]:
     if isinstance(step, SqlView):
-        return [f"CREATE OR REPLACE TEMPORARY VIEW {step.view} AS {step.sql};"]
+        return [f"CREATE OR REPLACE TEMPORARY VIEW {step.view} AS", f"{layout(step.sql)};"]
     if isinstance(step, TagView):
         return [f"-- view {step.view}: {step.input} with column {step.column} marked as event time"]
     if isinstance(step, OperatorView):

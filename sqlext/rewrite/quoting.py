@@ -16,6 +16,12 @@ def identifier(name: str) -> str:
     return name if plain else quote(name)
 
 
+def named(text: str, name: str) -> str:
+    """Return a select item: ``text AS name``, or the name alone where the text is that name."""
+    shown = identifier(name)
+    return shown if text == shown else f"{text} AS {shown}"
+
+
 def string(value: str) -> str:
     """Return a string literal; the backslash is an escape character in Spark's."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")

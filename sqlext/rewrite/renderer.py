@@ -7,14 +7,14 @@ from functools import singledispatchmethod
 
 from sqlext.analysis.scope import Scope
 from sqlext.connectors.conversions import wall_to_instant
-from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.expression_nodes import ColumnRef, Expr
 from sqlext.dialect.query_nodes import GroupingSets, OrderItem, Query
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.rewrite.columns import held, instant, value
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
-from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.scans import scan_sql
 from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SqlView, Step, TagView
 from sqlext.rewrite.window_sql import custom_windows_sql, window_expression
@@ -186,9 +186,12 @@ class Renderer:
             if output.handed_on is not None:
                 text = held(output.handed_on, output.relation or "")
                 same = output.handed_on.physical == output.physical
-                selected.append(text if same else f"{text} AS {identifier(output.physical)}")
+                selected.append(text if same else named(text, output.physical))
             elif output.expr is not None:
-                selected.append(f"{self.expr(output.expr, scope)} AS {identifier(output.physical)}")
+                text = self.expr(output.expr, scope)
+                # Anything but a column gets its name: Spark calls a bare localtimestamp ``localtimestamp()``.
+                bare = isinstance(output.expr, ColumnRef)
+                selected.append(named(text, output.physical) if bare else f"{text} AS {identifier(output.physical)}")
         return selected
 
     def _group_item(self, item: Expr | GroupingSets, scope: Scope) -> str:
@@ -211,7 +214,7 @@ class Renderer:
             if common.part is Part.PROCTIME:
                 continue
             text = self._as_instant(own) if common.is_rowtime else value(own, self.zone)
-            selected.append(f"{text} AS {identifier(common.physical)}")
+            selected.append(named(text, common.physical))
         return f"SELECT {', '.join(selected)} FROM {self.relation(node)}"
 
     def _as_instant(self, column: PlanColumn) -> str:

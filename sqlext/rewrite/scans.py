@@ -9,7 +9,7 @@ from sqlext.connectors.conversions import wall_to_instant
 from sqlext.plan.columns import Part
 from sqlext.plan.nodes import Scan
 from sqlext.rewrite.durations import seconds_interval
-from sqlext.rewrite.quoting import identifier, string
+from sqlext.rewrite.quoting import identifier, named, string
 from sqlext.rewrite.script import HEARTBEAT_VIEW
 
 if TYPE_CHECKING:
@@ -32,31 +32,32 @@ def scan_sql(scan: Scan, renderer: Renderer, *, heartbeat: bool) -> str:
     """
     if not scan.computed and scan.rowtime is None:
         return f"SELECT * FROM {identifier(scan.view)}"
-    text = _projection(scan, renderer)
     if not scan.watermarked or scan.rowtime is None:
-        return text
+        return _projection(scan, renderer)
     names = [c.physical for c in scan.columns if c.physical]
-    column, delay = scan.rowtime, scan.delay
-    if delay is None:
-        text, column, delay = _with_mark(scan, text, renderer), MARK, 0
+    column, delay = (MARK, 0) if scan.delay is None else (scan.rowtime, scan.delay)
     watermark = f"WATERMARK {identifier(column)} DELAY OF {seconds_interval(delay)}"
     selected = ", ".join(identifier(n) for n in names)
     if not heartbeat:
+        text = _marked(scan, renderer, ())
         return f"SELECT {selected} FROM (SELECT *, {_SEEN} FROM ({text}) {watermark}) WHERE {BARRIER}"
-    extra = [MARK] if column == MARK else []
-    data = ", ".join(identifier(n) for n in (*names, *extra))
+    rows = _marked(scan, renderer, (f"CAST(NULL AS STRING) AS {FLAG}",))
     times = {scan.rowtime, column}
-    empty = ", ".join(
-        f"CAST(value AS TIMESTAMP) AS {identifier(n)}" if n in times else f"NULL AS {identifier(n)}"
-        for n in (*names, *extra)
-    )
-    rows = f"SELECT {data}, CAST(NULL AS STRING) AS {FLAG} FROM ({text})"
-    end = f"SELECT {empty}, value AS {FLAG} FROM {HEARTBEAT_VIEW}"
+    extra = [MARK] if column == MARK else []
+    ends = ["CAST(value AS TIMESTAMP)" if n in times else "NULL" for n in names]
+    ends += ["value", *("CAST(value AS TIMESTAMP)" for _ in extra)]
+    end = f"SELECT {', '.join(ends)} FROM {HEARTBEAT_VIEW}"
     seen = f"SELECT *, {_SEEN} FROM ({rows} UNION ALL {end}) {watermark}"
     return f"SELECT {selected} FROM ({seen}) WHERE {BARRIER} AND {FLAG} IS NULL"
 
 
-def _projection(scan: Scan, renderer: Renderer) -> str:
+def _marked(scan: Scan, renderer: Renderer, extra: tuple[str, ...]) -> str:
+    """Return the table's columns, ``extra`` and, where the watermark is an expression, the column that it is."""
+    text = _projection(scan, renderer, extra)
+    return text if scan.marks is None else _with_mark(scan, text, renderer)
+
+
+def _projection(scan: Scan, renderer: Renderer, extra: tuple[str, ...] = ()) -> str:
     computed = {o.physical: o.expr for o in scan.computed}
     selected = []
     for column in scan.columns:
@@ -70,8 +71,8 @@ def _projection(scan: Scan, renderer: Renderer) -> str:
                 text = wall_to_instant(text, renderer.zone)
         if name == scan.rowtime:
             text = _checked(text, scan)
-        selected.append(text if text == identifier(name) else f"{text} AS {identifier(name)}")
-    query = f"SELECT {', '.join(selected)} FROM {identifier(scan.view)}"
+        selected.append(named(text, name))
+    query = f"SELECT {', '.join((*selected, *extra))} FROM {identifier(scan.view)}"
     if scan.rowtime is not None and scan.null_handling == "drop":
         return f"SELECT * FROM ({query}) WHERE {identifier(scan.rowtime)} IS NOT NULL"
     return query

@@ -131,7 +131,7 @@ def test_a_source_as_portable_sql() -> None:
     assert (spec.format, spec.path, spec.is_projection_only) == ("json", "/in", True)
     csv = table({"v": INT, "ts": TIMESTAMP3}, FILES | {"format": "csv", "csv.null-literal": ""}, rowtime="ts")
     assert connector_of(csv).read_spec(csv).select("raw") == (
-        "SELECT CAST(`v` AS INT) AS `v`, CAST(`ts` AS TIMESTAMP) AS `ts` FROM raw"
+        "SELECT CAST(v AS INT) AS v, CAST(ts AS TIMESTAMP) AS ts FROM raw"
     )
     with_path = table(K, FILES, metadata={"p": (STRING, "file.path")})
     assert connector_of(with_path).read_spec(with_path).file_metadata
