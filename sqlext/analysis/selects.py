@@ -74,6 +74,8 @@ class SelectBinder:
         items = self._items(select, scope)
         self._check(select, items, scope, node)
         grouping = find_grouping(select, [i.expr for i in items], scope)
+        if grouping is not None and grouping.window is not None and node.streaming:
+            self._refuse_emit_settings(select)
         if grouping is None:
             plain = self._project(select, items, scope, node)
             return self._distinct(select, plain) if select.distinct else plain
@@ -123,6 +125,12 @@ class SelectBinder:
                 and part.function not in ("MIN", "MAX")
             ):
                 raise needs_operator("LATER-403", f"{part.name}(DISTINCT ...)", part.span)
+
+    def _refuse_emit_settings(self, select: Select) -> None:
+        """Refuse Flink's emit strategy of windows rather than ignore it."""
+        for phase in ("early-fire", "late-fire"):
+            if self.queries.env.settings.flag(f"table.exec.emit.{phase}.enabled"):
+                raise needs_operator("LATER-410", f"'table.exec.emit.{phase}.enabled' = 'true'", select.span)
 
     def _project(self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode) -> nodes.PlanNode:
         _refuse_session_rows(node)
