@@ -15,6 +15,7 @@ from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.inserts import BoundInsert, bind_insert
 from sqlext.analysis.queries import QueryBinder
 from sqlext.analysis.relations import require_spark_table
+from sqlext.analysis.windows import WINDOW_FUNCTIONS
 from sqlext.catalog import ddl
 from sqlext.catalog.changes import ChangeFunction
 from sqlext.catalog.model import Catalog, Database
@@ -236,7 +237,18 @@ class Interpreter:
 
     def _insert(self, statement: ast.Insert) -> Result:
         env = self.environment()
+        if self._is_sparks(statement, env):
+            return self.handler.spark(statement)
         return self.handler.insert(statement, [bind_insert(statement, env)], env)
+
+    def _is_sparks(self, insert: ast.Insert, env: Environment) -> bool:
+        """Whether an INSERT fills a table that Spark alone knows from others of that kind."""
+        return (
+            self.state.settings.expressions == "spark"
+            and env.catalog.lookup(insert.name) is None
+            and not concerns_us(insert.query, env)
+            and env.spark_table(insert.name) is not None
+        )
 
     def _statement_set(self, statement: ast.StatementSet) -> Result:
         env = self.environment()
@@ -249,7 +261,6 @@ class Interpreter:
                 check_spark_tables(statement.query, env)
             return self.handler.spark(statement)
         return self.handler.select(statement, bind_query(statement.query, env), env)
-
 
     def _unparsed(self, statement: ast.UnparsedQuery) -> Result:
         ours = {r.name.name.lower() for r in self.state.catalog.snapshot().relations()}
@@ -273,7 +284,9 @@ def check_spark_tables(query: Query, env: Environment) -> None:
 def concerns_us(query: Query, env: Environment) -> bool:
     """Whether a query uses a table of the catalog or syntax of ours; any other goes to Spark as it is."""
     for node in query.walk():
-        if isinstance(node, (TableFunction, MatchRecognize)) or (isinstance(node, Select) and node.emit is not None):
+        if isinstance(node, MatchRecognize) or (isinstance(node, Select) and node.emit is not None):
+            return True
+        if isinstance(node, TableFunction) and node.function in WINDOW_FUNCTIONS:
             return True
         if isinstance(node, TableRef) and (
             node.system_time is not None
