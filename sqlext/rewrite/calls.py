@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlext.analysis import functions
-from sqlext.analysis.functions.model import CallTexts
+from sqlext.analysis.functions.model import CallTexts, Function
 from sqlext.analysis.functions.rendering import fill
 from sqlext.dialect import expression_nodes as e
+from sqlext.rewrite.binding import bind
 from sqlext.rewrite.texts import Texts
 
 
@@ -17,7 +20,16 @@ def call(node: e.Call, texts: Texts) -> str | None:
     if texts.mode == "spark" and functions.is_spark_call(function, node):
         return None
     seen = call_texts(node, texts)
-    return fill(function.flink, seen) if isinstance(function.flink, str) else function.flink(seen)
+    if function.kind != "scalar":
+        return _rendered(function, seen)
+    return bind(seen.args, lambda args: _rendered(function, replace(seen, args=args)))
+
+
+def _rendered(function: Function, seen: CallTexts) -> str:
+    if isinstance(function.flink, str):
+        return fill(function.flink, seen)
+    assert function.flink is not None
+    return function.flink(seen)
 
 
 def call_texts(node: e.Call, texts: Texts) -> CallTexts:

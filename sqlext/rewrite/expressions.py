@@ -66,9 +66,15 @@ class Renderer:
         self.mode = context.mode
         self.zone = context.zone
         self._bound = bound  # parameters of the lambdas around
+        self._done: dict[int, str] = {}  # by node: rules ask for their operands' texts several times
 
     def text(self, node: e.Node) -> str:
         """Return a node as Spark SQL."""
+        if id(node) not in self._done:
+            self._done[id(node)] = self._text(node)
+        return self._done[id(node)]
+
+    def _text(self, node: e.Node) -> str:
         if isinstance(node, Query):
             return self.context.query(node)
         rule = _BOTH.get(type(node))

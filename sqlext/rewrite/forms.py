@@ -6,6 +6,7 @@ import re
 
 from sqlext.dialect import expression_nodes as e
 from sqlext.rewrite import casts, quoting
+from sqlext.rewrite.binding import bind
 from sqlext.rewrite.texts import Texts
 
 #: Flink's type names that Spark does not read.
@@ -45,7 +46,8 @@ def interval(node: e.Interval, texts: Texts) -> str | None:
 def cast(node: e.Cast, texts: Texts) -> str | None:
     """Return a cast; in spark mode only the type's name may need another word."""
     if texts.mode == "flink":
-        return casts.cast(texts.text(node.operand), texts.type_of(node.operand), node.type, node.try_)
+        type_ = texts.type_of(node.operand)
+        return bind((texts.text(node.operand),), lambda parts: casts.cast(parts[0], type_, node.type, node.try_))
     if not _FLINK_TYPE.search(node.type_span.text):
         return None
     operand = texts.text(node.operand)
@@ -60,7 +62,7 @@ def between(node: e.Between, texts: Texts) -> str | None:
     if not node.symmetric:
         return f"({operand} {'NOT ' if node.negated else ''}BETWEEN {low} AND {high})"
     # By comparisons, so that a NULL bound counts as unknown (least and greatest skip NULLs).
-    test = f"({operand} BETWEEN {low} AND {high} OR {operand} BETWEEN {high} AND {low})"
+    test = bind((operand, low, high), lambda p: "({0} BETWEEN {1} AND {2} OR {0} BETWEEN {2} AND {1})".format(*p))
     return f"(NOT {test})" if node.negated else test
 
 

@@ -10,7 +10,9 @@ from sqlext.analysis.functions.instants import utc_instant, utc_wall
 from sqlext.analysis.functions.rendering import is_fixed_zone, wrapped
 from sqlext.analysis.operators import is_interval
 from sqlext.dialect import expression_nodes as e
+from sqlext.rewrite.binding import bind
 from sqlext.rewrite.forms import equal_rows
+from sqlext.rewrite.integers import integers
 from sqlext.rewrite.texts import Texts
 from sqlext.types import LogicalType
 
@@ -29,7 +31,7 @@ def binary(node: e.Binary, texts: Texts) -> str | None:
     if left is None or right is None or result is None:
         return None
     if result.is_integer:
-        return _integers(node, texts, result)
+        return integers(node, texts, result)
     if result.root == "DECIMAL":
         return _decimals(node, texts, (left, right), result)
     if result.is_approximate:
@@ -67,36 +69,6 @@ def _sides(node: e.Binary, texts: Texts) -> tuple[str, str]:
     return texts.atom(node.left), texts.atom(node.right)
 
 
-def _is_number(node: e.Expr) -> bool:
-    return isinstance(node, e.Literal) and node.kind == "NUMBER"
-
-
-def _integers(node: e.Binary, texts: Texts, result: LogicalType) -> str | None:
-    left, right = _sides(node, texts)
-    if node.op == "/":
-        quotient = f"{left} DIV {right}"
-        return f"({quotient})" if result.root == "BIGINT" else f"CAST({quotient} AS {result.root})"
-    if node.op == "%":
-        left_type = texts.type_of(node.left)
-        same = left_type is not None and left_type.root == result.root
-        return None if same else f"CAST({left} % {right} AS {result.root})"
-    if _is_number(node.left) and _is_number(node.right):
-        return None
-    if result.root == "BIGINT":
-        return _wrapped_bigint(node.op, left, right)
-    return wrapped(f"CAST({texts.text(node.left)} AS BIGINT) {node.op} {right}", result)
-
-
-def _wrapped_bigint(op: str, left: str, right: str) -> str:
-    """Return a BIGINT operation that wraps around: only an overflow takes the way through DECIMAL."""
-    if op != "*":
-        exact = f"CAST({left} AS DECIMAL(20, 0)) {op} CAST({right} AS DECIMAL(20, 0))"
-    else:
-        exact = f"try_multiply(CAST({left} AS DECIMAL(19, 0)), CAST({right} AS DECIMAL(19, 0)))"
-    around = f"pmod({exact} + 9223372036854775808, 18446744073709551616) - 9223372036854775808"
-    return f"coalesce({_TRY[op]}({left}, {right}), CAST({around} AS BIGINT))"
-
-
 def _decimals(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType) -> str | None:
     left = _as_decimal(node.left, types[0], texts)
     right = _as_decimal(node.right, types[1], texts)
@@ -124,7 +96,10 @@ def _approximate(
         right = right if types[1].root == "FLOAT" else f"CAST({texts.text(node.right)} AS FLOAT)"
     if node.op == "/" and not _is_nonzero(node.right):
         # Java's quotient; Spark's ANSI mode fails. Infinity times the dividend has its sign, and 0 gives NaN.
-        quotient = f"CASE WHEN {right} = 0 THEN {left} * CAST('Infinity' AS DOUBLE) ELSE {left} / {right} END"
+        quotient = bind(
+            (left, right),
+            lambda p: f"CASE WHEN {p[1]} = 0 THEN {p[0]} * CAST('Infinity' AS DOUBLE) ELSE {p[0]} / {p[1]} END",
+        )
     elif not is_float:
         return None
     else:

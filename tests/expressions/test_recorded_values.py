@@ -149,3 +149,20 @@ def test_flinks_own_functions_run_in_spark_mode(strs: DataFrame, expression: str
     text = render(parse_expression_text(expression, "spark"), Strs("spark"))
     (ours,) = answers(strs, [text])
     assert isinstance(ours, list), f"{text}: {ours}"
+
+
+@pytest.mark.parametrize(
+    ("expression", "rows"),
+    [
+        ("+".join(["l"] * 40), [1680, -280, 0, None, 85899345880, -85899345920]),
+        ("CAST(LN(" * 10 + "1.0E0" + ") + 1 AS DOUBLE)" * 10, ["1.0"] * 6),
+        ("x" + " / (id - id + 1)" * 30, ["3.14159", "-2.5", "0.5", None, "10000000000.0", "1.5"]),
+        ("CAST(" * 15 + "l * 9" + " * 9 AS BIGINT)" * 15, None),
+    ],
+    ids=lambda value: str(value)[:8],
+)
+def test_long_operands_are_bound(strs: DataFrame, expression: str, rows: list[Any] | None) -> None:
+    text = render(parse_expression_text(expression, "flink"), Strs())
+    (ours,) = answers(strs, [text])
+    assert isinstance(ours, list), ours
+    assert rows is None or ours == rows

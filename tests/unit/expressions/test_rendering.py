@@ -226,3 +226,19 @@ def test_a_quoted_string_reads_back(value: str) -> None:
     node = parse_expression_text(quoted, "spark")
     assert getattr(node, "value", None) == value
     assert SourceText.of(quoted).text == quoted
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "/".join(["x"] * 100),
+        "+".join(["l"] * 100),
+        "*".join(["l"] * 100),
+        "-".join(["n"] * 100),
+        "LN(" * 50 + "x" + ")" * 50,
+        "CAST(CAST(" * 30 + "x" + " AS INT) AS DOUBLE)" * 30,
+    ],
+    ids=lambda text: text[:6],
+)
+def test_nesting_costs_what_it_uses(expression: str) -> None:
+    assert len(flink(expression)) < 400 * len(expression)
