@@ -14,8 +14,12 @@ from sqlext.types import LogicalType
 #: Columns of a table that only Spark knows, or None if Spark does not know the name either.
 SparkLookup = Callable[[tuple[str, ...]], "tuple[tuple[str, LogicalType | None], ...] | None"]
 
-#: A view of the information schema by its name, or None.
-SystemLookup = Callable[[str], "SystemView | None"]
+
+class SystemLookup(Protocol):
+    """How to find a view of the information schema."""
+
+    def __call__(self, name: str, version: int | None = None) -> SystemView | None:
+        """Return the view of that name, now or as of a version of the catalog, None if there is none."""
 
 
 class Lookup(Protocol):
@@ -45,7 +49,7 @@ class LookupAt:
         return self.inner.candidates()
 
 
-def _no_system(name: str) -> None:
+def _no_system(name: str, version: int | None = None) -> None:
     return None
 
 

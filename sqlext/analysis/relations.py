@@ -19,6 +19,7 @@ from sqlext.analysis.windows import (
 )
 from sqlext.catalog.model import View
 from sqlext.catalog.names import INFORMATION_SCHEMA
+from sqlext.dialect.expression_nodes import Literal
 from sqlext.dialect.queries import parse_query_text
 from sqlext.dialect.query_nodes import (
     Alias,
@@ -104,7 +105,12 @@ class RelationBinder:
     def _system_view(self, ref: TableRef) -> nodes.PlanNode | None:
         if len(ref.parts) < 2 or ref.parts[-2].lower() != INFORMATION_SCHEMA:
             return None
-        found = self.env.system_view(ref.parts[-1])
+        version = None
+        if ref.version is not None:
+            if not isinstance(ref.version, Literal) or not ref.version.value.isdigit():
+                raise SqlExtError("CAT-036", "a version of the catalog is a whole number", span=ref.version.span)
+            version = int(ref.version.value)
+        found = self.env.system_view(ref.parts[-1], version)
         if found is None:
             return None
         columns = tuple(PlanColumn(n, t, n) for n, t in found.columns)

@@ -8,7 +8,10 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
+from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.dialect.script import parse_script
 from sqlext.dialect.statement_nodes import Statement
 from sqlext.errors import SqlExtError
@@ -35,14 +38,15 @@ class Session:
 
     Args:
         spark: an existing Spark session; None starts a local Spark with Delta when it is first needed.
-        catalog: the catalog's folder; None makes a temporary one.
+        catalog: the catalog's folder, or the name of a database of ``spark`` whose folder has it; None makes a
+            temporary one.
     """
 
     def __init__(self, spark: SparkSession | None = None, catalog: PathOrText | None = None) -> None:
         self._given = spark
         self._own: SparkSession | None = None
         self._temporary = None if catalog is not None else tempfile.TemporaryDirectory(prefix="sqlext-catalog-")
-        self.folder = Path(os.fspath(catalog) if catalog is not None else self._temporary.name)  # type: ignore[union-attr]
+        self.folder = _catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
         self._state = new_state(self.folder)
         self._queries: list[Query] = []
 
@@ -57,6 +61,11 @@ class Session:
                 given = local_spark()
             self._own = given.newSession()
         return self._own
+
+    @property
+    def catalog(self) -> SessionCatalog:
+        """The catalog as this session sees it; ``history()`` and ``at_version(n)`` go back in time."""
+        return self._state.catalog
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -192,3 +201,20 @@ class Session:
             if query.is_active:
                 query.stop()
                 query.await_termination(60)
+
+
+def _catalog_folder(spark: SparkSession | None, catalog: PathOrText | None) -> Path:
+    """Return the catalog's folder: the one given, or one below that of a database of Spark of this name.
+
+    Raises:
+        SqlExtError: CAT-037 for a database that lies elsewhere than in a local file system.
+    """
+    name = os.fspath(catalog or "")
+    if spark is None or not isinstance(catalog, str) or not name.isidentifier():
+        return Path(name)
+    if Path(name).is_dir() or not spark.catalog.databaseExists(name):
+        return Path(name)
+    location = spark.catalog.getDatabase(name).locationUri
+    if not location.startswith("file:"):
+        raise SqlExtError("CAT-037", f"database `{name}` lies at {location}; the catalog needs a local folder")
+    return Path(url2pathname(urlparse(location).path)) / "_sqlext"

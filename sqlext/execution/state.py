@@ -12,21 +12,27 @@ from sqlext.settings import Settings
 
 @dataclass
 class State:
-    """Catalog and settings, and what the running script has created so far."""
+    """Catalog and settings, and what the running script has created so far.
+
+    ``stored`` is the catalog whose earlier versions can be asked for: in a copy, that of the original.
+    """
 
     catalog: SessionCatalog
     settings: Settings = field(default_factory=Settings)
     created: set[str] = field(default_factory=set)
+    stored: SessionCatalog | None = None
 
     def fork(self) -> State:
         """Return a copy for a dry run: nothing done to it reaches this one."""
-        return State(self.catalog.fork(), self.settings, set(self.created))
+        return State(self.catalog.fork(), self.settings, set(self.created), self.stored or self.catalog)
 
     def environment(self, spark_table: SparkLookup | None = None) -> Environment:
         """Return the surroundings of the next statement."""
 
-        def view(name: str) -> SystemView | None:
-            return system_view(name, self.catalog.snapshot())
+        def view(name: str, version: int | None = None) -> SystemView | None:
+            if version is None:
+                return system_view(name, self.catalog.snapshot())
+            return system_view(name, (self.stored or self.catalog).at_version(version))
 
         env = Environment(self.catalog, self.settings, system_view=view)
         return env if spark_table is None else replace(env, spark_table=spark_table)
