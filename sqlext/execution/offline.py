@@ -95,7 +95,11 @@ def explain_file(
     file: Path_, variables: Mapping[str, str] | None = None, format: str = "text", catalog: Path_ | None = None
 ) -> str:
     """Return the plans of a script's queries as text, json or mermaid."""
-    source, state = read_source(file, variables), new_state(catalog).fork()
+    return explain_source(read_source(file, variables), new_state(catalog).fork(), format)
+
+
+def explain_source(source: SourceText, state: State, format: str = "text") -> str:
+    """Return the plans of a script's queries; ``state`` should be a copy."""
     texts = [
         explained(c.plan, c.script.query, format.upper()) for _, found in compile_source(source, state) for c in found
     ]

@@ -66,7 +66,9 @@ def walk(plan: nodes.PlanNode) -> list[nodes.PlanNode]:
 def _changelog(node: nodes.PlanNode) -> str:
     if not node.updating:
         return "append"
-    return f"update, by key ({', '.join(node.keys)})" if node.keys else "update, one row"
+    aggregate = next(n for n in walk(node) if isinstance(n, nodes.Aggregate))
+    keys = ", ".join(i.span.text for i in aggregate.group_by)
+    return f"update, by key ({keys})" if keys else "update, one row"
 
 
 def _watermark(scan: nodes.Scan) -> str:

@@ -11,6 +11,7 @@ _QUERY = frozenset(words("SELECT WITH VALUES FROM"))
 _CLAUSES = frozenset(words("FROM WHERE HAVING LIMIT OFFSET UNION INTERSECT EXCEPT"))
 _BEFORE_BY = frozenset(words("GROUP ORDER"))
 _BEFORE_JOIN = frozenset(words("INNER LEFT RIGHT FULL CROSS NATURAL SEMI ANTI OUTER"))
+_BRANCHES = frozenset(words("WHEN ELSE"))
 _SET = frozenset(words("UNION INTERSECT EXCEPT ALL"))
 
 
@@ -48,6 +49,7 @@ class _Layout:
         if opened:
             self.depth += 1
             self.lists.append(False)
+        in_query = opened or not self.parens or self.parens[-1] is not None
         if token.text == "(" and token.kind is Kind.SYMBOL:
             self.parens.append(self.depth if self._opens_query(i) else None)
         elif token.text == ")" and token.kind is Kind.SYMBOL and self.parens:
@@ -56,14 +58,16 @@ class _Layout:
                 self.depth = depth
                 self.lists.pop()
                 return self._line()
-        in_query = opened or not self.parens or self.parens[-1] is not None
         if in_query and token.upper == "SELECT":
             self.lists[-1] = self._is_long(i)
         if opened or (in_query and self._begins_clause(i)):
             self.lists[-1] &= token.upper == "SELECT"
             return self._line()
-        item = in_query and self.lists[-1] and self._begins_item(i)
-        return self._line() + _INDENT if item else None
+        if not in_query or not self.lists[-1]:
+            return None
+        if token.upper in _BRANCHES:
+            return self._line() + _INDENT * 2
+        return self._line() + _INDENT if self._begins_item(i) else None
 
     def _line(self) -> str:
         return "\n" + _INDENT * self.depth

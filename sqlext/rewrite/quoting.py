@@ -19,7 +19,7 @@ def identifier(name: str) -> str:
 def named(text: str, name: str) -> str:
     """Return a select item: ``text AS name``, or the name alone where the text is that name."""
     shown = identifier(name)
-    return shown if text == shown else f"{text} AS {shown}"
+    return shown if text in (shown, quote(name)) else f"{text} AS {shown}"
 
 
 def string(value: str) -> str:

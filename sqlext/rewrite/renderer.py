@@ -188,10 +188,7 @@ class Renderer:
                 same = output.handed_on.physical == output.physical
                 selected.append(text if same else named(text, output.physical))
             elif output.expr is not None:
-                text = self.expr(output.expr, scope)
-                # Anything but a column gets its name: Spark calls a bare localtimestamp ``localtimestamp()``.
-                bare = isinstance(output.expr, ColumnRef)
-                selected.append(named(text, output.physical) if bare else f"{text} AS {identifier(output.physical)}")
+                selected.append(_item(self.expr(output.expr, scope), output))
         return selected
 
     def _group_item(self, item: Expr | GroupingSets, scope: Scope) -> str:
@@ -247,6 +244,14 @@ class Renderer:
 
 def _alias(node: nodes.PlanNode) -> str:
     return node.alias if isinstance(node, nodes.Aliased) else ""
+
+
+def _item(text: str, output: nodes.Output) -> str:
+    """Return a select item. Only a column can do without AS: Spark calls ``localtimestamp`` ``localtimestamp()``."""
+    name = identifier(output.physical)
+    if not isinstance(output.expr, ColumnRef):
+        return f"{text} AS {name}"
+    return text if text.endswith(f".{name}") else named(text, output.physical)
 
 
 def _hidden(name: str) -> PlanColumn:

@@ -11,7 +11,9 @@ from sqlext.rewrite.tag_unions import tag_unions
 from sqlext.rewrite.tag_watermark_expressions import tag_watermark_expressions
 from sqlext.rewrite.tag_window_times import tag_window_times
 
-RULES: tuple[Callable[[PlanNode], PlanNode], ...] = (
+Rule = Callable[[PlanNode], PlanNode]
+
+RULES: tuple[Rule, ...] = (
     place_watermarks,
     tag_watermark_expressions,
     tag_unions,

@@ -1,0 +1,77 @@
+-- what: GROUPING SETS and ROLLUP within windows.
+SELECT window_start, user_name, GROUPING(user_name) AS g, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY window_start, window_end, GROUPING SETS ((user_name), ());
+
+SELECT window_start, user_name, amount, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+GROUP BY window_start, window_end, ROLLUP (user_name, amount);
+
+-- becomes
+-- view sqlext_clicks: readStream json /in/clicks (mode='FAILFAST', timeZone='UTC', recursiveFileLookup='true', maxFileAge='36500d')
+--   columns user_name STRING, amount INT, ts TIMESTAMP
+-- view sqlext_heartbeat: streaming text file, the row that ends the bounded input
+-- shown
+SELECT CAST(__window.start AS TIMESTAMP_NTZ) AS window_start, user_name, g, n
+FROM (
+  SELECT __q0.__window, user_name, GROUPING(user_name) AS g, COUNT(*) AS n
+  FROM (
+    SELECT user_name, amount, ts, window(ts, '1 minute') AS __window
+    FROM (
+      SELECT user_name, amount, ts
+      FROM (
+        SELECT *, spark_partition_id() >= 0 AS __seen
+        FROM (
+          SELECT
+            user_name,
+            amount,
+            CASE
+              WHEN ts IS NULL THEN CAST(raise_error('[RUN-001] rowtime clicks.ts is NULL') AS TIMESTAMP)
+              WHEN ts < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime clicks.ts lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
+              ELSE ts END AS ts,
+            CAST(NULL AS STRING) AS __heartbeat
+          FROM sqlext_clicks
+          UNION ALL
+          SELECT NULL, NULL, CAST(value AS TIMESTAMP), value
+          FROM sqlext_heartbeat
+        ) WATERMARK ts DELAY OF INTERVAL '5' SECOND
+      )
+      WHERE __seen AND __heartbeat IS NULL
+    ) AS clicks
+  ) AS __q0
+  GROUP BY __window, GROUPING SETS ((user_name), ())
+);
+
+-- view sqlext_clicks: readStream json /in/clicks (mode='FAILFAST', timeZone='UTC', recursiveFileLookup='true', maxFileAge='36500d')
+--   columns user_name STRING, amount INT, ts TIMESTAMP
+-- view sqlext_heartbeat: streaming text file, the row that ends the bounded input
+-- shown
+SELECT CAST(__window.start AS TIMESTAMP_NTZ) AS window_start, user_name, amount, n
+FROM (
+  SELECT __q0.__window, user_name, amount, COUNT(*) AS n
+  FROM (
+    SELECT user_name, amount, ts, window(ts, '1 minute') AS __window
+    FROM (
+      SELECT user_name, amount, ts
+      FROM (
+        SELECT *, spark_partition_id() >= 0 AS __seen
+        FROM (
+          SELECT
+            user_name,
+            amount,
+            CASE
+              WHEN ts IS NULL THEN CAST(raise_error('[RUN-001] rowtime clicks.ts is NULL') AS TIMESTAMP)
+              WHEN ts < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime clicks.ts lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
+              ELSE ts END AS ts,
+            CAST(NULL AS STRING) AS __heartbeat
+          FROM sqlext_clicks
+          UNION ALL
+          SELECT NULL, NULL, CAST(value AS TIMESTAMP), value
+          FROM sqlext_heartbeat
+        ) WATERMARK ts DELAY OF INTERVAL '5' SECOND
+      )
+      WHERE __seen AND __heartbeat IS NULL
+    ) AS clicks
+  ) AS __q0
+  GROUP BY __window, ROLLUP (user_name, amount)
+);

@@ -1,0 +1,26 @@
+"""Each fixture becomes what it became; every rewrite rule has one, and needs it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from sqlext.rewrite import rules
+
+from .fixtures import FIXTURES, Fixture
+
+
+@pytest.mark.parametrize("fixture", FIXTURES.values(), ids=FIXTURES)
+def test_fixture(fixture: Fixture) -> None:
+    if os.environ.get("REWRITE"):
+        fixture.rewrite()
+    else:
+        assert fixture.actual() == fixture.expected
+
+
+@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
+def test_each_rule_has_a_fixture_that_needs_it(rule: rules.Rule, monkeypatch: pytest.MonkeyPatch) -> None:
+    fixture = FIXTURES[rule.__name__]
+    monkeypatch.setattr(rules, "RULES", tuple(r for r in rules.RULES if r is not rule))
+    assert fixture.actual() != fixture.expected
