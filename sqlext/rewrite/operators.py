@@ -24,7 +24,7 @@ def binary(node: e.Binary, texts: Texts) -> str | None:
     if node.op == "OVERLAPS":
         return _overlaps(node, texts)
     if texts.mode == "flink" and node.op in ("=", "<>"):
-        return _rows(node, texts) or _maps(node, texts)
+        return _rows(node, texts) or _maps(node, texts) or _boolean_and_text(node, texts)
     if texts.mode != "flink" or node.op not in ("+", "-", "*", "/", "%"):
         return None
     left, right, result = texts.type_of(node.left), texts.type_of(node.right), texts.type_of(node)
@@ -62,6 +62,19 @@ def _maps(node: e.Binary, texts: Texts) -> str | None:
     if type_ is None or type_.root not in ("MAP", "MULTISET"):
         return None
     sides = [f"array_sort(map_entries({texts.text(side)}))" for side in (node.left, node.right)]
+    return f"({sides[0]} {node.op} {sides[1]})"
+
+
+def _boolean_and_text(node: e.Binary, texts: Texts) -> str | None:
+    """Flink compares the texts, TRUE and FALSE in capitals (measured on 2.3); Spark reads the text as BOOLEAN."""
+    types = texts.type_of(node.left), texts.type_of(node.right)
+    roots = {"text" if t.is_text else t.root for t in types if t}
+    if roots != {"BOOLEAN", "text"}:
+        return None
+    sides = [
+        f"upper(CAST({texts.text(side)} AS STRING))" if type_ and type_.root == "BOOLEAN" else texts.atom(side)
+        for side, type_ in zip((node.left, node.right), types, strict=True)
+    ]
     return f"({sides[0]} {node.op} {sides[1]})"
 
 

@@ -242,3 +242,7 @@ def test_a_quoted_string_reads_back(value: str) -> None:
 )
 def test_nesting_costs_what_it_uses(expression: str) -> None:
     assert len(flink(expression)) < 400 * len(expression)
+
+
+def test_a_boolean_is_compared_with_a_text_as_text() -> None:
+    assert flink("b = 'true'") == "(upper(CAST(b AS STRING)) = 'true')"
