@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlext.analysis.scope import Scope
-from sqlext.analysis.typing import infer
+from sqlext.analysis.typing import TypeInference
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
 from sqlext.dialect.query_nodes import Query
 from sqlext.plan.columns import Part
@@ -44,8 +45,12 @@ class ScopeContext:
         return value(column, self.zone, alias) + path
 
     def type_of(self, expr: Expr) -> LogicalType | None:
-        """Return the type of an expression."""
-        return infer(expr, self.scope)
+        """Return the type of an expression; each node's is found once."""
+        return self._types.type_of(expr)
+
+    @cached_property
+    def _types(self) -> TypeInference:
+        return TypeInference(self.scope)
 
     def query(self, query: Query) -> str:
         """Return the text of a sub-query."""
