@@ -21,6 +21,7 @@ from sqlext.plan.columns import PlanColumn
 from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode
 from sqlext.source import Span
+from sqlext.types import LogicalType
 
 #: How a result reaches its sink: appended, merged by key, or kept and written once at the end.
 Mode = Literal["append", "upsert", "final-state"]
@@ -150,6 +151,8 @@ def _check_type(assignment: Assignment, table: Table, insert: Insert, scope: Sco
         from_ = infer(assignment.constant, scope)
     if from_ is None or target.type is None or can_implicitly_cast(from_, target.type):
         return
+    if scope.mode == "spark" and _stores_in_spark(from_, target.type):
+        return
     name = assignment.source.name if assignment.source else "the constant"
     raise SqlExtError(
         "SINK-002",
@@ -157,6 +160,12 @@ def _check_type(assignment: Assignment, table: Table, insert: Insert, scope: Sco
         span=insert.query.span,
         hint=f"CAST({name} AS {target.type.flink()})",
     )
+
+
+def _stores_in_spark(from_: LogicalType, to: LogicalType) -> bool:
+    """Whether Spark's INSERT takes a type (its ANSI store assignment): a value that does not fit fails the job."""
+    times = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")
+    return (from_.is_numeric and to.is_numeric) or to.is_text or (from_.root in times and to.root in times)
 
 
 def _check_rowtimes(insert: Insert, table: Table, plan: PlanNode) -> None:
