@@ -21,7 +21,7 @@ def explain_statement(statement: ast.Explain, env: Environment) -> Result:
     """Return the plans of a statement and the Spark SQL they become, as one row of text.
 
     Raises:
-        SqlExtError: DDL-030 for a statement that reads nothing.
+        SqlExtError: DDL-040 for a statement that reads nothing.
     """
     detail = next((d for d in statement.details if d in _WRITERS), "TEXT")
     texts = [explained(plan, sql, detail) for plan, sql in _plans(statement.statement, env)]
@@ -42,7 +42,7 @@ def _plans(statement: ast.Statement, env: Environment) -> list[tuple[PlanNode, s
     plans = []
     for insert in inserts:
         if not isinstance(insert, ast.Insert):
-            raise SqlExtError("DDL-030", "EXPLAIN takes a query or an INSERT", span=statement.span)
+            raise SqlExtError("DDL-040", "EXPLAIN takes a query or an INSERT", span=statement.span)
         bound = bind_insert(insert, env)
         plans.append((bound.plan, insert_script(bound, env, heartbeat=False).query))
     return plans

@@ -69,7 +69,7 @@ def rewrite_source(source: SourceText, state: State, target: str = "spark") -> s
     """Return the Spark SQL of a script's queries.
 
     Raises:
-        SqlExtError: what is wrong with the script; OPT-020 for an unknown target; LATER-... and DDL-031 for
+        SqlExtError: what is wrong with the script; OPT-020 for an unknown target; LATER-... and DDL-041 for
             queries that have no batch form.
     """
     if target not in TARGETS:

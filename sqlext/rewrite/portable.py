@@ -9,6 +9,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
 from sqlext.errors import SqlExtError
 from sqlext.rewrite.layout import layout
+from sqlext.rewrite.printing import one_line
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.rewrite.script import SqlView
 
@@ -20,13 +21,13 @@ def portable_script(compiled: Compiled, zone: str) -> str:
     """Return the statements that answer a query in plain Spark SQL: settings, a view a source, the SELECT.
 
     Raises:
-        SqlExtError: DDL-031 for a query that needs a stateful function or the information schema.
+        SqlExtError: DDL-041 for a query that needs a stateful function or the information schema.
     """
     script = compiled.script
     for step in script.steps:
         if not isinstance(step, SqlView):
             raise SqlExtError(
-                "DDL-031", "this query has no plain batch form", span=compiled.statement.span, hint="run it by sqlext"
+                "DDL-041", "this query has no plain batch form", span=compiled.statement.span, hint="run it by sqlext"
             )
     lines = [f"SET spark.sql.session.timeZone={zone};", "SET spark.sql.ansi.enabled=true;"]
     lines.append("SET spark.sql.caseSensitive=true;")
@@ -37,7 +38,7 @@ def portable_script(compiled: Compiled, zone: str) -> str:
         if isinstance(step, SqlView):
             lines += [f"CREATE OR REPLACE TEMPORARY VIEW {step.view} AS", f"{layout(step.sql)};"]
     if compiled.insert is not None:
-        lines.append(f"-- rows of {compiled.insert.table.name.plain}")
+        lines.append(one_line(f"-- rows of {compiled.insert.table.name.plain}"))
     return "\n".join([*lines, f"{layout(script.query)};"])
 
 
