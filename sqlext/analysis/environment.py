@@ -95,5 +95,6 @@ class Environment:
         settings = self.settings.with_value("sqlext.expressions", view.expressions)
         catalog: Lookup = self.catalog
         if view.catalog:
-            catalog = LookupAt(self.catalog, view.catalog, view.database)
+            whole = catalog.inner if isinstance(catalog, LookupAt) else catalog
+            catalog = LookupAt(whole, view.catalog, view.database)
         return replace(self, catalog=catalog, settings=settings, expanding=(*self.expanding, view.name.plain))

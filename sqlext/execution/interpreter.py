@@ -21,6 +21,7 @@ from sqlext.catalog.changes import ChangeFunction
 from sqlext.catalog.model import Catalog, Database
 from sqlext.catalog.names import ObjectName
 from sqlext.dialect import statement_nodes as ast
+from sqlext.dialect.nesting import too_deep
 from sqlext.dialect.query_nodes import MatchRecognize, Query, Select, TableFunction, TableRef
 from sqlext.errors import SqlExtError
 from sqlext.execution.result import Result
@@ -88,6 +89,8 @@ class Interpreter:
             result = action(statement)
         except SqlExtError as error:
             raise error.at(statement.span) from error.__cause__
+        except RecursionError:
+            raise too_deep(statement.span) from None
         result.statement = result.statement or statement.span.text
         return result
 

@@ -21,6 +21,7 @@ def printed_script(compiled: Compiled, zone: str) -> str:
         lines.append(f"-- view {HEARTBEAT_VIEW}: streaming text file, the row that ends the bounded input")
     for step in script.steps:
         lines += _step(step)
+    lines = [one_line(line) if line.startswith("--") else line for line in lines]
     return "\n".join([*lines, _sink(compiled), f"{layout(script.query)};"])
 
 
@@ -48,10 +49,16 @@ def _step(step: Step) -> list[str]:
     return [f"-- view {step.view}: {len(step.rows)} rows of the information schema"]
 
 
+def one_line(comment: str) -> str:
+    """Return a comment that ends where it should, whatever stands in a path or an option."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in comment)
+
+
 def _sink(compiled: Compiled) -> str:
     insert = compiled.insert
     if insert is None:
         return "-- shown"
     how = {"append": "appended", "upsert": "merged by key", "final-state": "final rows written at the end"}
     mode = "update" if compiled.script.updating else "append"
-    return f"-- {mode} mode, {how[insert.mode]} into {insert.table.name.plain} ({insert.table.option('connector')})"
+    sink = f"{insert.table.name.plain} ({insert.table.option('connector')})"
+    return one_line(f"-- {mode} mode, {how[insert.mode]} into {sink}")

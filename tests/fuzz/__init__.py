@@ -1,0 +1,1 @@
+"""Whatever is written: an answer, or our own error."""
