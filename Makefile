@@ -20,7 +20,7 @@ help:  ## list the targets
 
 demo: spark  ## real flights through tumbling, hopping and session windows, and a cascade
 	@$(BIN)/python -m sqlext.demo $(DATA)
-	@$(BIN)/sqlext run sql_examples/01_flights.sql --define IN=$(abspath $(DATA)) --define OUT=$(abspath $(DATA))/out
+	@$(BIN)/sqlext run sql_examples/01_flights.sql --define IN=$(abspath $(DATA)) --define OUT=$(abspath $(DATA))/out --catalog $(DATA)/catalog
 
 test: spark lint  ## ruff, mypy, and every test
 	@$(BIN)/pytest $(ARGS)
