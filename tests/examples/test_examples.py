@@ -1,0 +1,42 @@
+"""Every example runs and gives the output beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .examples import DEMO, actual_output, examples, expected_file
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+RUN = [script for script in examples() if script.stem != DEMO]
+
+
+@pytest.mark.parametrize("script", RUN, ids=lambda script: script.stem)
+def test_example(script: Path, spark: SparkSession, tmp_path: Path) -> None:
+    import sqlext
+
+    session = sqlext.connect(spark, catalog=tmp_path / "catalog")
+    actual = actual_output(session, script, tmp_path / "out")
+    assert actual == expected_file(script).read_text("utf-8")
+
+
+def test_every_example_has_an_expected_output() -> None:
+    assert RUN
+    assert [script.stem for script in RUN if not expected_file(script).is_file()] == []
+    orphans = {path.stem for path in RUN[0].parent.glob("*.out")} - {script.stem for script in RUN}
+    assert not orphans
+
+
+def test_numbers_are_consecutive() -> None:
+    assert [int(script.name[:2]) for script in examples()] == list(range(1, len(examples()) + 1))
+
+
+@pytest.mark.parametrize("script", examples(), ids=lambda script: script.stem)
+def test_an_example_says_what_it_shows(script: Path) -> None:
+    first = script.read_text("utf-8").splitlines()[0]
+    assert first.startswith("-- ")
+    assert len(first) > 20

@@ -1,0 +1,1 @@
+"""The worked examples of the documents that the project started from, one file per document."""
