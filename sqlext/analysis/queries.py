@@ -27,6 +27,7 @@ class QueryBinder:
     def __init__(self, env: Environment, ctes: dict[str, tuple[Query, tuple[str, ...]]] | None = None) -> None:
         self.env = env
         self._ctes = ctes or {}
+        self._inside: dict[int, nodes.PlanNode] = {}
 
     def nested(self, env: Environment) -> QueryBinder:
         """Return a binder for a view's text: no CTE of this query is visible there."""
@@ -41,10 +42,11 @@ class QueryBinder:
         node = QueryBinder(self.env, visible).bind(query)
         return rename_columns(node, columns, query.span) if columns else node
 
-    def scalar_type(self, query: Query) -> LogicalType | None:
-        """Return the type of a scalar sub-query's column."""
-        columns = self.bind(query).columns
-        return columns[0].type if len(columns) == 1 else None
+    def bind_inside(self, query: Query) -> nodes.PlanNode:
+        """Return the plan of a sub-query of an expression, the same one however often it is asked for."""
+        if id(query) not in self._inside:
+            self._inside[id(query)] = self.bind(query)
+        return self._inside[id(query)]
 
     def bind(self, query: Query) -> nodes.PlanNode:
         """Return the plan of a query.
@@ -124,7 +126,7 @@ class QueryBinder:
         for row in values.rows:
             if len(row) != width:
                 raise SqlExtError("NAME-007", f"rows of {width} and {len(row)} values", span=values.span)
-        scope = Scope((), self.env.mode, self.env.zone, self.scalar_type)
+        scope = Scope((), self.env.mode, self.env.zone, self.bind_inside)
         columns = tuple(
             PlanColumn(f"EXPR${i}", _common_type([infer(r[i], scope) for r in values.rows]), f"col{i + 1}")
             for i in range(width)

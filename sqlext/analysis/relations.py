@@ -66,7 +66,7 @@ class RelationBinder:
 
     def scope(self) -> Scope:
         """Return the scope of what was bound so far."""
-        return Scope(tuple(self.relations), self.env.mode, self.env.zone, self.queries.scalar_type)
+        return Scope(tuple(self.relations), self.env.mode, self.env.zone, self.queries.bind_inside)
 
     def _single(self, relation: Relation) -> tuple[nodes.PlanNode, Alias | None, tuple[str, ...]]:
         if isinstance(relation, TableRef):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlext.dialect.expression_nodes import ColumnRef, Expr, Paren
 from sqlext.dialect.query_nodes import Query
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import PlanColumn
 from sqlext.types import LogicalType
+
+if TYPE_CHECKING:
+    from sqlext.plan.nodes import PlanNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,15 @@ def _same(a: tuple[str, ...], b: tuple[str, ...], fold: bool) -> bool:
 class Scope:
     """The names that an expression can use; also the typing environment of its expressions.
 
+    ``bind`` binds the sub-queries of expressions, where and as the statement around them is.
+
     Names are case-sensitive as in Flink; in spark mode a name that matches in another case alone is taken.
     """
 
     relations: tuple[ScopeRelation, ...]
     mode: str
     zone: str
-    sub_query_type: Callable[[Query], LogicalType | None] | None = None
+    bind: Callable[[Query], PlanNode] | None = None
 
     def find(self, ref: ColumnRef) -> Found:
         """Return what a reference means.
@@ -149,7 +154,8 @@ class Scope:
 
     def query_type(self, query: Query) -> LogicalType | None:
         """Return the type of a scalar sub-query's column, None if unknown."""
-        return self.sub_query_type(query) if self.sub_query_type else None
+        columns = self.bind(query).columns if self.bind else ()
+        return columns[0].type if len(columns) == 1 else None
 
     def bare(self, expr: Expr) -> Found | None:
         """Return the column that an expression merely names (parentheses aside), else None."""

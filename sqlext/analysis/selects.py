@@ -113,7 +113,7 @@ class SelectBinder:
 
     def _check_expression(self, expr: Expr, node: nodes.PlanNode) -> None:
         for part in expr.walk():
-            if isinstance(part, (InQuery, Exists, ScalarQuery)) and self.queries.bind(part.query).streaming:
+            if isinstance(part, (InQuery, Exists, ScalarQuery)) and self.queries.bind_inside(part.query).streaming:
                 raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span)
             if isinstance(part, Call) and part.over is not None and node.streaming:
                 raise needs_operator("LATER-511", f"{part.name} OVER", part.span)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlext.connectors.conversions import instant_to_wall
 from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.quoting import identifier
 
 ONE_MILLI = "INTERVAL '0.001' SECOND"
@@ -38,3 +39,16 @@ def value(column: PlanColumn, zone: str, alias: str = "") -> str:
         return f"{text}.wall_{column.window_bound}"
     ltz = column.type is not None and column.type.root == "TIMESTAMP_LTZ"
     return instant(column, alias) if ltz else instant_to_wall(instant(column, alias), zone)
+
+
+def default_outputs(plan: PlanNode, zone: str) -> tuple[tuple[str, str], ...]:
+    """Return text and name of a plan's columns; a name that stands twice gets a number behind it."""
+    taken: set[str] = set()
+    outputs = []
+    for column in plan.columns:
+        name, i = column.name, 0
+        while name in taken:
+            name, i = f"{column.name}{i}", i + 1
+        taken.add(name)
+        outputs.append((value(column, zone), name))
+    return tuple(outputs)

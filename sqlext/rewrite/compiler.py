@@ -6,7 +6,7 @@ from sqlext.analysis.environment import Environment
 from sqlext.analysis.queries import QueryBinder
 from sqlext.dialect.query_nodes import Query
 from sqlext.plan.nodes import EXISTS, PlanNode
-from sqlext.rewrite.columns import value
+from sqlext.rewrite.columns import default_outputs
 from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.renderer import Renderer
 from sqlext.rewrite.rules import apply_rules
@@ -33,7 +33,7 @@ def script_of(
         heartbeat: whether watermarked inputs end with a heartbeat (bounded input that runs to its end).
     """
     rewritten = apply_rules(plan)
-    renderer = Renderer(env.zone, lambda q: _sub_query(q, env), heartbeat=heartbeat)
+    renderer = Renderer(env.zone, heartbeat=heartbeat)
     source = renderer.relation(rewritten)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     selected = [named(text, name) for text, name in final]
@@ -49,24 +49,3 @@ def script_of(
         plan.keys,
         renderer.used_heartbeat,
     )
-
-
-def default_outputs(plan: PlanNode, zone: str) -> tuple[tuple[str, str], ...]:
-    """Return text and name of a plan's columns; a name that stands twice gets a number behind it."""
-    taken: set[str] = set()
-    outputs = []
-    for column in plan.columns:
-        name, i = column.name, 0
-        while name in taken:
-            name, i = f"{column.name}{i}", i + 1
-        taken.add(name)
-        outputs.append((value(column, zone), name))
-    return tuple(outputs)
-
-
-def _sub_query(query: Query, env: Environment) -> str:
-    """Return the text of a sub-query in an expression: static, so it is one text without steps of its own."""
-    plan = plan_query(query, env)
-    renderer = Renderer(env.zone, lambda q: _sub_query(q, env), heartbeat=False)
-    selected = ", ".join(named(t, n) for t, n in default_outputs(plan, env.zone))
-    return f"SELECT {selected} FROM {renderer.relation(apply_rules(plan))}"

@@ -10,7 +10,9 @@ from sqlext.analysis.scope import Scope
 from sqlext.analysis.typing import TypeInference
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
 from sqlext.dialect.query_nodes import Query
+from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Part
+from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.columns import value
 from sqlext.rewrite.expressions import render
 from sqlext.rewrite.quoting import identifier
@@ -22,7 +24,7 @@ class ScopeContext:
     """Implements ``rewrite.expressions.RenderContext`` for one scope."""
 
     scope: Scope
-    render_query: Callable[[Query], str]
+    render_plan: Callable[[PlanNode], str]
 
     @property
     def mode(self) -> str:
@@ -54,7 +56,9 @@ class ScopeContext:
 
     def query(self, query: Query) -> str:
         """Return the text of a sub-query."""
-        return self.render_query(query)
+        if self.scope.bind is None:
+            raise SqlExtError("NAME-012", "a sub-query cannot stand here", span=query.span)
+        return self.render_plan(self.scope.bind(query))
 
     def call(self, call: Call) -> str | None:
         """Return what replaces a call.

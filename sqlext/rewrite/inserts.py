@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.inserts import Assignment, BoundInsert
 from sqlext.analysis.typing import infer
+from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.columns import value
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.context import ScopeContext
@@ -36,7 +37,7 @@ def _text(assignment: Assignment, insert: BoundInsert, env: Environment) -> str:
     if assignment.source is not None:
         text, from_ = value(assignment.source, env.zone), assignment.source.type
     elif assignment.constant is not None:
-        text = render(assignment.constant, ScopeContext(insert.scope, _no_query))
+        text = render(assignment.constant, ScopeContext(insert.scope, _no_plan))
         from_ = infer(assignment.constant, insert.scope)
     text = cast_to(text, from_, target.as_nullable(), env.mode)
     if assignment.source is None and assignment.constant is None:
@@ -58,5 +59,5 @@ def _may_be_null(from_: LogicalType | None) -> bool:
     return from_ is None or from_.nullable
 
 
-def _no_query(query: object) -> str:
+def _no_plan(plan: PlanNode) -> str:
     raise TypeError("a constant has no sub-query")

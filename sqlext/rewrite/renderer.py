@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import singledispatchmethod
 
 from sqlext.analysis.scope import Scope
 from sqlext.connectors.conversions import wall_to_instant
 from sqlext.dialect.expression_nodes import ColumnRef, Expr
-from sqlext.dialect.query_nodes import GroupingSets, OrderItem, Query
+from sqlext.dialect.query_nodes import GroupingSets, OrderItem
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
-from sqlext.rewrite.columns import held, instant, value
+from sqlext.rewrite.columns import default_outputs, held, instant, value
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
 from sqlext.rewrite.quoting import identifier, named
+from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.scans import scan_sql
 from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SqlView, Step, TagView
 from sqlext.rewrite.window_sql import custom_windows_sql, window_expression
@@ -23,13 +23,12 @@ from sqlext.rewrite.window_sql import custom_windows_sql, window_expression
 class Renderer:
     """Renders the nodes of one statement; collects the source views and steps that the text needs."""
 
-    def __init__(self, zone: str, render_query: Callable[[Query], str], *, heartbeat: bool) -> None:
+    def __init__(self, zone: str, *, heartbeat: bool) -> None:
         self.zone = zone
         self.heartbeat = heartbeat
         self.sources: list[SourceView] = []
         self.steps: list[Step] = []
         self.used_heartbeat = False
-        self._render_query = render_query
 
     def relation(self, node: nodes.PlanNode) -> str:
         """Return a node as it stands in FROM."""
@@ -174,7 +173,12 @@ class Renderer:
 
     def expr(self, expr: Expr, scope: Scope) -> str:
         """Return an expression as text."""
-        return render(expr, ScopeContext(scope, self._render_query))
+        return render(expr, ScopeContext(scope, self._sub_query))
+
+    def _sub_query(self, plan: nodes.PlanNode) -> str:
+        """Return a sub-query of an expression: a static relation, its columns in the user's types."""
+        selected = ", ".join(named(t, n) for t, n in default_outputs(plan, self.zone))
+        return f"SELECT {selected} FROM {self.relation(apply_rules(plan))}"
 
     def values(self, columns: tuple[PlanColumn, ...], alias: str = "") -> list[str]:
         """Return the values of columns in the user's types."""
