@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from .workspace import Workspace
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -49,3 +51,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = local_spark(cores=CORES, folder=tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()
+
+
+@pytest.fixture
+def workspace(spark: SparkSession, tmp_path: Path) -> Workspace:
+    """Return a folder with inputs, a catalog and outputs, to run jobs in."""
+    return Workspace(spark, tmp_path)

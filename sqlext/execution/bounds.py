@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlext.analysis.inserts import FINAL_STATE, BoundInsert
 from sqlext.analysis.later import needs_operator
 from sqlext.connectors.registry import connector_of
+from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.source import Span
 
@@ -56,3 +58,14 @@ def refuse_unsupported(plan: PlanNode, bounded: bool, span: Span) -> None:
         for key in _TIME_OPTIONS:
             if scan.table.option(key) is not None:
                 raise needs_operator("LATER-601", f"option '{key}' of `{scan.table.name.name}`", span)
+
+
+def refuse_endless_final_state(insert: BoundInsert, bounded: bool) -> None:
+    """Refuse to keep changes for an end that never comes (SINK-008)."""
+    if insert.mode == FINAL_STATE and not bounded:
+        raise SqlExtError(
+            "SINK-008",
+            f"`{insert.table.name.name}` would get the final rows at the end of the input, and this input has none",
+            span=insert.span,
+            hint="write to a delta table with a PRIMARY KEY, or read sources that end",
+        )

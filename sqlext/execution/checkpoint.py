@@ -1,11 +1,11 @@
 """Where a query keeps its place: one folder a query, owned by one driver, tied to one plan.
 
-    <catalog>/queries/<name>/
-        lock             held (flock) by the driver that runs the query; the kernel frees it when that driver dies
-        run.json         the run's id, its plan's fingerprint, whether it came to its end
-        checkpoint/      Spark's own checkpoint (or where ``--checkpoint`` says)
-        heartbeat/       the row that ends a bounded input
-        staging/         what a sink keeps until the end
+<catalog>/queries/<name>/     (or <checkpoint>/<name>/, where ``--checkpoint`` names a local folder)
+    lock             held (flock) by the driver that runs the query; the kernel frees it when that driver dies
+    run.json         the run's id, its plan's fingerprint, whether it came to its end
+    checkpoint/      Spark's own checkpoint (where ``--checkpoint`` is no local folder: below that)
+    heartbeat/       the row that ends a bounded input
+    staging/         what a sink keeps until the end
 """
 
 from __future__ import annotations
@@ -17,17 +17,26 @@ import os
 import re
 import shutil
 import uuid
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import TracebackType
 
 from sqlext.errors import SqlExtError
+from sqlext.plan.fingerprint import Fingerprint, changes
 
-Fingerprint = dict[str, str]
+#: In Spark's checkpoint: the run that it belongs to. Sinks know a run's batches by their numbers, so a checkpoint
+#: that was removed, emptied or exchanged must not go on under the same run: its first batches would be taken for
+#: repetitions and dropped.
+_MARK = "sqlext-run"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One life of a query: from a fresh checkpoint until it came to its end, restarts included."""
+    """One life of a query: from a fresh checkpoint until it came to its end, restarts included.
+
+    The queries of one job share ``run_id``; ``finished`` ones have nothing left to do when the job goes on.
+    """
 
     run_id: str
     fingerprint: Fingerprint
@@ -40,22 +49,34 @@ class QueryHome:
     Args:
         root: the catalog's folder.
         name: the query's name, any text.
-        checkpoint: where Spark's checkpoint goes, if not below the folder.
+        checkpoint: where checkpoints go, if not into the catalog's folder.
     """
 
     def __init__(self, root: Path, name: str, checkpoint: str | None = None) -> None:
         self.name = name
-        self.folder = root / "queries" / folder_name(name)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder = _folder(root, name, checkpoint)
+        self._remote = f"{checkpoint.rstrip('/')}/{folder_name(name)}" if checkpoint and "://" in checkpoint else None
         self._lock = self._acquire()
-        self._elsewhere = checkpoint
+
+    @classmethod
+    def exists(cls, root: Path, name: str, checkpoint: str | None = None) -> bool:
+        """Whether a query of that name has a folder."""
+        return _folder(root, name, checkpoint).is_dir()
+
+    def __enter__(self) -> QueryHome:
+        """Return itself; leaving the block gives the folder free."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Give the folder free."""
+        self.close()
 
     @property
     def checkpoint(self) -> str:
         """The location of Spark's checkpoint."""
-        if self._elsewhere is None:
-            return str(self.folder / "checkpoint")
-        return f"{self._elsewhere.rstrip('/')}/{folder_name(self.name)}"
+        return self._remote or str(self.folder / "checkpoint")
 
     @property
     def staging(self) -> Path:
@@ -67,34 +88,66 @@ class QueryHome:
         """The folder of the row that ends a bounded input."""
         return self.folder / "heartbeat"
 
-    def begin(self, fingerprint: Fingerprint, *, restart_finished: bool) -> Run:
-        """Return the run to go on with, or a new one.
-
-        Args:
-            fingerprint: what the query is; it must be what the checkpoint was made by.
-            restart_finished: whether a query that came to its end begins again from a fresh checkpoint.
+    def run(self) -> Run | None:
+        """Return the run that was begun here last, None if there is none.
 
         Raises:
-            SqlExtError: RUN-020 if the query changed, naming what.
+            SqlExtError: RUN-023 if it cannot be read.
         """
-        previous = self._read()
-        if previous is not None and not (previous.finished and restart_finished):
-            self._compare(previous.fingerprint, fingerprint)
-            return previous
-        if previous is None and os.path.isdir(self.checkpoint) and os.listdir(self.checkpoint):
+        path = self.folder / "run.json"
+        try:
+            return _from_json(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, KeyError, AttributeError):
             raise SqlExtError(
-                "RUN-021",
-                f"`{self.checkpoint}` holds a checkpoint of something else",
-                hint="give another --checkpoint, or remove that folder",
+                "RUN-023",
+                f"`{path}` is damaged",
+                hint=f"DROP QUERY `{self.name}` starts it anew, without what it has in state",
+            ) from None
+
+    def check(self, previous: Run | None, fingerprint: Fingerprint) -> None:
+        """Refuse to go on from what lies here.
+
+        Raises:
+            SqlExtError: RUN-020 the query changed, naming what; RUN-021 the checkpoint is not that of ``previous``;
+                RUN-024 it is gone.
+        """
+        if previous is not None:
+            self._compare(previous.fingerprint, fingerprint)
+        if self._remote is not None:
+            return
+        mark, used = self._read_mark(), self._is_used()
+        if (previous is None and not used) or (previous is not None and mark == previous.run_id):
+            return
+        if previous is not None and mark is None and not used:
+            raise SqlExtError(
+                "RUN-024",
+                f"the checkpoint of query `{self.name}` is gone: nothing lies at `{self.checkpoint}`",
+                hint=f"put it back, or DROP QUERY `{self.name}`: it starts anew, and what it wrote before stays",
             )
-        self._clear()
-        run = Run(uuid.uuid4().hex, fingerprint)
-        self._write(run)
-        return run
+        raise SqlExtError(
+            "RUN-021",
+            f"`{self.checkpoint}` holds a checkpoint of something else",
+            hint="give another --checkpoint, or remove that folder",
+        )
+
+    def clear(self) -> None:
+        """Remove the state of a run that ended; ``run.json`` stays until another run begins."""
+        shutil.rmtree(self.checkpoint, ignore_errors=True)
+        shutil.rmtree(self.heartbeat, ignore_errors=True)
+        shutil.rmtree(self.staging, ignore_errors=True)
+
+    def begin(self, run: Run) -> None:
+        """Remember the run, before its first batch."""
+        if self._remote is None and self._read_mark() != run.run_id:
+            self._mark.parent.mkdir(parents=True, exist_ok=True)
+            _write(self._mark, run.run_id)
+        _write(self.folder / "run.json", json.dumps(asdict(run), indent=1))
 
     def finish(self, run: Run) -> None:
         """Remember that the query came to its end."""
-        self._write(Run(run.run_id, run.fingerprint, finished=True))
+        self.begin(replace(run, finished=True))
 
     def write_heartbeat(self) -> None:
         """Put the row that moves the watermark to the end of time, once; in place in one step."""
@@ -113,59 +166,114 @@ class QueryHome:
 
     def remove(self) -> None:
         """Remove the query's state and give its folder free."""
-        self._clear()
+        self.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.close()
 
+    @property
+    def _mark(self) -> Path:
+        return Path(self.checkpoint) / _MARK
+
+    def _read_mark(self) -> str | None:
+        return self._mark.read_text(encoding="utf-8") if self._mark.exists() else None
+
+    def _is_used(self) -> bool:
+        """Whether Spark has written into the checkpoint."""
+        folder = Path(self.checkpoint)
+        return folder.is_dir() and any(entry.name != _MARK for entry in folder.iterdir())
+
     def _acquire(self) -> int:
-        descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        path = self.folder / "lock"
+        while True:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            except FileNotFoundError:  # whoever held it removed the folder just now
+                continue
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                os.close(descriptor)
+                raise SqlExtError(
+                    "RUN-022",
+                    f"query `{self.name}` runs already: its checkpoint belongs to one driver at a time",
+                    hint="stop it first, or give this one another name: SET 'pipeline.name' = '...'",
+                ) from None
+            if _is_file_at(descriptor, path):
+                return descriptor
             os.close(descriptor)
-            raise SqlExtError(
-                "RUN-022",
-                f"query `{self.name}` runs already: its checkpoint belongs to one driver at a time",
-                hint="stop it first, or give this one another name: SET 'pipeline.name' = '...'",
-            ) from None
-        return descriptor
-
-    def _clear(self) -> None:
-        shutil.rmtree(self.checkpoint, ignore_errors=True)
-        shutil.rmtree(self.heartbeat, ignore_errors=True)
-        shutil.rmtree(self.staging, ignore_errors=True)
-        (self.folder / "run.json").unlink(missing_ok=True)
-
-    def _read(self) -> Run | None:
-        path = self.folder / "run.json"
-        try:
-            return Run(**json.loads(path.read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            return None
-        except (ValueError, TypeError):
-            raise SqlExtError(
-                "RUN-023",
-                f"`{path}` is damaged",
-                hint=f"DROP QUERY `{self.name}` starts it anew, without what it has in state",
-            ) from None
-
-    def _write(self, run: Run) -> None:
-        temporary = self.folder / "run.json.tmp"
-        temporary.write_text(json.dumps(asdict(run), indent=1), encoding="utf-8")
-        temporary.replace(self.folder / "run.json")
 
     def _compare(self, old: Fingerprint, new: Fingerprint) -> None:
-        changed = [k for k in sorted(old.keys() | new.keys()) if old.get(k) != new.get(k)]
+        changed = changes(old, new)
         if changed:
-            details = "; ".join(f"{k} was {old.get(k, 'not there')}, is {new.get(k, 'not there')}" for k in changed)
             raise SqlExtError(
                 "RUN-020",
-                f"query `{self.name}` is not the one that its checkpoint was made by: {details}",
+                f"query `{self.name}` is not the one that its checkpoint was made by: {'; '.join(changed)}",
                 hint=f"DROP QUERY `{self.name}` starts it anew; another 'pipeline.name' leaves the old one alone",
             )
+
+
+def plan_runs(queries: Sequence[tuple[QueryHome, Fingerprint]], *, restart_finished: bool) -> list[Run]:
+    """Return the runs under which the queries of a job go on, or begin; nothing has begun yet.
+
+    A job that was interrupted goes on as one: the queries of it that had ended rest. One that had ended as a whole
+    begins again from fresh checkpoints if ``restart_finished``.
+
+    Raises:
+        SqlExtError: RUN-020 ... RUN-024 for a query that cannot go on; nothing has changed then.
+    """
+    found = [home.run() for home, _ in queries]
+    interrupted = [r.run_id for r in found if r is not None and not r.finished]
+    run_id = interrupted[0] if interrupted else uuid.uuid4().hex
+    runs: list[Run] = []
+    ended: list[QueryHome] = []
+    for (home, fingerprint), previous in zip(queries, found, strict=True):
+        if previous is not None and previous.finished and restart_finished and previous.run_id != run_id:
+            ended.append(home)
+            previous = None
+        else:
+            home.check(previous, fingerprint)
+        runs.append(previous or Run(run_id, fingerprint))
+    for home in ended:
+        home.clear()
+    return runs
 
 
 def folder_name(name: str) -> str:
     """Return a name as a folder's: readable, unique, never a path."""
     readable = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "query"
     return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _folder(root: Path, name: str, checkpoint: str | None) -> Path:
+    local = checkpoint is not None and "://" not in checkpoint
+    place = Path(checkpoint).absolute() if local and checkpoint else root / "queries"
+    return place / folder_name(name)
+
+
+def _from_json(found: Mapping[str, object]) -> Run:
+    prints = found["fingerprint"]
+    if not isinstance(prints, dict):
+        raise TypeError("a fingerprint is an object")
+    fingerprint = {str(k): (str(v[0]), str(v[1])) for k, v in prints.items()}
+    return Run(str(found["run_id"]), fingerprint, bool(found["finished"]))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all, also after a power cut."""
+    temporary = path.with_name(f"{path.name}.tmp")
+    with temporary.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.replace(path)
+
+
+def _is_file_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file is the one at ``path``: its folder may have been removed and made anew meanwhile."""
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    own = os.fstat(descriptor)
+    return (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
@@ -10,33 +11,67 @@ from sqlext.source import Span
 _OURS = re.compile(r"\[(RUN-\d{3})\] ([^\n]*?)(?= SQLSTATE|\n|$)")
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] ([^\n]*)")
 #: Conditions that only wrap the real one.
-_WRAPPERS = frozenset({"STREAM_FAILED", "FAILED_EXECUTE_UDF", "TASK_WRITE_FAILED", "FAILED_READ_FILE"})
+_WRAPPERS = frozenset(
+    {
+        "STREAM_FAILED",
+        "FAILED_EXECUTE_UDF",
+        "TASK_WRITE_FAILED",
+        "FAILED_READ_FILE",
+        "FOREACH_BATCH_USER_FUNCTION_ERROR",
+    }
+)
+_CANCELLED = ("SPARK_JOB_CANCELLED", "cancelled as part of cancellation", "InterruptedException")
+_JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w]*\.)+([A-Z]\w*(?:Exception|Error))(?:: (.*))?$", re.MULTILINE)
+#: Java exceptions that only wrap the real one.
+_JAVA_WRAPPERS = frozenset({"SparkException", "Py4JException", "StreamingQueryException", "ExecutionException"})
 
 
 def run_error(error: BaseException, span: Span | None) -> SqlExtError:
     """Return a failure of a running query as RUN-..., at its statement."""
-    if isinstance(error, SqlExtError):
-        return error if span is None else error.at(span)
-    text = str(error)
+    for cause in _causes(error):
+        if isinstance(cause, SqlExtError):
+            return cause if span is None else _caused(cause.at(span), cause.__cause__ or error)
+    text = _text(error)
     ours = _OURS.search(text)
     if ours:
         made = SqlExtError(ours.group(1), ours.group(2).strip(), span=span)
     else:
-        made = SqlExtError("RUN-100", _sentence(text), span=span)
-    made.__cause__ = error
-    return made
+        made = SqlExtError("RUN-100", _sentence(text), span=span, hint=_hint(text))
+    return _caused(made, error)
 
 
 def refused(error: BaseException, span: Span | None) -> SqlExtError:
     """Return what Spark's analyser refuses in a rewritten query as RUN-101, before anything ran."""
     made = SqlExtError(
         "RUN-101",
-        f"Spark refuses the query: {_sentence(str(error))}",
+        f"Spark refuses the query: {_sentence(_text(error))}",
         span=span,
         hint="`sqlext rewrite` prints the Spark SQL that was tried",
     )
-    made.__cause__ = error
+    return _caused(made, error)
+
+
+def was_cancelled(error: BaseException) -> bool:
+    """Whether Spark was told to give up: by ``stop``, or by Ctrl-C, which cancels jobs first."""
+    text = _text(error)
+    return any(mark in text for mark in _CANCELLED)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__
+
+
+def _caused(made: SqlExtError, cause: BaseException) -> SqlExtError:
+    if made.__cause__ is None and cause is not made:
+        made.__cause__ = cause
     return made
+
+
+def _text(error: BaseException) -> str:
+    return str(error)
 
 
 def _sentence(text: str) -> str:
@@ -44,5 +79,13 @@ def _sentence(text: str) -> str:
     if found:
         condition, message = found[-1].groups()
         return f"[{condition}] {message.split(' SQLSTATE')[0].strip()}"
+    java = [m for m in _JAVA.finditer(text) if m.group(1) not in _JAVA_WRAPPERS]
+    if java:
+        name, message = java[-1].groups()
+        return f"{name}: {message.strip()}" if message else name
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[0].strip() if lines else "no reason given"
+
+
+def _hint(text: str) -> str | None:
+    return None

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
+from sqlext.execution.batches import BatchWriter
 from sqlext.execution.checkpoint import QueryHome, Run
-from sqlext.execution.query import ROWS_OUT, Query
+from sqlext.execution.failures import run_error, was_cancelled
+from sqlext.execution.progress import ROWS_OUT, Progress
+from sqlext.execution.query import Query
 from sqlext.execution.sinks import Sink
+from sqlext.source import Span
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
+
+#: How long a cancelled Spark job waits for the stop() that will say why: Ctrl-C cancels jobs first.
+_SECONDS_UNTIL_STOP = 3.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a query of a streaming job keeps its place, and the run under which it goes on."""
+
+    home: QueryHome
+    run: Run
 
 
 @dataclass(frozen=True)
@@ -23,136 +39,240 @@ class Part:
     """One query of a job, ready to start: its rows and the sink that takes them.
 
     Attributes:
-        make: opens the sources and returns the rows; called anew for each life of the Spark query.
-        closing: whether the heartbeat must wait until the data is through (sources that come in several batches).
+        span: the statement, for messages.
+        target: what it writes to; two parts with one target write in turns.
+        updating: whether rows given out before may change.
+        place: None for a job without a stream, which has no state.
+        heartbeat: whether its input ends with a row that moves the watermark to the end of time.
+        closes_late: whether that row must wait until the data is through (sources that come in several batches).
     """
 
     name: str
-    make: Callable[[], DataFrame]
+    span: Span
+    rows: DataFrame
     sink: Sink
-    updating: bool
-    home: QueryHome | None = None
-    run: Run | None = None
+    target: str
+    updating: bool = False
+    place: Place | None = None
     heartbeat: bool = False
-    closing: bool = False
+    closes_late: bool = False
+
+    @property
+    def streaming(self) -> bool:
+        """Whether it reads a stream; a statement set may have parts that do not."""
+        return self.rows.isStreaming
+
+    @property
+    def complete(self) -> bool:
+        """Whether it has come to its end already, and the job goes on for the sake of others."""
+        return self.place is not None and self.place.run.finished
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """When micro-batches run: ``bounded`` takes what is there and ends; ``interval`` in ms between batches."""
+    """When micro-batches run.
+
+    Attributes:
+        bounded: whether the input has an end: what is there is taken, and that is all.
+        finish: whether that end is the end of time, so that every window comes out.
+        interval: ms between the batches of an unbounded job; None: as fast as they come.
+    """
 
     bounded: bool
     finish: bool = True
     interval: int | None = None
 
 
+class JobLog:
+    """Told when a job starts and when it has ended. Does nothing."""
+
+    def started(self) -> None:
+        """Its queries are ready; none has begun."""
+
+    def ended(self, query: Query) -> None:
+        """It has ended, well or not; called in the job's own thread, before anyone who waits for it goes on."""
+
+
 class Job:
-    """Runs the parts of a statement together; the rest of its life is in a thread of its own."""
+    """Runs the parts of a statement together; after the start its life is in a thread of its own.
+
+    Args:
+        settings: gives the Spark settings that queries are started under.
+    """
 
     def __init__(
         self,
         spark: SparkSession,
-        query: Query,
+        name: str,
         parts: Sequence[Part],
         schedule: Schedule,
         settings: Callable[[], AbstractContextManager[None]],
-        ended: Callable[[Query], None],
+        log: JobLog,
     ) -> None:
         self.spark = spark
-        self.query = query
-        self.query.parts = tuple(p.name for p in parts)
         self.parts = parts
         self.schedule = schedule
+        streaming = any(p.place is not None for p in parts)
+        counted = {p.name: Progress(str(p.place.home.heartbeat) if p.place else None) for p in parts}
+        self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded)
         self._settings = settings
-        self._ended = ended
+        self._log = log
+        locks = {p.target: threading.Lock() for p in parts}
+        self._writers = {p.name: BatchWriter(p.sink, p.name, self.query, locks[p.target]) for p in parts}
 
-    def start(self) -> None:
-        """Start the job and return; what is wrong with the queries themselves is raised here.
+    def start(self) -> Query:
+        """Start the job and return its query; what is wrong with the queries themselves is raised here.
 
         Raises:
-            SqlExtError: what Spark or a sink refuses before the first row.
+            SqlExtError: what Spark or a sink refuses before the first row; RUN-... of a query without a stream.
         """
         try:
-            self._start_all()
-        except BaseException:
-            self._release()
+            self._begin()
+            self._log.started()
+            with self._settings():
+                self._start_all()
+        except BaseException as error:
+            failure = error if isinstance(error, SqlExtError) else run_error(error, self.parts[0].span)
+            self._end(failure)
+            if isinstance(error, Exception):
+                raise failure from failure.__cause__
             raise
-        threading.Thread(target=self._follow, name=f"sqlext {self.query.name}", daemon=True).start()
+        threading.Thread(target=self._live, name=f"sqlext {self.query.name}", daemon=True).start()
+        return self.query
+
+    # Before the first batch
+
+    def _begin(self) -> None:
+        for part in self.parts:
+            if part.place is not None and not part.complete:
+                part.place.home.begin(part.place.run)
+                if self.schedule.bounded and part.heartbeat and not part.closes_late:
+                    part.place.home.write_heartbeat()
 
     def _start_all(self) -> None:
-        if self.schedule.bounded and self.schedule.finish:
+        """Start the streams and write what is no stream."""
+        started: dict[str, StreamingQuery] = {}
+        self.query.follow(started)
+        try:
             for part in self.parts:
-                if part.heartbeat and not part.closing and part.home is not None:
-                    part.home.write_heartbeat()
-        with self._settings():
-            started = []
-            try:
-                for part in self.parts:
-                    if part.home is None:
-                        self._run_batch(part)
-                    else:
-                        started.append(self._start(part))
-            except BaseException:
-                for query in started:
-                    query.stop()
-                raise
-            self.query.follow(started)
-
-    def _run_batch(self, part: Part) -> None:
-        """Write a query over static tables alone: one batch, now."""
-        from pyspark.sql import Observation, functions
-
-        counted = Observation(ROWS_OUT)
-        part.sink.write(part.make().observe(counted, functions.count(functions.lit(1)).alias("n")), 0)
-        part.sink.finish(self.spark)
-        self.query.wrote(int(counted.get["n"]))
+                if part.streaming and not part.complete:
+                    started[part.name] = self._start(part)
+            for part in self.parts:
+                if not part.streaming and not part.complete:
+                    self._write_at_once(part)
+        except BaseException:
+            for query in started.values():
+                query.stop()
+            raise
+        self.query.follow(started)
 
     def _start(self, part: Part) -> StreamingQuery:
-        from pyspark.sql import functions
-
-        rows = part.make().observe(ROWS_OUT, functions.count(functions.lit(1)).alias("n"))
-        writer = rows.writeStream.outputMode("update" if part.updating else "append").queryName(part.name)
-        if part.home is not None:
-            writer = writer.option("checkpointLocation", part.home.checkpoint)
+        assert part.place is not None
+        writer = _counted(part.rows).writeStream.outputMode("update" if part.updating else "append")
+        writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)
         if self.schedule.bounded:
             writer = writer.trigger(availableNow=True)
         elif self.schedule.interval is not None:
             writer = writer.trigger(processingTime=f"{self.schedule.interval} milliseconds")
-        return writer.foreachBatch(part.sink.write).start()
+        try:
+            return writer.foreachBatch(self._writers[part.name]).start()
+        except Exception as error:
+            raise run_error(error, part.span) from error
 
-    def _follow(self) -> None:
+    def _write_at_once(self, part: Part) -> None:
+        """Write a query over static tables alone: one batch, now."""
+        from pyspark.sql import Observation, functions
+
+        counted = Observation(ROWS_OUT)
+        try:
+            part.sink.write(part.rows.observe(counted, functions.count(functions.lit(1)).alias("n")), 0)
+            part.sink.finish(self.spark)
+        except Exception as error:
+            raise run_error(error, part.span) from error
+        self.query.wrote(part.name, int(counted.get["n"]))
+        if part.place is not None:
+            part.place.home.finish(part.place.run)
+
+    # Its life, in its own thread
+
+    def _live(self) -> None:
         error: SqlExtError | None = None
         try:
-            if self.query.wait_for_spark() and self.schedule.bounded and self.schedule.finish:
-                self._finish()
-        except SqlExtError as failure:
-            error = failure
+            self._run_to_the_end()
         except BaseException as failure:  # noqa: BLE001 - whatever it is must reach the caller, not die with the thread
-            error = SqlExtError("RUN-100", str(failure))
-        finally:
-            self._release()
-            self.query.end(error)
-            self._ended(self.query)
+            error = run_error(failure, self.parts[0].span)
+        self._end(error)
 
-    def _finish(self) -> None:
-        """Bring the watermark to the end of time where that had to wait, and the sinks to their end."""
-        waiting = [p for p in self.parts if p.heartbeat and p.closing and p.home is not None]
-        for part in waiting:
-            assert part.home is not None
-            part.home.write_heartbeat()
-        if waiting:
-            with self._settings():
-                self.query.follow([self._start(p) for p in waiting])
-            if not self.query.wait_for_spark():
-                return
-        for part in self.parts:
-            if part.home is None:
-                continue
+    def _run_to_the_end(self) -> None:
+        """Wait for the data, then for what the end of time brings; then the sinks come to their end."""
+        if not self._wait([p for p in self.parts if p.streaming and not p.complete]) or not self.schedule.bounded:
+            return
+        closing = [p for p in self.parts if p.heartbeat and p.closes_late and not p.complete]
+        if closing and not self._close(closing):
+            return
+        active = [p for p in self.parts if p.streaming and not p.complete]
+        for part in active:
             part.sink.finish(self.spark)
-            if part.run is not None:
-                part.home.finish(part.run)
+        for part in active:
+            if self.schedule.finish and part.place is not None:
+                part.place.home.finish(part.place.run)
 
-    def _release(self) -> None:
-        for part in self.parts:
-            if part.home is not None:
-                part.home.close()
+    def _close(self, parts: list[Part]) -> bool:
+        """Bring the watermark to the end of time, now that the data is through."""
+        for part in parts:
+            assert part.place is not None
+            part.place.home.write_heartbeat()
+        with self._settings():
+            self.query.follow({p.name: self._start(p) for p in parts})
+        return self._wait(parts)
+
+    def _wait(self, parts: list[Part]) -> bool:
+        """Wait for Spark queries; return whether they ended by themselves. One that fails stops the others.
+
+        Raises:
+            SqlExtError: why the first of them failed.
+        """
+        running = self.query.running
+        with ThreadPoolExecutor(max(1, len(parts)), "sqlext wait") as pool:
+            ends = {p.name: pool.submit(running[p.name].awaitTermination) for p in parts}
+            wait(ends.values(), return_when=FIRST_EXCEPTION)
+            failure = self._first_failure(parts, ends)
+            if failure is not None:
+                for query in running.values():
+                    query.stop()
+        for part in parts:
+            self._writers[part.name].wait_until_idle()
+        self.query.collect()
+        if failure is not None and not self.query.stop_requested:
+            raise failure
+        return not self.query.stop_requested
+
+    def _first_failure(self, parts: list[Part], ends: dict[str, Future[bool | None]]) -> SqlExtError | None:
+        for part in parts:
+            end = ends[part.name]
+            error = end.exception() if end.done() else None
+            if error is not None:
+                cause = self._writers[part.name].error or error
+                if was_cancelled(cause):
+                    self.query.wait_for_stop(_SECONDS_UNTIL_STOP)
+                return run_error(cause, part.span)
+        return None
+
+    def _end(self, error: SqlExtError | None) -> None:
+        """Leave everything in place, and only then let those go on who wait."""
+        self.query.settle(error)
+        try:
+            self._log.ended(self.query)
+        except Exception as failure:  # noqa: BLE001 - the job's own end is what its caller has to know
+            self.query.settle(error or run_error(failure, self.parts[0].span))
+        finally:
+            for part in self.parts:
+                if part.place is not None:
+                    part.place.home.close()
+            self.query.release()
+
+
+def _counted(rows: DataFrame) -> DataFrame:
+    from pyspark.sql import functions
+
+    return rows.observe(ROWS_OUT, functions.count(functions.lit(1)).alias("n"))

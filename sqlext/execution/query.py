@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from datetime import datetime, timezone
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
+from sqlext.execution.progress import Progress, joined
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming import StreamingQuery
-    from pyspark.sql.streaming.listener import StreamingQueryProgress
+    from pyspark.sql.streaming.query import StreamingQuery
 
-#: Name of the observation that counts the rows given to the sink.
-ROWS_OUT = "sqlext_rows_out"
+_SECONDS_TO_STOP = 60
 
 
 class Query:
@@ -27,30 +25,23 @@ class Query:
         parts: names of the single queries, one a sink.
     """
 
-    parts: tuple[str, ...] = ()
-
-    def __init__(self, name: str, *, streaming: bool, bounded: bool, explain: Callable[[BaseException], SqlExtError]) -> None:
+    def __init__(self, name: str, parts: Mapping[str, Progress], *, streaming: bool, bounded: bool) -> None:
         self.name = name
+        self.parts = tuple(parts)
         self.streaming = streaming
         self.bounded = bounded
-        self._explain = explain
-        self._running: list[StreamingQuery] = []
-        self._seen: dict[tuple[str, int], StreamingQueryProgress] = {}
+        self._progress = dict(parts)
+        self._running: dict[str, StreamingQuery] = {}
         self._error: SqlExtError | None = None
+        self._status = "running"
+        self._stop_requested = threading.Event()
         self._ended = threading.Event()
-        self._stop_requested = False
-        self._rows_out = 0
 
     # What users call
 
     @property
     def exception(self) -> SqlExtError | None:
         """Why it failed, None while it runs and if it ended well."""
-        if self._error is None:
-            for query in self._running:
-                error = query.exception()
-                if error is not None:
-                    self._error = self._explain(error)
         return self._error
 
     @property
@@ -59,10 +50,10 @@ class Query:
         return not self._ended.is_set()
 
     def stop(self) -> None:
-        """Stop it after what it is doing; its place is kept."""
-        self._stop_requested = True
-        for query in self._running:
-            query.stop()
+        """Stop it and wait until it has stopped (a minute at most); its place is kept."""
+        self._stop_requested.set()
+        self._stop_running()
+        self._ended.wait(_SECONDS_TO_STOP)
 
     def await_termination(self, timeout: float | None = None) -> bool:
         """Wait until it has ended; return whether it has.
@@ -74,8 +65,8 @@ class Query:
             SqlExtError: why it failed.
         """
         ended = self._ended.wait(timeout)
-        if ended and self.exception is not None:
-            raise self.exception
+        if ended and self._error is not None:
+            raise self._error
         return ended
 
     @property
@@ -84,84 +75,64 @@ class Query:
 
         ``batch``: micro-batches done; ``rows_in``, ``rows_out``; ``watermark``: ms since 1970 UTC or None;
         ``state_rows``: groups and windows open now; ``rows_dropped``: what Spark counts as too late (rows, or groups
-        after partial aggregation); ``status``: running, finished, stopped, failed; ``streaming``.
+        after partial aggregation); ``status``: running, finished, stopped, failed; ``streaming``; ``parts``: the same
+        of each single query, where there are several.
         """
-        self._collect()
-        batches = list(self._seen.values())
-        last = {run: p for (run, _), p in self._seen.items()}
-        watermarks = [w for w in map(_watermark, last.values()) if w is not None]
-        return {
-            "batch": len(batches),
-            "rows_in": sum(_rows_in(p) for p in batches),
-            "rows_out": self._rows_out + sum(_rows_out(p) for p in batches),
-            "watermark": min(watermarks) if watermarks else None,
-            "state_rows": sum(op.numRowsTotal for p in last.values() for op in p.stateOperators),
-            "rows_dropped": sum(op.numRowsDroppedByWatermark for p in batches for op in p.stateOperators),
-            "status": self._status(),
-            "streaming": self.streaming,
-        }
+        if self.is_active:
+            self.collect()
+        common = {"status": self._status, "streaming": self.streaming}
+        parts = {name: p.values() for name, p in self._progress.items()}
+        several = {"parts": {name: {**values, **common} for name, values in parts.items()}} if len(parts) > 1 else {}
+        return {**joined(parts), **common, **several}
 
-    # What the runner calls
+    # What the job calls
 
-    def follow(self, queries: Sequence[StreamingQuery]) -> None:
-        """Watch these Spark queries from now on."""
-        self._running = list(queries)
-        if self._stop_requested:
-            self.stop()
+    @property
+    def stop_requested(self) -> bool:
+        """Whether it was told to stop."""
+        return self._stop_requested.is_set()
 
-    def wait_for_spark(self) -> bool:
-        """Wait for the Spark queries; return whether they ended by themselves.
+    def wait_for_stop(self, timeout: float) -> bool:
+        """Wait until it is told to stop; return whether it was. Seconds."""
+        return self._stop_requested.wait(timeout)
 
-        Raises:
-            SqlExtError: why one of them failed.
-        """
-        for query in self._running:
-            try:
-                query.awaitTermination()
-            except Exception as error:
-                self._error = self._explain(error)
-                for other in self._running:
-                    other.stop()
-                raise self._error from error
-            finally:
-                self._collect()
-        return not self._stop_requested
+    @property
+    def running(self) -> Mapping[str, StreamingQuery]:
+        """Its Spark queries, by the name of their part."""
+        return self._running
 
-    def wrote(self, rows: int) -> None:
-        """Add rows that were written outside of a stream."""
-        self._rows_out += rows
+    def follow(self, running: Mapping[str, StreamingQuery]) -> None:
+        """Watch these Spark queries from now on, by the name of their part."""
+        self._running = dict(running)
+        if self.stop_requested:
+            self._stop_running()
 
-    def end(self, error: SqlExtError | None = None) -> None:
-        """Mark it as ended."""
-        self._error = self._error or error
-        self._collect()
+    def collect(self) -> None:
+        """Take what Spark reports."""
+        for name, query in tuple(self._running.items()):
+            self._progress[name].add(query.recentProgress)
+
+    def collect_last(self, name: str) -> None:
+        """Take what Spark reports of the batch before: cheap enough for every batch."""
+        query = self._running.get(name)
+        report = query.lastProgress if query is not None else None
+        if report is not None:
+            self._progress[name].add([report])
+
+    def wrote(self, name: str, rows: int) -> None:
+        """Count rows that a part wrote outside of a stream."""
+        self._progress[name].wrote(rows)
+
+    def settle(self, error: SqlExtError | None) -> None:
+        """Say how it ended; those who wait for it go on only when it is released."""
+        self._error = error
+        stopped = "stopped" if self.stop_requested else "finished"
+        self._status = stopped if error is None else "failed"
+
+    def release(self) -> None:
+        """Let those go on who wait for its end: all that it leaves is in place."""
         self._ended.set()
 
-    def _collect(self) -> None:
-        for query in self._running:
-            for progress in query.recentProgress:
-                self._seen[(str(progress.runId), progress.batchId)] = progress
-
-    def _status(self) -> str:
-        if not self._ended.is_set():
-            return "running"
-        if self._error is not None:
-            return "failed"
-        return "stopped" if self._stop_requested else "finished"
-
-
-def _watermark(progress: StreamingQueryProgress) -> int | None:
-    text = progress.eventTime.get("watermark")
-    if not text or text.startswith("1970-01-01T00:00:00.000"):
-        return None
-    instant = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
-    return int(instant.timestamp() * 1000)
-
-
-def _rows_in(progress: StreamingQueryProgress) -> int:
-    return sum(s.numInputRows for s in progress.sources if "/heartbeat" not in s.description)
-
-
-def _rows_out(progress: StreamingQueryProgress) -> int:
-    row = progress.observedMetrics.get(ROWS_OUT)
-    return int(row["n"]) if row is not None and row["n"] is not None else 0
+    def _stop_running(self) -> None:
+        for query in tuple(self._running.values()):
+            query.stop()

@@ -133,8 +133,6 @@ class Session:
         """Stop the queries that this session started."""
         for query in self.queries:
             query.stop()
-        for query in self._queries:
-            query.await_termination(60)
 
     def _run(
         self,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from sqlext.rewrite.script import OperatorView, SparkScript
 
@@ -20,6 +22,11 @@ _ALWAYS = {
     "spark.sql.timeType.enabled": "true",
 }
 
+#: One thread at a time in a Spark session: its settings and the names of its views are one for all threads, and a
+#: job starts Spark queries in its own thread too.
+_LOCKS: WeakKeyDictionary[SparkSession, threading.RLock] = WeakKeyDictionary()
+_NEW_LOCK = threading.Lock()
+
 
 def query_settings(zone: str, scripts: Iterable[SparkScript]) -> dict[str, str]:
     """Return the settings that scripts run under; those of the state store only if one has an operator of ours."""
@@ -33,15 +40,22 @@ def query_settings(zone: str, scripts: Iterable[SparkScript]) -> dict[str, str]:
 
 @contextmanager
 def spark_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Set these for the block; a streaming query copies them when it starts and keeps them."""
-    before = {k: spark.conf.get(k, None) for k in settings}
-    try:
-        for key, value in settings.items():
-            spark.conf.set(key, value)
-        yield
-    finally:
-        for key, old in before.items():
-            if old is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, old)
+    """Set these for the block, which is this thread's alone; a streaming query keeps what it was started with."""
+    with _lock_of(spark):
+        before = {k: spark.conf.get(k, None) for k in settings}
+        try:
+            for key, value in settings.items():
+                if before[key] != value:
+                    spark.conf.set(key, value)
+            yield
+        finally:
+            for key, old in before.items():
+                if old is None:
+                    spark.conf.unset(key)
+                elif old != settings[key]:
+                    spark.conf.set(key, old)
+
+
+def _lock_of(spark: SparkSession) -> threading.RLock:
+    with _NEW_LOCK:
+        return _LOCKS.setdefault(spark, threading.RLock())

@@ -1,39 +1,259 @@
-"""What a query is, part by part: equal for plans that can go on from each other's state."""
+"""What a query is, part by part: equal for queries that can go on from each other's checkpoint.
+
+Taken from the plan, not from its text: white space, comments, aliases and the names of tables do not count, and the
+SQL that this version of sqlext makes of it does not either. Every part is kept as text for people and as a digest of
+its normal form; digests are compared.
+"""
 
 from __future__ import annotations
 
-from sqlext.plan.nodes import Aggregate, AssignWindows, Operator, PlanNode, Scan
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+
+from sqlext.analysis.inserts import BoundInsert
+from sqlext.catalog.model import Table
+from sqlext.catalog.secrets import redact
+from sqlext.connectors.base import written_columns
+from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.query_nodes import GroupingSets
+from sqlext.plan import nodes
+from sqlext.plan.normal_form import column_form, expression_form, value_form
+
+#: Part -> its text, and the digest of its normal form.
+Fingerprint = dict[str, tuple[str, str]]
+
+#: Raised when the Spark SQL of a plan changes so that Spark cannot read its old state.
+STATE_LAYOUT = 1
+#: Options that say how fast or how often, not what.
+_NOT_COMPARED = frozenset(
+    {
+        "source.monitor-interval",
+        "maxFilesPerTrigger",
+        "maxBytesPerTrigger",
+        "maxOffsetsPerTrigger",
+        "minOffsetsPerTrigger",
+        "maxTriggerDelay",
+        "scan.parallelism",
+        "sink.parallelism",
+        "rows-per-second",
+        "ramp-up-time",
+        "num-partitions",
+    }
+)
+_SHOWN = 160
 
 
-def fingerprint(plan: PlanNode, query: str, sink: str) -> dict[str, str]:
-    """Return the parts of a query that its state depends on, each as short text.
+def fingerprint(insert: BoundInsert, zone: str, mode: str, end: str) -> Fingerprint:
+    """Return the parts of an INSERT that its state and its place depend on.
 
     Args:
-        plan: the plan before the rewrite rules.
-        query: the rewritten text: whatever no part names shows here.
-        sink: the sink's name and how it is written.
+        zone: the session's time zone.
+        mode: whose meaning expressions have.
+        end: how its input ends: ``finish``, ``catch-up`` or ``none``.
     """
-    parts = {"sink": sink}
-    counts: dict[str, int] = {}
-
-    def add(kind: str, text: str) -> None:
-        counts[kind] = counts.get(kind, 0) + 1
-        parts[f"{kind} {counts[kind]}"] = text
-
-    for node in _walk(plan):
-        if isinstance(node, Scan):
-            delay = f"{node.delay} ms" if node.delay is not None else str(node.table.watermark)
-            add("source", f"{node.table.name.plain} ({node.table.option('connector')}, watermark delay {delay})")
-        elif isinstance(node, AssignWindows):
-            add("window", str(node.spec))
-        elif isinstance(node, Aggregate):
-            add("group by", ", ".join(i.span.text for i in node.group_by) or "nothing")
-            add("columns", ", ".join(o.expr.span.text if o.expr else o.physical for o in node.outputs))
-        elif isinstance(node, Operator):
-            add("operator", f"{node.function}{node.arguments}")
-    parts["query"] = query
-    return parts
+    parts = _Parts()
+    parts.add("state layout", str(STATE_LAYOUT))
+    parts.add("time zone", zone)
+    parts.add("sqlext.expressions", mode)
+    parts.add("end of input", end)
+    _add_sink(parts, insert)
+    _add_node(parts, insert.plan)
+    parts.add("steps", _shape(insert.plan))
+    return parts.found
 
 
-def _walk(node: PlanNode) -> list[PlanNode]:
-    return [node, *(n for i in node.inputs for n in _walk(i))]
+def digest(prints: Fingerprint) -> str:
+    """Return a whole fingerprint as one short text."""
+    return _digest(repr(sorted((k, v[1]) for k, v in prints.items())))
+
+
+def changes(old: Fingerprint, new: Fingerprint) -> list[str]:
+    """Return what differs, each as ``<part> was <text>, is <text>``."""
+    missing = ("not there", "")
+    pairs = {k: (old.get(k, missing), new.get(k, missing)) for k in (*old, *(k for k in new if k not in old))}
+    return [f"{k} was {a[0]}, is {b[0]}" for k, (a, b) in pairs.items() if a[1] != b[1]]
+
+
+class _Parts:
+    """Parts under their names; one that comes again gets a number."""
+
+    def __init__(self) -> None:
+        self.found: Fingerprint = {}
+        self._counts: Counter[str] = Counter()
+
+    def add(self, name: str, text: str, form: object = None) -> None:
+        self._counts[name] += 1
+        number = self._counts[name]
+        shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+        key = name if number == 1 else f"{name} ({number})"
+        self.found[key] = (shown, _digest(repr(form if form is not None else text)))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _add_sink(parts: _Parts, insert: BoundInsert) -> None:
+    table = insert.table
+    _add_options(parts, "sink", table)
+    parts.add("sink columns", ", ".join(f"{c.name} {c.type.flink()}" for c in written_columns(table)))
+    key = table.primary_key.columns if table.primary_key else ()
+    parts.add("sink primary key", ", ".join(key) or "none")
+    parts.add("sink partitions", ", ".join(table.partitioned_by) or "none")
+    parts.add("sink mode", insert.mode)
+    parts.add("not-null enforcer", insert.enforce_not_null)
+    columns = [
+        (
+            a.target.name,
+            column_form(a.source, insert.plan.columns) if a.source else None,
+            expression_form(a.constant, insert.scope) if a.constant else None,
+        )
+        for a in insert.assignments
+    ]
+    shown = (
+        f"{a.target.name} = {_source_text(a.source.name if a.source else None, a.constant)}" for a in insert.assignments
+    )
+    parts.add("inserted columns", ", ".join(shown), columns)
+
+
+def _source_text(name: str | None, constant: Expr | None) -> str:
+    return name or (_text(constant) if constant is not None else "NULL")
+
+
+def _add_options(parts: _Parts, role: str, table: Table) -> None:
+    for key, value in sorted(redact(table.options)):
+        if key not in _NOT_COMPARED:
+            parts.add(f"{role} option '{key}'", value)
+
+
+def _add_node(parts: _Parts, node: nodes.PlanNode) -> None:
+    _ADDERS.get(type(node), _add_nothing)(parts, node)
+    for below in node.inputs:
+        _add_node(parts, below)
+
+
+def _add_nothing(parts: _Parts, node: nodes.PlanNode) -> None:
+    """Its place in the shape says all."""
+
+
+def _add_scan(parts: _Parts, node: nodes.Scan) -> None:
+    table = node.table
+    _add_options(parts, "source", table)
+    physical = [c for c in table.columns if c.kind != "computed"]
+    texts = (
+        f"{c.name} {c.type.flink() if c.type else '?'}{' METADATA' if c.kind == 'metadata' else ''}" for c in physical
+    )
+    keys = [c.metadata_key for c in physical]
+    names = ", ".join(texts)
+    parts.add("source columns", names, (names, keys, table.partitioned_by))
+    for output in node.computed:
+        if output.expr is not None:
+            parts.add(
+                f"computed column {output.physical}", _text(output.expr), expression_form(output.expr, node.scope)
+            )
+    if node.rowtime is not None:
+        marks = f"{node.delay} ms behind" if node.delay is not None else _text(node.marks)
+        form = node.delay if node.delay is not None else expression_form(node.marks, node.scope)
+        parts.add("watermark", f"{node.rowtime}, {marks}", (node.rowtime, form))
+        parts.add("rowtime NULL handling", node.null_handling)
+
+
+def _add_window(parts: _Parts, node: nodes.AssignWindows) -> None:
+    columns = node.input.columns
+    keys = [column_form(k, columns) for k in node.spec.session_keys]
+    spec = node.spec
+    form = (spec.kind.value, spec.size, spec.slide, spec.offset, spec.wall_clock, keys, column_form(node.time, columns))
+    parts.add("window", f"{spec} on {node.time.name}", form)
+
+
+def _add_project(parts: _Parts, node: nodes.Project) -> None:
+    _add_outputs(parts, node.outputs, node)
+    _add_condition(parts, "WHERE", node.where, node)
+
+
+def _add_aggregate(parts: _Parts, node: nodes.Aggregate) -> None:
+    shown = ", ".join(_text(i) for i in node.group_by) or "nothing"
+    window = column_form(node.window, node.input.columns) if node.window else None
+    form = ([expression_form(i, node.scope) for i in node.group_by], window)
+    parts.add("GROUP BY", f"the window, {shown}" if node.window else shown, form)
+    _add_outputs(parts, tuple(o for o in node.outputs if o.physical not in node.key_columns), node)
+    _add_condition(parts, "WHERE", node.where, node)
+    _add_condition(parts, "HAVING", node.having, node)
+
+
+def _add_outputs(parts: _Parts, outputs: tuple[nodes.Output, ...], node: nodes.Project | nodes.Aggregate) -> None:
+    texts, forms = [], []
+    for output in outputs:
+        if output.expr is not None:
+            texts.append(_text(output.expr))
+            forms.append(expression_form(output.expr, node.scope))
+        elif output.handed_on is not None:
+            texts.append(output.handed_on.name)
+            relation = next((r for r in node.scope.relations if r.alias == output.relation), None)
+            columns = relation.columns if relation else node.input.columns
+            place = node.scope.relations.index(relation) if relation else 0
+            forms.append((place, column_form(output.handed_on, columns)))
+    parts.add("SELECT", ", ".join(texts), forms)
+
+
+def _add_condition(
+    parts: _Parts, name: str, condition: Expr | None, node: nodes.Project | nodes.Aggregate | nodes.Join
+) -> None:
+    if condition is not None:
+        parts.add(name, _text(condition), expression_form(condition, node.scope))
+
+
+def _add_join(parts: _Parts, node: nodes.Join) -> None:
+    sides = {r.alias: i for i, r in enumerate(node.scope.relations)}
+    equal = [
+        (sides.get(a), column_form(x, node.left.columns), sides.get(b), column_form(y, node.right.columns))
+        for a, x, b, y in node.equal
+    ]
+    shown = ", ".join(x for _, x, _, _ in node.equal)
+    parts.add("JOIN", f"{node.kind}{f' USING ({shown})' if shown else ''}", (node.kind, equal))
+    _add_condition(parts, "ON", node.condition, node)
+
+
+def _add_ordered(parts: _Parts, node: nodes.Ordered) -> None:
+    form = [value_form(v, node.scope) for v in (node.order_by, node.limit, node.offset)]
+    parts.add("ORDER BY", ", ".join(_text(o) for o in node.order_by) or "nothing", form)
+
+
+def _add_values(parts: _Parts, node: nodes.ValuesRows) -> None:
+    text = ", ".join(f"({', '.join(_text(e) for e in row)})" for row in node.rows)
+    parts.add("VALUES", text, value_form(node.rows, node.scope))
+
+
+def _add_operator(parts: _Parts, node: nodes.Operator) -> None:
+    shown = ", ".join(f"{k} = {v}" for k, v in node.arguments)
+    parts.add("operator", f"{node.function}({shown})", (node.function, value_form(node.arguments, None)))
+
+
+_ADDERS: dict[type[nodes.PlanNode], Callable[..., None]] = {
+    nodes.Scan: _add_scan,
+    nodes.AssignWindows: _add_window,
+    nodes.Project: _add_project,
+    nodes.Aggregate: _add_aggregate,
+    nodes.Join: _add_join,
+    nodes.Ordered: _add_ordered,
+    nodes.ValuesRows: _add_values,
+    nodes.Operator: _add_operator,
+    nodes.SetQuery: lambda parts, node: parts.add("set operation", node.op),
+    nodes.SparkTable: lambda parts, node: parts.add("Spark table", node.text),
+    nodes.SystemRows: lambda parts, node: parts.add("system view", node.view),
+}
+
+
+def _shape(node: nodes.PlanNode) -> str:
+    """Return which steps stand on which: names of tables and sub-queries are no steps."""
+    if isinstance(node, nodes.Aliased):
+        return _shape(node.input)
+    below = ", ".join(_shape(i) for i in node.inputs)
+    stream = "" if not isinstance(node, nodes.Scan) or node.is_stream else " of what is there"
+    return f"{type(node).__name__}{stream}{f'({below})' if below else ''}"
+
+
+def _text(node: Expr | GroupingSets | object) -> str:
+    span = getattr(node, "span", None)
+    return " ".join(span.text.split()) if span is not None else str(node)

@@ -1,0 +1,72 @@
+"""What ``foreachBatch`` calls: a sink, one batch after the other, and why one failed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import TYPE_CHECKING
+
+from sqlext.execution.sinks import Sink
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from sqlext.execution.query import Query
+
+#: How long a batch that was interrupted may go on until the next driver may have the checkpoint.
+_SECONDS_TO_END = 60
+
+
+class BatchFailedError(Exception):
+    """Tells Spark that a batch failed; the reason itself is kept in the writer."""
+
+
+class BatchWriter:
+    """Hands batches to a sink.
+
+    Spark's ``stop`` interrupts a batch without waiting for the Python function, and two queries of a job may write
+    to one table: the lock keeps such writes apart.
+
+    Attributes:
+        error: what the sink raised, with its type and its cause: Spark would make one text of it.
+    """
+
+    def __init__(self, sink: Sink, name: str, query: Query, lock: threading.Lock) -> None:
+        self.error: Exception | None = None
+        self._sink = sink
+        self._name = name
+        self._query = query
+        self._lock = lock
+        _keep_quiet()
+
+    def __call__(self, df: DataFrame, batch_id: int) -> None:
+        """Write a batch."""
+        self._query.collect_last(self._name)
+        with self._lock:
+            try:
+                self._sink.write(df, batch_id)
+            except Exception as error:
+                self.error = error
+                raise BatchFailedError(str(error)) from error
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Over Spark Connect batches are written in the server's Python: the sink alone goes there."""
+        return getattr, (self._sink, "write")
+
+    def wait_until_idle(self) -> None:
+        """Wait for a batch that is still under way."""
+        if self._lock.acquire(timeout=_SECONDS_TO_END):
+            self._lock.release()
+
+
+class _WithoutOurs(logging.Filter):
+    """Leaves out what py4j says about a failed batch: a stack trace on the user's screen, before our own message."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], BatchFailedError))
+
+
+def _keep_quiet() -> None:
+    logger = logging.getLogger("py4j.clientserver")
+    if not any(isinstance(f, _WithoutOurs) for f in logger.filters):
+        logger.addFilter(_WithoutOurs())

@@ -1,0 +1,122 @@
+"""How far a Spark query is, added up batch by batch: Spark keeps only its last hundred reports."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+#: Name of the observation that counts the rows given to the sink.
+ROWS_OUT = "sqlext_rows_out"
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What came of some batches."""
+
+    batch: int = 0
+    rows_in: int = 0
+    rows_out: int = 0
+    rows_dropped: int = 0
+
+    def plus(self, other: Counts) -> Counts:
+        """Return the sum."""
+        return Counts(
+            self.batch + other.batch,
+            self.rows_in + other.rows_in,
+            self.rows_out + other.rows_out,
+            self.rows_dropped + other.rows_dropped,
+        )
+
+
+class Progress:
+    """Of one query of a job.
+
+    Args:
+        heartbeat: the folder of the row that ends its input: that row is none of the user's.
+    """
+
+    def __init__(self, heartbeat: str | None = None) -> None:
+        self._heartbeat = heartbeat
+        self._lock = threading.Lock()
+        self._before = Counts()  # of all batches but the one that was reported last
+        self._last = Counts()
+        self._key: tuple[str, int] | None = None
+        self._watermark: int | None = None
+        self._state_rows = 0
+
+    def add(self, reports: Iterable[StreamingQueryProgress]) -> None:
+        """Take Spark's reports, oldest first; those that were taken before change nothing."""
+        with self._lock:
+            for report in reports:
+                self._take(report)
+
+    def wrote(self, rows: int) -> None:
+        """Count rows that were written outside of a stream."""
+        with self._lock:
+            self._before = self._before.plus(Counts(rows_out=rows))
+
+    def values(self) -> dict[str, Any]:
+        """Return what there is to say; see ``Query.progress``."""
+        with self._lock:
+            total = self._before.plus(self._last)
+            return {
+                "batch": total.batch,
+                "rows_in": total.rows_in,
+                "rows_out": total.rows_out,
+                "watermark": self._watermark,
+                "state_rows": self._state_rows,
+                "rows_dropped": total.rows_dropped,
+            }
+
+    def _take(self, report: StreamingQueryProgress) -> None:
+        key = (str(report.runId), report.batchId)
+        if self._key is not None and self._key != key:
+            if self._key[0] == key[0] and report.batchId < self._key[1]:
+                return
+            self._before = self._before.plus(self._last)
+        self._key, self._last = key, self._counts(report)
+        watermark = _watermark(report)
+        self._watermark = watermark if watermark is not None else self._watermark
+        self._state_rows = sum(op.numRowsTotal for op in report.stateOperators)
+
+    def _counts(self, report: StreamingQueryProgress) -> Counts:
+        return Counts(
+            int("addBatch" in report.durationMs),
+            sum(s.numInputRows for s in report.sources if not self._is_heartbeat(s.description)),
+            _rows_out(report),
+            sum(op.numRowsDroppedByWatermark for op in report.stateOperators),
+        )
+
+    def _is_heartbeat(self, description: str) -> bool:
+        return self._heartbeat is not None and description.endswith(f"{self._heartbeat}]")
+
+
+def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the progress of a job of several queries: sums, and the watermark that is furthest behind."""
+    if len(parts) == 1:
+        return dict(next(iter(parts.values())))
+    watermarks = [p["watermark"] for p in parts.values() if p["watermark"] is not None]
+    names = ("batch", "rows_in", "rows_out", "state_rows", "rows_dropped")
+    sums = {name: sum(p[name] for p in parts.values()) for name in names}
+    return {**sums, "watermark": min(watermarks) if watermarks else None}
+
+
+def _watermark(report: StreamingQueryProgress) -> int | None:
+    text = report.eventTime.get("watermark")
+    if not text or text.startswith("1970-01-01T00:00:00.000"):
+        return None
+    instant = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
+    since = instant - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+
+
+def _rows_out(report: StreamingQueryProgress) -> int:
+    row = report.observedMetrics.get(ROWS_OUT)
+    return int(row["n"]) if row is not None and row["n"] is not None else 0

@@ -1,0 +1,92 @@
+"""Expressions without their text: equal for those that mean the same, whatever they are written like.
+
+Columns stand as their places in the relations, so that no alias counts. Fields of a node that have their default
+are left out: a field that a later version adds changes nothing for the queries of before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+from sqlext.analysis.scope import Scope
+from sqlext.dialect.expression_nodes import Binary, Call, Cast, ColumnRef, Expr, Node, Paren
+from sqlext.dialect.query_nodes import GroupingSets
+from sqlext.errors import SqlExtError
+from sqlext.plan.columns import PlanColumn
+from sqlext.source import Span
+from sqlext.types import LogicalType
+
+#: Fields that say how something was written.
+_WRITTEN = {Call: frozenset({"name", "bare"}), Cast: frozenset({"operator"})}
+
+
+def expression_form(expr: Expr | GroupingSets | None, scope: Scope) -> Any:
+    """Return the normal form of an expression whose names mean what ``scope`` says."""
+    return value_form(expr, scope)
+
+
+def column_form(column: PlanColumn | str, columns: Sequence[PlanColumn]) -> int | str:
+    """Return a column (or the one held in a physical column) as its place among others, its name if it is none."""
+    for place, other in enumerate(columns):
+        if isinstance(column, str):
+            if other.physical == column:
+                return place
+        elif (other.physical, other.part) == (column.physical, column.part):
+            return place
+    return column if isinstance(column, str) else column.name
+
+
+def value_form(value: Any, scope: Scope | None) -> Any:
+    """Return the normal form of anything that stands in a plan."""
+    if isinstance(value, Paren):
+        return value_form(value.operand, scope)
+    if isinstance(value, ColumnRef):
+        return _reference(value, scope)
+    if isinstance(value, LogicalType):
+        return f"{value.flink()}{'' if value.nullable else ' NOT NULL'}"
+    if isinstance(value, Span):
+        return " ".join(value.text.split())
+    if isinstance(value, (tuple, list)):
+        return tuple(value_form(v, scope) for v in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields(value, scope)
+    return value
+
+
+def _reference(ref: ColumnRef, scope: Scope | None) -> Any:
+    try:
+        found = scope.find(ref) if scope is not None else None
+    except SqlExtError:  # the parameter of a lambda, or a name inside a sub-query
+        found = None
+    if scope is None or found is None:
+        return ("name", *ref.parts)
+    return (
+        "column",
+        scope.relations.index(found.relation),
+        column_form(found.column, found.relation.columns),
+        found.path,
+    )
+
+
+def _fields(value: Any, scope: Scope | None) -> Any:
+    kind = type(value)
+    left_out = next((names for of, names in _WRITTEN.items() if kind is of), frozenset[str]())
+    form: list[Any] = [kind.__name__]
+    if isinstance(value, Call):
+        form.append(value.function)
+    for field in fields(value):
+        own = getattr(value, field.name)
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        if field.name in left_out or (isinstance(value, Node) and _is_place(field.name)) or own == default:
+            continue
+        if isinstance(value, Binary) and own == "!=":
+            own = "<>"
+        form.append((field.name, value_form(own, scope)))
+    return tuple(form)
+
+
+def _is_place(name: str) -> bool:
+    """Whether a field of a node says where it stands in the text."""
+    return name == "span" or name.endswith("_span")

@@ -1,0 +1,71 @@
+"""A driver that runs a script and kills itself at one moment of it.
+
+usage: driver.py FOLDER SCRIPT MOMENT:NTH, where MOMENT is
+    before-commit    the sink is about to take a batch
+    after-commit     the sink has taken a batch, Spark's own commit log does not know
+    heartbeat        the data is through, the row that ends the input is about to be put
+    before-finish    every row is written, a sink is about to come to its end
+    after-finish     a sink has come to its end, its query is not marked as finished
+    between-finish   one query of a job is marked as finished, the next is not
+    begin            a run has begun, Spark has not started
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import sqlext
+from sqlext.execution.batches import BatchWriter
+from sqlext.execution.checkpoint import QueryHome
+from sqlext.execution.local_spark import local_spark
+from sqlext.execution.sink_delta import DeltaSink
+
+#: moment -> the function that it belongs to, and whether it is before or after it.
+MOMENTS: dict[str, tuple[type, str, bool]] = {
+    "before-commit": (BatchWriter, "__call__", True),
+    "after-commit": (BatchWriter, "__call__", False),
+    "heartbeat": (QueryHome, "write_heartbeat", True),
+    "before-finish": (DeltaSink, "finish", True),
+    "after-finish": (QueryHome, "finish", True),
+    "between-finish": (QueryHome, "finish", False),
+    "begin": (QueryHome, "begin", False),
+}
+
+
+def arm(moment: str, nth: int) -> None:
+    """Let the nth call of the moment's function kill this process."""
+    owner, name, before = MOMENTS[moment]
+    original: Callable[..., Any] = getattr(owner, name)
+    calls = [0]
+
+    def armed(*arguments: Any, **named: Any) -> Any:
+        calls[0] += 1
+        if before and calls[0] == nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = original(*arguments, **named)
+        if not before and calls[0] == nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    setattr(owner, name, armed)
+
+
+def main(folder: Path, script: Path, moment: str, nth: int) -> None:
+    """Run the script over the folder of a ``Workspace``."""
+    spark = local_spark(cores=2, folder=folder / "spark")
+    arm(moment, nth)
+    session = sqlext.connect(spark, catalog=folder / "catalog")
+    variables = {"IN": str(folder / "in"), "OUT": str(folder / "out")}
+    for result in session.run(script.read_text(), variables=variables):
+        if result.query is not None:
+            result.query.await_termination()
+
+
+if __name__ == "__main__":
+    at, _, number = sys.argv[3].partition(":")
+    main(Path(sys.argv[1]), Path(sys.argv[2]), at, int(number))

@@ -1,0 +1,123 @@
+"""Failures at run time: RUN-... at the statement, with the cause, and nothing on the terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlext import SqlExtError
+from sqlext.execution.sink_delta import DeltaSink
+from tests.workspace import EVENTS, Workspace
+
+SINK = "CREATE TABLE b (v STRING) WITH ('connector' = 'blackhole');"
+FAILURES = {
+    "bad cast": ("CAST(k AS INT)", "CAST_INVALID_INPUT"),
+    "division by zero": ("v / 0", "DIVIDE_BY_ZERO"),
+    "raise_error": ("raise_error('no such luck')", "no such luck"),
+    "overflow": ("CAST(v * 2147483647 AS INT) + 2147483647", "ARITHMETIC_OVERFLOW"),
+}
+
+
+@pytest.mark.parametrize(("expression", "cause"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize("mode", ["streaming", "batch"])
+def test_expressions(
+    workspace: Workspace, capfd: pytest.CaptureFixture[str], expression: str, cause: str, mode: str
+) -> None:
+    workspace.put("a.csv", "a,2,1")
+    script = (f"SET 'execution.runtime-mode' = '{mode}';", EVENTS, SINK)
+    with pytest.raises(SqlExtError, match=cause) as failed:
+        workspace.run(*script, f"INSERT INTO b SELECT CAST({expression} AS STRING) FROM events;")
+    assert (failed.value.code, failed.value.line) == ("RUN-100", 6)
+    assert failed.value.__cause__ is not None
+    with pytest.raises(SqlExtError, match=cause) as failed:
+        workspace.run(*script, f"SELECT {expression} AS x FROM events;")
+    assert (failed.value.code, failed.value.line) == ("RUN-100", 6)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_null_rowtime(workspace: Workspace) -> None:
+    workspace.put("a.csv", "a,1,")
+    with pytest.raises(SqlExtError, match=r"rowtime events\.ts is NULL") as failed:
+        workspace.run(EVENTS, "SELECT k, ts FROM events;")
+    assert (failed.value.code, failed.value.line) == ("RUN-001", 5)
+
+
+def test_malformed_row(workspace: Workspace) -> None:
+    workspace.put("a.json", '{"k": "a", "v": 1}', '{"k": "b", "v": ')
+    table = "CREATE TABLE j (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = '${IN}', 'format' = 'json');"
+    with pytest.raises(SqlExtError) as failed:
+        workspace.run(table, "SELECT k, v FROM j;")
+    assert failed.value.code.startswith("RUN-")
+    assert failed.value.line == 2
+    assert "MALFORMED" in failed.value.message or '{"k": "b", "v": ' in failed.value.message
+
+
+def test_missing_input(workspace: Workspace) -> None:
+    workspace.input.rmdir()
+    with pytest.raises(SqlExtError, match="does not exist") as failed:
+        workspace.run(EVENTS, SINK, "INSERT INTO b SELECT k FROM events;")
+    assert failed.value.line == 6
+    assert workspace.queries() == {}
+    workspace.input.mkdir()
+    workspace.put("a.csv", "a,1,1")
+    workspace.run(EVENTS, SINK, "INSERT INTO b SELECT k FROM events WHERE v > 0;")
+
+
+def test_failing_sink_is_named_and_its_batch_comes_once(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The table has the rows, the driver does not know: the disk was full for Spark's commit log, say."""
+    workspace.put("a.csv", "a,1,1", "b,2,2")
+    sink = "CREATE TABLE s (k STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/s');"
+    script = (EVENTS, sink, "INSERT INTO s SELECT k FROM events;")
+    original = DeltaSink.write
+
+    def full(self: DeltaSink, df: object, batch_id: int) -> None:
+        original(self, df, batch_id)  # type: ignore[arg-type]
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DeltaSink, "write", full)
+        with pytest.raises(SqlExtError, match="No space left on device") as failed:
+            workspace.run(*script)
+    assert (failed.value.code, failed.value.line) == ("RUN-100", 6)
+    assert "Traceback" not in capfd.readouterr().err
+    workspace.run(*script)
+    assert workspace.delta("s") == [("a",), ("b",)]
+
+
+def test_one_insert_of_a_set_fails(workspace: Workspace) -> None:
+    """The others stop, the caller gets the reason; with the cause gone, both are completed."""
+    workspace.put("a.csv", "a,1,1", "b,2,2")
+    script = """
+    CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'rate', 'rows-per-second' = '100');
+    CREATE TABLE e (k STRING, v INT) WITH
+    ('connector' = 'filesystem', 'format' = 'csv', 'path' = '${IN}', 'source.monitor-interval' = '1 s');
+    CREATE TABLE n (n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/n');
+    CREATE TABLE s (v INT) WITH ('connector' = 'delta', 'path' = '${OUT}/s');
+    EXECUTE STATEMENT SET BEGIN
+      INSERT INTO n SELECT n FROM ticks;
+      INSERT INTO s SELECT v FROM e;
+    END;
+    """
+    original = DeltaSink.write
+
+    def failing(self: DeltaSink, df: object, batch_id: int) -> None:
+        if self.spec.name == "s":
+            raise OSError(5, "Input/output error")
+        original(self, df, batch_id)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(DeltaSink, "write", failing)
+        query = workspace.run(script)[-1].query
+        with pytest.raises(SqlExtError, match="Input/output error") as failed:
+            query.await_termination(90)
+    assert failed.value.line == 9
+    assert not query.is_active
+    assert {q["status"] for q in workspace.queries().values()} == {"failed"}
+    again = workspace.run(script)[-1].query
+    while again.progress["parts"]["sql.s"]["rows_out"] < 2:
+        assert again.is_active
+    again.stop()
+    assert workspace.delta("s") == [("1",), ("2",)]
+    numbers = [int(n) for (n,) in workspace.delta("n")]
+    assert sorted(numbers) == list(range(len(numbers)))

@@ -1,0 +1,62 @@
+"""kill -9 of a driver in the middle of a job, and a restart: the rows of an undisturbed run, each once."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.workspace import Workspace
+
+#: Every kind of sink in one job: Delta by append and by MERGE, files, the final state in files, and a static query.
+SCRIPT = """
+CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
+WITH ('connector' = 'spark', 'format' = 'csv', 'path' = '${IN}', 'maxFilesPerTrigger' = '1');
+CREATE TABLE counts (k STRING, w TIMESTAMP(3), n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/counts');
+CREATE TABLE totals (k STRING, s BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+WITH ('connector' = 'delta', 'path' = '${OUT}/totals');
+CREATE TABLE lines (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = '${OUT}/lines', 'format' = 'csv');
+CREATE TABLE final (k STRING, n BIGINT) WITH ('connector' = 'filesystem', 'path' = '${OUT}/final', 'format' = 'csv');
+CREATE TABLE fixed (k STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/fixed');
+SET 'sqlext.sink.updates' = 'final-state';
+EXECUTE STATEMENT SET BEGIN
+  INSERT INTO counts SELECT k, window_start, COUNT(*)
+    FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end;
+  INSERT INTO totals SELECT k, SUM(v) FROM events GROUP BY k;
+  INSERT INTO lines SELECT k, v FROM events;
+  INSERT INTO final SELECT k, COUNT(*) FROM events GROUP BY k;
+  INSERT INTO fixed VALUES ('one'), ('two');
+END;
+"""
+SEED = 20240101
+FILES = (("a,1,1", "b,2,2"), ("a,3,12", "b,4,13"), ("a,5,31",))
+MOMENTS = ["begin:2", "before-commit:*", "after-commit:*", "after-commit:*", "heartbeat:1", "before-finish:2"]
+MOMENTS += ["after-finish:3", "between-finish:2", "between-finish:4"]
+
+
+def seeded(moments: list[str]) -> list[str]:
+    """Return the moments with a number in place of each star; the four streams have twelve batches of data."""
+    chance = random.Random(SEED)
+    return [m.replace("*", str(chance.randint(1, 12))) for m in moments]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", seeded(MOMENTS))
+def test_killed_and_restarted(workspace: Workspace, moment: str) -> None:
+    for i, rows in enumerate(FILES):
+        workspace.put(f"{i}.csv", *rows)
+    workspace.killed(SCRIPT, moment)
+    assert {q["status"] for q in workspace.queries().values()} <= {"running"}
+    workspace.run(SCRIPT)
+    assert workspace.delta("counts") == [
+        ("a", "2024-01-01 00:00:00", "1"),
+        ("a", "2024-01-01 00:00:10", "1"),
+        ("a", "2024-01-01 00:00:30", "1"),
+        ("b", "2024-01-01 00:00:00", "1"),
+        ("b", "2024-01-01 00:00:10", "1"),
+    ]
+    assert workspace.delta("totals") == [("a", "9"), ("b", "6")]
+    assert workspace.files("lines") == ["a,1", "a,3", "a,5", "b,2", "b,4"]
+    assert workspace.files("final") == ["a,3", "b,2"]
+    assert workspace.delta("fixed") == [("one",), ("two",)]
+    assert {q["status"] for q in workspace.queries().values()} == {"finished"}
