@@ -34,7 +34,7 @@ from sqlext.execution.jobs import Job, JobLog, Part, Place, Schedule
 from sqlext.execution.query import Query
 from sqlext.execution.records import QueryRecords, drop_query
 from sqlext.execution.result import Result
-from sqlext.execution.settings_scope import query_settings, spark_settings
+from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
 from sqlext.execution.sink_plain import CollectSink
 from sqlext.execution.sinks import SinkContext, open_sink
 from sqlext.execution.spark_tables import spark_columns
@@ -220,7 +220,8 @@ class SparkHandler:
             raise error.at(span) from error.__cause__
 
     def _settings(self, env: Environment, scripts: Sequence[SparkScript]) -> AbstractContextManager[None]:
-        return spark_settings(self.spark_session, query_settings(env.zone, scripts))
+        kept = CASE_SENSITIVE if env.mode == "flink" else ()
+        return spark_settings(self.spark_session, query_settings(env.zone, scripts), kept)
 
 
 class _Remove(JobLog):

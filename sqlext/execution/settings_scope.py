@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -38,8 +38,13 @@ def query_settings(zone: str, scripts: Iterable[SparkScript]) -> dict[str, str]:
     return settings
 
 
+#: Stays set in flink mode: Spark's file source asks the session that it was made in, at every micro-batch, whether
+#: `k` and `K` are two columns; the query's own copy of the settings does not reach it.
+CASE_SENSITIVE = frozenset({"spark.sql.caseSensitive"})
+
+
 @contextmanager
-def spark_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+def spark_settings(spark: SparkSession, settings: Mapping[str, str], kept: Collection[str] = ()) -> Iterator[None]:
     """Set these for the block, which is this thread's alone; a streaming query keeps what it was started with."""
     with _lock_of(spark):
         before = {k: spark.conf.get(k, None) for k in settings}
@@ -50,6 +55,8 @@ def spark_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator
             yield
         finally:
             for key, old in before.items():
+                if key in kept:
+                    continue
                 if old is None:
                     spark.conf.unset(key)
                 elif old != settings[key]:
