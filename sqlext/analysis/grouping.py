@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlext.analysis.calls import contains_aggregate, is_aggregate
+from sqlext.analysis.parts import own_parts
 from sqlext.analysis.scope import Found, Scope
 from sqlext.analysis.shapes import Shape, shape
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Literal, Node, Star
@@ -140,6 +141,6 @@ def check_grouped(expr: Node, grouping: Grouping, scope: Scope, mode: str) -> No
 
 
 def _no_nested_aggregate(node: Node, mode: str) -> None:
-    for part in node.walk():
+    for part in own_parts(node):
         if isinstance(part, Call) and is_aggregate(part, mode) and part.over is None:
             raise SqlExtError("NAME-011", f"{part.name} stands inside another aggregate", span=part.span)

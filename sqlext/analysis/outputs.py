@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.parts import own_parts
 from sqlext.analysis.scope import Found, Scope
 from sqlext.analysis.time_attributes import keeps_type_mark, loss_of
 from sqlext.analysis.typing import infer
@@ -61,7 +62,7 @@ class OutputBuilder:
         physical = self._unique(name)
         self.outputs.append(Output(physical, expr))
         column = PlanColumn(name, infer(expr, self.scope), physical, shown=self._shown(expr))
-        for part in expr.walk():
+        for part in own_parts(expr):
             found = self.scope.find(part) if isinstance(part, ColumnRef) else None
             if found is None:
                 continue

@@ -11,6 +11,7 @@ from sqlext.analysis.later import needs_operator
 from sqlext.analysis.legacy_windows import NAMES, find_legacy_window, replace_legacy_window
 from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.outputs import OutputBuilder
+from sqlext.analysis.parts import own_parts
 from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
 from sqlext.analysis.typing import infer
@@ -112,7 +113,7 @@ class SelectBinder:
                 raise SqlExtError("WINDOW-009", f"{call.name} cannot stand in WHERE", span=call.span, hint="use HAVING")
 
     def _check_expression(self, expr: Expr, node: nodes.PlanNode) -> None:
-        for part in expr.walk():
+        for part in own_parts(expr):
             if isinstance(part, (InQuery, Exists, ScalarQuery)) and self.queries.bind_inside(part.query).streaming:
                 raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span)
             if isinstance(part, Call) and part.over is not None and node.streaming:
@@ -262,4 +263,4 @@ def _natural_name(expr: Expr) -> str | None:
 
 
 def _aggregates(expr: Node, mode: str) -> list[Call]:
-    return [n for n in expr.walk() if isinstance(n, Call) and is_aggregate(n, mode)]
+    return [n for n in own_parts(expr) if isinstance(n, Call) and is_aggregate(n, mode)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlext.analysis.scope import Scope
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Node, Paren
+from sqlext.dialect.query_nodes import Query
 from sqlext.source import Span
 
 Shape = tuple[Any, ...]
@@ -16,6 +17,8 @@ def shape(node: Node, scope: Scope) -> Shape:
     """Return a value that is equal for expressions that mean the same in ``scope``."""
     if isinstance(node, Paren):
         return shape(node.operand, scope)
+    if isinstance(node, Query):
+        return ("query", node.span.text)
     if isinstance(node, ColumnRef):
         found = scope.find(node)
         return ("column", found.relation.alias, found.column.physical, found.column.part, found.path)

@@ -8,6 +8,7 @@ from typing import Literal
 from sqlext.catalog.model import Column, Table
 from sqlext.connectors.formats import ReadField
 from sqlext.connectors.options import COMMON, OptionError, Rules
+from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
 from sqlext.errors import did_you_mean
 from sqlext.types import LogicalType
@@ -69,7 +70,7 @@ class Connector:
             connector=self.name,
             columns=written_columns(table),
             name=table.name.name,
-            path=table.option("path"),
+            path=absolute(table.option("path")),
             partitioned_by=table.partitioned_by,
             primary_key=table.primary_key.columns if table.primary_key else (),
             options=options,

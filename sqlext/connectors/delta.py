@@ -20,6 +20,7 @@ from sqlext.connectors.conversions import (
 )
 from sqlext.connectors.formats import ReadField
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, duration, memory, positive, whole
+from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec
 from sqlext.rewrite.quoting import identifier
 
@@ -76,7 +77,7 @@ class Delta(Connector):
             columns=stored_columns(fields, zone),
             stream_options=tuple((k, v) for k, v in table.options if k in _STREAM_READER),
             batch_options=tuple((k, v) for k, v in table.options if k in _BATCH_READER),
-            path=table.option("path") or table.option("table-path"),
+            path=absolute(table.option("path") or table.option("table-path")),
             table=table.option("table-name"),
             bounded=self.bounded(table),
         )
@@ -84,7 +85,7 @@ class Delta(Connector):
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how the table is written."""
         spec = super().write_spec(table)
-        path = table.option("path") or table.option("table-path")
+        path = absolute(table.option("path") or table.option("table-path"))
         return replace(spec, format="delta", path=path, table=table.option("table-name"))
 
 

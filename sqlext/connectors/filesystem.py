@@ -33,6 +33,7 @@ from sqlext.connectors.options import (
     pattern,
     positive,
 )
+from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3, LogicalType
@@ -143,7 +144,7 @@ class Filesystem(Connector):
             options=reader if table.partitioned_by else (*reader, ("recursiveFileLookup", "true")),
             # By default Spark skips files a week older than the newest that it has seen.
             stream_options=(("maxFileAge", "36500d"),),
-            path=options.get("path"),
+            path=absolute(options.get("path")),
             derived=derived,
             filters=(*_path_filter(options), *decoded.filters),
             bounded=self.bounded(table),

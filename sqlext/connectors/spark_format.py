@@ -8,6 +8,7 @@ from sqlext.catalog.model import Options, Table
 from sqlext.connectors.base import Connector, physical_fields
 from sqlext.connectors.delta import stored_columns, stored_schema
 from sqlext.connectors.options import COMMON, Rules, any_text
+from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadSpec, WriteSpec
 
 #: Formats that are told their columns instead of knowing them, and are files in a folder.
@@ -34,7 +35,7 @@ class SparkFormat(Connector):
             fixed_schema=table.option("format") not in _FILES,
             columns=stored_columns(fields, zone),
             options=_passed_on(table),
-            path=table.option("path"),
+            path=absolute(table.option("path")),
             bounded=self.bounded(table),
         )
 

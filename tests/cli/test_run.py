@@ -62,7 +62,6 @@ def test_twice_in_a_row(spark: SparkSession, folder: Path) -> None:
     assert second.stdout == first.stdout
 
 
-@pytest.mark.xfail(reason="Delta takes absolute paths only, and the JVM does not follow os.chdir")
 def test_relative_paths_start_at_the_working_directory(spark: SparkSession, folder: Path) -> None:
     result = run(into=Path())
     assert result.exit_code == 0, result.stderr
