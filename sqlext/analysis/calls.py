@@ -43,6 +43,7 @@ def call_type(call: e.Call, types: Types) -> LogicalType | None:
     arguments = tuple(_argument_type(a, types) for a in call.args)
     _check_filter(call, types)
     function = functions.find(call.function)
+    _check_scalar(call, function)
     if function is None:
         _check_known(call, types)
         return None
@@ -113,6 +114,14 @@ def _check_filter(call: e.Call, types: Types) -> None:
             f"a condition must be BOOLEAN, this is {condition.flink()}",
             span=call.filter.span,
         )
+
+
+def _check_scalar(call: e.Call, function: Function | None) -> None:
+    """DISTINCT and FILTER belong to aggregates."""
+    if function is None or function.kind != "scalar" or not (call.distinct or call.filter):
+        return
+    word = "DISTINCT" if call.distinct else "FILTER"
+    raise SqlExtError("FUNC-003", f"{word} needs an aggregate function; {function.name} is none", span=call.span)
 
 
 def _counts(function: Function) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from sqlext.analysis import calls, constructors, literals, operators
 from sqlext.dialect import expression_nodes as e
 from sqlext.dialect.query_nodes import Query
+from sqlext.errors import SqlExtError
 from sqlext.types import BOOLEAN, LogicalType
 
 
@@ -89,6 +90,20 @@ def _in_query(expr: e.InQuery, types: TypeInference) -> LogicalType | None:
     return BOOLEAN
 
 
+def _subscript(expr: e.Subscript, types: TypeInference) -> LogicalType | None:
+    """Refuse a literal index that no array has, as Flink's planner does."""
+    type_, index = types.type_of(expr.operand), expr.index
+    if (
+        types.mode == "flink"
+        and type_
+        and type_.root == "ARRAY"
+        and isinstance(index, e.Literal)
+        and index.value == "0"
+    ):
+        raise SqlExtError("TYPE-001", "arrays count from 1: there is no element 0", span=index.span)
+    return constructors.subscript_type(expr, types)
+
+
 _RULES: dict[type[e.Node], Callable[[Any, TypeInference], LogicalType | None]] = {
     e.ColumnRef: _column,
     e.Paren: _paren,
@@ -110,6 +125,6 @@ _RULES: dict[type[e.Node], Callable[[Any, TypeInference], LogicalType | None]] =
     e.RowValue: constructors.row_type,
     e.ArrayValue: constructors.array_type,
     e.MapValue: constructors.map_type,
-    e.Subscript: constructors.subscript_type,
+    e.Subscript: _subscript,
     e.FieldAccess: constructors.field_type,
 }

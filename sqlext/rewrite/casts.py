@@ -6,6 +6,8 @@ reads TRUE, a TIMESTAMP(3) always shows three digits of its fraction.
 
 from __future__ import annotations
 
+import re
+
 from sqlext.analysis.functions.instants import wall_clock
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.rewrite.structured_text import STRUCTURED, structured_text
@@ -115,6 +117,9 @@ def _as_text(text: str, from_: LogicalType, to: LogicalType) -> str:
         return f"upper(CAST({text} AS STRING))"
     if from_.is_text:
         return text
+    if from_.root in ("BINARY", "VARBINARY"):
+        # What is no UTF-8 becomes U+FFFD, as in Java.
+        return f"make_valid_utf8(CAST({text} AS STRING))"
     if from_.root in _INTERVALS:
         whole = f"CAST({text} AS {from_.spark()})"
         return _INTERVALS[from_.root].format(whole)
@@ -168,11 +173,27 @@ def _to_bytes(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str
     return f"rpad({whole}, {to.precision}, X'00')" if to.root == "BINARY" else f"left({whole}, {to.precision})"
 
 
+#: A date that both engines read alike.
+_PLAIN_DATE = re.compile(r"'\d{4}(-\d{1,2}){0,2}( [^']*)?'")
+
+
+def _to_date(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
+    """Flink takes years of fewer than four digits, and no T behind the day; Spark the other way round."""
+    if not from_.is_text or _PLAIN_DATE.fullmatch(text):
+        return None
+    padded = f"regexp_replace(concat('000', ltrim({text})), '^0{{1,3}}(?=[0-9]{{4}})', '')"
+    return plain(f"translate({padded}, 'T', '?')", to, try_)
+
+
 def _to_time(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
-    """Spark cannot cast a timestamp to TIME, and TIME(0) of a text keeps its fraction: both are cut as texts."""
+    """Spark cannot cast a timestamp to TIME, and TIME(0) of a text keeps its fraction: both are cut as texts.
+
+    A text may be an hour alone.
+    """
     digits = min(to.precision or 0, 6)
-    if from_.is_text and digits == 0:
-        return plain(f"substring_index({text}, '.', 1)", to, try_)
+    if from_.is_text:
+        whole = f"substring_index({text}, '.', 1)" if digits == 0 else text
+        return plain(f"regexp_replace({whole}, '^ *([0-9]{{1,2}}) *$', '$1:00:00')", to, try_)
     if not from_.is_timestamp:
         return None
     return plain(f"substring(CAST({text} AS STRING), 12, {9 + digits if digits else 8})", to, try_)
@@ -193,6 +214,7 @@ _RULES = {
     "VARCHAR": _to_text,
     "BINARY": _to_bytes,
     "VARBINARY": _to_bytes,
+    "DATE": _to_date,
     "TIME": _to_time,
     "TIMESTAMP": _to_timestamp,
     "TIMESTAMP_LTZ": _to_timestamp,

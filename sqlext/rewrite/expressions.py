@@ -146,6 +146,13 @@ def _call(node: e.Call, renderer: Renderer) -> str | None:
     return calls.call(node, renderer) if replaced is None else replaced
 
 
+def _unary(node: e.Unary, renderer: Renderer) -> str | None:
+    """Return ``-x``; a literal -0.0 is 0.0, as Calcite reads it."""
+    if node.op == "-" and isinstance(node.operand, e.Literal) and not node.operand.value.upper().strip("0.E+-"):
+        return renderer.text(node.operand)
+    return operators.unary(node, renderer)
+
+
 _Rule = Callable[[Any, Renderer], "str | None"]
 
 #: What is rendered in both modes: forms that Spark has not.
@@ -167,7 +174,7 @@ _BOTH: dict[type[e.Node], _Rule] = {
 #: What means something else in Flink.
 _FLINK: dict[type[e.Node], _Rule] = {
     e.Interval: forms.interval,
-    e.Unary: operators.unary,
+    e.Unary: _unary,
     e.InList: forms.in_list,
     e.Subscript: forms.subscript,
 }

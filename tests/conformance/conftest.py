@@ -33,7 +33,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         case = _case(item)
         if case is not None:
-            item.user_properties += [("area", case.area), ("later", exceptions.waits_for(case.key) or "")]
+            item.user_properties += [("area", case.area), ("later", _waits_for(case.key))]
+
+
+def _waits_for(key: str) -> str:
+    return "a gap" if key in exceptions.GAPS else exceptions.waits_for(key) or ""
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
@@ -56,6 +60,8 @@ def _parameter(case: Case) -> pytest.ParameterSet:
 def _marks(case: Case) -> list[pytest.MarkDecorator]:
     if case.unrepeatable:
         return [pytest.mark.skip(reason=case.unrepeatable)]
+    if case.key in exceptions.GAPS:
+        return [pytest.mark.xfail(reason=exceptions.GAPS[case.key], strict=True)]
     waits = exceptions.waits_for(case.key)
     # What Flink refuses must be refused now, whatever it waits for.
     if waits and not case.refused:

@@ -1,11 +1,12 @@
 """JSON functions (Flink docs: System (Built-in) Functions, JSON Functions).
 
-Paths go to Spark's ``get_json_object`` and, where the kind of a value matters, to its VARIANT.
+Where the kind of a value matters, paths go to Spark's VARIANT (see ``json_paths``).
 """
 
 from __future__ import annotations
 
 from sqlext.analysis.functions import json_text
+from sqlext.analysis.functions.json_paths import Path
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.results import never_null, nullable, strict
 from sqlext.rewrite import quoting
@@ -30,32 +31,11 @@ def _returning_type(call: CallTypes) -> LogicalType | None:
     return STRING
 
 
-class _Path:
-    """A JSON path literal: its mode, and the path as Spark takes it."""
-
-    def __init__(self, call: CallTexts) -> None:
-        literal = call.literal(1)
-        # A path without a mode is strict (Calcite's default, measured on 2.3).
-        self.strict = literal is None or not literal.strip().lower().startswith("lax ")
-        self.text = call.args[1]
-        self.many = False
-        if literal is not None:
-            mode, _, rest = literal.strip().partition(" ")
-            plain = rest.strip() if mode.lower() in ("lax", "strict") else literal.strip()
-            self.many = "*" in plain or ".." in plain
-            self.text = quoting.string(_as_spark(plain))
-
-
-def _as_spark(path: str) -> str:
-    """Return a path with ``["name"]`` as Spark writes it."""
-    return path.replace('["', "['").replace('"]', "']").replace(".[", "[")
-
-
 def _document(text: str) -> str:
     return f"try_parse_json({text})"
 
 
-def _variant(text: str, path: _Path) -> str:
+def _variant(text: str, path: Path) -> str:
     return f"try_variant_get({_document(text)}, {path.text}, 'variant')"
 
 
@@ -64,9 +44,9 @@ def _exists(call: CallTexts) -> str:
 
     A text that is no JSON is an error, and so is a missing value on a strict path: by default FALSE.
     """
-    path = _Path(call)
+    path = Path(call)
     text = call.args[0]
-    test = f"get_json_object({text}, {path.text}) IS NOT NULL"
+    test = f"{path.found(text)} IS NOT NULL"
     error = _clause(call, "ON ERROR") or "FALSE"
     if path.strict or error != "FALSE":
         value = {"UNKNOWN": "NULL", "ERROR": "raise_error('JSON_EXISTS: no such path')"}.get(error, error)
@@ -100,8 +80,8 @@ def _value(call: CallTexts) -> str:
     On a strict path (the default) a missing value, an object or an array is an error and null is empty; on a lax
     one they are all empty. A text that is no JSON is an error.
     """
-    path, text = _Path(call), call.args[0]
-    found = f"get_json_object({text}, {path.text})"
+    path, text = Path(call), call.args[0]
+    found = path.found(text)
     scalar = f"left({found}, 1) NOT IN ('{{', '[')"
     if not path.many:
         # A string that begins with a bracket is a scalar all the same.
@@ -139,8 +119,8 @@ def _query(call: CallTexts) -> str:
 
     Without one, a scalar is an error on a strict path (the default) and empty on a lax one.
     """
-    path, text = _Path(call), call.args[0]
-    raw = f"get_json_object({text}, {path.text})" if path.many else f"to_json({_variant(text, path)})"
+    path, text = Path(call), call.args[0]
+    raw = path.found(text) if path.many else f"to_json({_variant(text, path)})"
     wrapper = next((c for c in call.call.clauses if c.endswith("WRAPPER")), "WITHOUT WRAPPER")
     empty, error = _behaviour(call, "ON EMPTY"), _behaviour(call, "ON ERROR")
     if wrapper.startswith("WITHOUT"):
@@ -231,12 +211,12 @@ JSON = (
     fn("JSON_EXISTS", "text, text", nullable(BOOLEAN), _exists),
     fn("JSON_VALUE", "text, text", _returning_type, _value),
     fn("JSON_QUERY", "text, text", _returning_type, _query),
-    fn("JSON_STRING", "any", strict(STRING), _string),
+    fn("JSON_STRING", "json", strict(STRING), _string),
     fn("JSON_QUOTE", "text", strict(STRING), _quote),
     fn("JSON_UNQUOTE", "text", strict(STRING), _unquote),
-    fn("JSON_OBJECT", "any...", never_null(STRING), _object),
-    fn("JSON_ARRAY", "any...", never_null(STRING), _array),
+    fn("JSON_OBJECT", "json...", never_null(STRING), _object),
+    fn("JSON_ARRAY", "json...", never_null(STRING), _array),
     fn("JSON", "text", strict(STRING), "{0}"),
-    fn("JSON_ARRAYAGG", "any", _AGGREGATED, _array_aggregate, kind="aggregate"),
-    fn("JSON_OBJECTAGG", "any, any", _AGGREGATED, _object_aggregate, kind="aggregate"),
+    fn("JSON_ARRAYAGG", "json", _AGGREGATED, _array_aggregate, kind="aggregate"),
+    fn("JSON_OBJECTAGG", "json, json", _AGGREGATED, _object_aggregate, kind="aggregate"),
 )

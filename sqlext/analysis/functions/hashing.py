@@ -21,6 +21,14 @@ def _sha2(call: CallTexts) -> str:
     return f"sha2({call.args[0]}, {call.args[1]})"
 
 
+def _unhex(call: CallTexts) -> str:
+    """NULL if a character is no digit; of an odd number of digits the first counts as 0 (measured on 2.3)."""
+    text, literal = call.args[0], call.literal(0)
+    even = literal is not None and len(literal) % 2 == 0
+    digits = text if even else f"if(length({text}) % 2 = 1, concat('00', substring({text}, 2)), {text})"
+    return f"CASE WHEN {call.atom(0)} RLIKE '^[0-9A-Fa-f]*$' THEN unhex({digits}) END"
+
+
 HASHING = (
     fn("MD5", "text/binary", strict(_hex(32)), spark=strict(STRING)),
     fn("SHA1", "text/binary", strict(_hex(40)), spark=strict(STRING), aliases=("SHA",)),
@@ -29,5 +37,5 @@ HASHING = (
     fn("SHA384", "text/binary", strict(_hex(96)), _digest(384)),
     fn("SHA512", "text/binary", strict(_hex(128)), _digest(512)),
     fn("SHA2", "text/binary, integer", strict(LogicalType("VARCHAR", 128)), _sha2, spark=strict(STRING)),
-    fn("UNHEX", "text", nullable(BYTES), "CASE WHEN {a0} RLIKE '^[0-9A-Fa-f]*$' THEN unhex({0}) END"),
+    fn("UNHEX", "text", nullable(BYTES), _unhex),
 )

@@ -38,6 +38,13 @@ def fill(template: str, call: CallTexts) -> str:
     return template.format(*call.args, all=", ".join(call.args), rest=", ".join(call.args[1:]), **names)
 
 
+def as_written(call: CallTexts) -> str:
+    """Return a call under its own name, byte by byte where no argument changes."""
+    if all(text == node.span.text for text, node in zip(call.args, call.call.args, strict=True)):
+        return call.span.text
+    return f"{call.call.name}({', '.join(call.args)})"
+
+
 def is_fixed_zone(zone: str) -> bool:
     """Whether a time zone never changes its offset, so that every wall-clock time exists once."""
     return _FIXED_ZONE.fullmatch(zone) is not None

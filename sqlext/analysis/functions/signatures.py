@@ -31,6 +31,7 @@ FAMILIES: dict[str, frozenset[str]] = {
     "multiset": frozenset({"MULTISET"}),
     "row": frozenset({"ROW"}),
     "variant": frozenset({"VARIANT"}),
+    "json": frozenset("CHAR VARCHAR BOOLEAN BINARY VARBINARY TIMESTAMP TIMESTAMP_LTZ ARRAY MAP ROW".split()) | _NUMERIC,
     "collection": frozenset({"ARRAY", "MAP", "MULTISET"}),
 }
 

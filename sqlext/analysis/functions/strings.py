@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
+from sqlext.analysis.functions.rendering import as_written
 from sqlext.analysis.functions.results import never_null, nullable, same_as, strict, unknown, varying, with_nulls
 from sqlext.rewrite import quoting
 from sqlext.types import BIGINT, BOOLEAN, BYTES, INT, STRING, LogicalType, array, map_of
@@ -166,6 +167,54 @@ def _upper_words(call: CallTexts) -> str:
     return f"array_join(transform(split(lower({call.args[0]}), '(?<=[^A-Za-z0-9])'), w -> initcap(w)), '')"
 
 
+def _folded(name: str) -> Callable[[CallTexts], str]:
+    """Return a rendering of UPPER / LOWER; a literal is a CHAR(n) and keeps n characters (STRASS of straße)."""
+
+    def render(call: CallTexts) -> str:
+        literal = call.literal(0)
+        folded = literal is not None and getattr(literal, name)()
+        plain = as_written(call)
+        if not literal or not folded or len(folded) <= len(literal) or call.root(0) != "CHAR":
+            return plain
+        return f"left({plain}, {len(literal)})"
+
+    return render
+
+
+def _ascii(call: CallTexts) -> str:
+    """The first byte of UTF-8, with a sign; Spark gives the code point."""
+    literal = call.literal(0)
+    if literal is not None and literal[:1].isascii():
+        return as_written(call)
+    code = f"ascii({call.args[0]})"
+    return (
+        f"CASE WHEN {code} < 128 THEN {code} WHEN {code} < 2048 THEN shiftright({code}, 6) - 64 "
+        f"WHEN {code} < 65536 THEN shiftright({code}, 12) - 32 ELSE shiftright({code}, 18) - 16 END"
+    )
+
+
+def _replace(call: CallTexts) -> str:
+    """An empty search text is found between all characters, as in Java; Spark finds it nowhere."""
+    text, search, new = call.args
+    plain = as_written(call)
+    if call.literal(1):
+        return plain
+    literal = call.literal(2)
+    if literal is None:
+        new = f"replace(replace({new}, '\\\\', '\\\\\\\\'), '$', '\\\\$')"
+    elif "$" in literal or "\\" in literal:
+        new = quoting.string(literal.replace("\\", "\\\\").replace("$", "\\$"))
+    between = f"regexp_replace({text}, '', {new})"
+    return between if call.literal(1) == "" else f"if({call.atom(1)} = '', {between}, {plain})"
+
+
+def _decode(call: CallTexts) -> str:
+    """What is no text in the charset becomes U+FFFD, as in Java; Spark fails (here it still does but for UTF-8)."""
+    if (call.literal(1) or "").upper() in ("UTF-8", "UTF8"):
+        return f"make_valid_utf8(CAST({call.args[0]} AS STRING))"
+    return f"decode({call.args[0]}, {call.args[1]})"
+
+
 def _parse_url(call: CallTexts) -> str:
     """A text without a protocol that Java knows is no URL; Spark would take it for a path."""
     known = f"{call.atom(0)} RLIKE '^(?i)(https?|ftp|file|jar|mailto):'"
@@ -189,8 +238,8 @@ def _inet_ntoa(call: CallTexts) -> str:
 
 STRINGS = (
     fn("CHAR_LENGTH", "text", strict(INT), aliases=("CHARACTER_LENGTH",)),
-    fn("UPPER", "text", same_as(0), spark=_text, aliases=("UCASE",)),
-    fn("LOWER", "text", same_as(0), spark=_text, aliases=("LCASE",)),
+    fn("UPPER", "text", same_as(0), _folded("upper"), spark=_text, aliases=("UCASE",)),
+    fn("LOWER", "text", same_as(0), _folded("lower"), spark=_text, aliases=("LCASE",)),
     fn("INITCAP", "text", same_as(0), _upper_words, spark=_text),
     fn("POSITION", "text, text", strict(INT), "locate({0}, {1})"),
     fn("TRIM", "text | unit, text | unit, text, text", _trim_type, _trim, spark=_text),
@@ -201,7 +250,7 @@ STRINGS = (
     fn("OVERLAY", "text, text, integer, integer?", _overlay_type, _overlay, spark=_text),
     fn("SUBSTRING", "text, integer, integer?", with_nulls(varying(0)), _substring, spark=unknown),
     fn("SUBSTR", "text, integer, integer?", with_nulls(varying(0)), _substring, spark=unknown),
-    fn("REPLACE", "text, text, text", _text),
+    fn("REPLACE", "text, text, text", _text, _replace),
     fn("TRANSLATE", "text, text, text", _text, "translate({all})", aliases=("TRANSLATE3",)),
     fn("CONCAT", "text...", _text, _concat, spark=unknown),
     fn("CONCAT_WS", "text, text...", _text, spark=unknown),
@@ -209,9 +258,9 @@ STRINGS = (
     fn("RPAD", "text, integer, text", _text, _pad("rpad"), spark=unknown),
     fn("FROM_BASE64", "text", _text, "CAST(unbase64({0}) AS STRING)"),
     fn("TO_BASE64", "text/binary", _text, "replace(base64({0}), '\\r\\n', '')"),
-    fn("ASCII", "text", strict(INT)),
+    fn("ASCII", "text", strict(INT), _ascii),
     fn("CHR", "integer", nullable(STRING)),
-    fn("DECODE", "binary, text", _text, spark=unknown),
+    fn("DECODE", "binary, text", _text, _decode, spark=unknown),
     fn("ENCODE", "text, text", strict(BYTES)),
     fn("INSTR", "text, text, integer?, integer?", strict(INT), _instr, extends=lambda c: len(c.args) > 2),
     fn("LEFT", "text, integer", with_nulls(varying(0)), spark=_text),

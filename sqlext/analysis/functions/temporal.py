@@ -119,12 +119,30 @@ def _timestampdiff(call: CallTexts) -> str:
         f"CAST({text} AS TIMESTAMP_NTZ)" if root == "DATE" else text
         for text, root in zip(call.args[1:], (call.root(1), call.root(2)), strict=True)
     ]
+    if unit in _MONTHS_PER:
+        months = _months_between(*sides)
+        return f"CAST({months} AS INT)" if unit == "MONTH" else f"CAST(({months}) DIV {_MONTHS_PER[unit]} AS INT)"
     text = f"timestampdiff({unit}, {sides[0]}, {sides[1]})"
     if unit == "MILLISECOND":
         # Flink counts whole seconds first (measured on 2.3).
         seconds = f"timestampdiff(SECOND, {sides[0]}, {sides[1]})"
         return f"CAST(shiftright(shiftleft({seconds} * 1000, 32), 32) AS INT)"
     return f"CAST({text} AS INT)"
+
+
+_MONTHS_PER = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+
+
+def _months_between(start: str, end: str) -> str:
+    """Whole months by Calcite's rule: January 31 to February 29 is one; the time of day counts on the last day only."""
+    months = f"((year({end}) - year({start})) * 12 + month({end}) - month({start}))"
+    moved = f"timestampadd(MONTH, {months}, {start})"
+    first, last = f"CAST({start} AS DATE)", f"CAST({end} AS DATE)"
+    return (
+        f"CASE WHEN {first} <= {last} THEN {months} - if({moved} > {end}, 1, 0) ELSE {months} "
+        f"+ if(add_months({last}, -{months}) > {first}, 1, 0) "
+        f"- if(CAST({moved} AS DATE) = {last} AND {moved} > {end}, 1, 0) END"
+    )
 
 
 def _date_format(call: CallTexts) -> str:
