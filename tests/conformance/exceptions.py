@@ -99,7 +99,7 @@ GAPS: dict[str, str] = {
     "ddl/json_options": "json: as above; 1.9 for an INT is NULL; an object in a STRING column keeps its blanks",
     "functions/cast_temporal_to": "Flink rounds fractions before 1970 up (CAST to DATE gives the next day); we cut",
     "functions/temporal_now": "CURRENT_DATABASE() is Spark's database, not the catalog's",
-    "functions/temporal_zone_newyork": "Flink's FLOOR(TIMESTAMP_LTZ TO DAY) is 01:00 on a day of 25 hours; ours is 00:00",
+    "functions/temporal_zone_newyork": "Flink's FLOOR(TIMESTAMP_LTZ TO DAY) is 01:00 on a day of 25 hours; ours 00:00",
 }
 
 #: Cases of ``LATER`` that only the data can refuse: they fail while they run.

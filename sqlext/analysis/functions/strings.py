@@ -195,7 +195,7 @@ def _ascii(call: CallTexts) -> str:
 
 def _replace(call: CallTexts) -> str:
     """An empty search text is found between all characters, as in Java; Spark finds it nowhere."""
-    text, search, new = call.args
+    text, _, new = call.args
     plain = as_written(call)
     if call.literal(1):
         return plain

@@ -49,6 +49,10 @@ def test_refused_as_by_flink(expression: str) -> None:
         ("ABS(n, 1)", "FUNC-002", 1),
         ("DATE '2024-13-01'", "TYPE-006", 1),
         ("CAST(d AS INT)", "TYPE-005", 1),
+        ("ai[0]", "TYPE-001", 4),
+        ("ABS(DISTINCT n)", "FUNC-003", 1),
+        ("ABS(n) FILTER (WHERE b)", "FUNC-003", 1),
+        ("JSON_OBJECT('d' VALUE d)", "TYPE-004", 1),
     ],
 )
 def test_refusals_have_code_and_position(expression: str, code: str, column: int) -> None:

@@ -112,6 +112,13 @@ def test_flinks_forms_are_known_in_spark_mode(expression: str, text: str) -> Non
         ("TYPEOF(de)", "'DECIMAL(10, 2)'"),
         ("de * 2", "(de * CAST(2 AS DECIMAL(10, 0)))"),
         ("1 + 2", "1 + 2"),
+        ("-0.0E0", "0.0E0"),
+        ("UPPER('straße')", "left(UPPER('straße'), 6)"),
+        ("REPLACE(s, 'a',  '')", "REPLACE(s, 'a',  '')"),
+        ("REPLACE(s, '', '$')", "regexp_replace(s, '', '\\\\$')"),
+        ("CAST(X'41' AS STRING)", "make_valid_utf8(CAST(X'41' AS STRING))"),
+        ("CAST('2024-2-9' AS DATE)", "CAST('2024-2-9' AS DATE)"),
+        ("JSON_VALUE(j, '$.a')", None),
     ],
 )
 def test_flink_mode(expression: str, text: str | None) -> None:
