@@ -276,8 +276,8 @@ def test_a_hint_beats_the_table_and_the_first_hint_wins(hints: str, value: str) 
         "'scan.watermark.idle'='1s'",
     ],
 )
-def test_a_wrong_option_is_refused(offline: Session, option: str) -> None:
-    error = refusal(offline, ON_TIMESTAMP % f"{FILES}, {option}")
+def test_a_wrong_option_is_refused_where_the_table_is_used(offline: Session, option: str) -> None:
+    error = refusal(offline, ON_TIMESTAMP % f"{FILES}, {option}" + "SELECT data FROM user_actions;")
     assert error.code.startswith("OPT-")
 
 
