@@ -16,7 +16,7 @@ from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import Query, QueryBody, Select, SetOperation, TableBody, Values
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
-from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
@@ -168,7 +168,7 @@ def _common(columns: tuple[PlanColumn, ...], index: int, span: Span) -> PlanColu
     if timed is not None and timed.is_rowtime and all(_root(c) == _root(timed) for c in columns):
         part = Part.INSTANT if _root(timed) == "TIMESTAMP" else Part.VALUE
         return PlanColumn(first.name, type_, name, part, timed.time)
-    if timed is not None and all(c.time is timed.time for c in columns):
+    if timed is not None and timed.time is Time.PROCTIME and all(c.time is timed.time for c in columns):
         return replace(timed, name=first.name)
     plain = timed.plain("the branches of UNION have not the same type here", span) if timed else first
     return replace(plain, name=first.name, type=type_, physical=name, part=Part.VALUE)

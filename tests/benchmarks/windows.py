@@ -1,0 +1,133 @@
+"""A rewritten window query against the same query written by hand in Structured Streaming.
+
+python tests/benchmarks/windows.py [--rows 2000000] [--runs 7] [--formats parquet json csv]
+
+Prints seconds per run (median) and the median of the ratios of neighbouring runs, hand-written / ours: 1.00 is equal,
+more is faster than by hand. Both sides take turns in one warm session, because the machine may be shared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
+
+import sqlext
+from sqlext.execution.local_spark import local_spark
+
+_SCHEMA = "k STRING, v INT, ts TIMESTAMP"
+_TABLES = """
+CREATE TABLE src (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = '{format}');
+CREATE TABLE out (k STRING, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT)
+WITH ('connector' = 'filesystem', 'path' = '{out}', 'format' = 'parquet');
+INSERT INTO out SELECT k, window_start, window_end, COUNT(*), SUM(v)
+FROM TABLE({window}) GROUP BY k, window_start, window_end;
+"""
+
+
+class Window(NamedTuple):
+    """A window as a table function, and as Spark's ``window()`` has it."""
+
+    name: str
+    sql: str
+    lengths: tuple[str, ...]
+
+
+WINDOWS = (
+    Window("TUMBLE 10 s", "TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)", ("10 seconds",)),
+    Window(
+        "HOP 2 s / 10 s",
+        "HOP(TABLE src, DESCRIPTOR(ts), INTERVAL '2' SECOND, INTERVAL '10' SECOND)",
+        ("10 seconds", "2 seconds"),
+    ),
+)
+
+
+def write_input(spark: SparkSession, folder: Path, rows: int, format: str) -> None:
+    """Write two files of rows with 1,000 keys over 1,000 s."""
+    frame = spark.range(0, rows, 1, 2).selectExpr(
+        "concat('key-', id % 1000) AS k",
+        "CAST(id % 97 AS INT) AS v",
+        f"timestamp_millis(1704067200000 + CAST(id * 1000000 / {rows} AS BIGINT)) AS ts",
+    )
+    if format != "parquet":
+        frame = frame.withColumn("ts", F.date_format("ts", "yyyy-MM-dd HH:mm:ss.SSS"))
+    frame.write.format(format).save(str(folder))
+
+
+def by_hand(spark: SparkSession, source: Path, out: Path, format: str, window: Window) -> float:
+    """Run the query as one would write it; return its seconds."""
+    started = time.perf_counter()
+    reader = spark.readStream.schema(_SCHEMA).format(format).option("timestampFormat", "yyyy-MM-dd HH:mm:ss.SSS")
+    frame = (
+        reader.load(str(source))
+        .withWatermark("ts", "5 seconds")
+        .groupBy(F.window("ts", *window.lengths), "k")
+        .agg(F.count("*").alias("n"), F.sum("v").alias("total"))
+        .select("k", F.col("window.start").alias("s"), F.col("window.end").alias("e"), "n", "total")
+    )
+    _to_files(frame, out)
+    return time.perf_counter() - started
+
+
+def _to_files(frame: DataFrame, out: Path) -> None:
+    writer = frame.writeStream.format("parquet").option("checkpointLocation", str(out / "ck"))
+    writer.trigger(availableNow=True).start(str(out / "rows")).awaitTermination()
+
+
+def by_sqlext(spark: SparkSession, source: Path, out: Path, format: str, window: Window) -> float:
+    """Run the script; return its seconds."""
+    session = sqlext.connect(spark, catalog=str(out / "catalog"))
+    script = _TABLES.format(source=source, format=format, out=out / "rows", window=window.sql)
+    started = time.perf_counter()
+    session.run(script)
+    return time.perf_counter() - started
+
+
+def compare(spark: SparkSession, root: Path, source: Path, format: str, window: Window, runs: int) -> None:
+    """Measure both sides in turns and print."""
+    times: dict[str, list[float]] = {"hand": [], "ours": []}
+    for run in range(runs + 1):
+        order = [("hand", by_hand), ("ours", by_sqlext)][:: 1 if run % 2 else -1]
+        for name, side in order:
+            out = root / f"{name}-{run}"
+            seconds = side(spark.newSession(), source, out, format, window)
+            if run:  # the first one warms up
+                times[name].append(seconds)
+            shutil.rmtree(out)
+    ratio = median(h / o for h, o in zip(times["hand"], times["ours"], strict=True))
+    print(
+        f"{format:8} {window.name:15} by hand {median(times['hand']):6.2f} s   "
+        f"sqlext {median(times['ours']):6.2f} s   ratio {ratio:.2f}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--formats", nargs="*", default=["parquet", "json", "csv"])
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        spark = local_spark(cores=2, folder=root / "spark")
+        for format in arguments.formats:
+            source = root / f"in-{format}"
+            write_input(spark, source, arguments.rows, format)
+            for window in WINDOWS:
+                compare(spark, root, source, format, window, arguments.runs)
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()

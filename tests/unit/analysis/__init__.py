@@ -1,0 +1,1 @@
+"""Analysis without Spark."""

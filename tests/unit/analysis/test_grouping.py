@@ -1,0 +1,124 @@
+"""GROUP BY: what may stand beside it, when a window groups, and the arguments of windows."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlext.plan import nodes
+
+from .conftest import Analysis
+
+TUMBLE = "TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+
+
+def aggregate(plan: nodes.PlanNode) -> nodes.Aggregate:
+    assert isinstance(plan, nodes.Aggregate)
+    return plan
+
+
+@pytest.mark.parametrize(
+    ("items", "windowed"),
+    [
+        ("window_start, window_end", True),
+        ("window_end, user_name, window_start", True),
+        ("window_start, window_end, window_time", True),
+        ("window_start", False),
+        ("window_end, user_name", False),
+        ("window_time", False),
+        ("user_name", False),
+    ],
+)
+def test_a_window_groups_by_both_its_bounds(flink: Analysis, items: str, windowed: bool) -> None:
+    plan = aggregate(flink.plan(f"SELECT {items}, COUNT(*) FROM {TUMBLE} GROUP BY {items}"))
+    assert (plan.window is not None) == windowed
+    assert plan.updating != windowed
+
+
+def test_keys_of_an_updating_result(flink: Analysis) -> None:
+    assert flink.plan("SELECT user_name, COUNT(*) FROM clicks GROUP BY user_name").keys == ("__key_0",)
+    assert flink.plan("SELECT COUNT(*) FROM clicks").keys == (nodes.KEY_ALL,)
+    assert nodes.KEY_SET in flink.plan("SELECT COUNT(*) FROM clicks GROUP BY ROLLUP (user_name)").keys
+    assert flink.plan("SELECT country, COUNT(*) FROM users GROUP BY country").keys == ()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT amount + 1, COUNT(*) FROM clicks GROUP BY amount + 1",
+        "SELECT (amount + 1) * 2 FROM clicks GROUP BY amount + 1",
+        "SELECT c.amount FROM clicks AS c GROUP BY amount",
+        "SELECT extra.a FROM clicks GROUP BY extra.a",
+        "SELECT UPPER(user_name) FROM clicks GROUP BY UPPER(user_name) HAVING MAX(amount) > 1",
+        "SELECT 1, COUNT(*) FROM clicks",
+        "SELECT user_name, GROUPING(user_name), COUNT(*) FROM clicks GROUP BY CUBE (user_name, amount)",
+    ],
+)
+def test_grouped(flink: Analysis, query: str) -> None:
+    aggregate(flink.plan(query))
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "at"),
+    [
+        ("SELECT user_name, COUNT(*) FROM clicks", "NAME-010", "user_name"),
+        ("SELECT amount, COUNT(*) FROM clicks GROUP BY user_name", "NAME-010", "amount"),
+        ("SELECT amount + 2 FROM clicks GROUP BY amount + 1", "NAME-010", "amount + 2"),
+        ("SELECT user_name FROM clicks GROUP BY user_name HAVING amount > 1", "NAME-010", "amount"),
+        ("SELECT MAX(MIN(amount)) FROM clicks", "NAME-011", "MIN(amount)"),
+        ("SELECT user_name FROM clicks WHERE COUNT(*) > 1 GROUP BY user_name", "WINDOW-009", "COUNT(*)"),
+        (f"SELECT window_start, amount FROM {TUMBLE} GROUP BY window_start, window_end", "NAME-010", "amount FROM"),
+    ],
+)
+def test_not_grouped(flink: Analysis, query: str, code: str, at: str) -> None:
+    flink.refuse(query, code, at)
+
+
+def test_sparks_ordinals_and_aliases(spark_mode: Analysis, flink: Analysis) -> None:
+    aggregate(spark_mode.plan("SELECT user_name AS u, COUNT(*) FROM clicks GROUP BY 1"))
+    aggregate(spark_mode.plan("SELECT UPPER(user_name) AS u, COUNT(*) FROM clicks GROUP BY u"))
+    spark_mode.refuse("SELECT user_name FROM clicks GROUP BY 3", "NAME-009", "3")
+    flink.refuse("SELECT UPPER(user_name) AS u, COUNT(*) FROM clicks GROUP BY u", "NAME-003", "u")
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "at"),
+    [
+        ("TUMBLE(TABLE clicks, DESCRIPTOR(ts))", "WINDOW-001", "TABLE(TUMBLE"),
+        ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), 10)", "WINDOW-003", "10"),
+        ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), '10 MINUTES')", "WINDOW-003", "'10"),
+        ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '0' MINUTE)", "WINDOW-005", "INTERVAL"),
+        ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MONTH)", "WINDOW-002", "INTERVAL"),
+        ("TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '1' MINUTE)", "WINDOW-005", "INTERVAL"),
+        ("TUMBLE(TABLE clicks PARTITION BY user_name, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "WINDOW-004", "user_name"),
+        ("TUMBLE(TABLE clicks, DESCRIPTOR(tz), INTERVAL '1' MINUTE)", "NAME-003", "tz"),
+        ("TUMBLE(DATA => TABLE clicks, TIMECOL => DESCRIPTOR(ts), SIZ => INTERVAL '1' MINUTE)", "WINDOW-001", "SIZ"),
+        ("HOP(TABLE clicks, DESCRIPTOR(ts), INTERVAL '2' MINUTE, INTERVAL '5' MINUTE)", "WINDOW-005", "INTERVAL '5'"),
+        ("SESSION(TABLE clicks, DESCRIPTOR(ts), INTERVAL '-1' MINUTE)", "WINDOW-005", "INTERVAL"),
+        ("SESSION(TABLE clicks PARTITION BY amount + 1, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "WINDOW-006", "amount"),
+        ("CUMULATE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)", "LATER-401", "TABLE(CUM"),
+        ("CUMULATE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '2' MINUTE, INTERVAL '5' MINUTE)",
+         "WINDOW-005", "INTERVAL '5'"),
+        ("TUMBEL(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "FUNC-004", "TABLE(TUMBEL"),
+    ],
+)  # fmt: skip
+def test_window_arguments(flink: Analysis, call: str, code: str, at: str) -> None:
+    flink.refuse(f"SELECT window_start, COUNT(*) FROM TABLE({call}) GROUP BY window_start, window_end", code, at)
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "at"),
+    [
+        ("SELECT COUNT(*) FROM clicks GROUP BY TUMBLE(ts, 10)", "WINDOW-003", "10"),
+        ("SELECT COUNT(*) FROM clicks GROUP BY TUMBLE(ts)", "WINDOW-001", "TUMBLE"),
+        ("SELECT COUNT(*) FROM clicks GROUP BY TUMBLE(ts + INTERVAL '1' DAY, INTERVAL '1' DAY)", "TIME-001", "ts + "),
+        ("SELECT COUNT(*) FROM users GROUP BY TUMBLE(since, INTERVAL '1' DAY)", "TIME-001", "since"),
+        ("SELECT COUNT(*) FROM clicks GROUP BY TUMBLE(ts, INTERVAL '1' DAY), SESSION(ts, INTERVAL '1' DAY)",
+         "WINDOW-008", "SESSION"),
+        ("SELECT TUMBLE_START(ts, INTERVAL '2' DAY) FROM clicks GROUP BY TUMBLE(ts, INTERVAL '1' DAY)",
+         "WINDOW-007", "TUMBLE_START"),
+        ("SELECT HOP_START(ts, INTERVAL '1' DAY) FROM clicks GROUP BY TUMBLE(ts, INTERVAL '1' DAY)",
+         "WINDOW-007", "HOP_START"),
+    ],
+)  # fmt: skip
+def test_legacy_windows(flink: Analysis, query: str, code: str, at: str) -> None:
+    flink.refuse(query, code, at)

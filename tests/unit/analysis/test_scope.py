@@ -1,0 +1,83 @@
+"""Names: case, ambiguity, USING and NATURAL, qualified names, fields of rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Analysis
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT amount FROM clicks", ["amount"]),
+        ("SELECT clicks.amount FROM clicks", ["amount"]),
+        ("SELECT c.amount FROM clicks AS c", ["amount"]),
+        ("SELECT default_database.clicks.amount FROM clicks", ["amount"]),
+        ("SELECT default_catalog.default_database.clicks.amount FROM clicks", ["amount"]),
+        ("SELECT amount FROM default_catalog.default_database.clicks", ["amount"]),
+        ("SELECT extra.a, extra.b.c FROM clicks", ["a", "c"]),
+        ("SELECT clicks.extra.b.c FROM clicks", ["c"]),
+        ("SELECT tags['k'] AS k FROM clicks", ["k"]),
+        ("SELECT u.*, c.amount FROM clicks AS c JOIN users AS u USING (user_name)",
+         ["user_name", "country", "since", "amount"]),
+        ("SELECT * FROM (SELECT user_name, amount FROM clicks) JOIN users USING (user_name)",
+         ["user_name", "amount", "country", "since"]),
+        ("SELECT user_name FROM clicks JOIN users USING (user_name)", ["user_name"]),
+        ("SELECT * FROM (SELECT user_name FROM clicks) NATURAL JOIN (SELECT user_name, country FROM users)",
+         ["user_name", "country"]),
+        ("SELECT a.user_name, b.user_name FROM users AS a, users AS b", ["user_name", "user_name"]),
+        ("SELECT clicks FROM (SELECT amount AS clicks FROM clicks) AS clicks", ["clicks"]),
+        ("SELECT 1 + 1, amount + 1 FROM clicks", ["EXPR$0", "EXPR$1"]),
+    ],
+)  # fmt: skip
+def test_found(flink: Analysis, query: str, columns: list[str]) -> None:
+    assert [c.name for c in flink.plan(query).columns] == columns
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "at", "hint"),
+    [
+        ("SELECT amuont FROM clicks", "NAME-003", "amuont", "did you mean `amount`?"),
+        ("SELECT Amount FROM clicks", "NAME-003", "Amount", "did you mean `amount`?"),
+        ("SELECT x.amount FROM clicks AS c", "NAME-003", "x.amount", "did you mean `amount`?"),
+        ("SELECT clicks.amount FROM clicks AS c", "NAME-003", "clicks.amount", "did you mean `amount`?"),
+        ("SELECT user_name FROM clicks, users", "NAME-004", "user_name FROM",
+         "qualify it: clicks.user_name or users.user_name"),
+        ("SELECT extra.z FROM clicks", "NAME-005", "extra.z", None),
+        ("SELECT extra.b.d FROM clicks", "NAME-005", "extra.b.d", None),
+        ("SELECT amount.z FROM clicks", "NAME-005", "amount.z", None),
+        ("SELECT * FROM clikcs", "NAME-002", "clikcs", "did you mean `clicks`?"),
+        ("SELECT x.* FROM clicks", "NAME-002", "x.*", None),
+        ("SELECT *", "NAME-003", "*", None),
+        ("SELECT 1 FROM users, users", "NAME-006", "users", "give one an alias"),
+        ("SELECT 1 FROM clicks JOIN users USING (amount)", "NAME-003", "clicks JOIN", None),
+        ("SELECT a FROM (SELECT 1 AS a) AS t (b)", "NAME-003", "a FROM (", "the columns here are b"),
+        ("SELECT a FROM (SELECT 1 AS a) AS t (a, b)", "NAME-007", "(SELECT 1", None),
+        ("SELECT 1 UNION ALL SELECT 1, 2", "NAME-007", "SELECT 1 UNION", None),
+        ("VALUES (1, 2), (1)", "NAME-007", "VALUES", None),
+    ],
+)  # fmt: skip
+def test_refused(flink: Analysis, query: str, code: str, at: str, hint: str | None) -> None:
+    assert flink.refuse(query, code, at).hint == hint
+
+
+def test_case_is_folded_in_spark_mode_alone(spark_mode: Analysis) -> None:
+    assert list(spark_mode.columns("SELECT AMOUNT, Clicks.Extra.A FROM clicks")) == ["AMOUNT", "A"]
+    spark_mode.run("CREATE TABLE both (a INT, A STRING) WITH ('connector' = 'datagen')")
+    assert spark_mode.columns("SELECT a, A FROM both") == {"a": "INT", "A": "STRING"}
+
+
+def test_a_cte_hides_a_table(flink: Analysis) -> None:
+    assert list(flink.columns("WITH clicks AS (SELECT 1 AS one) SELECT * FROM clicks")) == ["one"]
+    assert list(flink.columns("WITH clicks AS (SELECT amount FROM clicks) SELECT * FROM clicks")) == ["amount"]
+
+
+def test_a_view_sees_its_own_names(flink: Analysis) -> None:
+    flink.run("CREATE VIEW v AS SELECT amount FROM clicks")
+    assert list(flink.columns("WITH clicks AS (SELECT 1 AS one) SELECT * FROM v")) == ["amount"]
+
+
+def test_a_view_sees_its_own_database(flink: Analysis) -> None:
+    flink.run("CREATE VIEW v AS SELECT amount FROM clicks; CREATE DATABASE other; USE other")
+    assert list(flink.columns("SELECT * FROM default_database.v")) == ["amount"]
