@@ -163,7 +163,7 @@ def test_kafka_options_by_sparks_names() -> None:
     assert ("endingTimestamp", "7") in spec.batch_options
     assert spec.filters == ("value IS NOT NULL", "timestamp < timestamp_millis(7)")
     assert dict(spec.derived)["__key"].startswith("from_json(CAST(key AS STRING), 'id BIGINT'")
-    assert spec.columns[0].expression == "`__key`.`id`"
+    assert spec.columns[0].expression == "__key.id"
     offsets = KAFKA | {
         "scan.startup.mode": "specific-offsets",
         "scan.startup.specific-offsets": "partition:0,offset:42;partition:1,offset:300",

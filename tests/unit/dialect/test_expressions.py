@@ -55,7 +55,7 @@ BOTH = {
     "a OR b AND NOT c": "Binary(OR, a, Binary(AND, b, Unary(NOT, c)))",
     "a <=> b": "Binary(<=>, a, b)",
     "a == b": "Binary(==, a, b)",
-    "a <> b != c": "Binary(!=, Binary(<>, a, b), c)",
+    "a <> b <> c": "Binary(<>, Binary(<>, a, b), c)",
     "a IS DISTINCT FROM b": "Binary(IS DISTINCT FROM, a, b)",
     "a IS NOT DISTINCT FROM b": "Binary(IS NOT DISTINCT FROM, a, b)",
     "(a, b) OVERLAPS (c, d)": "Binary(OVERLAPS, RowValue([a, b]), RowValue([c, d]))",
@@ -234,3 +234,12 @@ def test_spans_exclude_what_is_around() -> None:
         "b",
         "c",
     ]
+
+
+@pytest.mark.parametrize(("text", "code"), [("a != b", "PARSE-010"), ('a = "b"', "PARSE-011")])
+def test_what_only_spark_writes(text: str, code: str) -> None:
+    """Flink's parser takes neither (errors/not_equals_bang, errors/double_quoted_string)."""
+    parse_expression_text(text, "spark")
+    with pytest.raises(SqlExtError) as caught:
+        parse_expression_text(text, "flink")
+    assert (caught.value.code, caught.value.hint is not None) == (code, True)
