@@ -1,7 +1,7 @@
 -- Tables: physical columns are in the data, computed columns are expressions, metadata columns come from the source.
 -- Flink 2.3 runs this file unchanged and gives the same rows.
 
-CREATE TABLE orders (
+CREATE TABLE orders_in_full (
   order_id INT,
   customer STRING COMMENT 'first name',
   item     STRING,
@@ -19,6 +19,6 @@ WITH (
   'format' = 'json'
 );
 
-DESCRIBE orders;
+DESCRIBE orders_in_full;
 
-SELECT order_id, item, ts, with_tax, file FROM orders WHERE customer = 'ann';
+SELECT order_id, item, ts, with_tax, file FROM orders_in_full WHERE customer = 'ann';

@@ -3,7 +3,7 @@
 
 -- A constant delay: the usual form. A row may be up to 30 seconds older than the newest one.
 CREATE TABLE orders (
-  item STRING, ts TIMESTAMP(3),
+  order_id INT, customer STRING, item STRING, amount DOUBLE, ts TIMESTAMP(3),
   WATERMARK FOR ts AS ts - INTERVAL '30' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/orders', 'format' = 'json');
 

@@ -6,7 +6,10 @@ CREATE TABLE orders (
   WATERMARK FOR ts AS ts - INTERVAL '30' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/orders', 'format' = 'json');
 
-CREATE TABLE clicks (
+-- TO_TIMESTAMP as in Flink, a TIMESTAMP(3): both branches have event time of the same type.
+SET 'sqlext.expressions' = 'flink';
+
+CREATE TABLE clicks_utc (
   user_id STRING, page STRING, `at` BIGINT,
   ts AS TO_TIMESTAMP(FROM_UNIXTIME(`at` / 1000)),
   WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE
@@ -15,7 +18,7 @@ CREATE TABLE clicks (
 CREATE VIEW events AS
 SELECT 'order' AS kind, customer AS who, ts FROM orders
 UNION ALL
-SELECT 'click', user_id, ts FROM clicks;
+SELECT 'click', user_id, ts FROM clicks_utc;
 
 SELECT window_start, kind, COUNT(*) AS events
 FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' HOUR))

@@ -6,6 +6,10 @@ CREATE TABLE orders (
   WATERMARK FOR ts AS ts - INTERVAL '30' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/orders', 'format' = 'json');
 
+-- This file alters what it creates: a second run begins again.
+DROP TABLE IF EXISTS patient_orders;
+DROP TABLE IF EXISTS order_archive;
+
 -- Everything of orders but its watermark, and a longer one in its place.
 CREATE TABLE patient_orders (
   WATERMARK FOR ts AS ts - INTERVAL '10' MINUTE

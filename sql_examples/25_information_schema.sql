@@ -5,13 +5,13 @@ CREATE TABLE orders (
   WATERMARK FOR ts AS ts - INTERVAL '30' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/orders', 'format' = 'json');
 
-CREATE TABLE large_orders (order_id INT, amount DOUBLE)
-WITH ('connector' = 'filesystem', 'path' = '${OUT}/large_orders', 'format' = 'json');
+CREATE TABLE kept_orders (order_id INT, amount DOUBLE)
+WITH ('connector' = 'filesystem', 'path' = '${OUT}/kept_orders', 'format' = 'json');
 
 CREATE VIEW pens AS SELECT customer, ts FROM orders WHERE item = 'pen';
 
 SET 'pipeline.name' = 'keep large orders';
-INSERT INTO large_orders SELECT order_id, amount FROM orders WHERE amount >= 9;
+INSERT INTO kept_orders SELECT order_id, amount FROM orders WHERE amount >= 9;
 
 SELECT table_name, table_type, connector FROM information_schema.tables ORDER BY table_name;
 

@@ -6,9 +6,9 @@ CREATE TABLE ticks (
   WATERMARK FOR at_time AS at_time - INTERVAL '1' SECOND
 ) WITH ('connector' = 'rate', 'rows-per-second' = '10');
 
-CREATE TABLE nowhere (started TIMESTAMP(3), ticks BIGINT) WITH ('connector' = 'blackhole');
+CREATE TABLE discarded (started TIMESTAMP(3), ticks BIGINT) WITH ('connector' = 'blackhole');
 
-INSERT INTO nowhere
+INSERT INTO discarded
 SELECT window_start, COUNT(*)
 FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(at_time), INTERVAL '1' SECOND))
 GROUP BY window_start, window_end;

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sqlext.execution.offline import compile_source, new_state, read_source
+from sqlext.settings import Settings
+
 from .examples import DEMO, actual_output, examples, expected_file
 
 if TYPE_CHECKING:
@@ -40,3 +43,14 @@ def test_an_example_says_what_it_shows(script: Path) -> None:
     first = script.read_text("utf-8").splitlines()[0]
     assert first.startswith("-- ")
     assert len(first) > 20
+
+
+def test_all_share_one_catalog(tmp_path: Path) -> None:
+    """A newcomer runs them one after the other in one folder, some of them twice: no definition meets another one."""
+    state = new_state(tmp_path)
+    for script in 2 * examples():
+        state.created = set()
+        state.settings = Settings()
+        state.catalog.use_database(("default_catalog", "default_database"))
+        for _ in compile_source(read_source(script, {"IN": "/in", "OUT": "/out"}), state):
+            pass
