@@ -11,6 +11,9 @@ from sqlext.catalog.secrets import redact, redact_text
 from sqlext.catalog.snapshot import Snapshot
 from sqlext.errors import SqlExtError, did_you_mean
 
+#: In a record's details: the name of the job that the query is a part of.
+JOB = "job"
+
 
 def record_query(record: QueryRecord) -> ChangeFunction:
     """A query starts: keep its record, in place of an older one of its name. Secrets in its text are hidden."""
@@ -29,11 +32,12 @@ def update_query(name: str, update: Callable[[QueryRecord], QueryRecord]) -> Cha
 
 
 def drop_query(name: str, *, if_exists: bool = False) -> ChangeFunction:
-    """DROP QUERY [IF EXISTS]: forget the record (removing its state is execution's part)."""
+    """DROP QUERY [IF EXISTS]: forget a query, or all queries of the job of that name (their state is execution's)."""
 
     def change(snapshot: Snapshot) -> Sequence[Change]:
-        if snapshot.query(name) is not None:
-            return [Delete(ObjectKey("query", name=name))]
+        found = [q for q in snapshot.queries() if name in (q.name, dict(q.details).get(JOB))]
+        if found:
+            return [Delete(ObjectKey("query", name=q.name)) for q in found]
         if if_exists:
             return []
         hint = did_you_mean(name, [q.name for q in snapshot.queries()])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from typing import TYPE_CHECKING
 
+from sqlext.execution.quiet import ToldError, quiet
 from sqlext.execution.sinks import Sink
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SECONDS_TO_END = 60
 
 
-class BatchFailedError(Exception):
+class BatchFailedError(ToldError):
     """Tells Spark that a batch failed; the reason itself is kept in the writer."""
 
 
@@ -37,12 +37,11 @@ class BatchWriter:
         self._name = name
         self._query = query
         self._lock = lock
-        _keep_quiet()
 
     def __call__(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch."""
         self._query.collect_last(self._name)
-        with self._lock:
+        with self._lock, quiet():
             try:
                 self._sink.write(df, batch_id)
             except Exception as error:
@@ -57,16 +56,3 @@ class BatchWriter:
         """Wait for a batch that is still under way."""
         if self._lock.acquire(timeout=_SECONDS_TO_END):
             self._lock.release()
-
-
-class _WithoutOurs(logging.Filter):
-    """Leaves out what py4j says about a failed batch: a stack trace on the user's screen, before our own message."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return not (record.exc_info and isinstance(record.exc_info[1], BatchFailedError))
-
-
-def _keep_quiet() -> None:
-    logger = logging.getLogger("py4j.clientserver")
-    if not any(isinstance(f, _WithoutOurs) for f in logger.filters):
-        logger.addFilter(_WithoutOurs())

@@ -58,11 +58,6 @@ class QueryHome:
         self._remote = f"{checkpoint.rstrip('/')}/{folder_name(name)}" if checkpoint and "://" in checkpoint else None
         self._lock = self._acquire()
 
-    @classmethod
-    def exists(cls, root: Path, name: str, checkpoint: str | None = None) -> bool:
-        """Whether a query of that name has a folder."""
-        return _folder(root, name, checkpoint).is_dir()
-
     def __enter__(self) -> QueryHome:
         """Return itself; leaving the block gives the folder free."""
         return self
@@ -103,7 +98,7 @@ class QueryHome:
             raise SqlExtError(
                 "RUN-023",
                 f"`{path}` is damaged",
-                hint=f"DROP QUERY `{self.name}` starts it anew, without what it has in state",
+                hint=f"{self._anew}, without what it has in state",
             ) from None
 
     def check(self, previous: Run | None, fingerprint: Fingerprint) -> None:
@@ -124,7 +119,7 @@ class QueryHome:
             raise SqlExtError(
                 "RUN-024",
                 f"the checkpoint of query `{self.name}` is gone: nothing lies at `{self.checkpoint}`",
-                hint=f"put it back, or DROP QUERY `{self.name}`: it starts anew, and what it wrote before stays",
+                hint=f"put it back; {self._anew}, and what it wrote before stays",
             )
         raise SqlExtError(
             "RUN-021",
@@ -171,6 +166,10 @@ class QueryHome:
         self.close()
 
     @property
+    def _anew(self) -> str:
+        return f"DROP QUERY `{self.name}` (or removing `{self.folder}`) starts it anew"
+
+    @property
     def _mark(self) -> Path:
         return Path(self.checkpoint) / _MARK
 
@@ -209,7 +208,7 @@ class QueryHome:
             raise SqlExtError(
                 "RUN-020",
                 f"query `{self.name}` is not the one that its checkpoint was made by: {'; '.join(changed)}",
-                hint=f"DROP QUERY `{self.name}` starts it anew; another 'pipeline.name' leaves the old one alone",
+                hint=f"{self._anew}; another 'pipeline.name' leaves the old one alone",
             )
 
 

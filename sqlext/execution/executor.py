@@ -32,6 +32,7 @@ from sqlext.execution.explain import explain_statement
 from sqlext.execution.failures import refused, run_error
 from sqlext.execution.jobs import Job, JobLog, Part, Place, Schedule
 from sqlext.execution.query import Query
+from sqlext.execution.quiet import quiet
 from sqlext.execution.records import QueryRecords, drop_query
 from sqlext.execution.result import Result
 from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
@@ -113,7 +114,7 @@ class SparkHandler:
     def drop_query(self, statement: ast.Drop) -> Result:
         """Remove a query's record, checkpoint and state."""
         name = ".".join(statement.name)
-        drop_query(self.state.catalog, self.folder, name, self.options.checkpoint, if_exists=statement.if_exists)
+        drop_query(self.state.catalog, self.folder, name, if_exists=statement.if_exists)
         return Result()
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
@@ -213,7 +214,8 @@ class SparkHandler:
 
     def _open(self, script: SparkScript, env: Environment, home: QueryHome | None, span: Span) -> DataFrame:
         try:
-            return open_script(self.spark_session, script, env.zone, home.heartbeat if home else None)
+            with quiet():
+                return open_script(self.spark_session, script, env.zone, home.heartbeat if home else None)
         except PySparkException as error:
             raise refused(error, span) from error
         except SqlExtError as error:
@@ -251,6 +253,7 @@ def _collected(query: Query, sink: CollectSink, rows: DataFrame, names: Sequence
 def _guarded(action: Callable[[], T], span: Span) -> T:
     """Return what an action gives; whatever fails in it is told as a failure of the statement."""
     try:
-        return action()
+        with quiet():
+            return action()
     except Exception as error:
         raise run_error(error, span) from error

@@ -24,6 +24,9 @@ _CANCELLED = ("SPARK_JOB_CANCELLED", "cancelled as part of cancellation", "Inter
 _JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w]*\.)+([A-Z]\w*(?:Exception|Error))(?:: (.*))?$", re.MULTILINE)
 #: Java exceptions that only wrap the real one.
 _JAVA_WRAPPERS = frozenset({"SparkException", "Py4JException", "StreamingQueryException", "ExecutionException"})
+#: How Spark begins to say that a query failed; ids and the query's plan are of no use to users.
+_TERMINATED = re.compile(r"\[STREAM_FAILED\] Query \[[^\]]*\] terminated with exception: ")
+_CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
 
 
 def run_error(error: BaseException, span: Span | None) -> SqlExtError:
@@ -71,10 +74,14 @@ def _caused(made: SqlExtError, cause: BaseException) -> SqlExtError:
 
 
 def _text(error: BaseException) -> str:
-    return str(error)
+    """Return what an exception says; what is none of Spark's says little without its type."""
+    module = type(error).__module__.partition(".")[0]
+    known = module in ("pyspark", "py4j") or isinstance(error, OSError)
+    return str(error) if known else f"{type(error).__name__}: {error}"
 
 
 def _sentence(text: str) -> str:
+    text = _TERMINATED.sub("", text)
     found = [m for m in _CONDITION.finditer(text) if m.group(1).split(".")[0] not in _WRAPPERS]
     if found:
         condition, message = found[-1].groups()
@@ -88,4 +95,6 @@ def _sentence(text: str) -> str:
 
 
 def _hint(text: str) -> str | None:
-    return None
+    if _CHECKPOINT_FILE.search(text) is None:
+        return None
+    return "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"

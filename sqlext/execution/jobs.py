@@ -15,6 +15,7 @@ from sqlext.execution.checkpoint import QueryHome, Run
 from sqlext.execution.failures import run_error, was_cancelled
 from sqlext.execution.progress import ROWS_OUT, Progress
 from sqlext.execution.query import Query
+from sqlext.execution.quiet import quiet
 from sqlext.execution.sinks import Sink
 from sqlext.source import Span
 
@@ -129,7 +130,7 @@ class Job:
         try:
             self._begin()
             self._log.started()
-            with self._settings():
+            with self._settings(), quiet():
                 self._start_all()
         except BaseException as error:
             failure = error if isinstance(error, SqlExtError) else run_error(error, self.parts[0].span)
@@ -222,7 +223,7 @@ class Job:
         for part in parts:
             assert part.place is not None
             part.place.home.write_heartbeat()
-        with self._settings():
+        with self._settings(), quiet():
             self.query.follow({p.name: self._start(p) for p in parts})
         return self._wait(parts)
 
@@ -234,7 +235,7 @@ class Job:
         """
         running = self.query.running
         with ThreadPoolExecutor(max(1, len(parts)), "sqlext wait") as pool:
-            ends = {p.name: pool.submit(running[p.name].awaitTermination) for p in parts}
+            ends = {p.name: pool.submit(_await, running[p.name]) for p in parts}
             wait(ends.values(), return_when=FIRST_EXCEPTION)
             failure = self._first_failure(parts, ends)
             if failure is not None:
@@ -247,7 +248,7 @@ class Job:
             raise failure
         return not self.query.stop_requested
 
-    def _first_failure(self, parts: list[Part], ends: dict[str, Future[bool | None]]) -> SqlExtError | None:
+    def _first_failure(self, parts: list[Part], ends: dict[str, Future[None]]) -> SqlExtError | None:
         for part in parts:
             end = ends[part.name]
             error = end.exception() if end.done() else None
@@ -270,6 +271,11 @@ class Job:
                 if part.place is not None:
                     part.place.home.close()
             self.query.release()
+
+
+def _await(query: StreamingQuery) -> None:
+    with quiet():
+        query.awaitTermination()
 
 
 def _counted(rows: DataFrame) -> DataFrame:

@@ -126,7 +126,8 @@ class Query:
     def settle(self, error: SqlExtError | None) -> None:
         """Say how it ended; those who wait for it go on only when it is released."""
         self._error = error
-        stopped = "stopped" if self.stop_requested else "finished"
+        endless = self.streaming and not self.bounded
+        stopped = "stopped" if self.stop_requested or endless else "finished"
         self._status = stopped if error is None else "failed"
 
     def release(self) -> None:

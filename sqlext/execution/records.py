@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlext.catalog import ddl
 from sqlext.catalog.changes import Change, ChangeFunction
+from sqlext.catalog.ddl.queries import JOB
 from sqlext.catalog.model import QueryRecord
 from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.catalog.snapshot import Snapshot
@@ -18,9 +19,6 @@ from sqlext.catalog.store import CatalogStore
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.jobs import JobLog
 from sqlext.execution.query import Query
-
-#: In a record's details: the job that the query is a part of.
-_JOB = "job"
 
 
 class QueryRecords(JobLog):
@@ -39,7 +37,7 @@ class QueryRecords(JobLog):
     def started(self) -> None:
         """Write that its queries run, in one commit."""
         now = int(time.time() * 1000)
-        records = [replace(r, status="running", started=now, details=((_JOB, self._job),)) for r in self._records]
+        records = [replace(r, status="running", started=now, details=((JOB, self._job),)) for r in self._records]
         if records:
             self._catalog.apply(_together([ddl.record_query(r) for r in records]), f"START QUERY {self._job}")
 
@@ -52,25 +50,16 @@ class QueryRecords(JobLog):
             CatalogStore(self._folder).commit(_together(updates), f"END QUERY {self._job}")
 
 
-def drop_query(
-    catalog: SessionCatalog, folder: Path, name: str, checkpoint: str | None = None, *, if_exists: bool = False
-) -> None:
+def drop_query(catalog: SessionCatalog, folder: Path, name: str, *, if_exists: bool) -> None:
     """Forget a query, or all queries of the job of that name, and remove their state.
-
-    Args:
-        checkpoint: where checkpoints lie, for a query that this catalog has no record of.
 
     Raises:
         SqlExtError: CAT-002 there is none, RUN-022 it runs.
     """
-    records = [q for q in catalog.snapshot().queries() if name in (q.name, dict(q.details).get(_JOB))]
-    places = [(r.name, _elsewhere(folder, r)) for r in records]
-    if not places and QueryHome.exists(folder, name, checkpoint):
-        places = [(name, checkpoint)]
+    records = [q for q in catalog.snapshot().queries() if name in (q.name, dict(q.details).get(JOB))]
     with ExitStack() as held:
-        homes = [held.enter_context(QueryHome(folder, n, elsewhere)) for n, elsewhere in places]
-        drops = [ddl.drop_query(n, if_exists=if_exists or bool(places)) for n in [n for n, _ in places] or [name]]
-        catalog.apply(_together(drops), f"DROP QUERY {name}")
+        homes = [held.enter_context(QueryHome(folder, r.name, _elsewhere(folder, r))) for r in records]
+        catalog.apply(ddl.drop_query(name, if_exists=if_exists), f"DROP QUERY {name}")
         for home in homes:
             home.remove()
 

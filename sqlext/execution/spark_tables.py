@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
 
+from sqlext.execution.quiet import quiet
 from sqlext.execution.spark_types import logical_type
 from sqlext.rewrite.quoting import identifier
 from sqlext.types import LogicalType
@@ -14,12 +15,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def spark_columns(
-    spark: SparkSession, parts: tuple[str, ...]
-) -> tuple[tuple[str, LogicalType | None], ...] | None:
+def spark_columns(spark: SparkSession, parts: tuple[str, ...]) -> tuple[tuple[str, LogicalType | None], ...] | None:
     """Return name and type of the columns of a table in Spark's own catalog, None if it has no such table."""
     try:
-        fields = spark.table(".".join(identifier(p) for p in parts)).schema.fields
+        with quiet():
+            fields = spark.table(".".join(identifier(p) for p in parts)).schema.fields
     except PySparkException:
         return None
     return tuple((f.name, logical_type(f.dataType)) for f in fields)

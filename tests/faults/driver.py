@@ -57,7 +57,8 @@ def arm(moment: str, nth: int) -> None:
 
 def main(folder: Path, script: Path, moment: str, nth: int) -> None:
     """Run the script over the folder of a ``Workspace``."""
-    spark = local_spark(cores=2, folder=folder / "spark")
+    # One core and one shuffle partition: the tests, which restart the job, have two.
+    spark = local_spark(cores=1, folder=folder / "spark")
     arm(moment, nth)
     session = sqlext.connect(spark, catalog=folder / "catalog")
     variables = {"IN": str(folder / "in"), "OUT": str(folder / "out")}

@@ -233,7 +233,7 @@ def test_truncated_offsets(begun: Workspace) -> None:
 def test_changed_query(begun: Workspace) -> None:
     with pytest.raises(SqlExtError, match=r"window was TUMBLE\(10000 ms\) on ts, is TUMBLE\(20000 ms\)") as refused:
         begun.run(CATCH_UP, EVENTS, COUNTS, WINDOWED.replace("'10'", "'20'"))
-    assert (refused.value.code, refused.value.line) == ("RUN-020", 10)
+    assert (refused.value.code, refused.value.line) == ("RUN-020", 11)
     assert begun.queries()["sql.counts"]["status"] == "finished"
     begun.run(CATCH_UP, EVENTS, COUNTS, WINDOWED.replace("SELECT k,", "SELECT  k  AS key_, /* the window */"))
     assert ("a", "2024-01-01 00:00:10", "2", "9") in begun.delta()

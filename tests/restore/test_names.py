@@ -56,7 +56,7 @@ def test_two_upserts_into_one_table(workspace: Workspace) -> None:
       INSERT INTO t SELECT CONCAT(k, '!'), COUNT(*) FROM events GROUP BY CONCAT(k, '!');
     END;"""
     workspace.run(events, script)
-    assert workspace.delta("t") == [("a", "3"), ("a!", "3"), ("b", "3"), ("b!", "3")]
+    assert workspace.delta("t") == [("a!", "3"), ("a", "3"), ("b!", "3"), ("b", "3")]
 
 
 def test_drop_query(workspace: Workspace) -> None:
