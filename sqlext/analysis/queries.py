@@ -11,6 +11,7 @@ from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.relations import RelationBinder, rename_columns
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.selects import SelectBinder
+from sqlext.analysis.sort_keys import with_hidden_keys, without_hidden_keys
 from sqlext.analysis.typing import infer
 from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import Query, QueryBody, Select, SetOperation, TableBody, Values
@@ -138,8 +139,17 @@ class QueryBinder:
             return node
         if node.streaming:
             raise _streaming_order(query)
-        scope = Scope((ScopeRelation("__o", (), node.columns),), self.env.mode, self.env.zone)
-        return nodes.Ordered(node.columns, node, query.order_by, query.limit, query.offset, scope)
+        scope = self._result_scope(node)
+        longer = with_hidden_keys(query, scope)
+        if longer is None:
+            return nodes.Ordered(node.columns, node, query.order_by, query.limit, query.offset, scope)
+        whole = self._body(longer.body)
+        scope = self._result_scope(whole)
+        ordered = nodes.Ordered(whole.columns, whole, longer.order_by, query.limit, query.offset, scope)
+        return without_hidden_keys(ordered, len(node.columns), scope)
+
+    def _result_scope(self, node: nodes.PlanNode) -> Scope:
+        return Scope((ScopeRelation("__o", (), node.columns),), self.env.mode, self.env.zone)
 
 
 def _streaming_order(query: Query) -> SqlExtError:
