@@ -57,7 +57,7 @@ LEFT JOIN users AS u ON u.name = w.user_name GROUP BY u.country, w.window_start,
 SELECT 'q7' AS q, window_start, user_name, COUNT(*) AS n
 FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
 GROUP BY window_start, window_end, GROUPING SETS ((user_name), ());
-SELECT 'q8' AS q, window_start, window_end, window_time, COUNT(*) AS n
+SELECT 'q8' AS q, window_start, window_end, CAST(window_time AS STRING) AS t, COUNT(*) AS n
 FROM TABLE(TUMBLE(TABLE instants, DESCRIPTOR(rt), INTERVAL '1' DAY)) GROUP BY window_start, window_end, window_time;
 SELECT 'q9' AS q, `odd name`, amount / 2 AS half, UPPER(user_name) || '''s' AS `it's`
 FROM (SELECT * FROM clicks WHERE amount > 2 UNION ALL SELECT * FROM clicks WHERE amount <= 2);

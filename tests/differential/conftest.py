@@ -1,0 +1,8 @@
+"""Makes the cases and the runner of tests/conformance importable here."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1]))
