@@ -49,7 +49,9 @@ def new_state(catalog: Path_ | None) -> State:
     return State(SessionCatalog(CatalogStore(catalog) if catalog is not None else None))
 
 
-def compile_source(source: SourceText, state: State, *, batch: bool = False) -> Iterator[tuple[Statement, list[Compiled]]]:
+def compile_source(
+    source: SourceText, state: State, *, batch: bool = False
+) -> Iterator[tuple[Statement, list[Compiled]]]:
     """Yield each statement with what it compiles to; definitions are applied to ``state``, which should be a copy.
 
     Args:
