@@ -14,3 +14,6 @@ ORDER BY window_start, item;
 
 SELECT customer, COUNT(DISTINCT item) AS items, SUM(amount) AS total
 FROM orders GROUP BY customer ORDER BY total DESC LIMIT 2;
+
+-- The order need not be that of a column that is shown.
+SELECT order_id, item FROM orders ORDER BY amount DESC, order_id LIMIT 3;

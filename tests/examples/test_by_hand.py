@@ -114,6 +114,7 @@ EXPECTED: dict[tuple[str, int], Rows] = {
     ("28_delta", 1): per_minute(),
     ("31_batch", 0): batch_windows(),
     ("31_batch", 1): batch_customers(),
+    ("31_batch", 2): [(o.order_id, o.item) for o in sorted(ORDERS, key=lambda o: (-o.amount, o.order_id))[:3]],
     ("33_distinct", 0): sorted({(o.customer, o.item) for o in ORDERS if o.amount < 8}),
 }
 
