@@ -91,15 +91,15 @@ LATER: dict[str, tuple[int, str]] = {
 }
 
 OURS: dict[str, str] = {
+    "functions/cast_temporal_to": "Flink rounds fractions before 1970 up (CAST to DATE gives the next day); we cut",
+    "functions/temporal_zone_newyork": "Flink's FLOOR(TIMESTAMP_LTZ TO DAY) is 01:00 on a day of 25 hours; ours 00:00",
     "errors/hop_slide_gt_size": "HOP with gaps (slide > size) works; the rows are counted by a few lines of Python",
 }
 
 GAPS: dict[str, str] = {
     "ddl/json_case_and_types": "json: Spark's reader refuses numbers and booleans in quotes, which Flink converts",
     "ddl/json_options": "json: as above; 1.9 for an INT is NULL; an object in a STRING column keeps its blanks",
-    "functions/cast_temporal_to": "Flink rounds fractions before 1970 up (CAST to DATE gives the next day); we cut",
     "functions/temporal_now": "CURRENT_DATABASE() is Spark's database, not the catalog's",
-    "functions/temporal_zone_newyork": "Flink's FLOOR(TIMESTAMP_LTZ TO DAY) is 01:00 on a day of 25 hours; ours 00:00",
 }
 
 #: Cases of ``LATER`` that only the data can refuse: they fail while they run.
