@@ -39,7 +39,7 @@ format: setup  ## let ruff rewrite the code
 	@$(BIN)/ruff format .
 
 bench: spark  ## speed, with the ratio to hand-written Spark printed
-	@set -e; for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script $(ARGS); done
+	@set -e; for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 lock: setup  ## choose new exact versions (give PYTHONS='python3.10 python3.11 ...')
 	@$(BIN)/python tools/lock.py $(PYTHONS)
