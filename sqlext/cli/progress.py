@@ -118,15 +118,19 @@ def progress_line(name: str, p: Mapping[str, Any]) -> str:
 
 def summary(name: str, p: Mapping[str, Any]) -> str:
     """Return the last word on a query: how many rows came out, and whether the last windows did."""
-    left = p.get("state_rows") or 0
-    ended = _at_end(p.get("watermark"))
-    if ended:
-        windows = "every window came out" if not left else f"{left:,} windows did not come out"
-    else:
-        windows = f"stopped at watermark {watermark(p.get('watermark'))} with {left:,} windows open"
+    counts = f"{name}: {_count(p.get('rows_in'))} rows in, {_count(p.get('rows_out'))} rows out"
+    if p.get("watermark") is None and p.get("status") == "finished":
+        return f"{counts}, no windows"
     dropped = p.get("rows_dropped") or 0
     late = f"{dropped:,} late rows dropped" if dropped else "no row was late"
-    return f"{name}: {_count(p.get('rows_in'))} rows in, {_count(p.get('rows_out'))} rows out, {windows}, {late}"
+    return f"{counts}, {_windows(p)}, {late}"
+
+
+def _windows(p: Mapping[str, Any]) -> str:
+    left = p.get("state_rows") or 0
+    if not _at_end(p.get("watermark")):
+        return f"stopped at watermark {watermark(p.get('watermark'))} with {left:,} windows open"
+    return f"{left:,} windows did not come out" if left else "every window came out"
 
 
 def watermark(millis: int | None) -> str:
