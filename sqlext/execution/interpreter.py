@@ -14,16 +14,15 @@ from sqlext.analysis.definitions import alteration_of, fill_of, table_of, view_o
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.inserts import BoundInsert, bind_insert
 from sqlext.analysis.queries import QueryBinder
-from sqlext.analysis.relations import require_spark_table
-from sqlext.analysis.windows import WINDOW_FUNCTIONS
 from sqlext.catalog import ddl
 from sqlext.catalog.changes import ChangeFunction
 from sqlext.catalog.model import Catalog, Database
 from sqlext.catalog.names import ObjectName
 from sqlext.dialect import statement_nodes as ast
 from sqlext.dialect.nesting import too_deep
-from sqlext.dialect.query_nodes import MatchRecognize, Query, Select, TableFunction, TableRef
+from sqlext.dialect.query_nodes import Query
 from sqlext.errors import SqlExtError
+from sqlext.execution.ownership import check_spark_tables, concerns_us, names_sparks_table
 from sqlext.execution.result import Result
 from sqlext.execution.show import describe, show
 from sqlext.execution.state import State
@@ -86,6 +85,8 @@ class Interpreter:
         """
         action = self._actions.get(type(statement), self.handler.spark)
         try:
+            if self.state.settings.expressions == "spark" and names_sparks_table(statement, self.environment()):
+                action = self.handler.spark
             result = action(statement)
         except SqlExtError as error:
             raise error.at(statement.span) from error.__cause__
@@ -240,18 +241,7 @@ class Interpreter:
 
     def _insert(self, statement: ast.Insert) -> Result:
         env = self.environment()
-        if self._is_sparks(statement, env):
-            return self.handler.spark(statement)
         return self.handler.insert(statement, [bind_insert(statement, env)], env)
-
-    def _is_sparks(self, insert: ast.Insert, env: Environment) -> bool:
-        """Whether an INSERT fills a table that Spark alone knows from others of that kind."""
-        return (
-            self.state.settings.expressions == "spark"
-            and env.catalog.lookup(insert.name) is None
-            and not concerns_us(insert.query, env)
-            and env.spark_table(insert.name) is not None
-        )
 
     def _statement_set(self, statement: ast.StatementSet) -> Result:
         env = self.environment()
@@ -270,34 +260,6 @@ class Interpreter:
         if self.handler.spark_table() is None or not ours.isdisjoint(n.lower() for n in statement.names):
             raise statement.error
         return self.handler.spark(statement)
-
-
-def check_spark_tables(query: Query, env: Environment) -> None:
-    """Check that Spark knows the tables of a query that is its own.
-
-    Raises:
-        SqlExtError: NAME-002 with close matches among our tables.
-    """
-    ctes = {cte.name.lower() for node in query.walk() if isinstance(node, Query) for cte in node.ctes}
-    for node in query.walk():
-        if isinstance(node, TableRef) and (len(node.parts) > 1 or node.parts[0].lower() not in ctes):
-            require_spark_table(node, env)
-
-
-def concerns_us(query: Query, env: Environment) -> bool:
-    """Whether a query uses a table of the catalog or syntax of ours; any other goes to Spark as it is."""
-    for node in query.walk():
-        if isinstance(node, MatchRecognize) or (isinstance(node, Select) and node.emit is not None):
-            return True
-        if isinstance(node, TableFunction) and node.function in WINDOW_FUNCTIONS:
-            return True
-        if isinstance(node, TableRef) and (
-            node.system_time is not None
-            or env.catalog.lookup(node.parts) is not None
-            or (len(node.parts) > 1 and env.system_view(node.parts[-1]) is not None)
-        ):
-            return True
-    return False
 
 
 def bind_query(query: Query, env: Environment) -> PlanNode:

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 PathOrText = str | os.PathLike[str]
 
+#: A query's and a definition's word for a table that nobody knows.
+_UNKNOWN_TABLE = frozenset({"NAME-002", "CAT-002"})
+
 
 class Session:
     """Runs streaming SQL on a Spark session, with a catalog.
@@ -166,7 +169,7 @@ class Session:
             try:
                 interpreter.run(statement)
             except SqlExtError as error:
-                if not (handler.passed_on and error.code == "NAME-002"):
+                if not (handler.passed_on and error.code in _UNKNOWN_TABLE):
                     raise
         return statements
 

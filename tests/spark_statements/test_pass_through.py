@@ -101,6 +101,21 @@ def test_tables_of_spark(session: Session, tmp_path: Path) -> None:
         session.spark.sql("DROP TABLE IF EXISTS pass_through_t")
 
 
+def test_statements_about_a_table_of_spark(session: Session) -> None:
+    session.sql("CREATE TABLE pass_through_a (a INT) USING parquet")
+    for statement in (
+        "ALTER TABLE pass_through_a SET TBLPROPERTIES ('x' = 'y')",
+        "ALTER TABLE pass_through_a ADD COLUMNS (b STRING)",
+    ):
+        session.sql(statement)
+    assert session.sql("DESCRIBE TABLE pass_through_a").columns == ("col_name", "data_type", "comment")
+    assert session.sql("SHOW COLUMNS IN pass_through_a").rows == [("a",), ("b",)]
+    assert "USING parquet" in session.sql("SHOW CREATE TABLE pass_through_a").rows[0][0]
+    session.sql("DROP TABLE pass_through_a")
+    with pytest.raises(SqlExtError):
+        session.sql("DROP TABLE pass_through_a")
+
+
 def test_settings_of_spark(session: Session) -> None:
     session.sql("SET spark.sql.shuffle.partitions = 3")
     assert session.spark.conf.get("spark.sql.shuffle.partitions") == "3"
