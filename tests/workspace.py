@@ -7,7 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +93,13 @@ class Workspace:
         """Return information_schema.queries by name."""
         result = self.session().sql("SELECT * FROM information_schema.queries")
         return {row[0]: dict(zip(result.columns, row, strict=True)) for row in result.rows}
+
+    def until(self, condition: Callable[[], object], seconds: float = 120) -> None:
+        """Wait for another thread's work to show."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "it has not come in time"
+            time.sleep(0.05)
 
     def killed(self, script: str, plan: str, *, seconds: int = 180) -> None:
         """Run a script in a driver of its own, which kills itself (kill -9) where ``plan`` says.

@@ -37,16 +37,37 @@ class BatchWriter:
         self._name = name
         self._query = query
         self._lock = lock
+        self._repeated = False
+
+    def expect(self, *, repeated: bool) -> None:
+        """Say, before the Spark query starts, whether its first batch may have been written before."""
+        self._repeated = repeated
 
     def __call__(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch."""
         self._query.collect_last(self._name)
         with self._lock, quiet():
             try:
-                self._sink.write(df, batch_id)
+                if self._repeated:
+                    self._compute_and_write(df, batch_id)
+                else:
+                    self._sink.write(df, batch_id)
+                self._repeated = False
             except Exception as error:
                 self.error = error
                 raise BatchFailedError(str(error)) from error
+
+    def _compute_and_write(self, df: DataFrame, batch_id: int) -> None:
+        """Write a batch that the sink may have already: then it skips the rows, and nothing would compute them.
+
+        Spark takes the watermark from what was computed, and checks that every state was committed.
+        """
+        df.persist()
+        try:
+            df.write.format("noop").mode("overwrite").save()
+            self._sink.write(df, batch_id)
+        finally:
+            df.unpersist()
 
     def __reduce__(self) -> tuple[object, ...]:
         """Over Spark Connect batches are written in the server's Python: the sink alone goes there."""

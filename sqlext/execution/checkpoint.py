@@ -127,6 +127,13 @@ class QueryHome:
             hint="give another --checkpoint, or remove that folder",
         )
 
+    def repeats_a_batch(self) -> bool:
+        """Whether Spark begins with a batch that was begun before: its driver died, or its sink failed."""
+        if self._remote is not None:
+            return True
+        begun, done = (_last_number(Path(self.checkpoint) / name) for name in ("offsets", "commits"))
+        return begun > done
+
     def clear(self) -> None:
         """Remove the state of a run that ended; ``run.json`` stays until another run begins."""
         shutil.rmtree(self.checkpoint, ignore_errors=True)
@@ -184,10 +191,12 @@ class QueryHome:
     def _acquire(self) -> int:
         path = self.folder / "lock"
         while True:
-            self.folder.mkdir(parents=True, exist_ok=True)
             try:
+                self.folder.mkdir(parents=True, exist_ok=True)
                 descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-            except FileNotFoundError:  # whoever held it removed the folder just now
+            except (FileNotFoundError, FileExistsError):  # whoever held it removed the folder just now
+                if self.folder.exists() and not self.folder.is_dir():
+                    raise
                 continue
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -256,6 +265,12 @@ def _from_json(found: Mapping[str, object]) -> Run:
         raise TypeError("a fingerprint is an object")
     fingerprint = {str(k): (str(v[0]), str(v[1])) for k, v in prints.items()}
     return Run(str(found["run_id"]), fingerprint, bool(found["finished"]))
+
+
+def _last_number(folder: Path) -> int:
+    """Return the last batch in one of Spark's logs, -1 if there is none."""
+    numbers = [int(f.name) for f in folder.iterdir() if f.name.isdigit()] if folder.is_dir() else []
+    return max(numbers, default=-1)
 
 
 def _write(path: Path, text: str) -> None:

@@ -26,6 +26,8 @@ _JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w]*\.)+([A-Z]\w*(?:Exception|Err
 _JAVA_WRAPPERS = frozenset({"SparkException", "Py4JException", "StreamingQueryException", "ExecutionException"})
 #: How Spark begins to say that a query failed; ids and the query's plan are of no use to users.
 _TERMINATED = re.compile(r"\[STREAM_FAILED\] Query \[[^\]]*\] terminated with exception: ")
+#: The query's plan in a failure's text: it quotes our own messages, raised or not.
+_QUERY = re.compile(r"\n=== Streaming Query ===\n.*?(?=\n\s+at |\n\n?JVM stacktrace|\Z)", re.DOTALL)
 _CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
 
 
@@ -77,7 +79,7 @@ def _text(error: BaseException) -> str:
     """Return what an exception says; what is none of Spark's says little without its type."""
     module = type(error).__module__.partition(".")[0]
     known = module in ("pyspark", "py4j") or isinstance(error, OSError)
-    return str(error) if known else f"{type(error).__name__}: {error}"
+    return _QUERY.sub("\n", str(error)) if known else f"{type(error).__name__}: {error}"
 
 
 def _sentence(text: str) -> str:

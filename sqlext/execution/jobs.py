@@ -171,6 +171,7 @@ class Job:
         assert part.place is not None
         writer = _counted(part.rows).writeStream.outputMode("update" if part.updating else "append")
         writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)
+        self._writers[part.name].expect(repeated=part.place.home.repeats_a_batch())
         if self.schedule.bounded:
             writer = writer.trigger(availableNow=True)
         elif self.schedule.interval is not None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 
 import pytest
 
@@ -23,20 +21,12 @@ CREATE TABLE copies (n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/cop
 COPY = "INSERT INTO copies SELECT n FROM ticks;"
 
 
-def until(condition: Callable[[], object], seconds: float = 90) -> None:
-    """Wait for another thread's work to show."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it has not come in time"
-        threading.Event().wait(0.05)
-
-
 def test_stops_and_resumes(workspace: Workspace) -> None:
     workspace.put("a.csv", "a,1,1", "a,2,12", "b,3,13")
     script = (EVENTS, COUNTS, WINDOWED)
     query = workspace.run(*script)[-1].query
     assert query.await_termination(0.01) is False
-    until(lambda: query.progress["rows_out"] == 1)
+    workspace.until(lambda: query.progress["rows_out"] == 1)
     assert query.is_active
     assert query.progress["status"] == "running"
     assert query.progress["watermark"] == 1704067211000
@@ -50,7 +40,7 @@ def test_stops_and_resumes(workspace: Workspace) -> None:
     assert workspace.queries()["sql.counts"]["status"] == "stopped"
     workspace.put("b.csv", "a,7,14", "a,1,40")
     again = workspace.run(*script)[-1].query
-    until(lambda: again.progress["rows_out"] == 2)
+    workspace.until(lambda: again.progress["rows_out"] == 2)
     assert again.progress["rows_in"] == 2
     again.stop()
     assert [(k, n, s) for k, _, n, s in workspace.delta()] == [("a", "1", "1"), ("a", "2", "9"), ("b", "1", "3")]
@@ -120,13 +110,13 @@ def test_a_micro_batch_costs_no_catalog_io(workspace: Workspace, monkeypatch: py
     workspace.put("0.csv", "a,0,0")
     session = workspace.session()
     query = workspace.run(EVENTS, COUNTS, WINDOWED, session=session)[-1].query
-    until(lambda: query.progress["batch"] >= 1)
+    workspace.until(lambda: query.progress["batch"] >= 1)
     counting("snapshot")
     counting("commit")
     counting("_load")
     for i in range(1, 4):
         workspace.put(f"{i}.csv", f"a,{i},{i * 20}")
-        until(lambda rows=i + 1: query.progress["rows_in"] == rows)
+        workspace.until(lambda rows=i + 1: query.progress["rows_in"] == rows)
     assert calls == []
     query.stop()
     assert calls.count("commit") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext import SqlExtError
+from sqlext.execution.batches import BatchWriter
 from sqlext.execution.sink_delta import DeltaSink
 from tests.workspace import EVENTS, Workspace
 
@@ -121,3 +122,39 @@ def test_one_insert_of_a_set_fails(workspace: Workspace) -> None:
     assert workspace.delta("s") == [("1",), ("2",)]
     numbers = [int(n) for (n,) in workspace.delta("n")]
     assert sorted(numbers) == list(range(len(numbers)))
+
+
+SINKS = {
+    "append": "CREATE TABLE counts (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/counts');",
+    "upsert": """CREATE TABLE counts (k STRING, n BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+    WITH ('connector' = 'delta', 'path' = '${OUT}/counts');""",
+    "files": """CREATE TABLE counts (k STRING, n BIGINT)
+    WITH ('connector' = 'filesystem', 'path' = '${OUT}/f', 'format' = 'csv');""",
+}
+
+
+@pytest.mark.parametrize("batch", [0, 1])
+@pytest.mark.parametrize("sink", SINKS.values(), ids=SINKS)
+def test_a_repeated_batch_moves_the_watermark(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, sink: str, batch: int
+) -> None:
+    """The sink has the batch that ends the input, and skips it when it comes again: the last windows come out yet."""
+    workspace.put("a.csv", "a,1,1", "b,2,2", "a,3,12")
+    insert = """INSERT INTO counts SELECT k, COUNT(*)
+    FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end;"""
+    original = BatchWriter.__call__
+
+    def crashing(self: BatchWriter, df: object, batch_id: int) -> None:
+        original(self, df, batch_id)  # type: ignore[arg-type]
+        if batch_id == batch:
+            raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(BatchWriter, "__call__", crashing)
+        with pytest.raises(SqlExtError):
+            workspace.run(EVENTS, sink, insert)
+    query = workspace.run(EVENTS, sink, insert)[-1].query
+    rows = [tuple(line.split(",")) for line in workspace.files("f")] or workspace.delta()
+    assert len(rows) == (2 if "PRIMARY" in sink else 3)
+    assert {k for k, _ in rows} == {"a", "b"}
+    assert query.progress["state_rows"] == 0

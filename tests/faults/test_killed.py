@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.workspace import Workspace
+from tests.workspace import COUNTS, EVENTS, WINDOWED, Workspace
 
 #: Every kind of sink in one job: Delta by append and by MERGE, files, the final state in files, and a static query.
 SCRIPT = """
@@ -28,20 +28,22 @@ EXECUTE STATEMENT SET BEGIN
   INSERT INTO fixed VALUES ('one'), ('two');
 END;
 """
-SEED = 20240101
 FILES = (("a,1,1", "b,2,2"), ("a,3,12", "b,4,13"), ("a,5,31",))
-MOMENTS = ["begin:2", "before-commit:*", "after-commit:*", "after-commit:*", "heartbeat:1", "before-finish:2"]
-MOMENTS += ["after-finish:3", "between-finish:2", "between-finish:4"]
-
-
-def seeded(moments: list[str]) -> list[str]:
-    """Return the moments with a number in place of each star; the four streams have twelve batches of data."""
-    chance = random.Random(SEED)
-    return [m.replace("*", str(chance.randint(1, 12))) for m in moments]
+#: The four streams have twelve batches of data: the sink's commit is hit in some of them.
+BATCHES = random.Random(20240101).sample(range(1, 13), 3)
+MOMENTS = [
+    "begin:2",
+    f"before-commit:{BATCHES[0]}",
+    *(f"after-commit:{n}" for n in BATCHES[1:]),
+    "heartbeat:1",
+    "before-finish:2",
+    "after-finish:3",
+    "between-finish:2",
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moment", seeded(MOMENTS))
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_killed_and_restarted(workspace: Workspace, moment: str) -> None:
     for i, rows in enumerate(FILES):
         workspace.put(f"{i}.csv", *rows)
@@ -60,3 +62,23 @@ def test_killed_and_restarted(workspace: Workspace, moment: str) -> None:
     assert workspace.files("final") == ["a,3", "b,2"]
     assert workspace.delta("fixed") == [("one",), ("two",)]
     assert {q["status"] for q in workspace.queries().values()} == {"finished"}
+
+
+@pytest.mark.slow
+def test_unbounded_killed_and_restarted(workspace: Workspace) -> None:
+    """Killed when the first window had been written, and Spark did not know."""
+    workspace.put("a.csv", "a,1,1", "a,2,12", "b,3,13")
+    events = EVENTS.replace("'csv')", "'csv', 'source.monitor-interval' = '1 s')")
+    script = "\n".join((events, COUNTS, WINDOWED))
+    workspace.killed(script, "after-commit:2")
+    assert workspace.queries()["sql.counts"]["status"] == "running"
+    assert len(workspace.delta()) == 1
+    query = workspace.run(script)[-1].query
+    workspace.put("b.csv", "a,7,14", "a,1,40")
+    workspace.until(lambda: len(workspace.delta()) == 3)
+    query.stop()
+    assert workspace.delta() == [
+        ("a", "2024-01-01 00:00:00", "1", "1"),
+        ("a", "2024-01-01 00:00:10", "2", "9"),
+        ("b", "2024-01-01 00:00:10", "1", "3"),
+    ]
