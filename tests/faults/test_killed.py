@@ -30,11 +30,11 @@ END;
 """
 FILES = (("a,1,1", "b,2,2"), ("a,3,12", "b,4,13"), ("a,5,31",))
 #: The four streams have twelve batches of data: the sink's commit is hit in some of them.
-BATCHES = random.Random(20240101).sample(range(1, 13), 3)
+BATCHES = random.Random(20240101).sample(range(1, 13), 2)
 MOMENTS = [
     "begin:2",
     f"before-commit:{BATCHES[0]}",
-    *(f"after-commit:{n}" for n in BATCHES[1:]),
+    f"after-commit:{BATCHES[1]}",
     "heartbeat:1",
     "before-finish:2",
     "after-finish:3",
