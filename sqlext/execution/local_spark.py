@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import os
 import shutil
 import sys
@@ -15,7 +14,6 @@ from pathlib import Path
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
-from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from sqlext.environment import Problem, require_java, spark_problem
@@ -148,14 +146,7 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
             said = log.read_bytes()[start:].decode(errors="replace")
             raise spark_problem(said).error() from e
     SparkContext(conf=conf, gateway=gateway)
-    _keep_quiet()
     return SparkSession.builder.getOrCreate()
-
-
-def _keep_quiet() -> None:
-    """Keep PySpark from printing each error as JSON with its Java stack on top of our message."""
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def _temporary_folder() -> Path:
