@@ -2,8 +2,9 @@
 
 python tests/benchmarks/windows.py [--rows 5000000] [--runs 7] [--formats parquet json csv]
 
-Prints seconds (median) and their ratio, hand-written / ours: 1.00 is equal, more is faster than by hand. ``batches`` is the time within micro-batches: what a job pays as long as it runs. ``whole`` is from
-the call to the end: ours also checks the statement and records the query in the catalog, about 0.2 s once.
+Prints seconds (median) and their ratio, hand-written / ours: 1.00 is equal, more is faster than by hand.
+``batches`` is the time within micro-batches: what a job pays as long as it runs. ``whole`` is from the call to the
+end: ours also checks the statement and records the query in the catalog, about 0.2 s once.
 Both sides take turns in one warm session, because the machine may be shared.
 """
 
@@ -123,7 +124,8 @@ def compare(spark: SparkSession, root: Path, source: Path, format: str, window: 
 
 def _shown(times: dict[str, list[Times]], what: str) -> str:
     hand, ours = ([getattr(t, what) for t in times[name]] for name in ("hand", "ours"))
-    return f"{what}: by hand {median(hand):5.2f} s, sqlext {median(ours):5.2f} s, ratio {median(hand) / median(ours):.2f}"
+    seconds = median(hand), median(ours)
+    return f"{what}: by hand {seconds[0]:5.2f} s, sqlext {seconds[1]:5.2f} s, ratio {seconds[0] / seconds[1]:.2f}"
 
 
 def main() -> None:
