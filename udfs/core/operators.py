@@ -8,7 +8,7 @@ its keys, works on whole columns, and keeps everything it knows in one value.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 
@@ -20,12 +20,49 @@ class Clock:
     """What time it is for an operator; the same for all its buckets, and when a micro-batch is retried.
 
     Attributes:
-        watermark: milliseconds; None where the query has no event time.
+        watermark: milliseconds; None where the query has no event time; ``END`` when its input has come to its end.
+        late_watermark: the watermark of the micro-batch before, by which rows are late (rule M7): what an operator
+            upstream gave out in this batch is behind the current one. None in the first batch.
         now: the micro-batch's processing time in milliseconds; None where the operator does not ask for it.
     """
 
+    #: The watermark at the end of input: nothing will come after it.
+    END: ClassVar[int] = (1 << 63) - 1
+
     watermark: int | None = None
+    late_watermark: int | None = None
     now: int | None = None
+
+
+class Wakeup(NamedTuple):
+    """The next deadlines of a state: it has nothing to do before one of them has come (or rows have).
+
+    Attributes:
+        event: the least watermark that makes something happen, in milliseconds; None if none does.
+        processing: the same for the batch clock.
+    """
+
+    event: int | None = None
+    processing: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[State]):
+    """What one micro-batch did to a bucket.
+
+    Attributes:
+        state: the next state; the same object where nothing changed.
+        out: the rows that come out.
+        dropped_late: how many rows came too late for all their windows.
+        dropped_closed: how many rows came to a window that was closed by ONCE.
+        open_groups: how many keys and windows the state holds.
+    """
+
+    state: State
+    out: pa.Table
+    dropped_late: int = 0
+    dropped_closed: int = 0
+    open_groups: int = 0
 
 
 class BucketOperator(Protocol[State]):
