@@ -1,0 +1,123 @@
+"""Keys, bounds and partial results in one table: what a bucket keeps, and what travels to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext.udfs.core.aggregation import Aggregation
+from sqlext.udfs.core.arrow_numpy import integers, taken, whole
+from sqlext.udfs.core.equality import normalised
+from sqlext.udfs.core.groups import Groups, Ints, numbered
+
+EARLIEST, COUNTED = np.minimum, np.add
+
+
+class Kept(NamedTuple):
+    """Partial results.
+
+    Attributes:
+        keys: their keys.
+        bounds: of the pieces of windows that they are of.
+        marks: in state, up to which window end the watermark had passed when the first row came (``EARLIEST``);
+            on their way there, how many rows they are of (``COUNTED``).
+        partials: the aggregates' partial results.
+    """
+
+    keys: list[pa.Array]
+    bounds: list[Ints]
+    marks: Ints
+    partials: list[pa.Array]
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        return len(self.marks)
+
+    def take(self, places: Ints) -> Kept:
+        """Return those at some places."""
+        return Kept(
+            [taken(k, places) for k in self.keys],
+            [b[places] for b in self.bounds],
+            self.marks[places],
+            [taken(p, places) for p in self.partials],
+        )
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things lie in a table.
+
+    Attributes:
+        keys: how many key columns there are.
+        bounds: how many columns of bounds.
+        aggregation: the aggregates.
+    """
+
+    keys: int
+    bounds: int
+    aggregation: Aggregation
+
+    def read(self, table: pa.Table) -> Kept:
+        """Return what a table has; columns after the partial results are left alone."""
+        columns = [whole(c) for c in table.columns]
+        place = self.keys + self.bounds
+        bounds = [integers(c) for c in columns[self.keys : place]]
+        marks = columns[place]
+        known = np.zeros(len(marks), np.int64) if pa.types.is_null(marks.type) else integers(marks)
+        partials = columns[place + 1 : place + 1 + len(self.aggregation.partial_types)]
+        return Kept(columns[: self.keys], bounds, known, partials)
+
+    def columns(self, kept: Kept) -> list[pa.Array]:
+        """Return the columns of a table. Marks that say nothing take no space."""
+        marks = pa.array(kept.marks) if kept.marks.any() else pa.nulls(kept.rows())
+        return [*kept.keys, *(pa.array(b) for b in kept.bounds), marks, *kept.partials]
+
+    def key_columns(self, rows: pa.Table) -> list[pa.Array]:
+        """Return the keys of rows as they came."""
+        return [whole(c) for c in normalised(rows.select(range(self.keys))).columns]
+
+    def start(self, rows: pa.Table, bounds: list[Ints], positions: Ints) -> tuple[Kept, Groups]:
+        """Return partial results of rows as they came, with their numbers, and the rows' groups."""
+        keys = self.key_columns(rows)
+        groups = numbered(keys, bounds, rows.num_rows)
+        first = groups.first()
+        partials = self.aggregation.start(rows, groups, positions)
+        return Kept([taken(k, first) for k in keys], [b[first] for b in bounds], groups.sizes(), partials), groups
+
+    def merge(self, kept: Kept, marks: np.ufunc) -> tuple[Kept, Groups]:
+        """Return partial results with those of equal keys and bounds joined, and the groups of those there were.
+
+        Args:
+            kept: partial results.
+            marks: what is made of marks: ``EARLIEST`` or ``COUNTED``.
+        """
+        groups = numbered(kept.keys, kept.bounds, kept.rows())
+        if groups.count == kept.rows():
+            return kept, groups
+        first = groups.first()
+        partials = self.aggregation.merge(kept.partials, groups)
+        keys, bounds = [taken(k, first) for k in kept.keys], [b[first] for b in kept.bounds]
+        return Kept(keys, bounds, reduced(marks, kept.marks, groups), partials), groups
+
+
+def reduced(by: np.ufunc, values: Ints, groups: Groups) -> Ints:
+    """Return the values of each group joined by ``EARLIEST`` or ``COUNTED``."""
+    start = 0 if by is COUNTED else np.iinfo(np.int64).max
+    made = np.full(groups.count, start, np.int64)
+    by.at(made, groups.ids, values)
+    return made
+
+
+def together(first: Kept, second: Kept) -> Kept:
+    """Return the rows of both."""
+    if not first.rows():
+        return second
+    return Kept(
+        [pa.concat_arrays([a, b]) for a, b in zip(first.keys, second.keys, strict=True)],
+        [np.concatenate([a, b]) for a, b in zip(first.bounds, second.bounds, strict=True)],
+        np.concatenate([first.marks, second.marks]),
+        [pa.concat_arrays([a, b]) for a, b in zip(first.partials, second.partials, strict=True)],
+    )
