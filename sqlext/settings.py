@@ -21,7 +21,9 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "table.exec.source.rowtime-null-handling": ("fail", "drop", "skip_watermark"),
     "table.exec.sink.not-null-enforcer": ("error", "drop"),
 }
-_OWN = tuple(k for k in _CHOICES if k.startswith("sqlext."))
+#: Keys of our own that take any text.
+_TEXTS = ("sqlext.clock",)
+_OWN = (*(k for k in _CHOICES if k.startswith("sqlext.")), *_TEXTS)
 _DEFAULTS = {
     "sqlext.expressions": "spark",
     "sqlext.sink.updates": "refuse",

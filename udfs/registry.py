@@ -16,21 +16,29 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+#: Under this name and the operator's, Spark's progress has what an operator counted in a micro-batch: rows ``late``
+#: and ``closed`` (dropped), groups ``open``.
+OBSERVED = "sqlext operator "
+COUNTS = ("late", "closed", "open")
+
+
 class StatefulFunction(Protocol):
     """An operator with state over a streaming DataFrame."""
 
-    def apply(self, frame: DataFrame, arguments: Mapping[str, Any]) -> DataFrame:
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None) -> DataFrame:
         """Return the operator's output.
 
         Args:
             frame: its input; event time, where it needs one, is a plain BIGINT of milliseconds.
             arguments: those of the plan's node.
+            ticks: a stream of one column ``now``, ms since 1970 UTC, for an operator that asks what time it is.
         """
 
 
 #: Name -> module and attribute of a function without arguments that makes the operator: imported when first used.
 _BUILT_IN: dict[str, tuple[str, str]] = {
     "distinct": ("sqlext.udfs.processors.distinct", "Distinct"),
+    "window": ("sqlext.udfs.processors.windows", "WindowFunction"),
 }
 _registered: dict[str, Callable[[], StatefulFunction]] = {}
 

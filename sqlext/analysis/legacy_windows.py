@@ -11,7 +11,8 @@ from sqlext.analysis.intervals import interval_millis
 from sqlext.analysis.scope import Scope
 from sqlext.analysis.shapes import shape
 from sqlext.analysis.substitution import substitute
-from sqlext.analysis.windows import require_rowtime, wall_clock_of
+from sqlext.analysis.time_attributes import require_time
+from sqlext.analysis.windows import over_time, wall_clock_of
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node
 from sqlext.dialect.query_nodes import GroupBy, GroupingSets, Select
 from sqlext.errors import SqlExtError
@@ -21,7 +22,7 @@ from sqlext.plan.windows import WindowKind, WindowSpec
 #: Names of the columns that stand for the window; no user can write them without backticks.
 NAMES = ("__window_start", "__window_end", "__window_time")
 _FUNCTIONS = {"TUMBLE": 2, "HOP": 3, "SESSION": 2}
-_PARTS = {"START": 0, "END": 1, "ROWTIME": 2}
+_PARTS = {"START": 0, "END": 1, "ROWTIME": 2, "PROCTIME": 2}
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,10 @@ def find_legacy_window(select: Select, scope: Scope) -> LegacyWindow | None:
             span=first.span,
             hint=f"use the column `{'.'.join(inner.parts)}` itself" if inner else None,
         )
-    require_rowtime(found.column, first.span, f"GROUP BY {call.function}")
-    return LegacyWindow(call, found.column, _spec(call, wall_clock_of(found.column, scope.zone)))
+    what = f"GROUP BY {call.function}"
+    require_time(found.column, first.span, what)
+    spec = _spec(call, wall_clock_of(found.column, scope.zone))
+    return LegacyWindow(call, found.column, over_time(spec, found.column, first.span, what))
 
 
 def _spec(call: Call, wall_clock: str | None) -> WindowSpec:
@@ -100,7 +103,7 @@ def replace_legacy_window(select: Select, window: LegacyWindow, scope: Scope) ->
         if not isinstance(node, Call) or "_" not in node.function:
             return None
         function, _, part = node.function.rpartition("_")
-        if function not in _FUNCTIONS or part not in (*_PARTS, "PROCTIME"):
+        if function not in _FUNCTIONS or part not in _PARTS:
             return None
         if (function, tuple(shape(a, scope) for a in node.args)) != (window.call.function, arguments):
             raise SqlExtError(
@@ -109,8 +112,9 @@ def replace_legacy_window(select: Select, window: LegacyWindow, scope: Scope) ->
                 span=node.span,
                 hint=f"GROUP BY {window.call.span.text}",
             )
-        if part == "PROCTIME":
-            raise SqlExtError("TIME-001", f"{node.function} needs a processing-time window", span=node.span)
+        if (part == "PROCTIME") is not window.spec.processing and part in ("PROCTIME", "ROWTIME"):
+            kind = "an event-time" if part == "ROWTIME" else "a processing-time"
+            raise SqlExtError("TIME-001", f"{node.function} needs {kind} window", span=node.span)
         return ColumnRef(node.span, (NAMES[_PARTS[part]],))
 
     assert select.group_by is not None

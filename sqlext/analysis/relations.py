@@ -9,12 +9,13 @@ from sqlext.analysis.environment import Environment
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.scans import scan_table
 from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.time_attributes import require_time
 from sqlext.analysis.windows import (
     WINDOW_FUNCTIONS,
     WindowCall,
     assign_windows,
     check_multiple,
-    require_rowtime,
+    over_time,
     wall_clock_of,
 )
 from sqlext.catalog.model import View
@@ -137,8 +138,9 @@ class RelationBinder:
         inner = RelationBinder(self.queries)
         node = inner.bind(argument.relation)
         found = inner.scope().find(call.descriptor())
-        require_rowtime(found.column, call.descriptor().span, f"{call.function}")
+        require_time(found.column, call.descriptor().span, call.function)
         spec = call.spec(wall_clock_of(found.column, self.env.zone))
+        spec = over_time(spec, found.column, call.descriptor().span, call.function)
         if self.env.mode == "flink":
             check_multiple(call, spec)
         keys = tuple(inner.scope().bare(k) for k in argument.partition_by)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.calls import is_aggregate
+from sqlext.analysis.firings import Grouped, find_firing
 from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.legacy_windows import NAMES, find_legacy_window, replace_legacy_window
@@ -33,6 +34,7 @@ from sqlext.dialect.query_nodes import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.firing import Firing
 from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.source import Span
 
@@ -64,7 +66,7 @@ class SelectBinder:
             SqlExtError: NAME-..., TYPE-..., TIME-..., WINDOW-... for what is wrong, LATER-... for what waits.
         """
         if select.emit is not None:
-            raise needs_operator("LATER-410", "EMIT", select.emit)
+            raise needs_operator("LATER-410", "EMIT", select.emit.span)
         if select.qualify is not None:
             raise needs_operator("LATER-510", "QUALIFY", select.qualify.span)
         node, scope = self._from(select)
@@ -118,14 +120,6 @@ class SelectBinder:
                 raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span)
             if isinstance(part, Call) and part.over is not None and node.streaming:
                 raise needs_operator("LATER-511", f"{part.name} OVER", part.span)
-            if (
-                isinstance(part, Call)
-                and part.distinct
-                and node.streaming
-                and is_aggregate(part, self.mode)
-                and part.function not in ("MIN", "MAX")
-            ):
-                raise needs_operator("LATER-403", f"{part.name}(DISTINCT ...)", part.span)
 
     def _refuse_emit_settings(self, select: Select) -> None:
         """Refuse Flink's emit strategy of windows rather than ignore it."""
@@ -134,7 +128,8 @@ class SelectBinder:
                 raise needs_operator("LATER-410", f"'table.exec.emit.{phase}.enabled' = 'true'", select.span)
 
     def _project(self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode) -> nodes.PlanNode:
-        _refuse_session_rows(node)
+        if node.streaming:
+            node = _session_rows(node)
         builder = OutputBuilder(scope)
         for item in items:
             builder.add(item.name, item.expr, item.found)
@@ -166,11 +161,14 @@ class SelectBinder:
                 assert item.found is not None
                 reference = ColumnRef(item.span, (item.found.relation.alias, item.found.column.name))
                 builder.add(item.name, reference, None, grouped=True)
+        if self._sessions_of_others(node, grouping):
+            node = _session_rows(node)
+        firing = self._firing(select, items, scope, node, grouping)
         keys: tuple[str, ...] = ()
-        final = grouping.window is not None or not node.streaming
+        final = (grouping.window is not None or not node.streaming) and (firing is None or firing.once)
         if not final:
             keys = builder.add_keys(grouping.expressions, has_sets=grouping.has_sets)
-        session_key = self._session_key(select, node, grouping) if node.streaming else None
+        session_key = _session_key(node, grouping) if node.streaming and firing is None else None
         return nodes.Aggregate(
             tuple(builder.columns),
             node,
@@ -183,26 +181,37 @@ class SelectBinder:
             select.having,
             final,
             keys,
+            firing,
         )
 
-    def _session_key(self, select: Select, node: nodes.PlanNode, grouping: Grouping) -> str | None:
-        """Return the constant key that a session without keys needs in Spark, None for other windows."""
-        assign = _assignment(node, grouping.window)
-        if assign is None or assign.spec.kind is not WindowKind.SESSION:
+    def _firing(
+        self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping
+    ) -> Firing | None:
+        if not node.streaming:
             return None
+        expressions = [i.expr for i in items if i.expr is not None]
+        assign = _assignment(node, grouping.window)
+        return find_firing(Grouped(select, node, scope, grouping, expressions, assign))
+
+    def _sessions_of_others(self, node: nodes.PlanNode, grouping: Grouping) -> bool:
+        """Whether sessions are grouped by other keys than they are made by: then their rows must be known first."""
+        assign = _assignment(node, grouping.window)
+        if assign is None or assign.spec.kind is not WindowKind.SESSION or not node.streaming:
+            return False
         if grouping.has_sets:
-            raise needs_operator("LATER-404", "GROUPING SETS over SESSION", select.span)
+            return True
         declared = set(assign.spec.session_keys)
         grouped = {f.column.physical for e in grouping.expressions if (f := grouping.scope.bare(e)) is not None}
         legacy = any(c.name == NAMES[0] for c in assign.columns)
-        if not legacy and (declared != grouped or len(grouping.expressions) != len(declared)):
-            raise needs_operator(
-                "LATER-404",
-                "SESSION with other keys in GROUP BY than in PARTITION BY",
-                select.span,
-                hint="SESSION(TABLE t PARTITION BY k, ...) goes with GROUP BY window_start, window_end, k",
-            )
-        return assign.time.physical if not grouping.expressions else None
+        return not legacy and (declared != grouped or len(grouping.expressions) != len(declared))
+
+
+def _session_key(node: nodes.PlanNode, grouping: Grouping) -> str | None:
+    """Return the constant key that a session without keys needs in Spark, None for other windows."""
+    assign = _assignment(node, grouping.window)
+    if assign is None or assign.spec.kind is not WindowKind.SESSION or assign.by_rows:
+        return None
+    return assign.time.physical if not grouping.expressions else None
 
 
 def _assign_legacy(
@@ -232,10 +241,13 @@ def _assignment(node: nodes.PlanNode, window: str | None) -> nodes.AssignWindows
     return node if window is not None else None
 
 
-def _refuse_session_rows(node: nodes.PlanNode) -> None:
+def _session_rows(node: nodes.PlanNode) -> nodes.PlanNode:
+    """Return a FROM in which the rows of a session are looked at one by one, if it has sessions."""
     inner = node.input if isinstance(node, nodes.Aliased) else node
-    if isinstance(inner, nodes.AssignWindows) and inner.spec.kind is WindowKind.SESSION and node.streaming:
-        raise needs_operator("LATER-406", "SESSION without GROUP BY", None)
+    if not isinstance(inner, nodes.AssignWindows) or inner.spec.kind is not WindowKind.SESSION:
+        return node
+    rows = replace(inner, by_rows=True)
+    return replace(node, input=rows) if isinstance(node, nodes.Aliased) else rows
 
 
 def _expand(star: Star, scope: Scope) -> list[Item]:

@@ -6,12 +6,11 @@ Argument rules are those of Flink's window TVF page and of what Flink 2.3 refuse
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from sqlext.analysis.intervals import interval_millis
 from sqlext.analysis.later import needs_operator
-from sqlext.analysis.time_attributes import require_time
 from sqlext.dialect.expression_nodes import ColumnRef, Expr, Literal, NamedArgument, Node
 from sqlext.dialect.query_nodes import Descriptor, TableArgument, TableFunction
 from sqlext.errors import SqlExtError, did_you_mean
@@ -120,12 +119,9 @@ class WindowCall:
         offset = self.millis("OFFSET", 0)
         if abs(offset) >= size:
             self._fail("OFFSET", f"the offset of {self.function} must be shorter than {size} ms")
-        if self.function == "CUMULATE":
-            if size % slide:
-                self._fail("SIZE", f"SIZE of CUMULATE must be a multiple of STEP ({size} ms, {slide} ms)")
-            raise needs_operator("LATER-401", "CUMULATE", self.span)
-        kind = WindowKind.HOP if self.function == "HOP" else WindowKind.TUMBLE
-        return WindowSpec(kind, size, slide, offset, wall_clock)
+        if self.function == "CUMULATE" and size % slide:
+            self._fail("SIZE", f"SIZE of CUMULATE must be a multiple of STEP ({size} ms, {slide} ms)")
+        return WindowSpec(WindowKind[self.function], size, slide, offset, wall_clock)
 
     def _positive(self, name: str) -> int:
         millis = self.millis(name)
@@ -173,8 +169,9 @@ def assign_windows(
 
 
 def is_custom(spec: WindowSpec) -> bool:
-    """Whether Spark's ``window()`` cannot make these windows: gaps, or aligned to a zone's wall clock."""
-    return spec.has_gaps or (spec.wall_clock is not None and spec.kind is not WindowKind.SESSION)
+    """Whether Spark's ``window()`` cannot make these windows: CUMULATE, gaps, or aligned to a zone's wall clock."""
+    aligned = spec.wall_clock is not None and spec.kind is not WindowKind.SESSION
+    return spec.kind is WindowKind.CUMULATE or spec.has_gaps or aligned
 
 
 def window_columns(spec: WindowSpec, time: PlanColumn, physical: str, names: Sequence[str]) -> tuple[PlanColumn, ...]:
@@ -188,10 +185,11 @@ def window_columns(spec: WindowSpec, time: PlanColumn, physical: str, names: Seq
         start, end = Part.START, Part.END
     bound = timestamp(3).not_null()
     mark = Part.CUSTOM_TIME if is_custom(spec) else Part.TIME
+    kind = Time.PROCTIME if spec.processing else Time.ROWTIME
     return (
         PlanColumn(names[0], bound, physical, start),
         PlanColumn(names[1], bound, physical, end),
-        PlanColumn(names[2], _time_type(time), physical, mark, Time.ROWTIME),
+        PlanColumn(names[2], _time_type(time), physical, mark, kind),
     )
 
 
@@ -206,11 +204,13 @@ def wall_clock_of(time: PlanColumn, zone: str) -> str | None:
     return zone if ltz and zone != "UTC" else None
 
 
-def require_rowtime(column: PlanColumn, span: Span, what: str) -> None:
-    """Check that a window's time column is an event-time attribute (TIME-001, LATER-402)."""
-    require_time(column, span, what)
-    if column.time is Time.PROCTIME:
-        raise needs_operator("LATER-402", f"{what} over processing time", span)
+def over_time(spec: WindowSpec, column: PlanColumn, span: Span, what: str) -> WindowSpec:
+    """Return windows over a time attribute: of event time, or of processing time if it is that."""
+    if column.time is not Time.PROCTIME:
+        return spec
+    if spec.wall_clock is not None and spec.kind is not WindowKind.SESSION:
+        raise needs_operator("LATER-402", f"{what} over processing time by the clock of {spec.wall_clock}", span)
+    return replace(spec, processing=True)
 
 
 def _free(name: str, taken: set[str], suffix: str = "_1") -> str:

@@ -5,6 +5,7 @@
     run.json         the run's id, its plan's fingerprint, whether it came to its end
     checkpoint/      Spark's own checkpoint (where ``--checkpoint`` is no local folder: below that)
     heartbeat/       the row that ends a bounded input
+    ticks/           the tick with which it begins, where an operator asks what time it is
     staging/         what a sink keeps until the end
 """
 
@@ -16,6 +17,7 @@ import json
 import os
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -83,6 +85,16 @@ class QueryHome:
         """The folder of the row that ends a bounded input."""
         return self.folder / "heartbeat"
 
+    @property
+    def ticks(self) -> Path:
+        """The folder of the tick with which it begins."""
+        return self.folder / "ticks"
+
+    @property
+    def own_sources(self) -> tuple[str, ...]:
+        """Folders that it reads as streams and that are none of the user's."""
+        return str(self.heartbeat), str(self.ticks)
+
     def run(self) -> Run | None:
         """Return the run that was begun here last, None if there is none.
 
@@ -138,6 +150,7 @@ class QueryHome:
         """Remove the state of a run that ended; ``run.json`` stays until another run begins."""
         shutil.rmtree(self.checkpoint, ignore_errors=True)
         shutil.rmtree(self.heartbeat, ignore_errors=True)
+        shutil.rmtree(self.ticks, ignore_errors=True)
         shutil.rmtree(self.staging, ignore_errors=True)
 
     def begin(self, run: Run) -> None:
@@ -153,18 +166,24 @@ class QueryHome:
 
     def write_heartbeat(self) -> None:
         """Put the row that moves the watermark to the end of time, once; in place in one step."""
-        self.heartbeat.mkdir(exist_ok=True)
-        target = self.heartbeat / "end.txt"
-        if not target.exists():
-            temporary = self.folder / "end.tmp"
-            temporary.write_text("9999-01-01 00:00:00Z\n", encoding="utf-8")
-            temporary.replace(target)
+        self._put(self.heartbeat / "end.txt", "9999-01-01 00:00:00Z\n")
+
+    def write_first_tick(self) -> None:
+        """Put the tick with which a query begins, once; the time is now."""
+        self._put(self.ticks / "start.txt", f"{time.time_ns() // 1_000_000}\n")
 
     def close(self) -> None:
         """Give the folder free for another driver; a second time does nothing."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
+
+    def _put(self, target: Path, text: str) -> None:
+        target.parent.mkdir(exist_ok=True)
+        if not target.exists():
+            temporary = self.folder / f"{target.name}.tmp"
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(target)
 
     def remove(self) -> None:
         """Remove the query's state and give its folder free."""

@@ -40,6 +40,7 @@ from sqlext.execution.sink_plain import CollectSink
 from sqlext.execution.sinks import SinkContext, open_sink
 from sqlext.execution.spark_tables import spark_columns
 from sqlext.execution.state import State
+from sqlext.execution.ticks import TickSource
 from sqlext.execution.views import open_script
 from sqlext.plan.fingerprint import Fingerprint, digest, fingerprint
 from sqlext.plan.nodes import EXISTS, PlanNode
@@ -130,9 +131,11 @@ class SparkHandler:
         home = QueryHome(Path(tempfile.mkdtemp(prefix="sqlext-")), name)
         with ExitStack() as undo, self._settings(env, [script]):
             undo.callback(home.remove)
-            rows = self._open(script, env, home, statement.span)
-            part = Part(name, statement.span, rows, sink, name, script.updating, Place(home, Run("select", {})))
-            part = replace(part, heartbeat=script.heartbeat, closes_late=closes_late(plan, env.zone))
+            rows = self._open(script, env, home, statement.span, runs=not bounded)
+            part = Part(name, statement.span, rows, sink, name, script.output_mode, Place(home, Run("select", {})))
+            part = replace(
+                part, heartbeat=script.heartbeat, closes_late=closes_late(plan, env.zone), ticks=script.ticks
+            )
             schedule = Schedule(bounded, interval=self.options.interval)
             job = Job(self.spark_session, name, [part], schedule, lambda: self._settings(env, [script]), _Remove(home))
             undo.pop_all()
@@ -146,7 +149,7 @@ class SparkHandler:
         name = self.state.settings.get("pipeline.name") or drafts[0].name
         with ExitStack() as held, self._settings(env, scripts):
             places = self._places(drafts, schedule, held)
-            parts = [self._insert_part(d, p, env) for d, p in zip(drafts, places, strict=True)]
+            parts = [self._insert_part(d, p, env, schedule) for d, p in zip(drafts, places, strict=True)]
             records = [self._record(statement, d, p.home) for d, p in zip(drafts, places, strict=True) if p is not None]
             log = QueryRecords(self.state.catalog, self.folder, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self._settings(env, scripts), log)
@@ -177,7 +180,7 @@ class SparkHandler:
         runs = plan_runs(found, restart_finished=schedule.bounded and schedule.finish)
         return [Place(home, run) for home, run in zip(homes, runs, strict=True)]
 
-    def _insert_part(self, draft: Draft, place: Place | None, env: Environment) -> Part:
+    def _insert_part(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> Part:
         insert, script = draft.insert, draft.script
         context = SinkContext(
             query=draft.name,
@@ -189,11 +192,13 @@ class SparkHandler:
             staging=str(place.home.staging) if place else None,
             properties=tuple(to_properties(insert.table).items()),
         )
-        rows = self._open(script, env, place.home if place else None, insert.span)
+        home = place.home if place else None
+        rows = self._open(script, env, home, insert.span, runs=not schedule.bounded)
         spec = connector_of(insert.table).write_spec(insert.table)
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
-        part = Part(draft.name, insert.span, rows, sink, insert.table.name.plain, script.updating, place)
-        return replace(part, heartbeat=script.heartbeat, closes_late=closes_late(insert.plan, env.zone))
+        part = Part(draft.name, insert.span, rows, sink, insert.table.name.plain, script.output_mode, place)
+        late = closes_late(insert.plan, env.zone)
+        return replace(part, heartbeat=script.heartbeat, closes_late=late, ticks=script.ticks)
 
     def _record(self, statement: ast.Statement, draft: Draft, home: QueryHome) -> QueryRecord:
         return QueryRecord(
@@ -212,10 +217,14 @@ class SparkHandler:
             rows = _guarded(lambda: [tuple(r) for r in frame.collect()], span)
         return Result(frame.columns, rows, frame=lambda: frame)
 
-    def _open(self, script: SparkScript, env: Environment, home: QueryHome | None, span: Span) -> DataFrame:
+    def _open(
+        self, script: SparkScript, env: Environment, home: QueryHome | None, span: Span, *, runs: bool = False
+    ) -> DataFrame:
+        heartbeat = home.heartbeat if home else None
+        ticks = TickSource(home.ticks, runs, env.settings.get("sqlext.clock")) if home else None
         try:
             with quiet():
-                return open_script(self.spark_session, script, env.zone, home.heartbeat if home else None)
+                return open_script(self.spark_session, script, env.zone, heartbeat, ticks)
         except PySparkException as error:
             raise refused(error, span) from error
         except SqlExtError as error:

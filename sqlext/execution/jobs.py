@@ -42,10 +42,11 @@ class Part:
     Attributes:
         span: the statement, for messages.
         target: what it writes to; two parts with one target write in turns.
-        updating: whether rows given out before may change.
+        output_mode: Spark's: ``update`` where rows given out before may change.
         place: None for a job without a stream, which has no state.
         heartbeat: whether its input ends with a row that moves the watermark to the end of time.
         closes_late: whether that row must wait until the data is through (sources that come in several batches).
+        ticks: whether its operators ask what time it is.
     """
 
     name: str
@@ -53,10 +54,11 @@ class Part:
     rows: DataFrame
     sink: Sink
     target: str
-    updating: bool = False
+    output_mode: str = "append"
     place: Place | None = None
     heartbeat: bool = False
     closes_late: bool = False
+    ticks: bool = False
 
     @property
     def streaming(self) -> bool:
@@ -114,7 +116,7 @@ class Job:
         self.parts = parts
         self.schedule = schedule
         streaming = any(p.place is not None for p in parts)
-        counted = {p.name: Progress(str(p.place.home.heartbeat) if p.place else None) for p in parts}
+        counted = {p.name: Progress(p.place.home.own_sources if p.place else ()) for p in parts}
         self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded)
         self._settings = settings
         self._log = log
@@ -147,6 +149,8 @@ class Job:
         for part in self.parts:
             if part.place is not None and not part.complete:
                 part.place.home.begin(part.place.run)
+                if part.ticks:
+                    part.place.home.write_first_tick()
                 if self.schedule.bounded and part.heartbeat and not part.closes_late:
                     part.place.home.write_heartbeat()
 
@@ -169,7 +173,7 @@ class Job:
 
     def _start(self, part: Part) -> StreamingQuery:
         assert part.place is not None
-        writer = _counted(part.rows).writeStream.outputMode("update" if part.updating else "append")
+        writer = _counted(part.rows).writeStream.outputMode(part.output_mode)
         writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)
         self._writers[part.name].expect(repeated=part.place.home.repeats_a_batch())
         if self.schedule.bounded:
@@ -183,15 +187,12 @@ class Job:
 
     def _write_at_once(self, part: Part) -> None:
         """Write a query over static tables alone: one batch, now."""
-        from pyspark.sql import Observation, functions
-
-        counted = Observation(ROWS_OUT)
         try:
-            part.sink.write(part.rows.observe(counted, functions.count(functions.lit(1)).alias("n")), 0)
+            written = _write_again(part) if part.place is not None else _write_once(part)
             part.sink.finish(self.spark)
         except Exception as error:
             raise run_error(error, part.span) from error
-        self.query.wrote(part.name, int(counted.get["n"]))
+        self.query.wrote(part.name, written)
         if part.place is not None:
             part.place.home.finish(part.place.run)
 
@@ -277,6 +278,28 @@ class Job:
 def _await(query: StreamingQuery) -> None:
     with quiet():
         query.awaitTermination()
+
+
+def _write_once(part: Part) -> int:
+    """Write rows that no earlier run can have written; return how many."""
+    from pyspark.sql import Observation, functions
+
+    counted = Observation(ROWS_OUT)
+    part.sink.write(part.rows.observe(counted, functions.count(functions.lit(1)).alias("n")), 0)
+    return int(counted.get["n"])
+
+
+def _write_again(part: Part) -> int:
+    """Write rows that the sink may have already; return how many.
+
+    Then nothing computes them, and an observation of them would be waited for without end.
+    """
+    rows = part.rows.persist()
+    try:
+        part.sink.write(rows, 0)
+        return rows.count()
+    finally:
+        rows.unpersist()
 
 
 def _counted(rows: DataFrame) -> DataFrame:

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from sqlext.udfs.registry import OBSERVED
+
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 #: Name of the observation that counts the rows given to the sink.
 ROWS_OUT = "sqlext_rows_out"
+#: How Spark describes the source of the ticks of a clock that runs.
+_CLOCK = "RateStreamV2"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -39,11 +43,11 @@ class Progress:
     """Of one query of a job.
 
     Args:
-        heartbeat: the folder of the row that ends its input: that row is none of the user's.
+        own: folders of sources of our own (the row that ends its input, ticks): their rows are none of the user's.
     """
 
-    def __init__(self, heartbeat: str | None = None) -> None:
-        self._heartbeat = heartbeat
+    def __init__(self, own: tuple[str, ...] = ()) -> None:
+        self._own = own
         self._lock = threading.Lock()
         self._before = Counts()  # of all batches but the one that was reported last
         self._last = Counts()
@@ -84,18 +88,18 @@ class Progress:
         self._key, self._last = key, self._counts(report)
         watermark = _watermark(report)
         self._watermark = watermark if watermark is not None else self._watermark
-        self._state_rows = sum(op.numRowsTotal for op in report.stateOperators)
+        self._state_rows = _open(report)
 
     def _counts(self, report: StreamingQueryProgress) -> Counts:
         return Counts(
             int("addBatch" in report.durationMs),
-            sum(s.numInputRows for s in report.sources if not self._is_heartbeat(s.description)),
+            sum(s.numInputRows for s in report.sources if not self._is_own(s.description)),
             _rows_out(report),
-            sum(op.numRowsDroppedByWatermark for op in report.stateOperators),
+            sum(op.numRowsDroppedByWatermark for op in report.stateOperators) + _counted(report, "late", "closed"),
         )
 
-    def _is_heartbeat(self, description: str) -> bool:
-        return self._heartbeat is not None and description.endswith(f"{self._heartbeat}]")
+    def _is_own(self, description: str) -> bool:
+        return description.startswith(_CLOCK) or any(description.endswith(f"{folder}]") for folder in self._own)
 
 
 def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
@@ -106,6 +110,18 @@ def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     names = ("batch", "rows_in", "rows_out", "state_rows", "rows_dropped")
     sums = {name: sum(p[name] for p in parts.values()) for name in names}
     return {**sums, "watermark": min(watermarks) if watermarks else None}
+
+
+def _open(report: StreamingQueryProgress) -> int:
+    """Return how many groups and windows are open; an operator of ours counts its own, Spark its buckets."""
+    native = (op.numRowsTotal for op in report.stateOperators if not op.operatorName.startswith("transformWithState"))
+    return sum(native) + _counted(report, "open")
+
+
+def _counted(report: StreamingQueryProgress, *names: str) -> int:
+    """Return what operators of ours have counted."""
+    rows = (row for name, row in report.observedMetrics.items() if name.startswith(OBSERVED))
+    return sum(int(row[name] or 0) for row in rows for name in names)
 
 
 def _watermark(report: StreamingQueryProgress) -> int | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
 from sqlext.execution.sources import open_batch, open_stream
+from sqlext.execution.ticks import TickSource
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import (
     HEARTBEAT_VIEW,
@@ -25,9 +26,13 @@ if TYPE_CHECKING:
 
 #: Spark's mark of an event-time column (EventTimeWatermark.delayKey); its value does not matter to operators.
 _EVENT_TIME = {"spark.watermarkDelayMs": 0}
+#: Spark's mark of a column that its own ``window()`` made (TimeWindow.marker).
+_WINDOW = {"spark.timeWindow": True}
 
 
-def open_script(spark: SparkSession, script: SparkScript, zone: str, heartbeat: Path | None) -> DataFrame:
+def open_script(
+    spark: SparkSession, script: SparkScript, zone: str, heartbeat: Path | None, ticks: TickSource | None
+) -> DataFrame:
     """Return the script's query as a DataFrame, its views registered under their names.
 
     Raises:
@@ -40,7 +45,7 @@ def open_script(spark: SparkSession, script: SparkScript, zone: str, heartbeat: 
         heartbeat.mkdir(parents=True, exist_ok=True)
         spark.readStream.format("text").load(str(heartbeat)).createOrReplaceTempView(HEARTBEAT_VIEW)
     for step in script.steps:
-        _take(spark, step).createOrReplaceTempView(step.view)
+        _take(spark, step, ticks).createOrReplaceTempView(step.view)
     return spark.sql(script.query)
 
 
@@ -50,7 +55,7 @@ def _open_source(spark: SparkSession, source: SourceView, zone: str) -> None:
     frame.createOrReplaceTempView(source.view)
 
 
-def _take(spark: SparkSession, step: Step) -> DataFrame:
+def _take(spark: SparkSession, step: Step, ticks: TickSource | None) -> DataFrame:
     if isinstance(step, SqlView):
         return spark.sql(step.sql)
     if isinstance(step, TagView):
@@ -59,12 +64,14 @@ def _take(spark: SparkSession, step: Step) -> DataFrame:
         schema = ", ".join(f"{identifier(n)} {t}" for n, t in step.columns)
         return spark.createDataFrame([tuple(r) for r in step.rows], schema)
     assert isinstance(step, OperatorView)
-    return operator(step.function).apply(spark.table(step.input), dict(step.arguments))
+    opened = ticks.open(spark, step.ticks) if ticks is not None else None
+    return operator(step.function).apply(spark.table(step.input), dict(step.arguments), opened)
 
 
 def _tagged(spark: SparkSession, step: TagView) -> DataFrame:
     from pyspark.sql import functions
 
     frame = spark.table(step.input)
-    column = functions.col(identifier(step.column)).alias(step.column, metadata=_EVENT_TIME)
+    metadata = {**_EVENT_TIME, **(_WINDOW if step.window else {})}
+    column = functions.col(identifier(step.column)).alias(step.column, metadata=metadata)
     return frame.withColumns({step.column: column})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from sqlext.catalog.model import Table
 from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import GroupingSets, OrderItem
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.firing import Firing
 from sqlext.plan.windows import WindowSpec
 
 if TYPE_CHECKING:
@@ -167,13 +168,15 @@ class Aliased(Unary):
 class AssignWindows(Unary):
     """A window function: the input's columns and the window of each row as a struct in ``physical``.
 
-    ``custom`` windows are not Spark's ``window()``: their struct is computed and tagged by us.
+    ``custom`` windows are not Spark's ``window()``: their struct is computed and tagged by us. ``by_rows``: sessions
+    whose rows are looked at one by one, not only in an aggregate; an operator keeps them until their session ends.
     """
 
     spec: WindowSpec
     time: PlanColumn
     physical: str
     custom: bool = False
+    by_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,7 @@ class Aggregate(Unary):
     having: Expr | None = None
     final: bool = True  # append-only: windowed, or over static input
     key_columns: tuple[str, ...] = ()
+    firing: Firing | None = None  # kept by an operator of ours
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -212,6 +216,35 @@ class Aggregate(Unary):
     def updating(self) -> bool:
         """Whether a group's row may change after it was given out."""
         return not self.final
+
+    def grouping_expressions(self) -> tuple[Expr, ...]:
+        """Return every single expression of GROUP BY, those inside GROUPING SETS too."""
+        return tuple(e for item in self.group_by for e in _single(item))
+
+    def assignment(self) -> AssignWindows | None:
+        """Return where its rows get the window that it groups by, None without one."""
+        node = self.input
+        while self.window is not None and not isinstance(node, AssignWindows):
+            if len(node.inputs) != 1 or isinstance(node, Aggregate):
+                return None
+            node = node.inputs[0]
+        return node if isinstance(node, AssignWindows) else None
+
+    def without_windows(self) -> PlanNode:
+        """Return its input without the window function that stands in its FROM."""
+        below = self.input
+        if isinstance(below, Aliased) and isinstance(below.input, AssignWindows):
+            return replace(below, input=below.input.input, columns=below.input.input.columns)
+        return below.input if isinstance(below, AssignWindows) else below
+
+
+def _single(item: Expr | GroupingSets) -> Iterator[Expr]:
+    if not isinstance(item, GroupingSets):
+        yield item
+        return
+    for group in item.sets:
+        for member in group:
+            yield from _single(member)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Windows of event time, in milliseconds; ``[start, end)``, ``window_time`` is ``end - 1 ms``."""
+"""Windows, in milliseconds; ``[start, end)``, ``window_time`` is ``end - 1 ms``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ class WindowKind(Enum):
 
     TUMBLE = "TUMBLE"
     HOP = "HOP"
+    CUMULATE = "CUMULATE"
     SESSION = "SESSION"
 
 
@@ -20,10 +21,11 @@ class WindowSpec:
 
     Attributes:
         size: milliseconds; the gap of SESSION.
-        slide: milliseconds; equals size for TUMBLE; 0 for SESSION.
+        slide: milliseconds; the step of CUMULATE; equals size for TUMBLE; 0 for SESSION.
         offset: milliseconds since 1970 that windows are aligned to.
         wall_clock: the zone whose wall clock aligns the windows (a TIMESTAMP_LTZ rowtime), None for UTC.
         session_keys: physical columns that partition SESSION.
+        processing: whether they are windows of processing time.
     """
 
     kind: WindowKind
@@ -32,6 +34,7 @@ class WindowSpec:
     offset: int = 0
     wall_clock: str | None = None
     session_keys: tuple[str, ...] = ()
+    processing: bool = False
 
     @property
     def has_gaps(self) -> bool:
@@ -41,10 +44,12 @@ class WindowSpec:
     def __str__(self) -> str:
         """Return it as EXPLAIN prints it."""
         parts = [f"{self.size} ms"]
-        if self.kind is WindowKind.HOP:
+        if self.kind in (WindowKind.HOP, WindowKind.CUMULATE):
             parts.insert(0, f"every {self.slide} ms")
         if self.offset:
             parts.append(f"offset {self.offset} ms")
         if self.wall_clock:
             parts.append(f"wall clock of {self.wall_clock}")
+        if self.processing:
+            parts.append("processing time")
         return f"{self.kind.value}({', '.join(parts)})"

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sqlext.analysis.scope import Scope
 from sqlext.analysis.typing import TypeInference
-from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
+from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node
 from sqlext.dialect.query_nodes import Query
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Part
@@ -59,6 +59,10 @@ class ScopeContext:
         if self.scope.bind is None:
             raise SqlExtError("NAME-012", "a sub-query cannot stand here", span=query.span)
         return self.render_plan(self.scope.bind(query))
+
+    def replacement(self, node: Node) -> str | None:
+        """Return the text that replaces a node, None for the usual rules."""
+        return self.call(node) if isinstance(node, Call) else None
 
     def call(self, call: Call) -> str | None:
         """Return what replaces a call.

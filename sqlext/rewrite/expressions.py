@@ -35,8 +35,8 @@ class RenderContext(Protocol):
     def query(self, query: Query) -> str:
         """Return the rendered text of a sub-query, without parentheses around it."""
 
-    def call(self, call: e.Call) -> str | None:
-        """Return the text that replaces a call (TUMBLE_START(...), PROCTIME()), None for the usual rules."""
+    def replacement(self, node: e.Node) -> str | None:
+        """Return the text that replaces a node (PROCTIME(), a grouping key, ...), None for the usual rules."""
 
 
 def render(expr: e.Expr, context: RenderContext) -> str:
@@ -77,6 +77,9 @@ class Renderer:
     def _text(self, node: e.Node) -> str:
         if isinstance(node, Query):
             return self.context.query(node)
+        replaced = self.context.replacement(node)
+        if replaced is not None:
+            return replaced
         rule = _BOTH.get(type(node))
         if rule is None and self.mode == "flink":
             rule = _FLINK.get(type(node))
@@ -141,11 +144,6 @@ def _lambda(node: e.Lambda, renderer: Renderer) -> str:
     return splice(node.span, [(node.body.span, body)])
 
 
-def _call(node: e.Call, renderer: Renderer) -> str | None:
-    replaced = renderer.context.call(node)
-    return calls.call(node, renderer) if replaced is None else replaced
-
-
 def _unary(node: e.Unary, renderer: Renderer) -> str | None:
     """Return ``-x``; a literal -0.0 is 0.0, as Calcite reads it."""
     if node.op == "-" and isinstance(node.operand, e.Literal) and not node.operand.value.upper().strip("0.E+-"):
@@ -159,7 +157,7 @@ _Rule = Callable[[Any, Renderer], "str | None"]
 _BOTH: dict[type[e.Node], _Rule] = {
     e.ColumnRef: _column,
     e.Lambda: _lambda,
-    e.Call: _call,
+    e.Call: calls.call,
     e.Cast: forms.cast,
     e.Literal: forms.literal,
     e.Between: forms.between,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.plan.nodes import Aggregate, PlanNode, Scan
+from sqlext.plan.nodes import Aggregate, AssignWindows, PlanNode, Scan
 
 
 def place_watermarks(plan: PlanNode) -> PlanNode:
@@ -19,6 +19,15 @@ def place_watermarks(plan: PlanNode) -> PlanNode:
 def _place(node: PlanNode, needed: bool) -> PlanNode:
     if isinstance(node, Scan):
         return replace(node, watermarked=needed and node.is_stream and node.rowtime is not None)
-    needed = needed or (isinstance(node, Aggregate) and node.window is not None)
+    needed = needed or _waits(node)
     inputs = tuple(_place(i, needed) for i in node.inputs)
     return node.with_inputs(inputs) if inputs else node
+
+
+def _waits(node: PlanNode) -> bool:
+    """Whether a node gives its rows when the watermark passes a window."""
+    if isinstance(node, AssignWindows):
+        return node.by_rows
+    if not isinstance(node, Aggregate) or node.window is None:
+        return False
+    return node.firing is None or node.firing.event_time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import singledispatchmethod
 
 from sqlext.analysis.scope import Scope
@@ -17,6 +18,8 @@ from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.scans import scan_sql
 from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SqlView, Step, TagView
+from sqlext.rewrite.session_rows import session_rows
+from sqlext.rewrite.stateful import StatefulSql
 from sqlext.rewrite.window_sql import custom_windows_sql, window_expression
 
 
@@ -85,6 +88,8 @@ class Renderer:
 
     @sql.register
     def _(self, node: nodes.AssignWindows) -> str:
+        if node.by_rows:
+            return f"SELECT * FROM {session_rows(node, self)}"
         source = self.relation(node.input)
         if node.custom:
             return custom_windows_sql(node, source, self.zone)
@@ -101,15 +106,12 @@ class Renderer:
     @sql.register
     def _(self, node: nodes.TagTime) -> str:
         view = self._view(node.input)
-        tagged = self._name()
-        self.steps.append(TagView(tagged, view, node.physical))
-        return f"SELECT * FROM {tagged}"
+        return f"SELECT * FROM {self.add_step(lambda name: TagView(name, view, node.physical))}"
 
     @sql.register
     def _(self, node: nodes.Operator) -> str:
         view = self._view(node.input)
-        result = self._name()
-        self.steps.append(OperatorView(result, view, node.function, node.arguments))
+        result = self.add_step(lambda name: OperatorView(name, view, node.function, node.arguments))
         return f"SELECT * FROM {result}"
 
     @sql.register
@@ -129,6 +131,8 @@ class Renderer:
 
     @sql.register
     def _(self, node: nodes.Aggregate) -> str:
+        if node.firing is not None:
+            return StatefulSql(node, node.firing, self).sql()
         selected = self._outputs(node.outputs, node.scope)
         having = self.expr(node.having, node.scope) if node.having is not None else None
         keys = [identifier(node.window)] if node.window else []
@@ -173,9 +177,9 @@ class Renderer:
 
     def expr(self, expr: Expr, scope: Scope) -> str:
         """Return an expression as text."""
-        return render(expr, ScopeContext(scope, self._sub_query))
+        return render(expr, ScopeContext(scope, self.sub_query))
 
-    def _sub_query(self, plan: nodes.PlanNode) -> str:
+    def sub_query(self, plan: nodes.PlanNode) -> str:
         """Return a sub-query of an expression: a static relation, its columns in the user's types."""
         selected = ", ".join(named(t, n) for t, n in default_outputs(plan, self.zone))
         return f"SELECT {selected} FROM {self.relation(apply_rules(plan))}"
@@ -238,12 +242,13 @@ class Renderer:
 
     def _view(self, node: nodes.PlanNode) -> str:
         text = self.sql(node)
-        name = self._name()
-        self.steps.append(SqlView(name, text))
-        return name
+        return self.add_step(lambda name: SqlView(name, text))
 
-    def _name(self) -> str:
-        return f"sqlext_step_{len(self.steps) + 1}"
+    def add_step(self, step: Callable[[str], Step]) -> str:
+        """Add the step that is made with a name of its own; return that name."""
+        name = f"sqlext_step_{len(self.steps) + 1}"
+        self.steps.append(step(name))
+        return name
 
 
 def _alias(node: nodes.PlanNode) -> str:

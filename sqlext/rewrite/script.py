@@ -32,21 +32,27 @@ class TagView:
     """A view of another one in which ``column`` is event time to Spark.
 
     Spark's mark on a column does not survive expressions, and SQL has no word for it: it is column metadata.
+    ``window``: the column is to be a window of Spark's own too, so that its ``window()`` may stand above it.
     """
 
     view: str
     input: str
     column: str
+    window: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorView:
-    """A view of a registered stateful function over another view."""
+    """A view of a registered stateful function over another view.
+
+    ``ticks``: empty, ``start`` or ``clock`` (see ``execution.ticks``): what tells it that it is time.
+    """
 
     view: str
     input: str
     function: str
     arguments: tuple[tuple[str, object], ...]
+    ticks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +86,14 @@ class SparkScript:
     updating: bool
     keys: tuple[str, ...]
     heartbeat: bool
+
+    @property
+    def ticks(self) -> bool:
+        """Whether operators in it ask what time it is."""
+        return any(isinstance(step, OperatorView) and step.ticks for step in self.steps)
+
+    @property
+    def output_mode(self) -> str:
+        """Return Spark's output mode: operators of ours write changes as rows of their own, appended."""
+        operators = any(isinstance(step, OperatorView) for step in self.steps)
+        return "update" if self.updating and not operators else "append"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlext.plan.columns import Part
 from sqlext.plan.nodes import AssignWindows
-from sqlext.plan.windows import WindowKind
+from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.rewrite.columns import held, instant
 from sqlext.rewrite.durations import duration
 from sqlext.rewrite.quoting import identifier, string
@@ -40,24 +40,40 @@ def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
     time = instant(node.time)
     shown = f"from_utc_timestamp({time}, {string(spec.wall_clock)})" if spec.wall_clock else time
     local = f"unix_millis({shown})"
-    last = f"(__ms - pmod(__ms - {spec.offset}L, {spec.slide}L))"
-    starts = f"array({last})"
-    if spec.slide < spec.size:
-        back = (-(-spec.size // spec.slide) - 1) * spec.slide
-        starts = f"filter(sequence({last} - {back}L, {last}, {spec.slide}L), s -> s > __ms - {spec.size}L)"
     inner = f"SELECT {', '.join(columns)}, {local} AS __ms FROM {source}"
-    exploded = f"SELECT {', '.join(columns)}, __ms, explode({starts}) AS __start FROM ({inner})"
+    exploded = f"SELECT {', '.join(columns)}, __ms, {_exploded(spec)} FROM ({inner})"
+    if spec.kind is WindowKind.CUMULATE:
+        exploded = f"SELECT {', '.join(columns)}, __ms, __start, explode({_ends(spec)}) AS __end FROM ({exploded})"
+    end = "__end" if spec.kind is WindowKind.CUMULATE else f"(__start + {spec.size}L)"
     struct = ", ".join(
         f"{string(name)}, {text}"
         for name, text in (
             ("start", _instant("__start", spec.wall_clock, zone, last=False)),
-            ("end", _instant(f"(__start + {spec.size}L)", spec.wall_clock, zone, last=True)),
+            ("end", _instant(end, spec.wall_clock, zone, last=True)),
             ("wall_start", f"timestampadd(MILLISECOND, __start, {_EPOCH_NTZ})"),
-            ("wall_end", f"timestampadd(MILLISECOND, __start + {spec.size}L, {_EPOCH_NTZ})"),
+            ("wall_end", f"timestampadd(MILLISECOND, {end.strip('()')}, {_EPOCH_NTZ})"),
         )
     )
     gap = f" WHERE __ms < __start + {spec.size}L" if spec.has_gaps else ""
     return f"SELECT {', '.join(columns)}, named_struct({struct}) AS {identifier(node.physical)} FROM ({exploded}){gap}"
+
+
+def _exploded(spec: WindowSpec) -> str:
+    """Return the column ``__start``: once for each window of a row, or in CUMULATE for all its windows together."""
+    if spec.kind is WindowKind.CUMULATE:
+        return f"(__ms - pmod(__ms - {spec.offset}L, {spec.size}L)) AS __start"
+    last = f"(__ms - pmod(__ms - {spec.offset}L, {spec.slide}L))"
+    if spec.slide >= spec.size:
+        return f"explode(array({last})) AS __start"
+    back = (-(-spec.size // spec.slide) - 1) * spec.slide
+    starts = f"filter(sequence({last} - {back}L, {last}, {spec.slide}L), s -> s > __ms - {spec.size}L)"
+    return f"explode({starts}) AS __start"
+
+
+def _ends(spec: WindowSpec) -> str:
+    """Return the ends of a row's CUMULATE windows: every step after it, up to the size."""
+    first = f"(__ms - pmod(__ms - {spec.offset}L, {spec.slide}L) + {spec.slide}L)"
+    return f"sequence({first}, __start + {spec.size}L, {spec.slide}L)"
 
 
 def _instant(millis: str, wall_clock: str | None, zone: str, *, last: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlext import types as t
 from sqlext.analysis.typing import TypeInference
-from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
+from sqlext.dialect.expression_nodes import ColumnRef, Expr, Node
 from sqlext.dialect.query_nodes import Query
 from sqlext.types import LogicalType
 
@@ -104,8 +104,8 @@ class Strs:
     def column(self, ref: ColumnRef) -> str | None:
         """Columns stay as they are."""
 
-    def call(self, call: Call) -> str | None:
-        """No call is replaced."""
+    def replacement(self, node: Node) -> str | None:
+        """Nothing is replaced."""
 
     def type_of(self, expr: Expr) -> LogicalType | None:
         """Return an expression's type."""

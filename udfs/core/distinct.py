@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.equality import first_rows, normalised
-from sqlext.udfs.core.operators import Clock
+from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.table_codec import decode_state, encode_state
 
 
@@ -26,12 +26,14 @@ class Distinct:
         """Return a table without rows, whose columns are not known yet."""
         return pa.table({})
 
-    def process(self, state: pa.Table, rows: pa.Table, clock: Clock) -> tuple[pa.Table, pa.Table]:
-        """Return all rows seen, and those seen for the first time, in the order in which they came.
+    def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> Step[pa.Table]:
+        """Keep all rows seen; those seen for the first time come out, in the order in which they came.
 
         Raises:
             SqlExtError: RUN-033 if the rows have not the columns of the state.
         """
+        if rows is None:
+            return Step(state, state.slice(0, 0))
         if not state.num_columns:
             state = rows.slice(0, 0)
         if not state.schema.equals(rows.schema):
@@ -43,7 +45,11 @@ class Distinct:
         together = pa.concat_tables([state, rows])
         first = first_rows(together)
         new = together.take(first.filter(pc.greater_equal(first, state.num_rows)))
-        return (pa.concat_tables([state, new]) if new.num_rows else state), new
+        return Step(pa.concat_tables([state, new]) if new.num_rows else state, new)
+
+    def next_wakeup(self, state: pa.Table) -> Wakeup:
+        """Return never: nothing happens without rows."""
+        return Wakeup()
 
     def encode(self, state: pa.Table) -> bytes:
         """Return the rows seen as a state value."""

@@ -78,12 +78,18 @@ class BucketOperator(Protocol[State]):
     def empty(self) -> State:
         """Return the state of a bucket that has seen nothing."""
 
-    def process(self, state: State, rows: pa.Table, clock: Clock) -> tuple[State, pa.Table]:
-        """Return a bucket's next state, and the rows that come out.
+    def step(self, state: State, rows: pa.Table | None, clock: Clock) -> Step[State]:
+        """Return what a micro-batch does to a bucket.
 
-        Called once per bucket and micro-batch, with the results of ``partial`` (without the bucket). Where nothing
-        changed the state, the same object must come back: then it is not written.
+        Args:
+            state: before; it is not changed. Where nothing changes, the same object must come back: then it is not
+                written.
+            rows: results of ``partial`` (without the bucket); None where only the clock has moved.
+            clock: what time it is.
         """
+
+    def next_wakeup(self, state: State) -> Wakeup:
+        """Return when a bucket must be called although no rows come."""
 
     def encode(self, state: State) -> bytes:
         """Return a state as bytes that ``decode`` reads, also after a restart with a later version of this code."""

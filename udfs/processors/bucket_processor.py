@@ -5,22 +5,44 @@ This module is loaded in Python workers: it imports no more than they have loade
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import Row
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle, TimerValues
-from pyspark.sql.types import BinaryType, IntegerType, StructField, StructType
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
+from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.operators import BucketOperator, Clock
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step
 from sqlext.udfs.core.table_codec import decode_rows
 from sqlext.udfs.processors.packing import tables
 
-#: The name of the state variable, for Spark's state data source.
+#: The names of the state variables, for Spark's state data source.
 STATE = "bucket"
+CLOCK = "clock"
 _STATE_TYPE = StructType([StructField("buckets", IntegerType()), StructField("state", BinaryType())])
+_CLOCK_NAMES = ("watermark", "now", "event_deadline", "processing_deadline", "open_groups")
+_CLOCK_TYPE = StructType([StructField(name, LongType()) for name in _CLOCK_NAMES])
+#: What comes out of a bucket in a micro-batch: rows as packed tables, and one row with what there was to count.
+OUTPUT = "rows BINARY, late BIGINT, closed BIGINT, open BIGINT"
+#: The heartbeat's year 9999, less what a watermark stays behind: from here on it is the end of time.
+_END_OF_INPUT = 253_000_000_000_000
+
+
+class _Remembered(NamedTuple):
+    """What a bucket knows of time besides its state: small, so that a step that changes nothing else writes little."""
+
+    watermark: int | None = None
+    now: int | None = None
+    event_deadline: int | None = None
+    processing_deadline: int | None = None
+    open_groups: int = 0
 
 
 class BucketProcessor(StatefulProcessor):
@@ -30,25 +52,81 @@ class BucketProcessor(StatefulProcessor):
         operator: the semantics.
         buckets: how many buckets there are. It is kept with the state: with another number a key's rows would go
             to a bucket that does not know them, and come out wrong without a sound.
+        timed: whether the operator asks what time it is.
+        event_time: whether the query has a watermark; the bucket is then called whenever that moves.
     """
 
-    def __init__(self, operator: BucketOperator[Any], buckets: int) -> None:
+    def __init__(self, operator: BucketOperator[Any], buckets: int, *, timed: bool, event_time: bool) -> None:
         self._operator = operator
         self._buckets = buckets
+        self._timed = timed
+        self._event_time = event_time
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state (Spark calls this on the driver too)."""
+        self._handle = handle
         self._value = handle.getValueState(STATE, _STATE_TYPE)
+        if self._timed:
+            self._clock = handle.getValueState(CLOCK, _CLOCK_TYPE)
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         """Process all rows of a bucket in a micro-batch."""
-        arrived = pa.concat_tables([decode_rows(row["rows"]) for row in rows])
+        arrived, ticks = _arrived(rows)
+        yield from self._step(arrived, ticks, timerValues) if self._timed else self._fold(arrived)
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: TimerValues,  # noqa: N803
+        expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
+    ) -> Iterator[Row]:
+        """Let a bucket know that the watermark has moved."""
+        yield from self._step(None, None, timerValues)
+
+    def _fold(self, arrived: pa.Table | None) -> Iterator[Row]:
+        if arrived is None:
+            return
         before = self._read()
-        after, out = self._operator.process(before, arrived, Clock())
-        if after is not before:
-            self._value.update((self._buckets, self._operator.encode(after)))
-        for table in tables(out):
-            yield Row(rows=table)
+        step = self._operator.step(before, arrived, Clock())
+        self._write(before, step)
+        yield from _output(step)
+
+    def _step(self, arrived: pa.Table | None, ticks: int | None, timers: TimerValues) -> Iterator[Row]:
+        known = self._remembered()
+        clock = self._time(known, ticks, timers)
+        if arrived is None and not _due(known, clock):
+            self._remember(known, known._replace(watermark=clock.watermark, now=clock.now))
+            yield _counts(open_groups=known.open_groups)
+            return
+        before = self._read()
+        step = self._operator.step(before, arrived, clock)
+        self._write(before, step)
+        event, processing = self._operator.next_wakeup(step.state)
+        self._remember(known, _Remembered(clock.watermark, clock.now, event, processing, step.open_groups))
+        yield from _output(step)
+
+    def _time(self, known: _Remembered, ticks: int | None, timers: TimerValues) -> Clock:
+        watermark = None
+        if self._event_time:
+            watermark = max(timers.getCurrentWatermarkInMs(), 0)
+            watermark = Clock.END if watermark >= _END_OF_INPUT else watermark
+        times = [t for t in (known.now, ticks) if t is not None]
+        return Clock(watermark, known.watermark, max(times) if times else None)
+
+    def _remembered(self) -> _Remembered:
+        value = self._clock.get()
+        return _Remembered() if value is None else _Remembered(*value)
+
+    def _remember(self, before: _Remembered, after: _Remembered) -> None:
+        """Write the clock, and ask to be called when the watermark moves from here."""
+        if after == before:
+            return
+        self._clock.update(tuple(after))
+        if self._event_time and after.watermark != before.watermark:
+            if before.watermark is not None and before.watermark < _END_OF_INPUT:
+                self._handle.deleteTimer(before.watermark + 1)
+            if after.watermark is not None and after.watermark < _END_OF_INPUT:
+                self._handle.registerTimer(after.watermark + 1)
 
     def _read(self) -> Any:
         value = self._value.get()
@@ -62,3 +140,38 @@ class BucketProcessor(StatefulProcessor):
                 hint=f"run it with {buckets} buckets, or DROP QUERY starts it anew",
             )
         return self._operator.decode(bytes(data))
+
+    def _write(self, before: Any, step: Step[Any]) -> None:
+        if step.state is not before:
+            self._value.update((self._buckets, self._operator.encode(step.state)))
+
+
+def _arrived(rows: Iterable[Any]) -> tuple[pa.Table | None, int | None]:
+    """Return the rows of a bucket, and the latest time that a tick carried."""
+    packed: list[pa.Table] = []
+    ticks: list[int] = []
+    for row in rows:
+        if row["rows"] is not None:
+            packed.append(decode_rows(row["rows"]))
+        if row["now"] is not None:
+            ticks.append(row["now"])
+    return (pa.concat_tables(packed) if packed else None), (max(ticks) if ticks else None)
+
+
+def _due(known: _Remembered, clock: Clock) -> bool:
+    """Whether a deadline has come, so that a bucket without rows has work to do."""
+    event = known.event_deadline is not None and clock.watermark is not None and clock.watermark >= known.event_deadline
+    processing = (
+        known.processing_deadline is not None and clock.now is not None and clock.now >= known.processing_deadline
+    )
+    return event or processing
+
+
+def _output(step: Step[Any]) -> Iterator[Row]:
+    yield _counts(step.dropped_late, step.dropped_closed, step.open_groups)
+    for table in tables(step.out):
+        yield Row(rows=table, late=0, closed=0, open=0)
+
+
+def _counts(late: int = 0, closed: int = 0, open_groups: int = 0) -> Row:
+    return Row(rows=None, late=late, closed=closed, open=open_groups)

@@ -8,15 +8,17 @@ Public PySpark API only, so that it runs over Spark Connect too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.operators import BucketOperator
 from sqlext.udfs.processors.bucket_keys import bucket_keys
-from sqlext.udfs.processors.bucket_processor import BucketProcessor
+from sqlext.udfs.processors.bucket_processor import OUTPUT, BucketProcessor
 from sqlext.udfs.processors.packing import PACKED, pack, unpack
 from sqlext.udfs.processors.state_store import require_state_store
+from sqlext.udfs.registry import COUNTS, OBSERVED
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -28,8 +30,29 @@ DEFAULT_BUCKETS = 8
 _MAX_BUCKETS = 1024
 
 
+@dataclass(frozen=True)
+class Time:
+    """Where an operator has its time from.
+
+    Attributes:
+        name: the operator's, unique in its query.
+        event_time: whether the query has a watermark.
+        ticks: a stream of one column ``now`` (ms since 1970 UTC or NULL): each row reaches every bucket.
+    """
+
+    name: str
+    event_time: bool
+    ticks: DataFrame | None
+
+
 def apply_in_buckets(
-    frame: DataFrame, operator: BucketOperator[Any], *, keys: Sequence[int], output: StructType, buckets: int
+    frame: DataFrame,
+    operator: BucketOperator[Any],
+    *,
+    keys: Sequence[int],
+    output: StructType,
+    buckets: int,
+    time: Time | None = None,
 ) -> DataFrame:
     """Return what an operator makes of a streaming DataFrame.
 
@@ -42,6 +65,7 @@ def apply_in_buckets(
         keys: positions of columns; rows that are equal in them meet in one bucket.
         output: the columns of the rows that come out.
         buckets: how many; part of what the query is, never to be changed while it has state.
+        time: for an operator that asks what time it is.
 
     Raises:
         SqlExtError: FUNC-012 if there cannot be so many buckets.
@@ -50,11 +74,32 @@ def apply_in_buckets(
         raise SqlExtError("FUNC-012", f"a stateful function has 1 to {_MAX_BUCKETS} buckets, not {buckets}")
     require_state_store(frame.sparkSession)
     plain = frame.toDF(*_names(len(frame.columns)))
-    packer = partial(pack, operator, bucket_keys(buckets))
-    packed = plain.select("*", _bucket(keys, buckets)).mapInArrow(packer, PACKED)
-    processor = BucketProcessor(operator, buckets)
-    processed = packed.groupBy("bucket").transformWithState(processor, "rows BINARY", "Append", "None")
-    return processed.mapInArrow(unpack, _positional(output)).toDF(*output.names)
+    groups = bucket_keys(buckets)
+    packed = plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, groups), PACKED)
+    if time is not None and time.ticks is not None:
+        packed = packed.unionAll(_ticks(time.ticks, groups))
+    event_time = time is not None and time.event_time
+    processor = BucketProcessor(operator, buckets, timed=time is not None, event_time=event_time)
+    mode = "EventTime" if event_time else "None"
+    processed = packed.groupBy("bucket").transformWithState(processor, OUTPUT, "Append", mode)
+    if time is not None:
+        processed = _counted(processed, time.name)
+    return processed.select("rows").mapInArrow(unpack, _positional(output)).toDF(*output.names)
+
+
+def _ticks(ticks: DataFrame, groups: Sequence[int]) -> DataFrame:
+    """Return each tick once for every bucket: so all of them know what time it is, and wake up."""
+    from pyspark.sql import functions as f
+
+    every = f.explode(f.array(*(f.lit(g) for g in groups)))
+    return ticks.select(every.alias("bucket"), f.lit(None).cast("binary").alias("rows"), f.col("now").cast("bigint"))
+
+
+def _counted(processed: DataFrame, name: str) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    sums = (f.coalesce(f.sum(column), f.lit(0)).alias(column) for column in COUNTS)
+    return processed.observe(f"{OBSERVED}{name}", *sums)
 
 
 def _names(count: int) -> list[str]:

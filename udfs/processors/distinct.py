@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Distinct:
     """The stateful function ``distinct``. Argument: ``buckets``, by default ``DEFAULT_BUCKETS``."""
 
-    def apply(self, frame: DataFrame, arguments: Mapping[str, Any]) -> DataFrame:
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
         """Return each distinct row once: of a stream when it first comes.
 
         Raises:

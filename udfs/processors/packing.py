@@ -18,8 +18,8 @@ from sqlext.udfs.core.arrow_types import plain
 from sqlext.udfs.core.operators import BucketOperator
 from sqlext.udfs.core.table_codec import decode_rows, encode_rows
 
-#: The columns of packed rows, to Spark: the grouping key of the bucket, and a table.
-PACKED = "bucket INT, rows BINARY"
+#: The columns of packed rows, to Spark: the grouping key of the bucket, a table, and in a tick the time in its place.
+PACKED = "bucket INT, rows BINARY, now BIGINT"
 # Rows kept back in a worker for partial work, and the most rows of one packed table.
 _PATIENCE = 1 << 18
 
@@ -53,7 +53,7 @@ def pack(
 def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the rows of the tables in the only column."""
     for batch in batches:
-        for cell in batch.column(0):
+        for cell in batch.column(0).drop_null():
             yield from decode_rows(memoryview(cell.as_buffer())).to_batches()
 
 
@@ -76,6 +76,6 @@ def _packed(table: pa.Table, keys: Sequence[int]) -> pa.RecordBatch:
     ends = [*starts[1:], len(order)]
     rows = table.remove_column(last).take(order)
     cells = [encode_rows(rows.slice(a, b - a)) for a, b in zip(starts, ends, strict=True)]
-    return pa.record_batch(
-        [pa.array([keys[b] for b in present], pa.int32()), pa.array(cells, pa.binary())], ["bucket", "rows"]
-    )
+    places = pa.array([keys[b] for b in present], pa.int32())
+    no_time = pa.nulls(len(cells), pa.int64())
+    return pa.record_batch([places, pa.array(cells, pa.binary()), no_time], ["bucket", "rows", "now"])

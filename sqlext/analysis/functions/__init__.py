@@ -16,12 +16,13 @@ from sqlext.analysis.functions.documents import JSON
 from sqlext.analysis.functions.hashing import HASHING
 from sqlext.analysis.functions.markers import MARKERS
 from sqlext.analysis.functions.model import Function
+from sqlext.analysis.functions.panes import PANES
 from sqlext.analysis.functions.patterns import PATTERNS
 from sqlext.analysis.functions.strings import STRINGS
 from sqlext.analysis.functions.temporal import TEMPORAL
 from sqlext.dialect.expression_nodes import Call
 
-_FAMILIES = (STRINGS, PATTERNS, MATH, TEMPORAL, CONDITIONAL, COLLECTIONS, JSON, HASHING, AGGREGATES, MARKERS)
+_FAMILIES = (STRINGS, PATTERNS, MATH, TEMPORAL, CONDITIONAL, COLLECTIONS, JSON, HASHING, AGGREGATES, MARKERS, PANES)
 
 
 def _table() -> dict[str, Function]:

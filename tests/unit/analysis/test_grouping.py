@@ -95,7 +95,6 @@ def test_sparks_ordinals_and_aliases(spark_mode: Analysis, flink: Analysis) -> N
         ("HOP(TABLE clicks, DESCRIPTOR(ts), INTERVAL '2' MINUTE, INTERVAL '5' MINUTE)", "WINDOW-005", "INTERVAL '5'"),
         ("SESSION(TABLE clicks, DESCRIPTOR(ts), INTERVAL '-1' MINUTE)", "WINDOW-005", "INTERVAL"),
         ("SESSION(TABLE clicks PARTITION BY amount + 1, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "WINDOW-006", "amount"),
-        ("CUMULATE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '5' MINUTE)", "LATER-401", "TABLE(CUM"),
         ("CUMULATE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '2' MINUTE, INTERVAL '5' MINUTE)",
          "WINDOW-005", "INTERVAL '5'"),
         ("TUMBEL(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE)", "FUNC-004", "TABLE(TUMBEL"),

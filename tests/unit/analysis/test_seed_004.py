@@ -28,7 +28,7 @@ def test_a_rowtime_of_type_timestamp_ltz(flink: Analysis) -> None:
 def test_a_proctime_column(flink: Analysis) -> None:
     flink.run(ACTIONS.format("t AS PROCTIME()"))
     assert flink.columns("SELECT t FROM user_actions") == {"t": "TIMESTAMP_LTZ(3) *PROCTIME*"}
-    flink.refuse(LEGACY.format("t"), "LATER-402")
+    assert flink.columns(LEGACY.format("t"))
 
 
 def test_it_stays_one_while_it_is_passed_on(flink: Analysis) -> None:

@@ -112,8 +112,9 @@ def test_never_one(flink: Analysis) -> None:
     assert "is INT" in error.message
 
 
-def test_proctime_windows_wait(flink: Analysis) -> None:
-    flink.refuse(WINDOW.format("pt").replace("TABLE v", "TABLE clicks"), "LATER-402", "pt)")
+def test_the_time_of_a_processing_time_window_is_a_processing_time(flink: Analysis) -> None:
+    window = "SELECT window_time FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' MINUTE))"
+    assert flink.times(window + " GROUP BY window_start, window_end, window_time") == {"window_time": "PROCTIME"}
 
 
 def test_describe_shows_them(flink: Analysis) -> None:

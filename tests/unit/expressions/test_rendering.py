@@ -9,7 +9,7 @@ from sqlext import types as t
 from sqlext.analysis import functions
 from sqlext.analysis.calls import contains_aggregate, is_aggregate
 from sqlext.analysis.coercion import can_implicitly_cast
-from sqlext.dialect.expression_nodes import Call, ColumnRef
+from sqlext.dialect.expression_nodes import Call, ColumnRef, Node
 from sqlext.dialect.expressions import parse_expression_text
 from sqlext.rewrite import quoting
 from sqlext.rewrite.expressions import cast_to, render
@@ -143,8 +143,8 @@ class _Replacing(Strs):
     def column(self, ref: ColumnRef) -> str | None:
         return "t.`n`" if ref.parts == ("n",) else None
 
-    def call(self, call: Call) -> str | None:
-        return "w.start" if call.function == "TUMBLE_START" else None
+    def replacement(self, node: Node) -> str | None:
+        return "w.start" if isinstance(node, Call) and node.function == "TUMBLE_START" else None
 
 
 def test_columns_and_calls_are_replaced_by_the_context() -> None:

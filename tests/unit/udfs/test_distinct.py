@@ -27,7 +27,8 @@ def _run(batches: list[pa.Table]) -> list[pa.Table]:
     out = []
     for batch in batches:
         state = distinct.empty() if saved is None else distinct.decode(saved)
-        state, new = distinct.process(state, distinct.partial(batch), Clock())
+        step = distinct.step(state, distinct.partial(batch), Clock())
+        state, new = step.state, step.out
         saved = distinct.encode(state)
         out.append(new)
     return out
@@ -94,10 +95,10 @@ def test_slices_are_read_where_they_begin() -> None:
 
 def test_state_that_did_not_change_comes_back_itself() -> None:
     distinct = Distinct()
-    state, _ = distinct.process(distinct.empty(), _column([1, 2]), Clock())
-    after, out = distinct.process(state, _column([2, 1]), Clock())
-    assert after is state
-    assert out.num_rows == 0
+    state = distinct.step(distinct.empty(), _column([1, 2]), Clock()).state
+    after = distinct.step(state, _column([2, 1]), Clock())
+    assert after.state is state
+    assert after.out.num_rows == 0
 
 
 def test_state_of_other_columns_is_refused() -> None:

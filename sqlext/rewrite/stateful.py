@@ -1,0 +1,204 @@
+"""A grouping that an operator of ours keeps, as three steps: what goes in, the operator, what comes out of it.
+
+in:   keys, times and the inputs of accumulators, under c0, c1, ...; WHERE and FILTER applied
+op:   ``udfs.processors.windows``
+out:  the window as a struct marked as event time; aggregates finished by Spark from the accumulators
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlext.analysis.shapes import Shape, shape
+from sqlext.connectors.conversions import instant_to_wall
+from sqlext.plan import nodes
+from sqlext.plan.columns import Part
+from sqlext.plan.firing import Firing
+from sqlext.rewrite.accumulators import Accumulators
+from sqlext.rewrite.columns import instant
+from sqlext.rewrite.context import ScopeContext
+from sqlext.rewrite.expressions import render
+from sqlext.rewrite.grouped_context import GroupedContext
+from sqlext.rewrite.grouping_sets import SET, Sets, sets_of
+from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.script import OperatorView, SqlView, TagView
+from sqlext.udfs.core.policy_json import policy_to_json
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.renderer import Renderer
+
+#: What the operator adds to keys and accumulators, in order (``udfs.core.window_operator``).
+PANE_COLUMNS = (
+    "__pane_index",
+    "__pane_non_speculative_index",
+    "__pane_timing",
+    "__pane_is_first",
+    "__pane_is_last",
+    "__pane_ms",
+    "__row_kind",
+    "__late_row",
+    "__late_watermark",
+)
+_KINDS = "element_at(array('+I', '-U', '+U', '-D'), __row_kind + 1)"
+_DELETED = 3
+_RETRACTED = 1
+_LATE = 4
+
+
+@dataclass
+class _Input:
+    """The columns of the operator's input; equal texts share one."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def place(self, text: str) -> int:
+        if text not in self.texts:
+            self.texts.append(text)
+        return self.texts.index(text)
+
+    def select(self) -> str:
+        return ", ".join(f"{t} AS c{i}" for i, t in enumerate(self.texts)) or "1 AS c0"
+
+
+class StatefulSql:
+    """Renders one stateful ``Aggregate``."""
+
+    def __init__(self, node: nodes.Aggregate, firing: Firing, renderer: Renderer) -> None:
+        self.node = node
+        self.firing = firing
+        self.renderer = renderer
+        self.assign = node.assignment()
+        self.sets: Sets | None = sets_of(node.group_by, node.scope)
+        self.keys = self._keys()
+        self.accumulators = Accumulators()
+        names = {s: f"__k{i}" for i, s in enumerate(self.keys)}
+        self.context = GroupedContext(node.scope, renderer.sub_query, names, self.sets, self.accumulators)
+
+    def sql(self) -> str:
+        """Return the query of the finished rows."""
+        node = self.node
+        selected = self._outputs()
+        having = render(node.having, self.context) if node.having is not None else ""
+        result = self._operated()
+        if node.updating:
+            alive = [f"__row_kind <> {_DELETED}", *([f"({having})"] if having else [])]
+            selected.append(f"{' AND '.join(alive)} AS {nodes.EXISTS}")
+            having = f"__row_kind <> {_RETRACTED}"
+        where = f" WHERE {having}" if having else ""
+        return f"SELECT {', '.join(selected) or '1 AS __one'} FROM {result}{where}"
+
+    def _outputs(self) -> list[str]:
+        selected = []
+        for output in self.node.outputs:
+            if output.handed_on is not None:
+                text = identifier(output.handed_on.physical)
+            else:
+                assert output.expr is not None
+                text = render(output.expr, self.context)
+            selected.append(text if text == identifier(output.physical) else f"{text} AS {identifier(output.physical)}")
+        if nodes.KEY_SET in self.node.keys:
+            selected.append(f"{SET} AS {nodes.KEY_SET}")
+        if nodes.KEY_ALL in self.node.keys:
+            selected.append(f"0 AS {nodes.KEY_ALL}")
+        return selected
+
+    def _keys(self) -> dict[Shape, str]:
+        """Return the text of each grouping expression, by its shape."""
+        context = ScopeContext(self.node.scope, self.renderer.sub_query)
+        texts: dict[Shape, str] = {}
+        for expr in self.node.grouping_expressions():
+            own = shape(expr, self.node.scope)
+            text = render(expr, context)
+            texts.setdefault(own, self.sets.key(own, text) if self.sets else text)
+        return texts
+
+    # The three steps
+
+    def _operated(self) -> str:
+        """Return the view of the operator's rows with the window as a struct and times as times."""
+        rows, keys, arguments = self._arguments()
+        below = self._below()
+        where = f" WHERE {self.renderer.expr(self.node.where, self.node.scope)}" if self.node.where is not None else ""
+        prepared = self.renderer.add_step(lambda name: SqlView(name, f"SELECT {rows.select()} FROM {below}{where}"))
+        columns = (*keys, "__start", "__end", *self.accumulators.result_names(), *PANE_COLUMNS)
+        arguments += (("columns", columns), ("latest", self.node.updating), ("name", str(len(self.renderer.steps))))
+        operated = self.renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, self._ticks()))
+        shown = self.renderer.add_step(lambda name: SqlView(name, self._shown(operated, keys)))
+        if self.node.window is None:
+            return shown
+        window = self.node.window
+        return self.renderer.add_step(lambda name: TagView(name, shown, window, window=not self._is_custom()))
+
+    def _shown(self, operated: str, keys: tuple[str, ...]) -> str:
+        names = [*keys, *self.accumulators.result_names(), *PANE_COLUMNS[:5], "__row_kind"]
+        if self.node.window is not None:
+            bounds = ["'start', timestamp_millis(__start)", "'end', timestamp_millis(__end)"]
+            bounds += [f"'{w}', __{w}" for w in self._walls()]
+            names.append(f"named_struct({', '.join(bounds)}) AS {identifier(self.node.window)}")
+        pane = instant_to_wall("timestamp_millis(__pane_ms)", self.renderer.zone)
+        names += [f"{pane} AS __pane_timestamp", f"{_KINDS} AS __kind"]
+        return f"SELECT {', '.join(names)} FROM {operated} WHERE __row_kind < {_LATE}"
+
+    def _arguments(self) -> tuple[_Input, tuple[str, ...], tuple[tuple[str, object], ...]]:
+        rows = _Input()
+        key_texts = [*self.keys.values(), *([SET] if self.sets else [])]
+        names = [f"__k{i}" for i in range(len(self.keys))] + ([SET] if self.sets else [])
+        for wall in self._walls():
+            key_texts.append(f"{self._window()}.{wall}")
+            names.append(f"__{wall}")
+        rows.texts += key_texts
+        places: list[tuple[str, object]] = [("keys", len(key_texts))]
+        places += [(what, rows.place(text)) for what, text in self._times()]
+        values = tuple(rows.place(self.renderer.expr(e, self.node.scope)) for e in self.firing.values)
+        places.append(("values", values))
+        aggregates = tuple(
+            (
+                a.function,
+                tuple(rows.place(self.accumulators.inputs[i]) for i in a.inputs),
+                a.distinct,
+                a.parameters,
+            )
+            for a in self.accumulators.accumulators
+        )
+        arguments = (
+            ("policy", policy_to_json(self.firing.policy)),
+            ("places", tuple(places)),
+            ("aggregates", aggregates),
+        )
+        return rows, tuple(names), arguments
+
+    def _times(self) -> list[tuple[str, str]]:
+        """Return the columns of time that the operator needs, in milliseconds since 1970 UTC."""
+        if self.firing.given:
+            window = self._window()
+            return [("start", f"unix_millis({window}.start)"), ("end", f"unix_millis({window}.end)")]
+        times = []
+        if self.assign is not None and self.assign.time.part is not Part.PROCTIME:
+            times.append(("time", f"unix_millis({instant(self.assign.time)})"))
+        if self.firing.gap is not None:
+            times.append(("gap", self.renderer.expr(self.firing.gap, self.node.scope)))
+        return times
+
+    def _below(self) -> str:
+        """Return the rows: without their windows, where the operator gives them these itself."""
+        node: nodes.PlanNode = self.node.input
+        if not self.firing.given and self.assign is not None:
+            node = self.node.without_windows()
+        text = self.renderer.relation(node)
+        return text + (self.sets.lateral_view if self.sets else "")
+
+    def _window(self) -> str:
+        assert self.node.window is not None
+        return identifier(self.node.window)
+
+    def _walls(self) -> tuple[str, ...]:
+        return ("wall_start", "wall_end") if self._is_custom() and self.firing.given else ()
+
+    def _is_custom(self) -> bool:
+        return self.assign is not None and self.assign.custom
+
+    def _ticks(self) -> str:
+        if self.firing.uses_clock:
+            return "clock"
+        return "start" if self.firing.event_time else ""
