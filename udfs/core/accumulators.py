@@ -11,7 +11,7 @@ rows gives the same result (of floating-point sums: up to rounding), in arrival 
 | min, max | the value | the value; NaN is largest | yes | |
 
 NULL is no value to any function. All of them merge, so sessions may grow together. What the columns of a partial
-result mean is part of the state: changing one needs a new version in window_state.py.
+result mean is part of the state: changing one needs a new version in bucket_state.py.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlext.udfs.core.bucket_state import AFTER_ALL, BEFORE_ALL
 from sqlext.udfs.core.operators import Clock
 from sqlext.udfs.core.policy import Global, Policy
 from sqlext.udfs.core.trigger_tree import AfterWatermark, Never, WindowClose
-from sqlext.udfs.core.window_state import AFTER_ALL, BEFORE_ALL
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints
 from sqlext.udfs.core.window_specification import INSERT, LATE_ROW
-from sqlext.udfs.core.window_state import table_of
 
 _ON_TIME, _LATE = "ON_TIME", "LATE"
 

@@ -14,6 +14,8 @@ from sqlext.udfs.core.equality import normalised
 from sqlext.udfs.core.groups import Groups, Ints, numbered
 
 EARLIEST, COUNTED = np.minimum, np.add
+#: What the columns of partial results are called on their way, so that they are not taken for rows.
+PARTIAL = "partial"
 
 
 class Kept(NamedTuple):
@@ -87,20 +89,20 @@ class Layout:
         partials = self.aggregation.start(rows, groups, positions)
         return Kept([taken(k, first) for k in keys], [b[first] for b in bounds], groups.sizes(), partials), groups
 
-    def merge(self, kept: Kept, marks: np.ufunc) -> tuple[Kept, Groups]:
-        """Return partial results with those of equal keys and bounds joined, and the groups of those there were.
+    def joined(self, kept: Kept, groups: Groups, marks: np.ufunc) -> Kept:
+        """Return partial results joined by group, with keys and bounds of the first of each.
 
         Args:
             kept: partial results.
+            groups: the group of each.
             marks: what is made of marks: ``EARLIEST`` or ``COUNTED``.
         """
-        groups = numbered(kept.keys, kept.bounds, kept.rows())
-        if groups.count == kept.rows():
-            return kept, groups
+        if groups.count == kept.rows() and not (np.diff(groups.ids) < 0).any():
+            return kept
         first = groups.first()
         partials = self.aggregation.merge(kept.partials, groups)
         keys, bounds = [taken(k, first) for k in kept.keys], [b[first] for b in kept.bounds]
-        return Kept(keys, bounds, reduced(marks, kept.marks, groups), partials), groups
+        return Kept(keys, bounds, reduced(marks, kept.marks, groups), partials)
 
 
 def reduced(by: np.ufunc, values: Ints, groups: Groups) -> Ints:
@@ -121,3 +123,8 @@ def together(first: Kept, second: Kept) -> Kept:
         np.concatenate([first.marks, second.marks]),
         [pa.concat_arrays([a, b]) for a, b in zip(first.partials, second.partials, strict=True)],
     )
+
+
+def is_partial(rows: pa.Table) -> bool:
+    """Return whether a table has partial results and not rows."""
+    return bool(rows.column_names[0].startswith(PARTIAL))

@@ -12,14 +12,18 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.aggregation import Aggregation
+from sqlext.udfs.core.bucket_state import WindowState, decode, encode
 from sqlext.udfs.core.horizon import single_pane_horizon
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.pane_table import PaneTable
+from sqlext.udfs.core.policy import Session
 from sqlext.udfs.core.single_pane import SinglePaneEngine
+from sqlext.udfs.core.single_session import SessionRules, SingleSessionEngine
 from sqlext.udfs.core.window_columns import Layout
 from sqlext.udfs.core.window_pieces import GivenPieces, Pieces, SlicePieces, slicing_of
 from sqlext.udfs.core.window_specification import WindowSpecification, output_types
-from sqlext.udfs.core.window_state import WindowState, decode, encode
+
+_BOUNDS = 2
 
 
 class Engine(Protocol):
@@ -81,11 +85,23 @@ class WindowOperator:
         return decode(data)
 
     def _make(self, of: WindowSpecification) -> Engine:
-        pieces = _pieces(of)
-        if self._horizon is not None and pieces is not None:
-            layout = Layout(of.keys, pieces.columns, self._aggregation)
-            return SinglePaneEngine(pieces, layout, self._horizon, self._panes, of.row)
-        raise SqlExtError("LATER-002", "this policy has no engine yet")
+        pieces, rules = _pieces(of), _session_rules(of)
+        if self._horizon is None or (pieces is None and rules is None):
+            raise SqlExtError("LATER-002", "this policy has no engine yet")
+        if rules is not None:
+            layout = Layout(of.keys, _BOUNDS, self._aggregation)
+            return SingleSessionEngine(rules, layout, self._horizon, self._panes, of.row)
+        assert pieces is not None
+        layout = Layout(of.keys, pieces.columns, self._aggregation)
+        return SinglePaneEngine(pieces, layout, self._horizon, self._panes, of.row)
+
+
+def _session_rules(of: WindowSpecification) -> SessionRules | None:
+    window, options = of.policy.window, of.policy.options
+    if not isinstance(window, Session) or of.time is None or of.start is not None:
+        return None
+    own_window = options.late_check == "before_merge"
+    return SessionRules(of.time, of.gap, window.gap, options.session_gap == "inclusive", own_window)
 
 
 def _pieces(of: WindowSpecification) -> Pieces | None:

@@ -68,7 +68,7 @@ class SlicePieces(Pieces):
 
     def assign(self, rows: pa.Table) -> tuple[Bounds, Bools | None]:
         """Return the slice of each row."""
-        starts, inside = self._slicing.assign(_times(rows, self._time))
+        starts, inside = self._slicing.assign(times_of(rows, self._time))
         return [starts], inside
 
     def last_ends(self, bounds: Bounds) -> Ints:
@@ -106,7 +106,7 @@ class GivenPieces(Pieces):
 
     def assign(self, rows: pa.Table) -> tuple[Bounds, Bools | None]:
         """Return the window of each row."""
-        return [_times(rows, b) for b in self._bounds], None
+        return [times_of(rows, b) for b in self._bounds], None
 
     def last_ends(self, bounds: Bounds) -> Ints:
         """Return the windows' ends."""
@@ -134,7 +134,12 @@ def slicing_of(window: WindowKind) -> Slicing | None:
     return None
 
 
-def _times(rows: pa.Table, place: int) -> Ints:
+def times_of(rows: pa.Table, place: int) -> Ints:
+    """Return a column of event times.
+
+    Raises:
+        SqlExtError: RUN-036 if one is NULL.
+    """
     column = rows.column(place)
     if column.null_count:
         raise SqlExtError(

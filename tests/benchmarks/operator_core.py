@@ -1,0 +1,90 @@
+"""The window operator's core without Spark: rows per second of its two halves, on one core.
+
+python tests/benchmarks/operator_core.py [--rows 2000000] [--keys 1000 1000000]
+
+``partial`` works on pieces of 262,144 rows, as before the shuffle; ``step`` takes all partial results of a micro-batch
+of a fifth of the rows into one bucket, and gives out the windows that are over. Prints the best of several runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext.udfs.core.accumulator import Aggregate
+from sqlext.udfs.core.operators import Clock
+from sqlext.udfs.core.policy import Cumulate, Hop, Policy, Session, Tumble, WindowKind
+from sqlext.udfs.core.trigger_tree import AfterWatermark
+from sqlext.udfs.core.window_operator import WindowOperator
+from sqlext.udfs.core.window_specification import WindowSpecification
+
+_PIECE = 1 << 18
+_BATCHES = 5
+_SPAN_MS = 20_000  # event time in a micro-batch
+_TYPES = [pa.int64(), pa.int64(), pa.float64()]
+WINDOWS: dict[str, WindowKind] = {
+    "TUMBLE 10 s": Tumble(10_000),
+    "HOP 2 s / 10 s": Hop(10_000, 2_000),
+    "CUMULATE 2 s / 10 s": Cumulate(10_000, 2_000),
+    "SESSION 100 ms": Session(100),
+}
+
+
+def operator(window: WindowKind) -> WindowOperator:
+    """Return COUNT(*) and SUM over a window."""
+    aggregates = (Aggregate("count"), Aggregate("sum", (2,)))
+    return WindowOperator(WindowSpecification(1, Policy(window, AfterWatermark()), aggregates, time=1), _TYPES)
+
+
+def batches(rows: int, keys: int) -> Iterator[pa.Table]:
+    """Yield micro-batches of random keys, with times that run out of order within a batch."""
+    random = np.random.default_rng(0)
+    for batch in range(_BATCHES):
+        size = rows // _BATCHES
+        times = random.integers(batch * _SPAN_MS, (batch + 1) * _SPAN_MS, size)
+        key = random.integers(0, keys, size)
+        columns = [key, times, random.random(size), np.zeros(size, np.int16)]
+        yield pa.table([pa.array(c) for c in columns], ["c0", "c1", "c2", "bucket"])
+
+
+def measure(window: WindowKind, rows: int, keys: int) -> tuple[float, float, int]:
+    """Return the seconds of both halves for all rows, and how many panes came out."""
+    made = operator(window)
+    state, before, panes = made.empty(), None, 0
+    halves = [0.0, 0.0]
+    for number, batch in enumerate(batches(rows, keys)):
+        started = time.process_time()
+        pieces = [made.partial(batch.slice(at, _PIECE)) for at in range(0, batch.num_rows, _PIECE)]
+        halves[0] += time.process_time() - started
+        arrived = pa.concat_tables(p.remove_column(p.num_columns - 1) for p in pieces)
+        watermark = number * _SPAN_MS
+        started = time.process_time()
+        step = made.step(state, arrived, Clock(watermark, before))
+        made.encode(step.state)
+        halves[1] += time.process_time() - started
+        state, before, panes = step.state, watermark, panes + step.out.num_rows
+    return halves[0], halves[1], panes
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--keys", type=int, nargs="*", default=[1_000, 1_000_000])
+    parser.add_argument("--runs", type=int, default=3)
+    arguments = parser.parse_args()
+    pa.set_cpu_count(1)
+    print(f"{'':22}{'keys':>10}{'partial, rows/s':>18}{'step, rows/s':>16}{'panes':>12}")
+    for name, window in WINDOWS.items():
+        for keys in arguments.keys:
+            runs = [measure(window, arguments.rows, keys) for _ in range(arguments.runs)]
+            first, second = (arguments.rows / min(r[i] for r in runs) for i in (0, 1))
+            print(f"{name:22}{keys:>10,}{first:>18,.0f}{second:>16,.0f}{runs[0][2]:>12,}")
+
+
+if __name__ == "__main__":
+    main()
