@@ -57,6 +57,12 @@ class SourceText:
         source_line = self.original[start : end if end >= 0 else len(self.original)]
         return Position(self.name, line + 1, original - start + 1, source_line.rstrip("\r"))
 
+    def reworded(self, span: Span, text: str) -> Span:
+        """Return a text that stands for what the user wrote at a span: positions in it are that place."""
+        start, end = self._original_offset(span.start), self._original_offset(span.end)
+        source = SourceText(self.name, text, self.original, (Substitution(start, end, 0, len(text)),))
+        return source.span(0, len(text))
+
     def _original_offset(self, offset: int) -> int:
         shift = 0
         for s in self.substitutions:

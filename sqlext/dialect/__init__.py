@@ -2,7 +2,7 @@
 
 To read in this order: ``tokens`` (the lexer and the cursor), ``expression_nodes``, ``query_nodes``,
 ``statement_nodes`` (what comes out), ``expressions`` and ``operands`` (with ``literals``, ``calls``,
-``special_calls``, ``json_calls``, ``type_parser``), ``queries``, ``selects``, ``relations``, ``emit_span``, then one
+``special_calls``, ``json_calls``, ``type_parser``), ``queries``, ``selects``, ``relations``, ``emit``, then one
 file per statement family, ``statements`` (which one is it) and ``script`` (``${NAME}``, splitting).
 
 Refusals:
@@ -19,10 +19,7 @@ PARSE-008 not a binary literal
 PARSE-009 a PRIMARY KEY without NOT ENFORCED
 PARSE-010 != (mode flink)
 PARSE-011 a text in double quotes (mode flink)
-EMIT-001  EMIT where a clause may stand, without a clause
-EMIT-023  a clause after EMIT
-EMIT-024  two EMIT clauses in one SELECT
-EMIT-025  EMIT beside a set operation, without parentheses
+EMIT-...  the EMIT clause: see the package ``emit``
 NAME-001  a variable ${NAME} that was not given
 ========= ==============================================================
 """

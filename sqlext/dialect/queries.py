@@ -13,7 +13,8 @@ from functools import partial
 from typing import NamedTuple
 
 from sqlext.dialect import expressions, relations, selects
-from sqlext.dialect.emit_span import parse_emit_span
+from sqlext.dialect.emit import clause
+from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.keywords import at_query, unsupported
 from sqlext.dialect.nesting import STRAIN, balanced, check_height, enter, leave, too_deep
@@ -195,21 +196,19 @@ def _row(cursor: Cursor) -> tuple[Expr, ...]:
 
 def _trailing_emit(cursor: Cursor, body: QueryBody) -> QueryBody:
     """Give an EMIT that follows ORDER BY to its SELECT; refuse it where it would be a guess."""
-    span = parse_emit_span(cursor)
-    if span is None:
+    emit = clause.parse_emit(cursor)
+    if emit is None:
         _refuse_emit_of_last_branch(body)
         return body
     if isinstance(body, Select):
-        if body.emit is not None:
-            raise SqlExtError("EMIT-024", "a SELECT has at most one EMIT clause", span=span)
-        return replace(body, emit=span)
-    raise _ambiguous_emit(span, body)
+        return replace(body, emit=emit)
+    raise _ambiguous_emit(emit, body)
 
 
 def _refuse_emit_before(op: str, branch: QueryBody) -> None:
     if isinstance(branch, Select) and branch.emit is not None:
         message = f"EMIT before {op}: put the SELECT that carries EMIT in parentheses"
-        raise SqlExtError("EMIT-025", message, span=branch.emit)
+        raise SqlExtError("EMIT-025", message, span=branch.emit.span)
 
 
 def _refuse_emit_of_last_branch(body: QueryBody) -> None:
@@ -221,10 +220,10 @@ def _refuse_emit_of_last_branch(body: QueryBody) -> None:
         raise _ambiguous_emit(last.emit, body)
 
 
-def _ambiguous_emit(span: Span, body: QueryBody) -> SqlExtError:
+def _ambiguous_emit(emit: EmitClause, body: QueryBody) -> SqlExtError:
     what = body.op if isinstance(body, SetOperation) else "this query"
     message = f"EMIT after {what} is ambiguous: put it inside the parenthesised branch it belongs to"
-    return SqlExtError("EMIT-025", message, span=span)
+    return SqlExtError("EMIT-025", message, span=emit.span)
 
 
 def parse_order_by(cursor: Cursor) -> tuple[OrderItem, ...]:

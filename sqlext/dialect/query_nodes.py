@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.dialect.expression_nodes import Expr, Node, OverSpec
 from sqlext.source import Span
 
@@ -171,7 +172,7 @@ class NamedWindow(Node):
 
 @dataclass(frozen=True, slots=True)
 class Select(Node):
-    """One SELECT block. ``emit`` is the text of its EMIT clause, cut out before parsing, or None."""
+    """One SELECT block. ``emit`` is its EMIT clause, which may stand after the query's ORDER BY."""
 
     items: tuple[SelectItem, ...]
     distinct: bool = False
@@ -182,7 +183,7 @@ class Select(Node):
     having: Expr | None = None
     windows: tuple[NamedWindow, ...] = ()
     qualify: Expr | None = None
-    emit: Span | None = None
+    emit: EmitClause | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ select ::= SELECT [hints] [ALL | DISTINCT] item {, item} [FROM relations] [WHERE
 from __future__ import annotations
 
 from sqlext.dialect import calls, expressions, relations
-from sqlext.dialect.emit_span import parse_emit_span
+from sqlext.dialect.emit import clause
 from sqlext.dialect.expression_nodes import Expr, Keyword
 from sqlext.dialect.hints import parse_hints
 from sqlext.dialect.keywords import SPARK_ONLY, at_alias, unsupported
@@ -34,7 +34,7 @@ def parse_select(cursor: Cursor) -> Select:
     qualify = _condition(cursor, "QUALIFY")
     if not windows:
         windows = _windows(cursor)
-    emit = parse_emit_span(cursor)
+    emit = clause.parse_emit(cursor)
     refuse_spark_clauses(cursor)
     span = cursor.span_from(start)
     return Select(span, tuple(items), distinct, hints, from_, where, group_by, having, windows, qualify, emit)

@@ -12,7 +12,7 @@ from sqlext.dialect.expression_nodes import ColumnRef, Literal, Star
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
-_PLACES = ("span", "name_span", "type_span", "key_span", "value_span")
+_PLACES = ("span", "name_span", "type_span", "key_span", "value_span", "late_span", "places")
 
 
 def render(value: Any) -> str:

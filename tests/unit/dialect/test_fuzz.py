@@ -27,6 +27,16 @@ WITH a AS (VALUES (1, 'x')) (SELECT * FROM a) UNION ALL SELECT TRIM(BOTH ' ' FRO
 JSON_VALUE(j, '$' RETURNING INT NULL ON EMPTY) FROM s FOR SYSTEM_TIME AS OF x AS y ORDER BY 1 DESC NULLS LAST;
 
 ALTER TABLE t ADD (a INT FIRST); EXECUTE STATEMENT SET BEGIN INSERT INTO t SELECT 1; END; SHOW TABLES LIKE 'a';
+SELECT k FROM t GROUP BY k EMIT CHANGELOG ONCE (AFTER AT LEAST 3 ROWS OR EVERY INTERVAL '5' SECOND ALIGNED TO 1 MINUTE
+OFFSET 15s UNTIL WHEN (SUM(a) > 1)) AND ALL OF (AFTER ABS DELTA OF (a) > 2.5, NEVER TIMEOUT 5s SINCE LAST ROW PURGING)
+RETRACTING ALLOW LATENESS '1'MINUTE LATE DATA TO late ON TIME PANE ALWAYS FINAL PANE IF NOT EMPTY
+PANE TIMESTAMP END OF WINDOW OPTIONS (deadline = 'after', session_gap = exclusive);
+
+SELECT k FROM t GROUP BY k EMIT CASE WHEN a IS DISTINCT FROM b THEN FIRE AND PURGE ELSE CONTINUE END THEN
+USING TRIGGER f(10, x => 'y') KEEP LAST 4 ROWS AFTER FIRING; SELECT 1 EMIT AFTER KEY EXPIRE IDENTIFIED BY t.c WITH
+MAXSPAN 500ms AND TIMEOUT 2s; SELECT 1 EMIT LAST 1h ON PROCTIME AND PERIODIC 5s; SELECT 1 EMIT ON UPDATE WITH BATCH 1s;
+SELECT 1 EMIT FINAL; SELECT 1 EMIT WITH DELAY 5s BEFORE WATERMARK, WITHOUT DELAY AFTER WATERMARK GRACE PERIOD 1d;
+
 EXPLAIN JSON SELECT r'x\' || "y"; SET a.b = 1; RESET; MERGE INTO x USING y;
 """.split("\n\n")
 SCRIPTS = [*OWN, *(path.read_text() for path in sorted(CASES.glob("*/*/script.sql"))[::7])]
@@ -75,7 +85,7 @@ def refusal(text: str, mode: str) -> SqlExtError | None:
         source = substitute(text, {"IN": "in", "OUT": "out"})
         for statement in parse_script(source, mode):
             for node in statement.walk():
-                assert 0 <= node.span.start <= node.span.end <= len(source.text)
+                assert 0 <= node.span.start <= node.span.end <= len(node.span.source.text)
     except SqlExtError as error:
         return error
     return None

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.dialect.emit.nodes import EmitClause
+from sqlext.dialect.emit.printing import emit_text
 from sqlext.dialect.expression_nodes import Node
 from sqlext.dialect.queries import parse_query_text
+from sqlext.dialect.query_nodes import Select
 from sqlext.dialect.script import parse_script
 from sqlext.dialect.type_parser import parse_type_text
 from sqlext.errors import SqlExtError
@@ -36,6 +39,17 @@ NESTED = {
     "types": ("CAST(a AS " + "ARRAY<" * 500 + "INT" + ">" * 500 + ")", "", ""),
     "fields": ("(SELECT * FROM ", "t", ")"),
 }
+EMITTED = {
+    "parentheses": ("(", "NEVER", ")"),
+    "REPEAT": ("REPEAT (", "NEVER", ")"),
+    "lists": ("ANY OF (NEVER, ", "NEVER", ")"),
+    "operators": ("NEVER AND (NEVER OR ", "NEVER", ")"),
+    "UNTIL": ("NEVER UNTIL (", "NEVER", ")"),
+    "EARLY": ("AFTER WATERMARK EARLY ", "NEVER", ""),
+    "EARLY in parentheses": ("AFTER WATERMARK EARLY (", "NEVER", ")"),
+    "TIMEOUT": ("", "NEVER", " TIMEOUT 5s"),
+    "PURGING": ("", "NEVER", " PURGING"),
+}
 CHAINED = {
     "plus": " + a",
     "equals": " = a",
@@ -65,6 +79,29 @@ def test_nested_as_people_and_programs_do(what: str) -> None:
     if inner:
         query = parse_query_text("SELECT " + opening * 30 + inner + closing * 30)
         assert _recursive_count(query) >= 30
+
+
+@pytest.mark.parametrize("what", EMITTED)
+@pytest.mark.parametrize("levels", [500, 3_000])
+def test_emit_nested_too_deeply(what: str, levels: int) -> None:
+    opening, inner, closing = EMITTED[what]
+    with pytest.raises(SqlExtError) as caught:
+        parse_query_text("SELECT 1\nEMIT " + opening * levels + inner + closing * levels)
+    assert (caught.value.code, caught.value.line) == ("PARSE-003", 2)
+
+
+@pytest.mark.parametrize("what", EMITTED)
+def test_emit_nested_as_people_and_programs_do(what: str) -> None:
+    opening, inner, closing = EMITTED[what]
+    if "EARLY" not in what:
+        clause = emit_of("SELECT 1 EMIT " + opening * 30 + inner + closing * 30)
+        assert emit_of("SELECT 1 " + emit_text(clause)).trigger
+
+
+@pytest.mark.parametrize("word", ["AND", "OR", "THEN"])
+def test_long_flat_emit_chains_make_flat_trees(word: str) -> None:
+    clause = emit_of("SELECT 1 EMIT NEVER" + f" {word} AFTER 5 ROWS" * 10_000)
+    assert _recursive_count(clause) >= 10_000
 
 
 @pytest.mark.parametrize("what", CHAINED)
@@ -105,6 +142,13 @@ def test_parts_of_long_chains_are_what_their_text_says() -> None:
     parts = [node.span.text for node in query.walk()]
     assert parts[2] == query.span.text.removeprefix("SELECT ")
     assert parts[4].endswith("a19")
+
+
+def emit_of(text: str) -> EmitClause:
+    body = parse_query_text(text).body
+    assert isinstance(body, Select)
+    assert body.emit is not None
+    return body.emit
 
 
 def _recursive_count(node: Node) -> int:

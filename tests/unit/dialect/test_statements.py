@@ -60,7 +60,7 @@ STATEMENTS = {
         f"CreateView([d, v], {ONE}, columns=[a, b], comment=y, temporary=True, if_not_exists=True, or_replace=True)"
     ),
     "CREATE MATERIALIZED VIEW v AS SELECT 1 EMIT ON WINDOW CLOSE": (
-        "CreateView([v], Query(Select([SelectItem(1)], emit=<EMIT ON WINDOW CLOSE>)), materialized=True)"
+        "CreateView([v], Query(Select([SelectItem(1)], emit=EmitClause(WindowClose()))), materialized=True)"
     ),
     "ALTER VIEW v RENAME TO d.w": "AlterView([v], new_name=[d, w])",
     "ALTER VIEW v AS SELECT 1": f"AlterView([v], query={ONE})",
@@ -141,7 +141,7 @@ STATEMENTS = {
     ),
     "INSERT INTO t SELECT 1 ON CONFLICT DO DEDUPLICATE": f"Insert([t], {ONE}, on_conflict=DEDUPLICATE)",
     "INSERT INTO t SELECT 1 EMIT FINAL ON CONFLICT DO NOTHING": (
-        "Insert([t], Query(Select([SelectItem(1)], emit=<EMIT FINAL>)), on_conflict=NOTHING)"
+        "Insert([t], Query(Select([SelectItem(1)], emit=EmitClause(WindowClose()))), on_conflict=NOTHING)"
     ),
     "EXECUTE STATEMENT SET BEGIN INSERT INTO t SELECT 1; INSERT INTO u SELECT 1; END": (
         f"StatementSet([Insert([t], {ONE}), Insert([u], {ONE})])"

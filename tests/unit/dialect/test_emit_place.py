@@ -15,7 +15,7 @@ GROUP BY emit, t.emit, emit /* EMIT FINAL */ ORDER BY emit EMIT EVERY ROW -- EMI
 
 
 def _emits(query: Node) -> list[str]:
-    return [node.emit.text for node in query.walk() if isinstance(node, Select) and node.emit]
+    return [node.emit.span.text for node in query.walk() if isinstance(node, Select) and node.emit]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+"""What every parser of the clause says when something else stands there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlext.dialect.tokens import Cursor, Kind, did_you_mean_word
+from sqlext.errors import SqlExtError
+
+_ENDS = ("LIMIT", "UNION", "INTERSECT", "EXCEPT", "MINUS")
+
+
+def at_clause_end(cursor: Cursor) -> bool:
+    """Whether what comes next can only follow the clause."""
+    token, following = cursor.token, cursor.peek().upper
+    if token.kind is Kind.SYMBOL:
+        return token.text in (")", ";", ",")
+    if token.upper == "FETCH":
+        return following in ("FIRST", "NEXT")
+    if token.upper == "ON":
+        return following == "CONFLICT"
+    # ALIGNED TO has read its own OFFSET.
+    return token.kind is Kind.END or token.upper == "OFFSET" or token.upper in _ENDS
+
+
+def found(cursor: Cursor) -> str:
+    """Return the token in front, as messages name it."""
+    closing = cursor.token.kind is Kind.SYMBOL and cursor.token.text != ";"
+    return "the end of the clause" if at_clause_end(cursor) and not closing else f"`{cursor.token.text}`"
+
+
+def refusal(cursor: Cursor, message: str, among: Iterable[str] = ()) -> SqlExtError:
+    """Return EMIT-002 at the token in front; ``among`` are words it may be a misspelling of."""
+    token = cursor.token
+    hint = did_you_mean_word(token.upper, *among)
+    return SqlExtError("EMIT-002", message, span=cursor.source.span(token.start, token.end), hint=hint)
+
+
+def must_follow(cursor: Cursor, word: str, what: str, among: Iterable[str] = ()) -> SqlExtError:
+    """Return EMIT-002: ``word`` must be followed by ``what``."""
+    return refusal(cursor, f"{word} must be followed by {what}, found {found(cursor)}", among)
+
+
+def expect_any(cursor: Cursor, after: str, *choices: str) -> str:
+    """Move past one of these words and return it; EMIT-002 otherwise."""
+    word = cursor.accept_any(*choices)
+    if not word:
+        raise refusal(cursor, f"expected {' or '.join(choices)} after {after}, found {found(cursor)}", choices)
+    return word
+
+
+def expect_words(cursor: Cursor, after: str, *phrase: str) -> None:
+    """Move past these words, all of them; EMIT-002 otherwise."""
+    for word in phrase:
+        after = f"{after} {expect_any(cursor, after, word)}"
+
+
+def expect_symbol(cursor: Cursor, symbol: str, after: str) -> None:
+    """Move past this symbol; EMIT-002 otherwise."""
+    if not cursor.accept_symbol(symbol):
+        raise refusal(cursor, f"expected {symbol} after {after}, found {found(cursor)}")
+
+
+def expect_close(cursor: Cursor) -> None:
+    """Move past a closing parenthesis; EMIT-002 otherwise."""
+    if not cursor.accept_symbol(")"):
+        raise refusal(cursor, f"expected ), found {found(cursor)}")
+
+
+def expect_name(cursor: Cursor, after: str) -> str:
+    """Move past a name and return it; EMIT-002 otherwise."""
+    if cursor.token.kind not in (Kind.WORD, Kind.QUOTED):
+        raise must_follow(cursor, after, "a name")
+    return cursor.advance().value
