@@ -9,9 +9,15 @@ from sqlext.udfs.core.accumulator import Accumulator, Columns
 from sqlext.udfs.core.arrow_numpy import Values, column_of, has_numbers, integers, known, numbers, taken
 from sqlext.udfs.core.exact_sums import decimal_sums, integer_sums
 from sqlext.udfs.core.groups import Bools, Groups, Ints
+from sqlext.udfs.core.ranks import can_rank, ranks
 
 _MOST_DIGITS = 38
 _MORE_DIGITS = 10
+_BITS: dict[str, tuple[np.ufunc, int]] = {
+    "bit_and": (np.bitwise_and, -1),
+    "bit_or": (np.bitwise_or, 0),
+    "bit_xor": (np.bitwise_xor, 0),
+}
 
 
 class Count(Accumulator):
@@ -66,6 +72,34 @@ def sum_of(of: pa.DataType) -> Sum | None:
     return Sum(of) if pa.types.is_duration(of) else None
 
 
+class Bits(Accumulator):
+    """BIT_AND, BIT_OR, BIT_XOR of integers."""
+
+    def __init__(self, name: str, of: pa.DataType) -> None:
+        super().__init__((of,), (of,))
+        self._type = of
+        self._join, self._start = _BITS[name]
+
+    @classmethod
+    def of(cls, name: str, of: pa.DataType) -> Bits | None:
+        """Return the accumulator over a type; None for one that has no bits."""
+        return cls(name, of) if pa.types.is_integer(of) else None
+
+    def start(self, inputs: Columns, groups: Groups, positions: Ints) -> list[pa.Array]:
+        """Return the bits of each group's values; NULL without values."""
+        (column,) = inputs
+        values, present = numbers(column), known(column)
+        if present is not None:
+            values, groups = values[present], groups.filter(present)
+        made = np.full(groups.count, self._start, values.dtype)
+        self._join.at(made, groups.ids, values)
+        return [column_of(made, self._type, _used(groups))]
+
+    def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
+        """Return the bits of several."""
+        return self.start(partials, groups, groups.ids)
+
+
 class Extreme(Accumulator):
     """MIN or MAX."""
 
@@ -79,6 +113,9 @@ class Extreme(Accumulator):
         (column,) = inputs
         if pa.types.is_null(self.type):
             return [pa.nulls(groups.count)]
+        if pa.types.is_nested(self.type):
+            rows = _extreme_rows(ranks(column), known(column), groups, largest=self.name == "max")
+            return [taken(column, rows)]
         if not has_numbers(self.type):
             return [_extreme_by_arrow(self.name, column, groups)]
         present = known(column)
@@ -94,7 +131,7 @@ class Extreme(Accumulator):
 
 def extreme_of(name: str, of: pa.DataType) -> Extreme | None:
     """Return the accumulator of MIN or MAX over a type; None for one whose order is not defined here."""
-    return None if pa.types.is_nested(of) else Extreme(name, of)
+    return Extreme(name, of) if can_rank(of) else None
 
 
 def _extreme(name: str, values: Values, groups: Groups) -> Values:
@@ -110,6 +147,18 @@ def _extreme(name: str, values: Values, groups: Groups) -> Values:
     best = np.full(groups.count, np.nan if floating else limits[1], values.dtype)
     (np.fmin if floating else np.minimum).at(best, groups.ids, values)
     return best
+
+
+def _extreme_rows(rank: Ints, present: Bools | None, groups: Groups, *, largest: bool) -> Ints:
+    """Return the place of a row with the least or largest rank in each group, -1 for none."""
+    keys = -rank if largest else rank
+    places = np.arange(len(rank))
+    if present is not None:
+        keys, places, groups = keys[present], places[present], groups.filter(present)
+    found = np.full(groups.count, -1)
+    order = np.argsort(keys, kind="stable")[::-1]
+    found[groups.ids[order]] = places[order]
+    return found
 
 
 def _extreme_by_arrow(name: str, column: pa.Array, groups: Groups) -> pa.Array:

@@ -18,11 +18,12 @@ class Aggregation:
     Args:
         aggregates: which.
         types: of the columns whose positions the aggregates name.
+        places: whether partial results can meet that are not one after the other in the order of arrival.
     """
 
-    def __init__(self, aggregates: Sequence[Aggregate], types: Sequence[pa.DataType]) -> None:
+    def __init__(self, aggregates: Sequence[Aggregate], types: Sequence[pa.DataType], *, places: bool = False) -> None:
         self._inputs = [a.inputs for a in aggregates]
-        self._accumulators = [accumulator(a, tuple(types[i] for i in a.inputs)) for a in aggregates]
+        self._accumulators = [accumulator(a, tuple(types[i] for i in a.inputs), places=places) for a in aggregates]
         self.partial_types: Types = tuple(t for a in self._accumulators for t in a.partial_types)
         self.output_types: Types = tuple(t for a in self._accumulators for t in a.output_types)
         self.ordered = any(a.ordered for a in self._accumulators)

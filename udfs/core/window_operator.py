@@ -49,7 +49,9 @@ class WindowOperator:
 
     def __init__(self, specification: WindowSpecification, types: Sequence[pa.DataType]) -> None:
         self._panes = PaneTable(output_types(specification, types), specification.keys)
-        self._aggregation = Aggregation(specification.aggregates, types)
+        pieces = _pieces(specification)
+        alone = pieces is not None and not pieces.shared
+        self._aggregation = Aggregation(specification.aggregates, types, places=not alone)
         self._horizon = single_pane_horizon(specification.policy)
         self._engine = self._make(specification)
 
