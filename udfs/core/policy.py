@@ -157,6 +157,11 @@ class Policy:
         given = [t for t in (getattr(t, "timeout", None) for t in trigger_tree(self.trigger)) if t is not None]
         return min(given, default=None)
 
+    @property
+    def asks_last_row(self) -> bool:
+        """Whether it matters when the query last had rows."""
+        return self.timeout is not None or any(getattr(t, "of_query", False) for t in trigger_tree(self.trigger))
+
     @classmethod
     def never(cls, window: WindowKind) -> Policy:
         """Return the policy of a window that gives one pane, when it expires."""

@@ -31,6 +31,7 @@ from sqlext.udfs.core.trigger_tree import (
 _FINISH_BY_THEMSELVES = (AfterCount, AfterDelay, AfterIdle, AfterDelta, When, SameBatch)
 _FIRE_WITH_THEIR_BATCH = (EveryPeriod, EveryAligned, EveryEventTime)
 _LOOK_AT_ROWS = (AfterDelta, When, Case, Using)
+_USE_CLOCK = (AfterDelay, EveryPeriod, EveryAligned, AfterIdle, Timeout, Using)
 
 
 def can_finish(trigger: Trigger) -> bool:
@@ -104,3 +105,10 @@ def keeps_rows(policy: Policy) -> bool:
 def not_mergeable(trigger: Trigger) -> Trigger | None:
     """Return a part that cannot be used with sessions (EMIT-106). A registered one can if its class has on_merge."""
     return next((t for t in tree(trigger) if isinstance(t, AfterDelta | Timeout)), None)
+
+
+def uses_clock(policy: Policy) -> bool:
+    """Return whether a policy asks for the batch clock, so that its query must run batches without data (M3)."""
+    if policy.processing_time or policy.timeout is not None:
+        return True
+    return any(isinstance(t, _USE_CLOCK) for t in tree(policy.trigger))

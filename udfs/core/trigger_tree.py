@@ -46,9 +46,10 @@ class AfterDelay:
 
 @dataclass(frozen=True, slots=True)
 class EveryPeriod:
-    """``EVERY d REPEAT``: at first row + k * ms, also with nothing new."""
+    """``EVERY d {align} REPEAT``: at first row + k * ms, each then moved on, also with nothing new."""
 
     ms: int
+    transforms: tuple[Delay | Align, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,10 @@ class EveryEventTime:
 
 @dataclass(frozen=True, slots=True)
 class AfterIdle:
-    """``AFTER IDLE d``: ms of the batch clock after the last row of the group."""
+    """``AFTER IDLE d``: ms of the batch clock after the last row of the group; ``of_query``: of the whole query."""
 
     ms: int
+    of_query: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Trigger cases recorded from Beam and Flink, on the window engine without Spark."""

@@ -1,0 +1,122 @@
+"""Compiles the trigger of a policy."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TypeVar
+
+from sqlext.udfs.core import trigger_composites as composites
+from sqlext.udfs.core import trigger_nodes as nodes
+from sqlext.udfs.core import trigger_row_nodes as row_nodes
+from sqlext.udfs.core import trigger_tree as tree
+from sqlext.udfs.core.policy import Policy, Session
+from sqlext.udfs.core.trigger_hooks import Conditions, Triggers
+from sqlext.udfs.core.trigger_nodes import Layout, Node
+from sqlext.udfs.core.trigger_rules import can_finish, not_mergeable
+
+_T = TypeVar("_T")
+
+
+class Program:
+    """The compiled trigger of a policy.
+
+    Attributes:
+        root: asked by the engine.
+        kinds: what each slot has (``int``, ``float``, ``json``): the columns of its state.
+        initial: what the slots begin with.
+        words: how many 62-bit numbers its bits need.
+        waits_for_end: whether the watermark at the window's end may make a pane.
+    """
+
+    def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers) -> None:
+        if isinstance(policy.window, Session) and (refused := not_mergeable(policy.trigger)) is not None:
+            raise ValueError(f"{type(refused).__name__} does not support merging and cannot be used with sessions")
+        compiler = _Compiler(conditions, triggers, sticky=policy.options.early_composite == "sticky")
+        root = compiler.node(policy.trigger)
+        self.root: Node = root if policy.once else composites.RepeatNode(compiler.layout, root)
+        self.kinds = tuple(compiler.layout.kinds)
+        self.initial = tuple(compiler.layout.initial)
+        self.words = -(-compiler.layout.bits // WORD_BITS)
+        self.waits_for_end = any(node.waits_for_end for node in self.root.tree())
+
+
+#: Bits in one column of state.
+WORD_BITS = 62
+
+
+class _Compiler:
+    def __init__(self, conditions: Conditions, triggers: Triggers, *, sticky: bool) -> None:
+        self.layout = Layout()
+        self.conditions, self.triggers, self.sticky = conditions, triggers, sticky
+
+    def node(self, trigger: tree.Trigger) -> Node:
+        """Return the node of a trigger."""
+        return self._of_rows(trigger) or self._of_time(trigger) or self._composite(trigger)
+
+    def _of_rows(self, trigger: tree.Trigger) -> Node | None:
+        layout = self.layout
+        match trigger:
+            case tree.AfterCount():
+                return nodes.CountNode(layout, trigger.n, at_least=trigger.at_least)
+            case tree.SameBatch():
+                return nodes.CountNode(layout, 1, at_least=True)
+            case tree.EveryRow():
+                return composites.RepeatNode(layout, nodes.CountNode(layout, 1, at_least=True))
+            case tree.AfterDelta():
+                return row_nodes.DeltaNode(layout, trigger)
+            case tree.When():
+                condition = _registered("condition", trigger.condition, self.conditions.get(trigger.condition))
+                return row_nodes.WhenNode(layout, condition, trigger.columns)
+            case tree.Case():
+                return row_nodes.CaseNode(layout, trigger.column)
+            case tree.Using():
+                made = _registered("trigger", trigger.name, self.triggers.get(trigger.name))(*trigger.args)
+                return row_nodes.UsingNode(layout, made, trigger.columns)
+        return None
+
+    def _of_time(self, trigger: tree.Trigger) -> Node | None:
+        layout = self.layout
+        match trigger:
+            case tree.AfterDelay():
+                return nodes.DelayNode(layout, trigger.transforms)
+            case tree.EveryPeriod():
+                return nodes.PeriodNode(layout, trigger.ms, aligned=False, repeat=True, transforms=trigger.transforms)
+            case tree.EveryAligned():
+                return nodes.PeriodNode(layout, trigger.ms, aligned=True, repeat=trigger.repeat)
+            case tree.EveryEventTime():
+                return nodes.EventPeriodNode(layout, trigger.ms, repeat=trigger.repeat)
+            case tree.AfterIdle():
+                return nodes.IdleNode(layout, trigger.ms, of_query=trigger.of_query)
+            case tree.Never() | tree.WindowClose():
+                return Node(layout)
+        return None
+
+    def _composite(self, trigger: tree.Trigger) -> Node:
+        layout, node = self.layout, self.node
+        match trigger:
+            case tree.AllOf():
+                return composites.AllNode(layout, *map(node, trigger.of))
+            case tree.AnyOf():
+                return composites.AnyNode(layout, *map(node, trigger.of))
+            case tree.EachOf():
+                return composites.EachNode(layout, *map(node, trigger.of))
+            case tree.Until():
+                return composites.UntilNode(layout, node(trigger.main), node(trigger.until))
+            case tree.Repeat():
+                return composites.RepeatNode(layout, node(trigger.of))
+            case tree.Purging():
+                return composites.PurgingNode(layout, node(trigger.of))
+            case tree.Timeout():
+                make = partial(composites.TimeoutNode, layout, node(trigger.of), trigger.ms)
+                finishes = can_finish(trigger.of) and not trigger.keep_state
+                return make(since_last=trigger.since_last_row, keep=trigger.keep_state, finishes=finishes)
+            case tree.AfterWatermark():
+                early, late = (None if t is None else node(t) for t in (trigger.early, trigger.late))
+                return composites.WatermarkNode(layout, early, late, sticky=self.sticky)
+        raise TypeError(f"not a trigger: {trigger!r}")
+
+
+def _registered(kind: str, name: str, found: _T | None) -> _T:
+    if found is None:
+        raise ValueError(f"no {kind} is registered under the name {name}")
+    return found
