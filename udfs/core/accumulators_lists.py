@@ -98,7 +98,8 @@ class Percentile(_Kept):
         last = len(numbers) - 1
         lower, higher = numbers[np.minimum(low, last)], numbers[np.minimum(high, last)]
         share = where - np.floor(where)
-        made = np.where(low == high, lower, (1 - share) * lower + share * higher)
+        with np.errstate(invalid="ignore"):
+            made = np.where(low == high, lower, (1 - share) * lower + share * higher)
         return [pa.array(made, mask=sizes == 0)]
 
 

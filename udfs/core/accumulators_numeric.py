@@ -141,7 +141,8 @@ def _extreme(name: str, values: Values, groups: Groups) -> Values:
     limits = (-np.inf, np.inf) if floating else (np.iinfo(values.dtype).min, np.iinfo(values.dtype).max)
     if name == "max":
         best = np.full(groups.count, limits[0], values.dtype)
-        np.maximum.at(best, groups.ids, values)  # NaN, if there is one: it is the largest
+        with np.errstate(invalid="ignore"):
+            np.maximum.at(best, groups.ids, values)  # NaN, if there is one: it is the largest
         return best
     # fmin takes a number before NaN, so that NaN stays where there is nothing else.
     best = np.full(groups.count, np.nan if floating else limits[1], values.dtype)

@@ -25,7 +25,7 @@ def ranks(column: pa.Array) -> Ints:
         return _struct_ranks(column)
     if pa.types.is_floating(column.type):
         column = pc.add(column, pa.scalar(0.0, column.type))  # -0.0 and 0.0 are equal
-    made = pc.rank(column, "ascending", null_placement="at_end", tiebreaker="dense").to_numpy().astype(np.int64)
+    made = pc.rank(column, "ascending", tiebreaker="dense").to_numpy().astype(np.int64)
     return _zero_for_null(made, column)
 
 
