@@ -50,7 +50,6 @@ class Moment:
     __slots__ = (
         "each",
         "end_now",
-        "inclusive",
         "last_ms",
         "last_row",
         "merging",
@@ -64,12 +63,11 @@ class Moment:
         "watermark",
     )
 
-    def __init__(self, *, strict: bool, last_ms: bool, each: bool, merging: bool, inclusive: bool) -> None:
+    def __init__(self, *, strict: bool, last_ms: bool, each: bool, merging: bool) -> None:
         self.strict = strict
         self.last_ms = last_ms
         self.each = each
         self.merging = merging
-        self.inclusive = inclusive
         self.phase = ROW
         self.now = MIN
         self.last_row = MIN

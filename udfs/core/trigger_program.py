@@ -7,7 +7,9 @@ from typing import TypeVar
 
 from sqlext.udfs.core import trigger_composites as composites
 from sqlext.udfs.core import trigger_nodes as nodes
+from sqlext.udfs.core import trigger_phase_nodes as phases
 from sqlext.udfs.core import trigger_row_nodes as row_nodes
+from sqlext.udfs.core import trigger_time_nodes as times
 from sqlext.udfs.core import trigger_tree as tree
 from sqlext.udfs.core.policy import Policy, Session
 from sqlext.udfs.core.trigger_hooks import Conditions, Triggers
@@ -31,7 +33,7 @@ class Program:
     def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers) -> None:
         if isinstance(policy.window, Session) and (refused := not_mergeable(policy.trigger)) is not None:
             raise ValueError(f"{type(refused).__name__} does not support merging and cannot be used with sessions")
-        compiler = _Compiler(conditions, triggers, sticky=policy.options.early_composite == "sticky")
+        compiler = _Compiler(policy, conditions, triggers)
         root = compiler.node(policy.trigger)
         self.root: Node = root if policy.once else composites.RepeatNode(compiler.layout, root)
         self.kinds = tuple(compiler.layout.kinds)
@@ -45,9 +47,12 @@ WORD_BITS = 62
 
 
 class _Compiler:
-    def __init__(self, conditions: Conditions, triggers: Triggers, *, sticky: bool) -> None:
+    def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers) -> None:
         self.layout = Layout()
-        self.conditions, self.triggers, self.sticky = conditions, triggers, sticky
+        self.conditions, self.triggers = conditions, triggers
+        self.sticky = policy.options.early_composite == "sticky"
+        margin = 1 if policy.options.window_end == "last_ms" else 0
+        self.end_margin = margin if policy.processing_time else None
 
     def node(self, trigger: tree.Trigger) -> Node:
         """Return the node of a trigger."""
@@ -78,15 +83,19 @@ class _Compiler:
         layout = self.layout
         match trigger:
             case tree.AfterDelay():
-                return nodes.DelayNode(layout, trigger.transforms)
+                return times.DelayNode(layout, trigger.transforms)
             case tree.EveryPeriod():
-                return nodes.PeriodNode(layout, trigger.ms, aligned=False, repeat=True, transforms=trigger.transforms)
+                return times.PeriodNode(
+                    layout, trigger.ms, repeat=True, end_margin=self.end_margin, transforms=trigger.transforms
+                )
             case tree.EveryAligned():
-                return nodes.PeriodNode(layout, trigger.ms, aligned=True, repeat=trigger.repeat)
+                return times.PeriodNode(
+                    layout, trigger.ms, repeat=trigger.repeat, end_margin=self.end_margin, aligned=True
+                )
             case tree.EveryEventTime():
-                return nodes.EventPeriodNode(layout, trigger.ms, repeat=trigger.repeat)
+                return times.EventPeriodNode(layout, trigger.ms, repeat=trigger.repeat)
             case tree.AfterIdle():
-                return nodes.IdleNode(layout, trigger.ms, of_query=trigger.of_query)
+                return times.IdleNode(layout, trigger.ms, of_query=trigger.of_query)
             case tree.Never() | tree.WindowClose():
                 return Node(layout)
         return None
@@ -107,12 +116,12 @@ class _Compiler:
             case tree.Purging():
                 return composites.PurgingNode(layout, node(trigger.of))
             case tree.Timeout():
-                make = partial(composites.TimeoutNode, layout, node(trigger.of), trigger.ms)
+                make = partial(phases.TimeoutNode, layout, node(trigger.of), trigger.ms)
                 finishes = can_finish(trigger.of) and not trigger.keep_state
                 return make(since_last=trigger.since_last_row, keep=trigger.keep_state, finishes=finishes)
             case tree.AfterWatermark():
                 early, late = (None if t is None else node(t) for t in (trigger.early, trigger.late))
-                return composites.WatermarkNode(layout, early, late, sticky=self.sticky)
+                return phases.WatermarkNode(layout, early, late, sticky=self.sticky)
         raise TypeError(f"not a trigger: {trigger!r}")
 
 

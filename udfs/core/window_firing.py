@@ -1,4 +1,4 @@
-"""Panes: when a group gives one, what is in it and what it is called (rules M4 to M9, M16 to M19)."""
+"""When a group gives a pane, in the order of a step (rules M2, M4, M6 to M9, M16, M18)."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from sqlext.udfs.core.policy import Policy
 from sqlext.udfs.core.trigger_program import Program
 from sqlext.udfs.core.window_evictors import Eviction
 from sqlext.udfs.core.window_group import CLOSED, DONE, END_SEEN, WRITTEN, WindowGroup
-from sqlext.udfs.core.window_rows import EARLY, LATE, ON_TIME, Panes
+from sqlext.udfs.core.window_rows import EARLY, LATE, ON_TIME
+from sqlext.udfs.core.window_writing import PaneWriter
 
 
 class Firing:
     """Makes the panes of a step.
 
     Attributes:
-        panes, ended, leftover: as in ``Decisions``.
+        writer: where they go.
+        leftover: as in ``Decisions``.
     """
 
     def __init__(self, policy: Policy, program: Program, eviction: Eviction | None, moment: Moment) -> None:
         self.policy, self.root, self.initial = policy, program.root, program.initial
         self.waits_for_end = program.waits_for_end
-        self.eviction, self.moment = eviction, moment
+        self.moment = moment
         self.lateness = 0 if policy.processing_time else policy.lateness
-        self.panes = Panes.empty()
-        self.ended: list[tuple[int, int, int]] = []
+        self.writer = PaneWriter(policy, program.root, eviction)
         self.leftover = 0
 
     # When.
@@ -39,7 +40,7 @@ class Firing:
         """Throw the contents away if a trigger asked for it."""
         if self.moment.purge:
             self.moment.purge = False
-            self.empty(group)
+            self.writer.empty(group)
 
     def after_rows(self, group: WindowGroup) -> None:
         """Do what is tested once per step and group."""
@@ -123,7 +124,7 @@ class Firing:
             or (timing == ON_TIME and self.policy.empty_on_time_pane)
             or (timing == LATE and last and self.policy.final_pane == "ALWAYS")
         ):
-            self._write(group, timing, last=last)
+            self.writer.write(group, timing, last=last)
         if timing != EARLY:
             group.flags |= DONE
         self.purge(group)
@@ -136,90 +137,23 @@ class Firing:
             return
         may_be_empty = self.policy.empty_on_time_pane if timing == ON_TIME else self.policy.final_pane == "ALWAYS"
         if group.rows or may_be_empty:
-            self._write(group, timing, last=True)
+            self.writer.write(group, timing, last=True)
 
     def _timing(self, group: WindowGroup) -> int:
         if not self.moment.ended(group.end):
             return EARLY
         return LATE if group.flags & DONE else ON_TIME
 
-    def _write(self, group: WindowGroup, timing: int, *, last: bool) -> None:
-        if self.eviction is not None and not self.policy.evict_after:
-            self._evict(group, self.eviction)
-        panes, based = self.panes, group.last_pane >= 0
-        panes.key.append(group.key)
-        panes.start.append(group.start)
-        panes.end.append(group.end)
-        panes.retract.append(False)
-        panes.base.append(group.last_pane)
-        panes.segments.append(tuple(group.held[group.last_length :] if based else group.held))
-        panes.index.append(group.index)
-        panes.non_speculative_index.append(-1 if timing == EARLY else group.spec)
-        panes.timing.append(timing)
-        panes.is_first.append(group.index == 0)
-        panes.is_last.append(last)
-        panes.timestamp.append(self._timestamp(group))
-        panes.written_before.append(bool(group.flags & WRITTEN))
-        self._written(group, timing)
-
-    def _written(self, group: WindowGroup, timing: int) -> None:
-        group.index += 1
-        group.spec += timing != EARLY
-        group.flags |= WRITTEN
-        group.rows, group.current = 0, None
-        group.earliest = group.latest = None
-        group.last_pane, group.last_length = len(self.panes) - 1, len(group.held)
-        if self.policy.mode == "DISCARDING":
-            self.empty(group)
-        elif self.eviction is not None:
-            if self.policy.evict_after:
-                self._evict(group, self.eviction)
-            group.last_pane, group.last_length = -1, 0
-
-    def _evict(self, group: WindowGroup, eviction: Eviction) -> None:
-        group.held = eviction.staying(group.held, group.marks)
-        group.marks = {s: group.marks[s] for s in group.held}
-
-    def _timestamp(self, group: WindowGroup) -> int | None:
-        if group.end == MAX:
-            return None
-        chosen = {"EARLIEST": group.earliest, "LATEST": group.latest}.get(self.policy.pane_timestamp)
-        return group.end - 1 if chosen is None else chosen
-
     # What goes.
-
-    def retract(self, group: WindowGroup) -> None:
-        """Take back what was written of a session that is gone, under its old bounds (M13)."""
-        if not group.flags & WRITTEN:
-            return
-        self.ended.append((group.key, group.start, group.end))
-        if self.policy.mode == "RETRACTING":
-            panes = self.panes
-            panes.key.append(group.key)
-            panes.start.append(group.start)
-            panes.end.append(group.end)
-            panes.retract.append(True)
-            panes.base.append(-1)
-            panes.segments.append(())
-            panes.index.append(group.index - 1)
-            panes.non_speculative_index.append(group.spec - 1)
-            panes.timing.append(EARLY)
-            panes.is_first.append(False)
-            panes.is_last.append(False)
-            panes.timestamp.append(None)
-            panes.written_before.append(True)
-
-    def empty(self, group: WindowGroup) -> None:
-        """Throw the contents away, and what a trigger knows of them."""
-        group.empty()
-        self.root.emptied(group)
 
     def _close(self, group: WindowGroup) -> None:
         self._end(group)
-        self.empty(group)
+        self.writer.empty(group)
         group.flags |= CLOSED
         group.bits, group.slots = 0, list(self.initial)
+        # Beam judges a row by its own window, before it merges: that was never closed, so it begins a session anew.
+        group.gone = self.moment.merging and self.policy.options.late_check == "before_merge"
 
     def _end(self, group: WindowGroup) -> None:
         if group.flags & WRITTEN and not group.closed:
-            self.ended.append((group.key, group.start, group.end))
+            self.writer.ended.append((group.key, group.start, group.end))

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from sqlext.udfs.core.moment import Moment, later
 from sqlext.udfs.core.window_assignment import Assignments
+from sqlext.udfs.core.window_elements import Element
 from sqlext.udfs.core.window_group import DONE, END_SEEN, WindowGroup
-from sqlext.udfs.core.window_step import Element, Step
+from sqlext.udfs.core.window_plan import Plan
+from sqlext.udfs.core.window_step import Step
 
 
 class KeySessions:
@@ -17,8 +19,8 @@ class KeySessions:
         groups: those that are there, by no order.
     """
 
-    def __init__(self, step: Step, groups: list[WindowGroup], *, inclusive: bool) -> None:
-        self.step, self.groups, self.inclusive = step, groups, inclusive
+    def __init__(self, step: Step, groups: list[WindowGroup]) -> None:
+        self.step, self.groups, self.inclusive = step, groups, step.plan.inclusive
         #: Groups that were merged away; those that were in state go from it.
         self.merged_away: list[WindowGroup] = []
 
@@ -49,7 +51,7 @@ class KeySessions:
     def _merge(self, olds: list[WindowGroup], start: int, end: int) -> WindowGroup:
         olds.sort(key=lambda g: g.start)
         merged = self.step.new_group(olds[0].key, start, end)
-        self.step.program.root.merge(merged, olds, self.step.moment)
+        self.step.plan.program.root.merge(merged, olds, self.step.moment)
         # On the window's end the merged session goes by its own; what was on time is so no more if that is open.
         if self.step.moment.ended(end):
             merged.flags = END_SEEN | (DONE if any(g.flags & DONE for g in olds) else 0)
@@ -59,7 +61,7 @@ class KeySessions:
             merged.marks |= group.marks
             if group.earliest is not None and group.latest is not None:
                 merged.saw(group.earliest, group.latest)
-            self.step.firing.retract(group)
+            self.step.firing.writer.retract(group)
             group.gone = True
         if len(olds) == 1:
             merged.current = olds[0].current
@@ -86,7 +88,7 @@ def merged_ends(windows: Iterable[tuple[int, int]], *, inclusive: bool) -> list[
 
 
 def late_after_merge(
-    assignments: Assignments, suspects: list[int], sessions: dict[int, list[WindowGroup]], moment: Moment, lateness: int
+    assignments: Assignments, suspects: list[int], sessions: dict[int, list[WindowGroup]], plan: Plan, moment: Moment
 ) -> set[int]:
     """Return which of some assignments are late when all windows of the step are merged with those in state (M7, 2).
 
@@ -99,7 +101,7 @@ def late_after_merge(
             windows[int(key)].append((int(start), int(end)))
     late = set()
     for key, own in windows.items():
-        for start, end in merged_ends(own, inclusive=moment.inclusive):
-            if later(moment.passing(end), lateness) <= moment.watermark:
+        for start, end in merged_ends(own, inclusive=plan.inclusive):
+            if later(moment.passing(end), plan.lateness) <= moment.watermark:
                 late |= {i for i in suspects if assignments.key[i] == key and start <= assignments.start[i] < end}
     return late

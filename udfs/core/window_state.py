@@ -18,6 +18,7 @@ from sqlext.udfs.core.moment import MAX
 from sqlext.udfs.core.operators import Wakeup
 from sqlext.udfs.core.policy import KeepDelta, Policy
 from sqlext.udfs.core.trigger_program import WORD_BITS, Program
+from sqlext.udfs.core.window_assignment import Assignments
 from sqlext.udfs.core.window_group import WindowGroup
 from sqlext.udfs.core.window_rows import Ints
 
@@ -135,7 +136,7 @@ class StateLayout:
             columns["segments"] = [g.held for g in groups]
             columns["marks"] = [[self._mark(g.marks[s]) for s in g.held] for g in groups]
         else:
-            columns["segments"] = [g.held[0] if g.held else None for g in groups]
+            columns["segments"] = [g.held[0] if g.held else None for g in groups]  # what the caller has put together
         return pa.table([pa.array(columns[f.name], f.type) for f in self.schema], schema=self.schema)
 
     def replaced(self, state: WindowState, gone: Ints, new: pa.Table) -> pa.Table:
@@ -184,11 +185,11 @@ def due(state: WindowState, watermark: int, now: int, *, strict: bool) -> Ints:
     return np.flatnonzero((state.numbers("event") <= watermark) | by_clock).astype(np.int64)
 
 
-def same_groups(state: WindowState, places: Ints, key: Ints, start: Ints, end: Ints) -> Ints:
-    """Return for each place of ``find`` whether the group is there, else -1."""
+def same_groups(state: WindowState, places: Ints, groups: Assignments) -> Ints:
+    """Return the places of ``find`` where the group is there, and -1 for the others."""
     if not len(state):
         return np.full(len(places), -1, np.int64)
     at = np.minimum(places, len(state) - 1)
     keys, starts, ends = (state.numbers(n) for n in ("key", "start", "end"))
-    found = (places < len(state)) & (keys[at] == key) & (starts[at] == start) & (ends[at] == end)
-    return np.where(found, at, -1)
+    found = (places < len(state)) & (keys[at] == groups.key) & (starts[at] == groups.start) & (ends[at] == groups.end)
+    return np.where(found, at, -1).astype(np.int64)

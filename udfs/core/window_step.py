@@ -5,30 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlext.udfs.core.moment import MAX, ROW, Moment
-from sqlext.udfs.core.policy import Policy
-from sqlext.udfs.core.trigger_program import Program
+from sqlext.udfs.core.window_elements import Element
 from sqlext.udfs.core.window_evictors import Eviction
 from sqlext.udfs.core.window_firing import Firing
 from sqlext.udfs.core.window_group import DONE, END_SEEN, WindowGroup
+from sqlext.udfs.core.window_plan import Plan
 from sqlext.udfs.core.window_rows import Rows
-
-
-@dataclass(slots=True)
-class Element:
-    """What is added to a group at once: a row, or rows of one batch that the trigger does not tell apart.
-
-    Attributes:
-        first: the position of the first row.
-        rows: the positions of all of them; None: only the first.
-        count: how many source rows they stand for.
-        least, greatest: their event times (ms), if they have one.
-    """
-
-    first: int
-    count: int
-    least: int | None
-    greatest: int | None
-    rows: list[int] | None = None
 
 
 @dataclass(slots=True)
@@ -40,20 +22,18 @@ class Step:
         closed: elements that came to closed groups, one for each window.
     """
 
-    policy: Policy
-    program: Program
+    plan: Plan
     firing: Firing
     moment: Moment
     rows: Rows
     next_segment: int
-    eviction: Eviction | None = None
     elements: list[int] = field(default_factory=list)
     segments: list[int] = field(default_factory=list)
     closed: list[int] = field(default_factory=list)
 
     def new_group(self, key: int, start: int, end: int) -> WindowGroup:
         """Return a group that begins now; after its end its panes are LATE from the first on (M9)."""
-        group = WindowGroup(key, start, end, list(self.program.initial))
+        group = WindowGroup(key, start, end, list(self.plan.program.initial))
         if end != MAX and self.moment.ended(end):
             group.flags = DONE | END_SEEN
         return group
@@ -68,23 +48,23 @@ class Step:
         if element.least is not None and element.greatest is not None and element.greatest >= moment.watermark:
             group.saw(max(element.least, moment.watermark), element.greatest)
         self._place(group, element)
-        self.program.root.on_row(group, moment, element.count)
+        self.plan.program.root.on_row(group, moment, element.count)
         self.firing.ask(group)
 
     def refuse(self, element: Element) -> None:
         """Count rows that came to a closed group (M18)."""
-        self.closed += [element.first] if element.rows is None else element.rows
+        self.closed += element.positions()
 
     def _place(self, group: WindowGroup, element: Element) -> None:
         segment = group.current
-        if segment is None or self.eviction is not None:
+        if segment is None or self.plan.eviction is not None:
             segment = self.next_segment
             self.next_segment += 1
             group.held.append(segment)
             group.current = segment
-            if self.eviction is not None:
-                group.marks[segment] = self._mark(element, self.eviction)
-        rows = [element.first] if element.rows is None else element.rows
+            if self.plan.eviction is not None:
+                group.marks[segment] = self._mark(element, self.plan.eviction)
+        rows = element.positions()
         self.elements += rows
         self.segments += [segment] * len(rows)
 

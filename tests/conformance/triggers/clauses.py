@@ -106,7 +106,9 @@ def _flink_clause(case: Tree) -> str:
     words += ["LATE DATA TO late_rows"] if case["side_output_late"] else []
     words += [_evictor(case["evictor"])] if case["evictor"] else []
     words += [f"ON TIME PANE {'IF NOT EMPTY' if 'Purging' in kinds else 'ALWAYS'}"]
-    leftovers = end_of_stream or "ProcessingTimeout" in kinds
+    # At the end of a window of the clock ContinuousProcessingTimeTrigger fires; at that of event time it does not.
+    at_end = "ContinuousProcessingTime" in kinds and assigner.endswith("_processing")
+    leftovers = end_of_stream or at_end or "ProcessingTimeout" in kinds
     words += [f"FINAL PANE {'IF NOT EMPTY' if leftovers else 'NEVER'}", _FLINK_OPTIONS]
     return " ".join(words)
 

@@ -1,0 +1,43 @@
+"""A policy, compiled: what every step of an engine uses."""
+
+from __future__ import annotations
+
+from sqlext.udfs.core.moment import Moment
+from sqlext.udfs.core.policy import Policy, Session
+from sqlext.udfs.core.trigger_hooks import Conditions, Triggers
+from sqlext.udfs.core.trigger_program import Program
+from sqlext.udfs.core.trigger_rules import batch_insensitive
+from sqlext.udfs.core.window_evictors import Eviction, Evictors
+from sqlext.udfs.core.window_state import StateLayout
+
+
+class Plan:
+    """What follows from a policy alone.
+
+    Attributes:
+        policy, program, layout, eviction: the policy, its trigger, its state and its evictor, if it has one.
+        sessions: whether windows merge.
+        inclusive: whether sessions that touch are one.
+        combines: whether a group's rows of one step may be added at once.
+        lateness: in ms; windows of the batch clock have none.
+    """
+
+    def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers, evictors: Evictors) -> None:
+        self.policy = policy
+        self.program = Program(policy, conditions, triggers)
+        self.layout = StateLayout(policy, self.program)
+        self.eviction = None if policy.evictor is None else Eviction(policy.evictor, evictors)
+        self.sessions = isinstance(policy.window, Session)
+        self.inclusive = policy.options.session_gap == "inclusive"
+        self.combines = batch_insensitive(policy)
+        self.lateness = 0 if policy.processing_time else policy.lateness
+
+    def moment(self) -> Moment:
+        """Return what a step begins with."""
+        options = self.policy.options
+        return Moment(
+            strict=options.deadline == "after",
+            last_ms=options.window_end == "last_ms",
+            each=options.missed_firings == "each",
+            merging=self.sessions,
+        )
