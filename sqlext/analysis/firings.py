@@ -6,20 +6,30 @@ Spark's own operators are used wherever they give the same rows; everything else
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from sqlext.analysis import emit_rules as rules
 from sqlext.analysis.calls import is_aggregate
+from sqlext.analysis.emit_policy import default_trigger, policy_of
+from sqlext.analysis.emit_rules import check_clause
+from sqlext.analysis.emit_settings import settings_policy
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping import Grouping
+from sqlext.analysis.late_tables import late_table
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.scope import Scope
-from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
+from sqlext.dialect.emit.nodes import EmitClause
+from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node
 from sqlext.dialect.query_nodes import Select
 from sqlext.plan import nodes
-from sqlext.plan.firing import Firing
+from sqlext.plan.explain import walk
+from sqlext.plan.firing import Firing, trigger_name
 from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.udfs.core.policy import Cumulate, Global, Hop, Policy, Session, Tumble
 from sqlext.udfs.core.policy import WindowKind as CoreWindow
-from sqlext.udfs.core.trigger_tree import AfterWatermark, EveryRow
+from sqlext.udfs.core.trigger_tree import AfterWatermark, WindowClose
 
 #: An aggregate of these is the same with DISTINCT and without.
 _SAME_DISTINCT = ("MIN", "MAX")
@@ -45,16 +55,91 @@ class Grouped:
                     yield part
 
 
-def find_firing(grouped: Grouped) -> Firing | None:
-    """Return what an operator of ours does for a grouping, None where Spark's own operators do."""
-    why = [*_of_aggregates(grouped), *_of_windows(grouped)]
+def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
+    """Return what an operator of ours does for a grouping, None where Spark's own operators do.
+
+    Raises:
+        SqlExtError: EMIT-... for a clause or settings that mean nothing here.
+    """
+    values: list[Node] = []
+
+    def number(node: Node) -> int:
+        if node not in values:
+            values.append(node)
+        return values.index(node)
+
+    spec = grouped.assign.spec if grouped.assign is not None else None
+    window = windows_of(spec) if spec is not None else Global()
+    processing = spec is not None and spec.processing
+    clause = grouped.select.emit
+    notes: tuple[str, ...] = ()
+    if clause is not None:
+        policy = policy_of(clause, window, number, processing_time=processing)
+        check_clause(clause, policy, _watermarked(grouped.node))
+        notes = tuple(rules.notes(clause, policy, _ordered(grouped.node)))
+    else:
+        by_settings = settings_policy(env, window, grouped) if spec is not None else None
+        policy = by_settings or Policy(window, default_trigger(window), processing_time=processing)
+    why = [*_of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
     if not why:
         return None
-    spec = grouped.assign.spec if grouped.assign is not None else None
-    if spec is None:
-        return Firing(Policy(Global(), EveryRow()), False, tuple(why), once=False)
-    policy = Policy(windows_of(spec), AfterWatermark(), processing_time=spec.processing)
-    return Firing(policy, _is_given(grouped), tuple(dict.fromkeys(why)))
+    return Firing(
+        policy,
+        spec is not None and _is_given(grouped),
+        tuple(dict.fromkeys(why)),
+        panes=_panes(policy, grouped),
+        gap=spec.gap if spec is not None else None,
+        values=tuple(values),
+        late_table=late_table(clause, env),
+        notes=notes,
+    )
+
+
+def _of_policy(policy: Policy, clause: EmitClause | None) -> Iterator[str]:
+    """Yield why a policy is none that Spark's own operators have."""
+    plain = Policy(policy.window, default_trigger(policy.window), processing_time=policy.processing_time)
+    at_the_end = isinstance(policy.trigger, WindowClose) and policy.trigger == WindowClose()
+    trigger = plain.trigger if at_the_end and not policy.lateness else policy.trigger
+    if replace(policy, trigger=trigger) != plain:
+        yield f"EMIT {trigger_name(policy)}"
+    if clause is not None and (clause.late_table is not None or clause.output == "CHANGELOG"):
+        yield "LATE DATA TO" if clause.late_table is not None else "EMIT CHANGELOG"
+
+
+def _of_panes(grouped: Grouped) -> Iterator[str]:
+    for expr in grouped.expressions:
+        for part in own_parts(expr):
+            if isinstance(part, Call) and part.function in PANE_COLUMNS:
+                yield f"{part.function}()"
+
+
+def _panes(policy: Policy, grouped: Grouped) -> Literal["one", "each", "last"]:
+    if is_single(policy):
+        return "one"
+    shown = set(_of_panes(grouped))
+    if policy.mode == "DISCARDING" or shown & {"PANE_INDEX()", "ROW_KIND()"}:
+        return "each"
+    return "last"
+
+
+def is_single(policy: Policy) -> bool:
+    """Whether a policy gives a key and window one pane at most."""
+    from sqlext.udfs.core.horizon import single_pane_horizon  # it needs Arrow, which few statements do
+
+    if policy.processing_time and not isinstance(policy.window, Global):
+        return policy.trigger == AfterWatermark() and policy.evictor is None
+    return single_pane_horizon(policy) is not None
+
+
+def _watermarked(node: nodes.PlanNode) -> str | None:
+    """Return a rowtime of a relation, None if it has none."""
+    return next((c.name for c in node.columns if c.is_rowtime), None)
+
+
+def _ordered(node: nodes.PlanNode) -> bool:
+    """Whether the rows of a micro-batch come in an order that a retry repeats: those of one source do."""
+    scans = [n for n in walk(node) if isinstance(n, nodes.Scan) and n.is_stream]
+    return len(scans) == 1 and scans[0].table.option("connector") in ("filesystem", "kafka", "delta")
 
 
 def _of_aggregates(grouped: Grouped) -> Iterator[str]:
@@ -76,7 +161,7 @@ def _of_windows(grouped: Grouped) -> Iterator[str]:
 def windows_of(spec: WindowSpec) -> CoreWindow:
     """Return the windows that an operator gives rows by their time."""
     if spec.kind is WindowKind.SESSION:
-        return Session(spec.size)
+        return Session(None if spec.gap is not None else spec.size)
     if spec.kind is WindowKind.HOP:
         return Hop(spec.size, spec.slide, spec.offset)
     if spec.kind is WindowKind.CUMULATE:

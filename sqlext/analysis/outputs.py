@@ -10,7 +10,7 @@ from sqlext.analysis.time_attributes import keeps_type_mark, loss_of
 from sqlext.analysis.typing import infer
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr
 from sqlext.plan.columns import Part, PlanColumn, Time
-from sqlext.plan.nodes import KEY_ALL, KEY_PREFIX, KEY_SET, Output
+from sqlext.plan.nodes import KEY_ALL, KEY_PREFIX, KEY_SET, KEY_WINDOW, Output
 from sqlext.types import TIMESTAMP_LTZ3
 
 
@@ -35,14 +35,16 @@ class OutputBuilder:
             assert expr is not None
             self._compute(name, expr, grouped)
 
-    def add_keys(self, expressions: tuple[Expr, ...], *, has_sets: bool) -> tuple[str, ...]:
-        """Add hidden key columns, one per grouping expression; return their names."""
+    def add_keys(self, expressions: tuple[Expr, ...], *, has_sets: bool, windowed: bool) -> tuple[str, ...]:
+        """Add hidden key columns, one per grouping expression; return their names and those of the window's bounds."""
         names = []
         for i, expr in enumerate(expressions):
             names.append(f"{KEY_PREFIX}{i}")
             self.outputs.append(Output(names[-1], expr))
         if has_sets:
             names.append(KEY_SET)
+        if windowed:
+            names += KEY_WINDOW
         return tuple(names) or (KEY_ALL,)
 
     def _hand_on(self, name: str, found: Found) -> None:

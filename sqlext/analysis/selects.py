@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.calls import is_aggregate
 from sqlext.analysis.firings import Grouped, find_firing
+from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.legacy_windows import NAMES, find_legacy_window, replace_legacy_window
@@ -17,6 +18,7 @@ from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
 from sqlext.analysis.typing import infer
 from sqlext.analysis.windows import assign_windows
+from sqlext.dialect.emit.printing import emit_text
 from sqlext.dialect.expression_nodes import (
     Call,
     ColumnRef,
@@ -65,8 +67,6 @@ class SelectBinder:
         Raises:
             SqlExtError: NAME-..., TYPE-..., TIME-..., WINDOW-... for what is wrong, LATER-... for what waits.
         """
-        if select.emit is not None:
-            raise needs_operator("LATER-410", "EMIT", select.emit.span)
         if select.qualify is not None:
             raise needs_operator("LATER-510", "QUALIFY", select.qualify.span)
         node, scope = self._from(select)
@@ -77,9 +77,8 @@ class SelectBinder:
         items = self._items(select, scope)
         self._check(select, items, scope, node)
         grouping = find_grouping(select, [i.expr for i in items], scope)
-        if grouping is not None and grouping.window is not None and node.streaming:
-            self._refuse_emit_settings(select)
         if grouping is None:
+            _check_no_panes(select, items)
             plain = self._project(select, items, scope, node)
             return self._distinct(select, plain) if select.distinct else plain
         return self._aggregate(select, items, scope, node, grouping)
@@ -121,12 +120,6 @@ class SelectBinder:
             if isinstance(part, Call) and part.over is not None and node.streaming:
                 raise needs_operator("LATER-511", f"{part.name} OVER", part.span)
 
-    def _refuse_emit_settings(self, select: Select) -> None:
-        """Refuse Flink's emit strategy of windows rather than ignore it."""
-        for phase in ("early-fire", "late-fire"):
-            if self.queries.env.settings.flag(f"table.exec.emit.{phase}.enabled"):
-                raise needs_operator("LATER-410", f"'table.exec.emit.{phase}.enabled' = 'true'", select.span)
-
     def _project(self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode) -> nodes.PlanNode:
         if node.streaming:
             node = _session_rows(node)
@@ -165,9 +158,12 @@ class SelectBinder:
             node = _session_rows(node)
         firing = self._firing(select, items, scope, node, grouping)
         keys: tuple[str, ...] = ()
-        final = (grouping.window is not None or not node.streaming) and (firing is None or firing.once)
+        final = grouping.window is not None or not node.streaming
+        if firing is not None:
+            final = firing.panes != "last"
         if not final:
-            keys = builder.add_keys(grouping.expressions, has_sets=grouping.has_sets)
+            windowed = grouping.window is not None
+            keys = builder.add_keys(grouping.expressions, has_sets=grouping.has_sets, windowed=windowed)
         session_key = _session_key(node, grouping) if node.streaming and firing is None else None
         return nodes.Aggregate(
             tuple(builder.columns),
@@ -182,6 +178,7 @@ class SelectBinder:
             final,
             keys,
             firing,
+            emit_text(select.emit) if select.emit is not None else "",
         )
 
     def _firing(
@@ -191,7 +188,7 @@ class SelectBinder:
             return None
         expressions = [i.expr for i in items if i.expr is not None]
         assign = _assignment(node, grouping.window)
-        return find_firing(Grouped(select, node, scope, grouping, expressions, assign))
+        return find_firing(Grouped(select, node, scope, grouping, expressions, assign), self.queries.env)
 
     def _sessions_of_others(self, node: nodes.PlanNode, grouping: Grouping) -> bool:
         """Whether sessions are grouped by other keys than they are made by: then their rows must be known first."""
@@ -212,6 +209,18 @@ def _session_key(node: nodes.PlanNode, grouping: Grouping) -> str | None:
     if assign is None or assign.spec.kind is not WindowKind.SESSION or assign.by_rows:
         return None
     return assign.time.physical if not grouping.expressions else None
+
+
+def _check_no_panes(select: Select, items: list[Item]) -> None:
+    """Refuse EMIT and what a pane says of itself where nothing is grouped."""
+    if select.emit is not None:
+        message = "EMIT needs a GROUP BY or a window in the same SELECT; this SELECT has no state to emit"
+        raise SqlExtError("EMIT-101", message, span=select.emit.span)
+    for expr in (i.expr for i in items if i.expr is not None):
+        for part in own_parts(expr):
+            if isinstance(part, Call) and part.function in PANE_COLUMNS:
+                message = f"{part.function}() is only available where EMIT applies"
+                raise SqlExtError("EMIT-111", message, span=part.span)
 
 
 def _assign_legacy(

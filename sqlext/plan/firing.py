@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlext.catalog.model import Table
-from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.expression_nodes import Expr, Node
 from sqlext.udfs.core.policy import Global, Policy
-from sqlext.udfs.core.trigger_tree import AfterDelay, AfterIdle, EveryAligned, EveryPeriod, Timeout, Using, tree
+from sqlext.udfs.core.trigger_tree import AfterDelay, AfterIdle, EveryAligned, EveryPeriod, Repeat, Timeout, Using, tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,23 +19,22 @@ class Firing:
         policy: which windows, when panes fire, and what is in them.
         given: whether SQL has given the rows their windows, before the operator.
         why: what Spark has no operator for, for EXPLAIN.
-        once: whether a key and window has one pane at most: then its rows are final.
-        changelog: whether rows carry their kind (-U and -D too).
+        panes: what comes out: ``one`` row for a key and window; ``each`` pane, a row of its own; or the ``last`` one
+            counts, and takes the place of those before.
         gap: the gap of a session as an expression of its rows.
-        values: numbers of a row that triggers and evictors look at, by their number in the policy.
+        values: what triggers and evictors look at in a row, by its number in the policy.
         late_table: where rows that come too late are kept.
-        text: the EMIT clause as it was understood, for EXPLAIN and the fingerprint.
+        notes: what a user should know, for EXPLAIN.
     """
 
     policy: Policy
     given: bool
     why: tuple[str, ...]
-    once: bool = True
-    changelog: bool = False
+    panes: Literal["one", "each", "last"] = "one"
     gap: Expr | None = None
-    values: tuple[Expr, ...] = ()
+    values: tuple[Node, ...] = ()
     late_table: Table | None = None
-    text: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def event_time(self) -> bool:
@@ -48,3 +48,11 @@ class Firing:
         parts = tree(self.policy.trigger)
         waits = self.policy.timeout is not None or any(isinstance(t, timers) for t in parts)
         return self.policy.processing_time or waits
+
+
+def trigger_name(policy: Policy) -> str:
+    """Return a short name of what makes a policy special, for EXPLAIN."""
+    trigger = policy.trigger
+    inner = trigger.of if isinstance(trigger, Repeat) else trigger
+    words = "".join(f" {c}" if c.isupper() else c for c in type(inner).__name__).upper().strip()
+    return words if policy.mode == "ACCUMULATING" else f"{words} {policy.mode}"

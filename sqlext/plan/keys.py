@@ -23,4 +23,6 @@ def visible_key(plan: PlanNode) -> tuple[str, ...] | None:
         shape(o.expr, plan.scope): o.physical for o in plan.outputs if o.expr is not None and o.physical not in keys
     }
     found = [shown.get(shape(e, plan.scope)) for e in keys.values() if e is not None]
+    if plan.window is not None:
+        found.append(plan.window if any(c.physical == plan.window for c in plan.columns) else None)
     return None if None in found else tuple(f for f in found if f is not None)

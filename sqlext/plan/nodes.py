@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: Physical columns of an updating relation: its key, and whether the row exists (HAVING may take it away).
 KEY_PREFIX = "__key_"
 KEY_SET = "__key_set"  # which of the GROUPING SETS
+KEY_WINDOW = ("__key_start", "__key_end")  # its window, in ms
 KEY_ALL = "__key_all"  # of an aggregate without keys: one row
 EXISTS = "__exists"
 
@@ -206,6 +207,7 @@ class Aggregate(Unary):
     final: bool = True  # append-only: windowed, or over static input
     key_columns: tuple[str, ...] = ()
     firing: Firing | None = None  # kept by an operator of ours
+    emit: str = ""  # its EMIT clause, as EXPLAIN shows it
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from sqlext.dialect.expression_nodes import Expr
+
 
 class WindowKind(Enum):
     """Which windows."""
@@ -26,6 +28,7 @@ class WindowSpec:
         wall_clock: the zone whose wall clock aligns the windows (a TIMESTAMP_LTZ rowtime), None for UTC.
         session_keys: physical columns that partition SESSION.
         processing: whether they are windows of processing time.
+        gap: SESSION's gap as an expression of its rows, in place of ``size``.
     """
 
     kind: WindowKind
@@ -35,6 +38,7 @@ class WindowSpec:
     wall_clock: str | None = None
     session_keys: tuple[str, ...] = ()
     processing: bool = False
+    gap: Expr | None = None
 
     @property
     def has_gaps(self) -> bool:

@@ -23,7 +23,12 @@ def plan_query(query: Query, env: Environment) -> PlanNode:
 
 
 def script_of(
-    plan: PlanNode, env: Environment, outputs: tuple[tuple[str, str], ...] | None = None, *, heartbeat: bool
+    plan: PlanNode,
+    env: Environment,
+    outputs: tuple[tuple[str, str], ...] | None = None,
+    *,
+    heartbeat: bool,
+    latest: bool = False,
 ) -> SparkScript:
     """Return the Spark script of a plan.
 
@@ -31,9 +36,10 @@ def script_of(
         outputs: (text, name) of the final columns, the text over the plan's physical columns; by default the
             columns' values under their names, made unique.
         heartbeat: whether watermarked inputs end with a heartbeat (bounded input that runs to its end).
+        latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
     """
     rewritten = apply_rules(plan)
-    renderer = Renderer(env.zone, heartbeat=heartbeat)
+    renderer = Renderer(env.zone, heartbeat=heartbeat, latest=latest)
     source = renderer.relation(rewritten)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     selected = [named(text, name) for text, name in final]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.inserts import Assignment, BoundInsert
+from sqlext.analysis.inserts import APPEND, Assignment, BoundInsert
 from sqlext.analysis.typing import infer
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.columns import value
@@ -20,7 +20,7 @@ from sqlext.types import LogicalType
 def insert_script(insert: BoundInsert, env: Environment, *, heartbeat: bool) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns."""
     outputs = tuple((_text(a, insert, env), a.target.name) for a in insert.assignments)
-    script = script_of(insert.plan, env, outputs, heartbeat=heartbeat)
+    script = script_of(insert.plan, env, outputs, heartbeat=heartbeat, latest=insert.mode != APPEND)
     if insert.enforce_not_null != "drop":
         return script
     required = [identifier(a.target.name) for a in insert.assignments if _required(a, insert)]

@@ -26,9 +26,10 @@ from sqlext.rewrite.window_sql import custom_windows_sql, window_expression
 class Renderer:
     """Renders the nodes of one statement; collects the source views and steps that the text needs."""
 
-    def __init__(self, zone: str, *, heartbeat: bool) -> None:
+    def __init__(self, zone: str, *, heartbeat: bool, latest: bool = True) -> None:
         self.zone = zone
         self.heartbeat = heartbeat
+        self.latest = latest  # whether of the panes of a micro-batch only the last is looked at
         self.sources: list[SourceView] = []
         self.steps: list[Step] = []
         self.used_heartbeat = False

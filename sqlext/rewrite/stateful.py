@@ -10,8 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sqlext.analysis.parts import own_parts
 from sqlext.analysis.shapes import Shape, shape
 from sqlext.connectors.conversions import instant_to_wall
+from sqlext.dialect.emit.nodes import CaseTrigger
+from sqlext.dialect.expression_nodes import Call, Expr, Node
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part
 from sqlext.plan.firing import Firing
@@ -42,6 +45,7 @@ PANE_COLUMNS = (
 )
 _KINDS = "element_at(array('+I', '-U', '+U', '-D'), __row_kind + 1)"
 _DELETED = 3
+_ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
 _RETRACTED = 1
 _LATE = 4
 
@@ -81,12 +85,21 @@ class StatefulSql:
         selected = self._outputs()
         having = render(node.having, self.context) if node.having is not None else ""
         result = self._operated()
+        conditions = [f"({having})"] if having else []
+        retracting = self.firing.policy.mode == "RETRACTING"
         if node.updating:
-            alive = [f"__row_kind <> {_DELETED}", *([f"({having})"] if having else [])]
-            selected.append(f"{' AND '.join(alive)} AS {nodes.EXISTS}")
-            having = f"__row_kind <> {_RETRACTED}"
-        where = f" WHERE {having}" if having else ""
+            gone = [f"__row_kind <> {_DELETED}"] if retracting else []
+            selected.append(f"{' AND '.join([*gone, *conditions]) or 'true'} AS {nodes.EXISTS}")
+            conditions = [f"__row_kind <> {_RETRACTED}"] if retracting else []
+        elif retracting and not self._shows_kinds():
+            conditions.insert(0, f"__row_kind NOT IN ({_RETRACTED}, {_DELETED})")
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"SELECT {', '.join(selected) or '1 AS __one'} FROM {result}{where}"
+
+    def _shows_kinds(self) -> bool:
+        """Whether each row says its kind: then those that take back are wanted too."""
+        expressions = (o.expr for o in self.node.outputs if o.expr is not None)
+        return any(isinstance(p, Call) and p.function == "ROW_KIND" for e in expressions for p in own_parts(e))
 
     def _outputs(self) -> list[str]:
         selected = []
@@ -99,6 +112,9 @@ class StatefulSql:
             selected.append(text if text == identifier(output.physical) else f"{text} AS {identifier(output.physical)}")
         if nodes.KEY_SET in self.node.keys:
             selected.append(f"{SET} AS {nodes.KEY_SET}")
+        for key, bound in zip(nodes.KEY_WINDOW, ("__start", "__end"), strict=True):
+            if key in self.node.keys:
+                selected.append(f"{bound} AS {key}")
         if nodes.KEY_ALL in self.node.keys:
             selected.append(f"0 AS {nodes.KEY_ALL}")
         return selected
@@ -122,7 +138,9 @@ class StatefulSql:
         where = f" WHERE {self.renderer.expr(self.node.where, self.node.scope)}" if self.node.where is not None else ""
         prepared = self.renderer.add_step(lambda name: SqlView(name, f"SELECT {rows.select()} FROM {below}{where}"))
         columns = (*keys, "__start", "__end", *self.accumulators.result_names(), *PANE_COLUMNS)
-        arguments += (("columns", columns), ("latest", self.node.updating), ("name", str(len(self.renderer.steps))))
+        arguments += (("columns", columns), ("name", str(len(self.renderer.steps))))
+        if self.node.updating and self.renderer.latest:
+            arguments += (("latest", True),)
         operated = self.renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, self._ticks()))
         shown = self.renderer.add_step(lambda name: SqlView(name, self._shown(operated, keys)))
         if self.node.window is None:
@@ -131,7 +149,7 @@ class StatefulSql:
         return self.renderer.add_step(lambda name: TagView(name, shown, window, window=not self._is_custom()))
 
     def _shown(self, operated: str, keys: tuple[str, ...]) -> str:
-        names = [*keys, *self.accumulators.result_names(), *PANE_COLUMNS[:5], "__row_kind"]
+        names = [*keys, "__start", "__end", *self.accumulators.result_names(), *PANE_COLUMNS[:5], "__row_kind"]
         if self.node.window is not None:
             bounds = ["'start', timestamp_millis(__start)", "'end', timestamp_millis(__end)"]
             bounds += [f"'{w}', __{w}" for w in self._walls()]
@@ -150,7 +168,7 @@ class StatefulSql:
         rows.texts += key_texts
         places: list[tuple[str, object]] = [("keys", len(key_texts))]
         places += [(what, rows.place(text)) for what, text in self._times()]
-        values = tuple(rows.place(self.renderer.expr(e, self.node.scope)) for e in self.firing.values)
+        values = tuple(rows.place(self._number(v)) for v in self.firing.values)
         places.append(("values", values))
         aggregates = tuple(
             (
@@ -167,6 +185,16 @@ class StatefulSql:
             ("aggregates", aggregates),
         )
         return rows, tuple(names), arguments
+
+    def _number(self, value: Node) -> str:
+        """Return what a trigger or an evictor looks at as a DOUBLE; of CASE the number of its action."""
+        if not isinstance(value, CaseTrigger):
+            assert isinstance(value, Expr)
+            return f"CAST({self.renderer.expr(value, self.node.scope)} AS DOUBLE)"
+        branches = " ".join(
+            f"WHEN {self.renderer.expr(b.condition, self.node.scope)} THEN {_ACTIONS[b.action]}" for b in value.branches
+        )
+        return f"CAST(CASE {branches} ELSE {_ACTIONS[value.otherwise]} END AS DOUBLE)"
 
     def _times(self) -> list[tuple[str, str]]:
         """Return the columns of time that the operator needs, in milliseconds since 1970 UTC."""

@@ -26,6 +26,7 @@ _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
     "-": operator.sub,
     "*": operator.mul,
 }
+_UNARY: Mapping[str, Callable[[Any], Any]] = {"NOT": operator.not_, "-": operator.neg, "+": operator.pos}
 
 
 class PaneCondition:
@@ -89,7 +90,7 @@ def _value(tree: Any, state: Any) -> Any:
     if any(v is None for v in values):
         return None
     if len(values) == 1:
-        return {"NOT": operator.not_, "-": operator.neg, "+": operator.pos}[name](values[0])
+        return _UNARY[name](values[0])
     if name == "/":
         return values[0] / values[1] if values[1] else None
     return _COMPARE[name](*values)
