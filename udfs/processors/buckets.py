@@ -117,5 +117,5 @@ def _bucket(keys: Sequence[int], buckets: int) -> Column:
     """Return a row's bucket. Spark's hash sees equal floating-point numbers as equal, also inside structs."""
     from pyspark.sql import functions
 
-    hashed = functions.xxhash64(*(f"c{key}" for key in keys))
+    hashed = functions.xxhash64(*(f"c{key}" for key in keys)) if keys else functions.lit(0)
     return functions.pmod(hashed, functions.lit(buckets)).cast("smallint").alias("bucket")
