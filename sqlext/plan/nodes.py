@@ -235,9 +235,10 @@ class Aggregate(Unary):
     def without_windows(self) -> PlanNode:
         """Return its input without the window function that stands in its FROM."""
         below = self.input
-        if isinstance(below, Aliased) and isinstance(below.input, AssignWindows):
-            return replace(below, input=below.input.input, columns=below.input.input.columns)
-        return below.input if isinstance(below, AssignWindows) else below
+        inner = below.input if isinstance(below, Aliased) else below
+        while isinstance(inner, (TagTime, AssignWindows)):
+            inner = inner.input
+        return replace(below, input=inner, columns=inner.columns) if isinstance(below, Aliased) else inner
 
 
 def _single(item: Expr | GroupingSets) -> Iterator[Expr]:
