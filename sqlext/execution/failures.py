@@ -21,6 +21,9 @@ _WRAPPERS = frozenset(
     }
 )
 _CANCELLED = ("SPARK_JOB_CANCELLED", "cancelled as part of cancellation", "InterruptedException")
+#: The last line of a Python worker's traceback: what was raised, and why.
+_PYTHON = re.compile(r"^(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception)): (.*)$", re.MULTILINE)
+_FROM_PYTHON = "Traceback (most recent call last)"
 _JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w]*\.)+([A-Z]\w*(?:Exception|Error))(?:: (.*))?$", re.MULTILINE)
 #: Java exceptions that only wrap the real one.
 _JAVA_WRAPPERS = frozenset({"SparkException", "Py4JException", "StreamingQueryException", "ExecutionException"})
@@ -88,6 +91,10 @@ def _sentence(text: str) -> str:
     if found:
         condition, message = found[-1].groups()
         return f"[{condition}] {message.split(' SQLSTATE')[0].strip()}"
+    python = _PYTHON.findall(text[text.index(_FROM_PYTHON) :]) if _FROM_PYTHON in text else []
+    if python:
+        name, message = python[-1]
+        return f"{name}: {message}"
     java = [m for m in _JAVA.finditer(text) if m.group(1) not in _JAVA_WRAPPERS]
     if java:
         name, message = java[-1].groups()
