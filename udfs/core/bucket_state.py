@@ -18,7 +18,7 @@ _NAMES = ("done", "wakeup", "arrived")
 
 
 @dataclass(frozen=True, slots=True)
-class WindowState:
+class BucketState:
     """A bucket's state.
 
     Attributes:
@@ -38,17 +38,17 @@ class WindowState:
         return [whole(c) for c in self.table.columns]
 
 
-def encode(state: WindowState) -> bytes:
+def encode(state: BucketState) -> bytes:
     """Return a state as bytes."""
     facts = {name: getattr(state, name) for name in _NAMES}
     return encode_state(state.table.replace_schema_metadata({_FACTS: json.dumps(facts)}))
 
 
-def decode(data: bytes) -> WindowState:
+def decode(data: bytes) -> BucketState:
     """Return the state that ``encode`` wrote."""
     table = decode_state(data)
     facts = json.loads(table.schema.metadata[_FACTS])
-    return WindowState(table.replace_schema_metadata(None), **facts)
+    return BucketState(table.replace_schema_metadata(None), **facts)
 
 
 def table_of(columns: Sequence[pa.Array]) -> pa.Table:

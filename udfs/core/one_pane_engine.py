@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.udfs.core.arrow_numpy import taken, whole
-from sqlext.udfs.core.bucket_state import WindowState
+from sqlext.udfs.core.bucket_state import BucketState, decode, encode
 from sqlext.udfs.core.groups import Groups, Ints
 from sqlext.udfs.core.horizon import Horizon
-from sqlext.udfs.core.operators import Clock, Step
+from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.pane_table import PaneTable
 from sqlext.udfs.core.window_columns import COUNTED, PARTIAL, Kept, Layout, is_partial
 
@@ -29,7 +29,7 @@ class TakenIn(NamedTuple):
         late: these, where they are kept.
     """
 
-    state: WindowState
+    state: BucketState
     dropped: int
     late: pa.Table | None = None
 
@@ -61,11 +61,11 @@ class OnePaneEngine(ABC):
         """Return partial results joined as far as they can be, and the groups of those there were."""
 
     @abstractmethod
-    def take_in(self, state: WindowState, rows: pa.Table, clock: Clock) -> TakenIn:
+    def take_in(self, state: BucketState, rows: pa.Table, clock: Clock) -> TakenIn:
         """Take rows, or partial results of rows, into the state."""
 
     @abstractmethod
-    def fire(self, state: WindowState, until: int) -> tuple[WindowState, pa.Table]:
+    def fire(self, state: BucketState, until: int) -> tuple[BucketState, pa.Table]:
         """Return the state after all windows that end up to a time have given their pane, and the panes."""
 
     def partial(self, rows: pa.Table) -> pa.Table:
@@ -83,7 +83,7 @@ class OnePaneEngine(ABC):
         columns = [*self.layout.columns(kept), taken(buckets, first)]
         return pa.table(columns, [*(f"{PARTIAL}{i}" for i in range(len(columns) - 1)), "bucket"])
 
-    def step(self, state: WindowState, rows: pa.Table | None, clock: Clock) -> Step[WindowState]:
+    def step(self, state: BucketState, rows: pa.Table | None, clock: Clock) -> Step[BucketState]:
         """Take rows into windows, and give out the windows that are over."""
         # Windows that were over before (the bucket was not called then) do not get the new rows.
         state, overdue = self._fired(state, self.horizon.late(clock))
@@ -94,6 +94,22 @@ class OnePaneEngine(ABC):
         tables = [t for t in (overdue, taken_in.late, panes) if t is not None]
         out = pa.concat_tables(tables) if tables else self.panes.none()
         return Step(state, out, taken_in.dropped, 0, state.table.num_rows)
+
+    def empty(self) -> BucketState:
+        """Return the state without windows."""
+        return BucketState()
+
+    def next_wakeup(self, state: BucketState) -> Wakeup:
+        """Return when the next window is over."""
+        return Wakeup(None if state.wakeup is None else self.horizon.watermark(state.wakeup))
+
+    def encode(self, state: BucketState) -> bytes:
+        """Return a state as bytes."""
+        return encode(state)
+
+    def decode(self, data: bytes) -> BucketState:
+        """Return the state of bytes."""
+        return decode(data)
 
     def late_rows(self, rows: pa.Table, clock: Clock) -> pa.Table | None:
         """Return rows that came too late for the late table, if there is one."""
@@ -106,7 +122,7 @@ class OnePaneEngine(ABC):
         passed = self.horizon.passed(clock) if self.horizon.lateness else 0
         return kept._replace(marks=np.full(kept.rows(), passed))
 
-    def _fired(self, state: WindowState, until: int) -> tuple[WindowState, pa.Table | None]:
+    def _fired(self, state: BucketState, until: int) -> tuple[BucketState, pa.Table | None]:
         if state.wakeup is None or state.wakeup > until:
             return state, None
         return self.fire(state, until)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints
+from sqlext.udfs.core.moment import MAX
 from sqlext.udfs.core.window_specification import INSERT, LATE_ROW
 
 _ON_TIME, _LATE = "ON_TIME", "LATE"
@@ -25,6 +26,7 @@ class PaneTable:
     def __init__(self, types: Sequence[tuple[str, pa.DataType]], keys: int) -> None:
         self._types = [of for _, of in types]
         self._keys = keys
+        self.key_types = self._types[:keys]
 
     def none(self) -> pa.Table:
         """Return a table without rows."""
@@ -49,6 +51,22 @@ class PaneTable:
         panes = [zero, zero, timing, true, true, pa.array(ends - 1), _constant(INSERT, pa.int8(), rows)]
         no_row = [pa.nulls(rows, of) for of in self._types[-2:]]
         return table_of([*keys, pa.array(starts), pa.array(ends), *results, *panes, *no_row])
+
+    def rows(
+        self, keys: Sequence[pa.Array], starts: Ints, ends: Ints, columns: Sequence[pa.Array], kinds: Ints
+    ) -> pa.Table:
+        """Return rows of windows, or of none.
+
+        Args:
+            keys: their keys.
+            starts, ends: the windows' bounds; the end is MAX without window.
+            columns: aggregates, and what PANE_...() give.
+            kinds: INSERT and so on.
+        """
+        windowless = ends == MAX
+        bounds = [pa.array(b, mask=windowless) for b in (starts, ends)]
+        no_row = [pa.nulls(len(kinds), of) for of in self._types[-2:]]
+        return table_of([*keys, *bounds, *columns, pa.array(kinds.astype(np.int8)), *no_row])
 
     def late_rows(self, keys: Sequence[pa.Array], rows: pa.Array, watermark: int | None) -> pa.Table:
         """Return rows that came too late, with the watermark that they met."""

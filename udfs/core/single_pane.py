@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.udfs.core.arrow_numpy import taken
-from sqlext.udfs.core.bucket_state import WindowState, table_of
+from sqlext.udfs.core.bucket_state import BucketState, table_of
 from sqlext.udfs.core.groups import Groups, Ints, dense, numbered
 from sqlext.udfs.core.horizon import Horizon
 from sqlext.udfs.core.one_pane_engine import OnePaneEngine, TakenIn
@@ -45,7 +45,7 @@ class SinglePaneEngine(OnePaneEngine):
         groups = numbered(kept.keys, kept.bounds, kept.rows())
         return self.layout.joined(kept, groups, marks), groups
 
-    def take_in(self, state: WindowState, rows: pa.Table, clock: Clock) -> TakenIn:
+    def take_in(self, state: BucketState, rows: pa.Table, clock: Clock) -> TakenIn:
         """Take rows into pieces; those are late that are late for all windows of their piece."""
         limit = max(state.done, self.horizon.late(clock))
         if is_partial(rows):
@@ -66,7 +66,7 @@ class SinglePaneEngine(OnePaneEngine):
         after = self._with(state, kept, rows.num_rows, clock)
         return TakenIn(after, behind.num_rows, self.late_rows(behind, clock) if behind.num_rows else None)
 
-    def fire(self, state: WindowState, until: int) -> tuple[WindowState, pa.Table]:
+    def fire(self, state: BucketState, until: int) -> tuple[BucketState, pa.Table]:
         """Return the panes of windows that end up to a time; pieces without later windows go."""
         kept = self.layout.read(state.table)
         due = np.flatnonzero(self._pieces.next_ends(kept.bounds, state.done) <= until)
@@ -84,7 +84,7 @@ class SinglePaneEngine(OnePaneEngine):
             return bounds, None
         return [b[inside] for b in bounds], np.flatnonzero(inside)
 
-    def _with(self, state: WindowState, kept: Kept, arrived: int, clock: Clock) -> WindowState:
+    def _with(self, state: BucketState, kept: Kept, arrived: int, clock: Clock) -> BucketState:
         """Return the state with more in it."""
         if not kept.rows():
             return state
@@ -94,9 +94,9 @@ class SinglePaneEngine(OnePaneEngine):
         kept, _ = self.merge(kept, EARLIEST)
         return self._state(kept, max(state.done, self.horizon.late(clock)), state.arrived + arrived)
 
-    def _state(self, kept: Kept, done: int, arrived: int) -> WindowState:
+    def _state(self, kept: Kept, done: int, arrived: int) -> BucketState:
         ends = self._pieces.next_ends(kept.bounds, done)
-        return WindowState(table_of(self.layout.columns(kept)), done, int(ends.min()) if len(ends) else None, arrived)
+        return BucketState(table_of(self.layout.columns(kept)), done, int(ends.min()) if len(ends) else None, arrived)
 
     def _panes_of(self, due: Kept, done: int, until: int) -> pa.Table:
         windows = self._pieces.expand(due.bounds, done, until)

@@ -6,74 +6,18 @@ then with those in state; whether it was late is judged after that (rule M7), or
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pyarrow as pa
 
-from sqlext.errors import SqlExtError
-from sqlext.udfs.core.arrow_numpy import integers, taken, whole
-from sqlext.udfs.core.bucket_state import WindowState, table_of
+from sqlext.udfs.core.arrow_numpy import taken
+from sqlext.udfs.core.bucket_state import BucketState, table_of
 from sqlext.udfs.core.groups import Groups, Ints, numbered
 from sqlext.udfs.core.horizon import Horizon
 from sqlext.udfs.core.one_pane_engine import OnePaneEngine, TakenIn
 from sqlext.udfs.core.operators import Clock
 from sqlext.udfs.core.pane_table import PaneTable
-from sqlext.udfs.core.session_windows import Sessions, cells, sessions
-from sqlext.udfs.core.window_columns import EARLIEST, Kept, Layout, is_partial, reduced, together
-from sqlext.udfs.core.window_pieces import times_of
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRules:
-    """How rows become sessions.
-
-    Attributes:
-        time: the column of the rowtime.
-        gap: that of each row's gap, where ``fixed`` is None.
-        fixed: the gap of all rows, in milliseconds.
-        touching: whether sessions that touch are one.
-        own_window: whether lateness is judged on a row's own window, before it joins others.
-    """
-
-    time: int
-    gap: int | None
-    fixed: int | None
-    touching: bool
-    own_window: bool
-
-    def windows(self, rows: pa.Table) -> tuple[Ints, Ints]:
-        """Return start and end of each row's own window.
-
-        Raises:
-            SqlExtError: RUN-036 for a row without time, RUN-037 for one without gap.
-        """
-        times = times_of(rows, self.time)
-        if self.fixed is not None:
-            return times, times + self.fixed
-        assert self.gap is not None
-        gaps = integers(whole(rows.column(self.gap)).fill_null(0))
-        if (gaps <= 0).any():
-            raise SqlExtError("RUN-037", "a row's session gap is NULL or not positive", hint="give it a default")
-        return times, times + gaps
-
-    def sessions(self, keys: Groups, starts: Ints, ends: Ints) -> Sessions:
-        """Return the sessions of some windows."""
-        return sessions(keys, starts, ends, touching=self.touching)
-
-    def sessions_of_rows(self, keys: Groups, starts: Ints, ends: Ints) -> Sessions:
-        """Return the same for many windows that may lie close together: see ``cells``."""
-        least = int((ends - starts).min()) if len(starts) else 0
-        if not least:
-            return self.sessions(keys, starts, ends)
-        inner = cells(keys, starts, least)
-        if inner.count * 2 > len(starts):
-            return self.sessions(keys, starts, ends)
-        latest = np.full(inner.count, np.iinfo(np.int64).min)
-        np.maximum.at(latest, inner.ids, ends)
-        cell_keys = Groups(keys.ids[inner.first()], keys.count)
-        made = self.sessions(cell_keys, reduced(EARLIEST, starts, inner), latest)
-        return Sessions(Groups(made.groups.ids[inner.ids], made.groups.count), made.starts, made.ends)
+from sqlext.udfs.core.session_rules import SessionRules
+from sqlext.udfs.core.window_columns import EARLIEST, Kept, Layout, is_partial, together
 
 
 class SingleSessionEngine(OnePaneEngine):
@@ -103,7 +47,7 @@ class SingleSessionEngine(OnePaneEngine):
         joined = self.layout.joined(kept, found.groups, marks)
         return joined._replace(bounds=[found.starts, found.ends]), found.groups
 
-    def take_in(self, state: WindowState, rows: pa.Table, clock: Clock) -> TakenIn:
+    def take_in(self, state: BucketState, rows: pa.Table, clock: Clock) -> TakenIn:
         """Take rows into sessions."""
         limit = max(state.done, self.horizon.late(clock))
         arrived = rows.num_rows
@@ -111,8 +55,9 @@ class SingleSessionEngine(OnePaneEngine):
         came, groups = self._came(rows, state.arrived + places)
         before = self.layout.read(state.table) if state.table.num_rows else None
         known = before.rows() if before is not None else 0
-        marked = self.marks(came, clock)
-        joined, into = self.merge(together(before, marked) if before is not None else marked, EARLIEST)
+        both = together(before, came) if before is not None else came
+        joined, into = self.merge(both, EARLIEST)
+        joined = joined._replace(marks=self._behind(both, known, joined, into, clock))
         late = joined.bounds[1] <= limit
         lost = late[into.ids[known:]]
         dropped = behind.num_rows + int(came.marks[lost].sum())
@@ -123,12 +68,12 @@ class SingleSessionEngine(OnePaneEngine):
             state = self._state(joined, max(state.done, self.horizon.late(clock)), state.arrived + arrived)
         return TakenIn(state, dropped, self.late_rows(behind, clock) if dropped and groups is not None else None)
 
-    def fire(self, state: WindowState, until: int) -> tuple[WindowState, pa.Table]:
+    def fire(self, state: BucketState, until: int) -> tuple[BucketState, pa.Table]:
         """Return the panes of sessions that end up to a time, and forget these."""
         kept = self.layout.read(state.table)
         over = kept.bounds[1] <= until
         due = kept.take(np.flatnonzero(over))
-        late = due.marks >= due.bounds[1] if self.horizon.lateness else None
+        late = due.marks > 0 if self.horizon.lateness else None
         starts, ends = due.bounds
         panes = self.panes.only_panes(due.keys, starts, ends, self.layout.aggregation.finish(due.partials), late)
         return self._state(kept.take(np.flatnonzero(~over)), until, state.arrived), panes
@@ -140,6 +85,31 @@ class SingleSessionEngine(OnePaneEngine):
             return rows.slice(0, 0), rows, places
         late = self._rules.windows(rows)[1] <= limit
         return rows.filter(pa.array(late)), rows.filter(pa.array(~late)), places[~late]
+
+    def _behind(self, both: Kept, known: int, joined: Kept, into: Groups, clock: Clock) -> Ints:
+        """Return 1 for sessions that begin behind the watermark, as their pane will be LATE (rules M9 and M10).
+
+        A session that grows is judged anew: it is not late if the watermark has not passed its new end; else it is
+        late if one of those that it was made of is. One that does not grow stays as it is.
+
+        Args:
+            both: the sessions of the state, and those that came.
+            known: how many of them are of the state.
+            joined: the sessions of them all.
+            into: which of these each is in.
+            clock: what time it is.
+        """
+        count = joined.rows()
+        if not self.horizon.lateness:
+            return np.zeros(count, np.int64)
+        ids, marked = into.ids[:known], both.marks[:known] > 0
+        old, old_late, stays = (np.zeros(count, np.bool_) for _ in range(3))
+        old[ids], old_late[ids[marked]] = True, True
+        stays[ids] = np.logical_and.reduce(
+            [b[:known] == after[ids] for b, after in zip(both.bounds, joined.bounds, strict=True)]
+        )
+        passed = joined.bounds[1] <= self.horizon.passed(clock)
+        return np.where(stays, old_late, passed & (old_late | ~old)).astype(np.int64)
 
     def _came(self, rows: pa.Table, places: Ints) -> tuple[Kept, Groups | None]:
         """Return partial results of what came, and the groups of rows that came as they were."""
@@ -154,6 +124,6 @@ class SingleSessionEngine(OnePaneEngine):
         kept = Kept([taken(k, first) for k in keys], [found.starts, found.ends], found.groups.sizes(), partials)
         return kept, found.groups
 
-    def _state(self, kept: Kept, done: int, arrived: int) -> WindowState:
+    def _state(self, kept: Kept, done: int, arrived: int) -> BucketState:
         ends = kept.bounds[1]
-        return WindowState(table_of(self.layout.columns(kept)), done, int(ends.min()) if len(ends) else None, arrived)
+        return BucketState(table_of(self.layout.columns(kept)), done, int(ends.min()) if len(ends) else None, arrived)

@@ -13,7 +13,7 @@ from sqlext.udfs.core.arrow_numpy import integers, taken, whole
 from sqlext.udfs.core.equality import normalised
 from sqlext.udfs.core.groups import Groups, Ints, numbered
 
-EARLIEST, COUNTED = np.minimum, np.add
+EARLIEST, LATEST, COUNTED = np.minimum, np.maximum, np.add
 #: What the columns of partial results are called on their way, so that they are not taken for rows.
 PARTIAL = "partial"
 
@@ -24,8 +24,8 @@ class Kept(NamedTuple):
     Attributes:
         keys: their keys.
         bounds: of the pieces of windows that they are of.
-        marks: in state, up to which window end the watermark had passed when the first row came (``EARLIEST``);
-            on their way there, how many rows they are of (``COUNTED``).
+        marks: in state, up to which window end the watermark had passed when the first row came (``EARLIEST``), for
+            sessions whether their pane will be LATE; on their way there, how many rows they are of (``COUNTED``).
         partials: the aggregates' partial results.
     """
 
@@ -106,8 +106,9 @@ class Layout:
 
 
 def reduced(by: np.ufunc, values: Ints, groups: Groups) -> Ints:
-    """Return the values of each group joined by ``EARLIEST`` or ``COUNTED``."""
-    start = 0 if by is COUNTED else np.iinfo(np.int64).max
+    """Return the values of each group joined by ``EARLIEST``, ``LATEST`` or ``COUNTED``."""
+    limits = np.iinfo(np.int64)
+    start = 0 if by is COUNTED else limits.max if by is EARLIEST else limits.min
     made = np.full(groups.count, start, np.int64)
     by.at(made, groups.ids, values)
     return made
