@@ -54,7 +54,8 @@ class WatermarkNode(Node):
 
     def on_row(self, group: Held, moment: Moment, count: int) -> None:
         over = group.bits & self.over
-        if self.early is not None and not over and not moment.ended(group.end):
+        # A session may grow, and EARLY and LATE go on or come back: then both look at all rows.
+        if self.early is not None and (moment.merging or not (over or moment.ended(group.end))):
             self.early.on_row(group, moment, count)
         if self.late is not None and (over or moment.merging):
             self.late.on_row(group, moment, count)
@@ -78,6 +79,8 @@ class WatermarkNode(Node):
     def on_fire(self, group: Held, moment: Moment) -> None:
         if group.bits & self.over:
             self._again(self.late, group, moment)
+            if self.early is not None and moment.merging:
+                self.early.clear(group)
             return
         if not moment.ended(group.end):
             self._again(self.early, group, moment)
@@ -90,11 +93,13 @@ class WatermarkNode(Node):
 
     def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
         over = self.finished | self.over
-        if all(old.bits & over for old in olds) and moment.ended(group.end):
+        # One that ended before its first row came asks at the end of this step; it does not make the others begin anew.
+        asked = [old for old in olds if old.bits & over or not moment.ended(old.end)]
+        if asked and all(old.bits & over for old in asked) and moment.ended(group.end):
             group.bits |= self.finished if self.late is None else self.over
             if self.late is not None:
                 self.late.merge(group, olds, moment)
-        elif self.early is not None:
+        if self.early is not None:
             self.early.merge(group, olds, moment)
 
     def processing(self, group: Held) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.udfs.core.policy import Policy
+from sqlext.udfs.core.policy import Policy, Session
 from sqlext.udfs.core.trigger_tree import (
     AfterCount,
     AfterDelay,
@@ -92,6 +92,10 @@ def batch_insensitive(policy: Policy) -> bool:
     """
     if policy.evictor is not None or policy.pane_timestamp != "END_OF_WINDOW":
         return False
+    if isinstance(policy.window, Session):
+        # Whether a row belongs to a closed session, and which multiple comes first, is asked before sessions merge.
+        if policy.once or any(isinstance(t, EveryEventTime) for t in tree(policy.trigger)):
+            return False
     return not any(
         isinstance(t, _LOOK_AT_ROWS) or (isinstance(t, AfterCount) and not t.at_least) for t in tree(policy.trigger)
     )

@@ -161,7 +161,9 @@ class EventPeriodNode(Node):
         self.slot = layout.slot("int")
 
     def on_row(self, group: Held, moment: Moment, count: int) -> None:
-        if group.slots[self.slot] is None and moment.rowtime is not None and not moment.ended(group.end):
+        if moment.rowtime is None or (moment.ended(group.end) and not moment.merging):
+            return
+        if group.slots[self.slot] is None:
             group.slots[self.slot] = moment.rowtime - moment.rowtime % self.ms + self.ms
 
     def tock(self, group: Held, moment: Moment) -> None:

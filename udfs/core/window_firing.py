@@ -6,7 +6,7 @@ from sqlext.udfs.core.moment import EVENT, FIRES, FIRES_EMPTY, MAX, STEP, TIME, 
 from sqlext.udfs.core.policy import Policy
 from sqlext.udfs.core.trigger_program import Program
 from sqlext.udfs.core.window_evictors import Eviction
-from sqlext.udfs.core.window_group import CLOSED, DONE, END_SEEN, WRITTEN, WindowGroup
+from sqlext.udfs.core.window_group import BEGAN_LATE, CLOSED, DONE, END_SEEN, WRITTEN, WindowGroup
 from sqlext.udfs.core.window_rows import EARLY, LATE, ON_TIME
 from sqlext.udfs.core.window_writing import PaneWriter
 
@@ -89,7 +89,7 @@ class Firing:
         """Give the last pane of a window that no row has come to for long (AND TIMEOUT), and remember it."""
         if not group.closed:
             self.moment.phase = EVENT
-            self._closing(group, LATE if group.flags & DONE else ON_TIME)
+            self._closing(group, LATE if group.flags & (DONE | BEGAN_LATE) else ON_TIME)
             self._close(group)
 
     # What.
@@ -142,7 +142,7 @@ class Firing:
     def _timing(self, group: WindowGroup) -> int:
         if not self.moment.ended(group.end):
             return EARLY
-        return LATE if group.flags & DONE else ON_TIME
+        return LATE if group.flags & (DONE | BEGAN_LATE) else ON_TIME
 
     # What goes.
 

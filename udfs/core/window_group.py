@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-#: The on-time pane was written or suppressed, or rows began to come after the window's end (M9).
+#: The on-time pane was written or suppressed (M9).
 DONE = 1
 #: The watermark's passing of the window's end was taken note of.
 END_SEEN = 2
@@ -12,6 +12,8 @@ END_SEEN = 2
 CLOSED = 4
 #: A pane was written under these bounds.
 WRITTEN = 8
+#: The first row came after the window's end: there is no on-time pane.
+BEGAN_LATE = 16
 
 
 class WindowGroup:

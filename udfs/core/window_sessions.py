@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from sqlext.udfs.core.moment import Moment, later
 from sqlext.udfs.core.window_assignment import Assignments
 from sqlext.udfs.core.window_elements import Element
-from sqlext.udfs.core.window_group import DONE, END_SEEN, WindowGroup
+from sqlext.udfs.core.window_group import BEGAN_LATE, DONE, END_SEEN, WindowGroup
 from sqlext.udfs.core.window_plan import Plan
 from sqlext.udfs.core.window_step import Step
 
@@ -52,9 +52,11 @@ class KeySessions:
         olds.sort(key=lambda g: g.start)
         merged = self.step.new_group(olds[0].key, start, end)
         self.step.plan.program.root.merge(merged, olds, self.step.moment)
-        # On the window's end the merged session goes by its own; what was on time is so no more if that is open.
+        # Before its own end a merged session is in its early phase again (M10).
         if self.step.moment.ended(end):
-            merged.flags = END_SEEN | (DONE if any(g.flags & DONE for g in olds) else 0)
+            late = all(g.flags & BEGAN_LATE for g in olds)
+            done = any(g.flags & DONE for g in olds)
+            merged.flags = END_SEEN | (BEGAN_LATE if late else 0) | (DONE if done else 0)
         merged.rows = sum(g.rows for g in olds)
         merged.held = sorted(s for g in olds for s in g.held)
         for group in olds:

@@ -8,7 +8,7 @@ from sqlext.udfs.core.moment import MAX, ROW, Moment
 from sqlext.udfs.core.window_elements import Element
 from sqlext.udfs.core.window_evictors import Eviction
 from sqlext.udfs.core.window_firing import Firing
-from sqlext.udfs.core.window_group import DONE, END_SEEN, WindowGroup
+from sqlext.udfs.core.window_group import BEGAN_LATE, END_SEEN, WindowGroup
 from sqlext.udfs.core.window_plan import Plan
 from sqlext.udfs.core.window_rows import Rows
 
@@ -35,7 +35,7 @@ class Step:
         """Return a group that begins now; after its end its panes are LATE from the first on (M9)."""
         group = WindowGroup(key, start, end, list(self.plan.program.initial))
         if end != MAX and self.moment.ended(end):
-            group.flags = DONE | END_SEEN
+            group.flags = BEGAN_LATE | END_SEEN
         return group
 
     def add(self, group: WindowGroup, element: Element) -> None:
