@@ -157,6 +157,8 @@ def _of_windows(grouped: Grouped) -> Iterator[str]:
     if spec.processing:
         yield "windows of processing time"
 
+    if spec.gap is not None and not _is_given(grouped):
+        yield "SESSION with a gap of each row"
 
 def windows_of(spec: WindowSpec) -> CoreWindow:
     """Return the windows that an operator gives rows by their time."""
@@ -174,6 +176,8 @@ def _is_given(grouped: Grouped) -> bool:
     assign = grouped.assign
     assert assign is not None
     below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
+    if assign.by_rows:
+        return True
     wall = assign.spec.wall_clock is not None and assign.spec.kind is not WindowKind.SESSION
     return below is not assign or wall or any(_looks_at(e, assign, grouped.scope) for e in _inputs(grouped))
 

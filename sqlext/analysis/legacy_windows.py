@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from sqlext.analysis.intervals import interval_millis
 from sqlext.analysis.scope import Scope
+from sqlext.analysis.session_gaps import GAP, is_row_gap
 from sqlext.analysis.shapes import shape
 from sqlext.analysis.substitution import substitute
 from sqlext.analysis.time_attributes import require_time
@@ -73,6 +74,8 @@ def find_legacy_window(select: Select, scope: Scope) -> LegacyWindow | None:
 
 
 def _spec(call: Call, wall_clock: str | None) -> WindowSpec:
+    if call.function == "SESSION" and is_row_gap(call.args[1]):
+        return WindowSpec(WindowKind.SESSION, 0, 0, wall_clock=wall_clock, gap=GAP)
     lengths = [_millis(a, call) for a in call.args[1:]]
     if call.function == "SESSION":
         return WindowSpec(WindowKind.SESSION, lengths[0], 0, wall_clock=wall_clock)

@@ -9,6 +9,7 @@ from sqlext.analysis.environment import Environment
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.scans import scan_table
 from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.session_gaps import with_gap
 from sqlext.analysis.time_attributes import require_time
 from sqlext.analysis.windows import (
     WINDOW_FUNCTIONS,
@@ -150,6 +151,8 @@ class RelationBinder:
         session_keys = tuple(k.column.physical for k in keys if k is not None)
         if node.updating:
             raise needs_operator("LATER-505", "a window over an updating result", relation.span)
+        if spec.gap is not None:
+            node = with_gap(node, call.arguments["GAP"], inner.scope())
         return assign_windows(node, found.column, replace(spec, session_keys=session_keys))
 
     def _join(self, join: Join) -> nodes.PlanNode:

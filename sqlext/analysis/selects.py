@@ -10,12 +10,13 @@ from sqlext.analysis.firings import Grouped, find_firing
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping
 from sqlext.analysis.later import needs_operator
-from sqlext.analysis.legacy_windows import NAMES, find_legacy_window, replace_legacy_window
+from sqlext.analysis.legacy_windows import NAMES, LegacyWindow, find_legacy_window, replace_legacy_window
 from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
+from sqlext.analysis.session_gaps import with_gap
 from sqlext.analysis.typing import infer
 from sqlext.analysis.windows import assign_windows
 from sqlext.dialect.emit.printing import emit_text
@@ -35,9 +36,8 @@ from sqlext.dialect.expression_nodes import (
 from sqlext.dialect.query_nodes import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
-from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import Firing
-from sqlext.plan.windows import WindowKind, WindowSpec
+from sqlext.plan.windows import WindowKind
 from sqlext.source import Span
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class SelectBinder:
         legacy = find_legacy_window(select, scope)
         if legacy is not None:
             select = replace_legacy_window(select, legacy, scope)
-            node, scope = _assign_legacy(node, scope, legacy.time, legacy.spec)
+            node, scope = _assign_legacy(node, scope, legacy)
         items = self._items(select, scope)
         self._check(select, items, scope, node)
         grouping = find_grouping(select, [i.expr for i in items], scope)
@@ -223,14 +223,13 @@ def _check_no_panes(select: Select, items: list[Item]) -> None:
                 raise SqlExtError("EMIT-111", message, span=part.span)
 
 
-def _assign_legacy(
-    node: nodes.PlanNode, scope: Scope, time: PlanColumn, spec: WindowSpec
-) -> tuple[nodes.PlanNode, Scope]:
+def _assign_legacy(node: nodes.PlanNode, scope: Scope, window: LegacyWindow) -> tuple[nodes.PlanNode, Scope]:
     if not isinstance(node, nodes.Aliased):
         raise needs_operator("LATER-405", "a group window over a join", None, hint="put the join into a sub-query")
     if node.updating:
         raise needs_operator("LATER-505", "a window over an updating result", None)
-    assigned = assign_windows(node.input, time, spec, NAMES)
+    below = node.input if window.spec.gap is None else with_gap(node, window.call.args[1], scope)
+    assigned = assign_windows(below, window.time, window.spec, NAMES)
     relation = scope.relations[0]
     start, end, window_time = assigned.columns[-3:]
     # TUMBLE_ROWTIME is nullable in Flink, the window_time of a table function is not (DESCRIBE shows it).

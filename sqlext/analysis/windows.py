@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from sqlext.analysis.intervals import interval_millis
 from sqlext.analysis.later import needs_operator
+from sqlext.analysis.session_gaps import GAP, is_row_gap
 from sqlext.dialect.expression_nodes import ColumnRef, Expr, Literal, NamedArgument, Node
 from sqlext.dialect.query_nodes import Descriptor, TableArgument, TableFunction
 from sqlext.errors import SqlExtError, did_you_mean
@@ -111,8 +112,9 @@ class WindowCall:
     def spec(self, wall_clock: str | None) -> WindowSpec:
         """Return the window, its lengths checked."""
         if self.function == "SESSION":
-            gap = self._positive("GAP")
-            return WindowSpec(WindowKind.SESSION, gap, 0, wall_clock=wall_clock)
+            if is_row_gap(self.arguments.get("GAP")):
+                return WindowSpec(WindowKind.SESSION, 0, 0, wall_clock=wall_clock, gap=GAP)
+            return WindowSpec(WindowKind.SESSION, self._positive("GAP"), 0, wall_clock=wall_clock)
         size = self._positive("SIZE")
         step_name = {"HOP": "SLIDE", "CUMULATE": "STEP"}.get(self.function)
         slide = self._positive(step_name) if step_name else size
@@ -157,14 +159,17 @@ def assign_windows(
 ) -> AssignWindows:
     """Return ``node`` with a window for each row, and the columns that show it.
 
+    The gap of each row, which the input may have for SESSION, stays behind.
+
     ``names`` are those of the start, end and time column; by default ``window_start``, ``window_end``,
     ``window_time``, with a 0 behind where the input has such a column (as Flink).
     """
-    taken = {c.name for c in node.columns}
+    columns = tuple(c for c in node.columns if spec.gap is None or c.physical != spec.gap)
+    taken = {c.name for c in columns}
     physical = _free("__window", set(node.physical_columns()))
     shown = names or [_free(n, taken, "0") for n in ("window_start", "window_end", "window_time")]
     return AssignWindows(
-        (*node.columns, *window_columns(spec, time, physical, shown)), node, spec, time, physical, is_custom(spec)
+        (*columns, *window_columns(spec, time, physical, shown)), node, spec, time, physical, is_custom(spec)
     )
 
 

@@ -9,6 +9,8 @@ from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
 _OURS = re.compile(r"\[(RUN-\d{3})\] ([^\n]*?)(?= SQLSTATE|\n|$)")
+#: The same, raised by an operator of ours in a Python worker.
+_OPERATOR = re.compile(r"^(?:[\w.]+\.)?SqlExtError: (RUN-\d{3}): ([^\n]*)", re.MULTILINE)
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] ([^\n]*)")
 #: Conditions that only wrap the real one.
 _WRAPPERS = frozenset(
@@ -22,7 +24,7 @@ _WRAPPERS = frozenset(
 )
 _CANCELLED = ("SPARK_JOB_CANCELLED", "cancelled as part of cancellation", "InterruptedException")
 #: The last line of a Python worker's traceback: what was raised, and why.
-_PYTHON = re.compile(r"^(?:[A-Za-z_]\w*\.)*([A-Z]\w*(?:Error|Exception)): (.*)$", re.MULTILINE)
+_PYTHON = re.compile(r"^(?:[A-Za-z_]\w*\.)*([A-Z]\w*): (.*)$", re.MULTILINE)
 _FROM_PYTHON = "Traceback (most recent call last)"
 _JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w]*\.)+([A-Z]\w*(?:Exception|Error))(?:: (.*))?$", re.MULTILINE)
 #: Java exceptions that only wrap the real one.
@@ -40,7 +42,7 @@ def run_error(error: BaseException, span: Span | None) -> SqlExtError:
         if isinstance(cause, SqlExtError):
             return cause if span is None else _caused(cause.at(span), cause.__cause__ or error)
     text = _text(error)
-    ours = _OURS.search(text)
+    ours = _OURS.search(text) or _OPERATOR.search(text)
     if ours:
         made = SqlExtError(ours.group(1), ours.group(2).strip(), span=span)
     else:

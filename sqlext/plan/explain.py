@@ -96,6 +96,8 @@ def _detail(node: nodes.PlanNode) -> str:
         return f"{node.table.name.plain} ({node.table.option('connector')}, {kind})"
     if isinstance(node, nodes.AssignWindows):
         return f"{node.spec} on {node.time.name}"
+    if isinstance(node, nodes.ComputeGap):
+        return f"{node.gap.span.text} of each row"
     if isinstance(node, nodes.Aggregate):
         keys = [i.span.text for i in node.group_by]
         if node.window:

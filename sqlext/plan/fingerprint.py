@@ -167,6 +167,10 @@ def _add_window(parts: _Parts, node: nodes.AssignWindows) -> None:
     parts.add("window", f"{spec} on {node.time.name}", form)
 
 
+def _add_gap(parts: _Parts, node: nodes.ComputeGap) -> None:
+    parts.add("session gap", _text(node.gap), (expression_form(node.gap, node.scope), node.interval))
+
+
 def _add_project(parts: _Parts, node: nodes.Project) -> None:
     _add_outputs(parts, node.outputs, node)
     _add_condition(parts, "WHERE", node.where, node)
@@ -233,6 +237,7 @@ def _add_operator(parts: _Parts, node: nodes.Operator) -> None:
 _ADDERS: dict[type[nodes.PlanNode], Callable[..., None]] = {
     nodes.Scan: _add_scan,
     nodes.AssignWindows: _add_window,
+    nodes.ComputeGap: _add_gap,
     nodes.Project: _add_project,
     nodes.Aggregate: _add_aggregate,
     nodes.Join: _add_join,

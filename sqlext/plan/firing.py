@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlext.catalog.model import Table
-from sqlext.dialect.expression_nodes import Expr, Node
+from sqlext.dialect.expression_nodes import Node
+from sqlext.plan.columns import PlanColumn
+from sqlext.source import Span
 from sqlext.udfs.core.policy import Global, Policy
 from sqlext.udfs.core.trigger_tree import AfterDelay, AfterIdle, EveryAligned, EveryPeriod, Repeat, Timeout, Using, tree
 
@@ -21,7 +23,7 @@ class Firing:
         why: what Spark has no operator for, for EXPLAIN.
         panes: what comes out: ``one`` row for a key and window; ``each`` pane, a row of its own; or the ``last`` one
             counts, and takes the place of those before.
-        gap: the gap of a session as an expression of its rows.
+        gap: the column of each row's session gap in milliseconds.
         values: what triggers and evictors look at in a row, by its number in the policy.
         late_table: where rows that come too late are kept.
         notes: what a user should know, for EXPLAIN.
@@ -31,7 +33,7 @@ class Firing:
     given: bool
     why: tuple[str, ...]
     panes: Literal["one", "each", "last"] = "one"
-    gap: Expr | None = None
+    gap: str | None = None
     values: tuple[Node, ...] = ()
     late_table: Table | None = None
     notes: tuple[str, ...] = ()

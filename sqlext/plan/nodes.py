@@ -319,3 +319,15 @@ class Operator(Unary):
 
     function: str
     arguments: tuple[tuple[str, object], ...] = ()
+@dataclass(frozen=True, slots=True)
+class ComputeGap(Unary):
+    """The input and, in its last column, the gap of each row's session in milliseconds.
+
+    ``interval``: the expression is an INTERVAL, and no number.
+    """
+
+    scope: Scope
+    gap: Expr
+    interval: bool
+
+

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlext.dialect.expression_nodes import Expr
-
 
 class WindowKind(Enum):
     """Which windows."""
@@ -28,7 +26,7 @@ class WindowSpec:
         wall_clock: the zone whose wall clock aligns the windows (a TIMESTAMP_LTZ rowtime), None for UTC.
         session_keys: physical columns that partition SESSION.
         processing: whether they are windows of processing time.
-        gap: SESSION's gap as an expression of its rows, in place of ``size``.
+        gap: the physical column of each row's gap in milliseconds, in place of ``size`` (``nodes.ComputeGap``).
     """
 
     kind: WindowKind
@@ -38,7 +36,7 @@ class WindowSpec:
     wall_clock: str | None = None
     session_keys: tuple[str, ...] = ()
     processing: bool = False
-    gap: Expr | None = None
+    gap: str | None = None
 
     @property
     def has_gaps(self) -> bool:
@@ -47,7 +45,7 @@ class WindowSpec:
 
     def __str__(self) -> str:
         """Return it as EXPLAIN prints it."""
-        parts = [f"{self.size} ms"]
+        parts = [f"{self.size} ms" if self.gap is None else "a gap of each row"]
         if self.kind in (WindowKind.HOP, WindowKind.CUMULATE):
             parts.insert(0, f"every {self.slide} ms")
         if self.offset:

@@ -20,7 +20,7 @@ from sqlext.rewrite.scans import scan_sql
 from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SqlView, Step, TagView
 from sqlext.rewrite.session_rows import session_rows
 from sqlext.rewrite.stateful import StatefulSql
-from sqlext.rewrite.window_sql import custom_windows_sql, window_expression
+from sqlext.rewrite.window_sql import custom_windows_sql, gap_millis, window_expression
 
 
 class Renderer:
@@ -102,6 +102,13 @@ class Renderer:
     def _(self, node: nodes.ComputeTime) -> str:
         inner = [identifier(c) for c in node.input.physical_columns()]
         inner.append(f"{instant(node.time)} AS {identifier(node.physical)}")
+        return f"SELECT {', '.join(inner)} FROM {self.relation(node.input)}"
+
+    @sql.register
+    def _(self, node: nodes.ComputeGap) -> str:
+        inner = [identifier(c) for c in node.input.physical_columns()]
+        gap = gap_millis(self.expr(node.gap, node.scope), interval=node.interval)
+        inner.append(f"{gap} AS {identifier(node.columns[-1].physical)}")
         return f"SELECT {', '.join(inner)} FROM {self.relation(node.input)}"
 
     @sql.register

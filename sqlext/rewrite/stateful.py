@@ -205,7 +205,7 @@ class StatefulSql:
         if self.assign is not None and self.assign.time.part is not Part.PROCTIME:
             times.append(("time", f"unix_millis({instant(self.assign.time)})"))
         if self.firing.gap is not None:
-            times.append(("gap", self.renderer.expr(self.firing.gap, self.node.scope)))
+            times.append(("gap", identifier(self.firing.gap)))
         return times
 
     def _below(self) -> str:

@@ -19,13 +19,27 @@ def window_expression(node: AssignWindows) -> str:
     if spec.kind is WindowKind.SESSION:
         if node.time.part is Part.TIME:
             time = f"window_time({time})"
-        return f"session_window({time}, {string(duration(spec.size))})"
+        return f"session_window({time}, {_gap(spec)})"
     arguments = [time, string(duration(spec.size))]
     if spec.slide != spec.size or spec.offset:
         arguments.append(string(duration(spec.slide)))
     if spec.offset:
         arguments.append(string(duration(spec.offset % spec.slide)))
     return f"window({', '.join(arguments)})"
+
+
+def gap_millis(text: str, *, interval: bool) -> str:
+    """Return a gap, an INTERVAL or a number of milliseconds, as BIGINT."""
+    return f"unix_millis(timestamp_millis(0) + ({text}))" if interval else f"CAST({text} AS BIGINT)"
+
+
+def _gap(spec: WindowSpec) -> str:
+    """Return the gap of ``session_window``; Spark itself would leave out rows whose gap is not positive."""
+    if spec.gap is None:
+        return string(duration(spec.size))
+    gap = identifier(spec.gap)
+    wrong = "[RUN-037] a row's session gap is NULL or not positive"
+    return f"CASE WHEN {gap} > 0 THEN concat({gap}, ' milliseconds') ELSE raise_error({string(wrong)}) END"
 
 
 def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
