@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.udfs.core.arrow_numpy import taken
-from sqlext.udfs.core.bucket_state import BucketState, table_of
+from sqlext.udfs.core.bucket_state import BucketState
 from sqlext.udfs.core.groups import Groups, Ints, dense, numbered
 from sqlext.udfs.core.horizon import Horizon
 from sqlext.udfs.core.one_pane_engine import OnePaneEngine, TakenIn
@@ -55,15 +55,16 @@ class SinglePaneEngine(OnePaneEngine):
             dropped = int(kept.marks[late].sum())
             kept = kept.take(np.flatnonzero(~late)) if dropped else kept
             return TakenIn(self._with(state, kept, rows.num_rows, clock), dropped)
+        arrived = rows.num_rows
         bounds, inside = self._assigned(rows)
-        places = np.arange(rows.num_rows) if inside is None else inside
+        places = np.arange(arrived) if inside is None else inside
         late = self._pieces.last_ends(bounds) <= limit
         behind = rows.take(pa.array(places[late]))
-        if behind.num_rows or len(places) < rows.num_rows:
+        if behind.num_rows or len(places) < arrived:
             places, bounds = places[~late], [b[~late] for b in bounds]
             rows = rows.take(pa.array(places))
         kept, _ = self.layout.start(rows, bounds, state.arrived + places)
-        after = self._with(state, kept, rows.num_rows, clock)
+        after = self._with(state, kept, arrived, clock)
         return TakenIn(after, behind.num_rows, self.late_rows(behind, clock) if behind.num_rows else None)
 
     def fire(self, state: BucketState, until: int) -> tuple[BucketState, pa.Table]:
@@ -96,7 +97,7 @@ class SinglePaneEngine(OnePaneEngine):
 
     def _state(self, kept: Kept, done: int, arrived: int) -> BucketState:
         ends = self._pieces.next_ends(kept.bounds, done)
-        return BucketState(table_of(self.layout.columns(kept)), done, int(ends.min()) if len(ends) else None, arrived)
+        return BucketState(self.layout.state(kept), done, int(ends.min()) if len(ends) else None, arrived)
 
     def _panes_of(self, due: Kept, done: int, until: int) -> pa.Table:
         windows = self._pieces.expand(due.bounds, done, until)

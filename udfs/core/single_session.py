@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.udfs.core.arrow_numpy import taken
-from sqlext.udfs.core.bucket_state import BucketState, table_of
+from sqlext.udfs.core.bucket_state import BucketState
 from sqlext.udfs.core.groups import Groups, Ints, numbered
 from sqlext.udfs.core.horizon import Horizon
 from sqlext.udfs.core.one_pane_engine import OnePaneEngine, TakenIn
@@ -126,4 +126,4 @@ class SingleSessionEngine(OnePaneEngine):
 
     def _state(self, kept: Kept, done: int, arrived: int) -> BucketState:
         ends = kept.bounds[1]
-        return BucketState(table_of(self.layout.columns(kept)), done, int(ends.min()) if len(ends) else None, arrived)
+        return BucketState(self.layout.state(kept), done, int(ends.min()) if len(ends) else None, arrived)

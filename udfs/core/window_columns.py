@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sqlext.udfs.core.aggregation import Aggregation
 from sqlext.udfs.core.arrow_numpy import integers, taken, whole
+from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.equality import normalised
 from sqlext.udfs.core.groups import Groups, Ints, numbered
 
@@ -73,9 +74,15 @@ class Layout:
         return Kept(columns[: self.keys], bounds, known, partials)
 
     def columns(self, kept: Kept) -> list[pa.Array]:
-        """Return the columns of a table. Marks that say nothing take no space."""
-        marks = pa.array(kept.marks) if kept.marks.any() else pa.nulls(kept.rows())
-        return [*kept.keys, *(pa.array(b) for b in kept.bounds), marks, *kept.partials]
+        """Return the columns of a table that travels."""
+        return [*kept.keys, *(pa.array(b) for b in kept.bounds), pa.array(kept.marks), *kept.partials]
+
+    def state(self, kept: Kept) -> pa.Table:
+        """Return a table to keep. Marks that say nothing take no space."""
+        columns = self.columns(kept)
+        if not kept.marks.any():
+            columns[self.keys + self.bounds] = pa.nulls(kept.rows())
+        return table_of(columns)
 
     def key_columns(self, rows: pa.Table) -> list[pa.Array]:
         """Return the keys of rows as they came."""
