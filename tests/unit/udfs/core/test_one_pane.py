@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from one_pane_model import Model
-from operator_runs import GAP, TIME, VALUE, Out, Row, Run, specification
 
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.accumulator import Aggregate
@@ -18,6 +17,7 @@ from sqlext.udfs.core.horizon import single_pane_horizon
 from sqlext.udfs.core.operators import Clock
 from sqlext.udfs.core.policy import Cumulate, Hop, Options, Policy, Session, Tumble, WindowKind
 from sqlext.udfs.core.trigger_tree import AfterWatermark, Never, WindowClose
+from tests.operator_runs import GAP, TIME, VALUE, Out, Row, Run, specification
 
 _WINDOWS: list[WindowKind] = [
     Tumble(10),
