@@ -35,19 +35,20 @@ def pack(
         batches: the rows; the last column is the bucket.
     """
     waiting: list[pa.RecordBatch] = []
-    rows = 0
+    worked: list[pa.Table] = []
     for batch in batches:
         waiting.append(batch)
-        rows += batch.num_rows
-        if rows >= _PATIENCE:
-            table = _partial(operator, waiting)
-            waiting, rows = table.to_batches(), table.num_rows
-            # Partial work that hardly makes the rows fewer is not done twice on them.
-            if rows > _PATIENCE // 2:
-                yield _packed(table, keys)
-                waiting, rows = [], 0
-    if rows:
-        yield _packed(_partial(operator, waiting), keys)
+        if sum(b.num_rows for b in waiting) >= _PATIENCE:
+            worked.append(_partial(operator, waiting))
+            waiting = []
+            if sum(t.num_rows for t in worked) > _PATIENCE // 2:
+                worked = [_joined(operator, worked)]
+                if worked[0].num_rows > _PATIENCE // 2:
+                    yield _packed(worked.pop(), keys)
+    if waiting:
+        worked.append(_partial(operator, waiting))
+    if worked:
+        yield _packed(_joined(operator, worked), keys)
 
 
 def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -65,6 +66,13 @@ def tables(table: pa.Table) -> Iterator[bytes]:
 
 def _partial(operator: BucketOperator[Any], batches: list[pa.RecordBatch]) -> pa.Table:
     return operator.partial(plain(pa.Table.from_batches(batches)))
+
+
+def _joined(operator: BucketOperator[Any], worked: list[pa.Table]) -> pa.Table:
+    """Return results of partial work as one; work that hardly made the rows fewer is not done twice on them."""
+    if len(worked) == 1:
+        return worked[0]
+    return operator.partial(pa.concat_tables(worked))
 
 
 def _packed(table: pa.Table, keys: Sequence[int]) -> pa.RecordBatch:
