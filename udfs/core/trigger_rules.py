@@ -92,10 +92,10 @@ def batch_insensitive(policy: Policy) -> bool:
     """
     if policy.evictor is not None or policy.pane_timestamp != "END_OF_WINDOW":
         return False
-    if isinstance(policy.window, Session):
-        # Whether a row belongs to a closed session, and which multiple comes first, is asked before sessions merge.
-        if policy.once or any(isinstance(t, EveryEventTime) for t in tree(policy.trigger)):
-            return False
+    # Whether a row belongs to a closed session, and which multiple comes first, is asked before sessions merge.
+    by_event_time = any(isinstance(t, EveryEventTime) for t in tree(policy.trigger))
+    if isinstance(policy.window, Session) and (policy.once or by_event_time):
+        return False
     return not any(
         isinstance(t, _LOOK_AT_ROWS) or (isinstance(t, AfterCount) and not t.at_least) for t in tree(policy.trigger)
     )

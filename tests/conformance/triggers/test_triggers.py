@@ -6,8 +6,10 @@ from typing import Any
 
 from sqlext.udfs.core.operators import Clock
 from sqlext.udfs.core.policy_json import policy_from_json, policy_to_json
+from sqlext.udfs.core.trigger_rules import continuation
 from tests.window_simulation import Pane, Row, Simulation, Step
 
+from .beam_text import beam_text
 from .clauses import Tree, render_emit
 from .policies import policy_of
 
@@ -24,6 +26,12 @@ def test_beam(beam_case: Tree) -> None:
         dropped = step.get("dropped", {})
         assert out.late_windows == dropped.get("droppedDueToLateness", 0), where
         assert out.closed_windows == dropped.get("droppedDueToClosedWindow", 0), where
+
+
+def test_continuation(beam_case: Tree) -> None:
+    """What EMIT CONTINUE means for a grouping over this one (EMIT.md section 3)."""
+    expected = beam_case["continuation_trigger"].replace("DefaultTrigger", "AfterWatermark.pastEndOfWindow()")
+    assert beam_text(continuation(policy_of(beam_case).trigger)) == expected.replace("Never.NeverTrigger", "Never")
 
 
 def test_flink(flink_case: Tree) -> None:
