@@ -98,8 +98,20 @@ def changes(
     if same.any():
         codes = _codes(every.columns[:compared], count)
         same &= codes == codes[previous]
+    written = _written(previous, same)
+    previous = np.where(previous >= 0, written[previous], -1)
     rows, kinds = _rows(every, previous, takes_back, same, offset)
-    return Changes(rows, kinds, _left(every, order, windows.ids, takes_back, ended))
+    last = np.append(windows.ids[order[1:]] != windows.ids[order[:-1]], True)
+    places = np.sort(order[last])
+    return Changes(rows, kinds, _open(every.take(written[places[~takes_back[places]]]), ended))
+
+
+def _written(previous: Ints, same: Bools) -> Ints:
+    """Return for each row the one that stands for it in what was written: itself, or the first of equal ones."""
+    row = np.where(same, previous, np.arange(len(previous)))
+    while (row != row[row]).any():
+        row = row[row]
+    return row
 
 
 def _rows(every: WrittenRows, previous: Ints, takes_back: Bools, same: Bools, offset: int) -> tuple[WrittenRows, Ints]:
@@ -115,21 +127,14 @@ def _rows(every: WrittenRows, previous: Ints, takes_back: Bools, same: Bools, of
     return every.take(pairs[there]), kinds[there].astype(np.int64)
 
 
-def _left(
-    every: WrittenRows, order: Ints, ids: Ints, takes_back: Bools, ended: Sequence[tuple[int, int, int]]
-) -> WrittenRows:
-    """Return the last row of each window that is still open."""
-    last = np.append(ids[order[1:]] != ids[order[:-1]], True)
-    places = np.sort(order[last])
-    places = places[~takes_back[places]]
-    if ended:
-        gone = np.asarray(ended, np.int64)
-        both = every.take(places)
-        windows = numbered(
-            (), [np.concatenate([a, gone[:, i]]) for i, a in enumerate((both.key, both.start, both.end))]
-        )
-        places = places[~np.isin(windows.ids[: len(places)], windows.ids[len(places) :])]
-    return every.take(places)
+def _open(rows: WrittenRows, ended: Sequence[tuple[int, int, int]]) -> WrittenRows:
+    """Return the rows of windows that have not ended."""
+    if not ended:
+        return rows
+    gone = np.asarray(ended, np.int64)
+    bounds = (rows.key, rows.start, rows.end)
+    windows = numbered((), [np.concatenate([a, gone[:, i]]) for i, a in enumerate(bounds)])
+    return rows.take(np.flatnonzero(~np.isin(windows.ids[: len(rows)], windows.ids[len(rows) :])))
 
 
 def _codes(columns: Sequence[pa.Array], rows: int) -> Ints:
