@@ -36,6 +36,7 @@ from sqlext.dialect.expression_nodes import (
 from sqlext.dialect.query_nodes import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
+from sqlext.plan.explain import walk
 from sqlext.plan.firing import Firing
 from sqlext.plan.windows import WindowKind
 from sqlext.source import Span
@@ -139,7 +140,9 @@ class SelectBinder:
         self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping
     ) -> nodes.PlanNode:
         if node.updating:
-            raise needs_operator("LATER-507", "an aggregate of an updating result", select.span)
+            emits = any(isinstance(n, nodes.Aggregate) and n.emit for n in walk(node))
+            hint = "EMIT ... DISCARDING gives panes that can be grouped again" if emits else None
+            raise needs_operator("LATER-507", "an aggregate of an updating result", select.span, hint)
         for item in items:
             if item.expr is not None:
                 check_grouped(item.expr, grouping, scope, self.mode)
