@@ -69,15 +69,15 @@ class Watch:
             self._lines.join()
 
     def _print_lines(self) -> None:
-        last: dict[str, str] = {}
+        last: dict[tuple[int, str], str] = {}  # queries of one script may have one name
         ended = False
         while not ended:
             ended = self._ended.wait(_SECONDS_BETWEEN_LOOKS)
             for query in tuple(self.queries):
                 for name, progress in by_sink(query):
                     line = progress_line(name, progress)
-                    if last.get(name) != line:
-                        last[name] = line
+                    if last.get((id(query), name)) != line:
+                        last[id(query), name] = line
                         self._console.print(line, markup=False, highlight=False)
 
 
