@@ -52,6 +52,9 @@ class Node:
 
     #: Whether the node waits for the window's end, so that the engine must call when it comes.
     waits_for_end = False
+    #: Whether it has deadlines of its own, of the batch clock or of the watermark.
+    has_clock_deadlines = False
+    has_event_deadlines = False
 
     def __init__(self, layout: Layout, *parts: Node) -> None:
         self.parts = parts

@@ -28,6 +28,7 @@ class Program:
         initial: what the slots begin with.
         words: how many 62-bit numbers its bits need.
         waits_for_end: whether the watermark at the window's end may make a pane.
+        has_clock_deadlines, has_event_deadlines: whether it has other deadlines.
     """
 
     def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers) -> None:
@@ -40,6 +41,8 @@ class Program:
         self.initial = tuple(compiler.layout.initial)
         self.words = -(-compiler.layout.bits // WORD_BITS)
         self.waits_for_end = any(node.waits_for_end for node in self.root.tree())
+        self.has_clock_deadlines = any(node.has_clock_deadlines for node in self.root.tree())
+        self.has_event_deadlines = any(node.has_event_deadlines for node in self.root.tree())
 
 
 #: Bits in one column of state.

@@ -130,6 +130,9 @@ class CaseNode(ActionNode):
 class UsingNode(ActionNode):
     """USING TRIGGER: a registered class. It may fire with nothing new. Its state is one JSON object."""
 
+    has_clock_deadlines = True
+    has_event_deadlines = True
+
     def __init__(self, layout: Layout, trigger: UserTrigger, columns: tuple[int, ...]) -> None:
         super().__init__(layout)
         self.trigger, self.columns = trigger, columns

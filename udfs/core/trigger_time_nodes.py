@@ -23,6 +23,8 @@ def moved_on(time: int, transforms: Sequence[Delay | Align]) -> int:
 class DeadlineNode(Node):
     """A deadline of the batch clock in a slot: MIN once it has passed, None while there is none."""
 
+    has_clock_deadlines = True
+
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
         self.slot = layout.slot("int")
@@ -87,6 +89,8 @@ class IdleNode(DeadlineNode):
 
 class PeriodNode(Node):
     """EVERY d REPEAT and EVERY d ALIGNED [REPEAT]: deadlines of the batch clock that follow each other (M15)."""
+
+    has_clock_deadlines = True
 
     def __init__(
         self,
@@ -153,6 +157,7 @@ class EventPeriodNode(Node):
     """
 
     waits_for_end = True
+    has_event_deadlines = True
 
     def __init__(self, layout: Layout, ms: int, *, repeat: bool) -> None:
         super().__init__(layout)

@@ -52,8 +52,9 @@ class Elements:
     def of_group(self, rows: Ints) -> Iterator[Element]:
         """Yield what is added to a group, in order of arrival; the positions of its rows are ascending."""
         if self.plan.combines:
-            count = len(rows) if self.rows.count is None else int(self.rows.count[rows].sum())
-            yield Element(int(rows[0]), count, rows=rows.tolist())
+            positions = rows.tolist()
+            count = len(positions) if self.rows.count is None else int(self.rows.count[rows].sum())
+            yield Element(positions[0], count, rows=positions)
         elif self.least is None or self.greatest is None:
             yield from (Element(row, 1) for row in rows.tolist())
         else:
@@ -105,4 +106,5 @@ def edges(*sorted_columns: Ints) -> list[int]:
     new = np.zeros(length - 1, bool)
     for column in sorted_columns:
         new |= column[1:] != column[:-1]
-    return [int(i) for i in np.flatnonzero(np.r_[True, new, True])]
+    found: list[int] = np.flatnonzero(np.r_[True, new, True]).tolist()
+    return found

@@ -5,7 +5,7 @@ It touches the groups that get rows or have a deadline due, and no others, howev
 
 from __future__ import annotations
 
-from sqlext.udfs.core.operators import Clock
+from sqlext.udfs.core.operators import Clock, Wakeup
 from sqlext.udfs.core.policy import Policy
 from sqlext.udfs.core.trigger_hooks import Conditions, Triggers
 from sqlext.udfs.core.trigger_rules import uses_clock
@@ -42,6 +42,10 @@ class WindowEngine:
     def empty(self) -> WindowState:
         """Return the state before the first step."""
         return self.plan.layout.empty()
+
+    def wakeup(self, state: WindowState) -> Wakeup:
+        """Return when a step is needed although no rows come: the watermark and the batch clock (ms)."""
+        return state.wakeup(self.policy.timeout)
 
     def step(self, state: WindowState, rows: Rows, clock: Clock, last_row: int | None = None) -> Decisions:
         """Return what a micro-batch does.

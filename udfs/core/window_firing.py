@@ -21,7 +21,7 @@ class Firing:
 
     def __init__(self, policy: Policy, program: Program, eviction: Eviction | None, moment: Moment) -> None:
         self.policy, self.root, self.initial = policy, program.root, program.initial
-        self.waits_for_end = program.waits_for_end
+        self.program = program
         self.moment = moment
         self.lateness = 0 if policy.processing_time else policy.lateness
         self.writer = PaneWriter(policy, program.root, eviction)
@@ -52,7 +52,7 @@ class Firing:
         """Let due deadlines of the batch clock fire (M2, M4)."""
         moment = self.moment
         moment.phase = TIME
-        while not group.closed and moment.due(deadline := self.root.processing(group)):
+        while moment.due(deadline := self.processing_deadline(group)):
             if moment.each:
                 moment.now = deadline + (1 if moment.strict else 0)
             self.root.tick(group, moment)
@@ -71,15 +71,17 @@ class Firing:
     def event_deadline(self, group: WindowGroup) -> int:
         """Return the watermark at which something happens to a group."""
         deadline = self.expiry(group)
-        if group.closed:
+        if group.flags & CLOSED:
             return deadline
-        if self.waits_for_end and not group.flags & END_SEEN:
+        if self.program.waits_for_end and not group.flags & END_SEEN:
             deadline = min(deadline, self.moment.passing(group.end))
-        return min(deadline, self.root.event(group, self.moment))
+        return min(deadline, self.root.event(group, self.moment)) if self.program.has_event_deadlines else deadline
 
     def processing_deadline(self, group: WindowGroup) -> int:
         """Return the batch clock at which something happens to a group."""
-        return MAX if group.closed else self.root.processing(group)
+        if not self.program.has_clock_deadlines or group.flags & CLOSED:
+            return MAX
+        return self.root.processing(group)
 
     def expiry(self, group: WindowGroup) -> int:
         """Return the watermark at which a group goes (M8)."""

@@ -95,8 +95,11 @@ class Panes:
 
     def contents(self, pane: int) -> tuple[int, ...]:
         """Return all segments of a pane."""
-        base = self.base[pane]
-        return self.segments[pane] if base < 0 else self.contents(base) + self.segments[pane]
+        parts: list[tuple[int, ...]] = []
+        while pane >= 0:
+            parts.append(self.segments[pane])
+            pane = self.base[pane]
+        return tuple(segment for part in reversed(parts) for segment in part)
 
     def table(self) -> pa.Table:
         """Return the panes as a table; ``segments`` is a list column, ``timing`` the words."""

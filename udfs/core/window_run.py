@@ -66,10 +66,12 @@ class Run:
         runs = edges(ordered.key, ordered.start, ordered.end)
         firsts = ordered.only(np.asarray(runs[:-1], np.int64))
         at = same_groups(self.state, find(self.state, firsts.key, firsts.start, firsts.end), firsts)
+        found = (at >= 0).tolist()
+        windows = list(zip(firsts.key.tolist(), firsts.start.tolist(), firsts.end.tolist(), strict=True))
         known = iter(self.plan.layout.groups(self.state, np.r_[at[at >= 0], np.setdiff1d(self._due(), at)]))
         touched = []
         for i, (low, high) in enumerate(pairwise(runs)):
-            group = next(known) if at[i] >= 0 else self._new(firsts, i)
+            group = next(known) if found[i] else self.step.new_group(*windows[i])
             touched.append(group)
             for element in self.elements.of_group(ordered.element[low:high]):
                 self._add(group, element)
@@ -105,16 +107,12 @@ class Run:
         return assignments.only(~late)
 
     def _due(self) -> Ints:
-        if self._idle():
-            return np.arange(len(self.state), dtype=np.int64)
-        return due(self.state, self.watermark, self.now, strict=self.moment.strict)
+        now = due(self.state, self.watermark, self.now, strict=self.moment.strict)
+        return np.union1d(now, self.state.open()).astype(np.int64) if self._idle() else now
 
     def _idle(self) -> bool:
         timeout, last = self.policy.timeout, self.last_row
         return timeout is not None and last is not None and self.now >= last + timeout
-
-    def _new(self, firsts: Assignments, i: int) -> WindowGroup:
-        return self.step.new_group(int(firsts.key[i]), int(firsts.start[i]), int(firsts.end[i]))
 
     def _add(self, group: WindowGroup, element: Element) -> None:
         if group.closed:
@@ -134,7 +132,7 @@ class Run:
             state=self._next_state(touched, stays, before),
             elements=elements,
             segments=np.asarray(self.step.segments, np.int64),
-            panes=writer.panes,
+            panes=writer.panes(),
             freed=WindowState(self.state.table.take(before)).segments(),
             kept=[source[0] for source in kept_from],
             kept_from=kept_from,

@@ -19,7 +19,7 @@ from sqlext.udfs.core.operators import Wakeup
 from sqlext.udfs.core.policy import KeepDelta, Policy
 from sqlext.udfs.core.trigger_program import WORD_BITS, Program
 from sqlext.udfs.core.window_assignment import Assignments
-from sqlext.udfs.core.window_group import WindowGroup
+from sqlext.udfs.core.window_group import CLOSED, WindowGroup
 from sqlext.udfs.core.window_rows import Ints
 
 VERSION = 1
@@ -48,11 +48,17 @@ class WindowState:
         """Return a column without NULLs, where it lies."""
         return np.asarray(self.table.column(column).combine_chunks().to_numpy(zero_copy_only=False), np.int64)
 
-    def wakeup(self) -> Wakeup:
-        """Return the next deadlines; a window's expiry is one."""
+    def open(self) -> Ints:
+        """Return the rows of groups that may still give panes."""
+        return np.flatnonzero((self.numbers("flags") & CLOSED) == 0).astype(np.int64)
+
+    def wakeup(self, timeout: int | None = None) -> Wakeup:
+        """Return the next deadlines; a window's expiry is one, and so is the policy's timeout."""
         if not len(self):
             return Wakeup()
         event, processing = int(self.numbers("event").min()), int(self.numbers("processing").min())
+        if timeout is not None and self.last_row is not None and len(self.open()):
+            processing = min(processing, self.last_row + timeout)
         return Wakeup(event, None if processing == MAX else processing)
 
     def segments(self) -> list[int]:

@@ -49,7 +49,8 @@ class Step:
             group.saw(max(element.least, moment.watermark), element.greatest)
         self._place(group, element)
         self.plan.program.root.on_row(group, moment, element.count)
-        self.firing.ask(group)
+        if not self.plan.combines:
+            self.firing.ask(group)
 
     def refuse(self, element: Element) -> None:
         """Count rows that came to a closed group (M18)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from sqlext.udfs.core.moment import MAX
 from sqlext.udfs.core.policy import Policy
 from sqlext.udfs.core.trigger_nodes import Node
@@ -9,37 +11,45 @@ from sqlext.udfs.core.window_evictors import Eviction
 from sqlext.udfs.core.window_group import WRITTEN, WindowGroup
 from sqlext.udfs.core.window_rows import EARLY, Panes
 
+#: The entries of ``Panes`` for one pane, in its order.
+Record: TypeAlias = "tuple[int, int, int, bool, int, tuple[int, ...], int, int, int, bool, bool, int | None, bool]"
+
 
 class PaneWriter:
     """Collects the panes of a step.
 
     Attributes:
-        panes, ended: as in ``Decisions``.
+        records: the panes, each with the entries of ``Panes``.
+        ended: as in ``Decisions``.
     """
 
     def __init__(self, policy: Policy, root: Node, eviction: Eviction | None) -> None:
         self.policy, self.root, self.eviction = policy, root, eviction
-        self.panes = Panes.empty()
+        self.timestamp = policy.pane_timestamp
+        self.records: list[Record] = []
         self.ended: list[tuple[int, int, int]] = []
 
     def write(self, group: WindowGroup, timing: int, *, last: bool) -> None:
         """Write a pane of what a group holds now."""
         if self.eviction is not None and not self.policy.evict_after:
             self._evict(group, self.eviction)
-        panes, based = self.panes, group.last_pane >= 0
-        panes.key.append(group.key)
-        panes.start.append(group.start)
-        panes.end.append(group.end)
-        panes.retract.append(False)
-        panes.base.append(group.last_pane)
-        panes.segments.append(tuple(group.held[group.last_length :] if based else group.held))
-        panes.index.append(group.index)
-        panes.non_speculative_index.append(-1 if timing == EARLY else group.spec)
-        panes.timing.append(timing)
-        panes.is_first.append(group.index == 0)
-        panes.is_last.append(last)
-        panes.timestamp.append(self._timestamp(group))
-        panes.written_before.append(bool(group.flags & WRITTEN))
+        began = group.last_length if group.last_pane >= 0 else 0
+        pane: Record = (
+            group.key,
+            group.start,
+            group.end,
+            False,
+            group.last_pane,
+            tuple(group.held[began:] if began else group.held),
+            group.index,
+            -1 if timing == EARLY else group.spec,
+            timing,
+            group.index == 0,
+            last,
+            self._timestamp(group),
+            bool(group.flags & WRITTEN),
+        )
+        self.records.append(pane)
         self._written(group, timing)
 
     def _written(self, group: WindowGroup, timing: int) -> None:
@@ -48,7 +58,7 @@ class PaneWriter:
         group.flags |= WRITTEN
         group.rows, group.current = 0, None
         group.earliest = group.latest = None
-        group.last_pane, group.last_length = len(self.panes) - 1, len(group.held)
+        group.last_pane, group.last_length = len(self.records) - 1, len(group.held)
         if self.policy.mode == "DISCARDING":
             self.empty(group)
         elif self.eviction is not None:
@@ -63,7 +73,11 @@ class PaneWriter:
     def _timestamp(self, group: WindowGroup) -> int | None:
         if group.end == MAX:
             return None
-        chosen = {"EARLIEST": group.earliest, "LATEST": group.latest}.get(self.policy.pane_timestamp)
+        chosen = None
+        if self.timestamp == "EARLIEST":
+            chosen = group.earliest
+        elif self.timestamp == "LATEST":
+            chosen = group.latest
         return group.end - 1 if chosen is None else chosen
 
     def retract(self, group: WindowGroup) -> None:
@@ -72,20 +86,14 @@ class PaneWriter:
             return
         self.ended.append((group.key, group.start, group.end))
         if self.policy.mode == "RETRACTING":
-            panes = self.panes
-            panes.key.append(group.key)
-            panes.start.append(group.start)
-            panes.end.append(group.end)
-            panes.retract.append(True)
-            panes.base.append(-1)
-            panes.segments.append(())
-            panes.index.append(group.index - 1)
-            panes.non_speculative_index.append(group.spec - 1)
-            panes.timing.append(EARLY)
-            panes.is_first.append(False)
-            panes.is_last.append(False)
-            panes.timestamp.append(None)
-            panes.written_before.append(True)
+            bounds = (group.key, group.start, group.end)
+            self.records.append(
+                (*bounds, True, -1, (), group.index - 1, group.spec - 1, EARLY, False, False, None, True)
+            )
+
+    def panes(self) -> Panes:
+        """Return all panes of the step."""
+        return Panes(*map(list, zip(*self.records, strict=True))) if self.records else Panes.empty()
 
     def empty(self, group: WindowGroup) -> None:
         """Throw the contents away, and what a trigger knows of them."""

@@ -122,9 +122,15 @@ def test_and_timeout_closes_all_windows_when_no_rows_come() -> None:
     s.step(at(1), now=0)
     s.step(at(11), now=15)
     assert timed(s.to_clock(34)) == []
+    assert s.engine.wakeup(s.state).processing == 35
     closing = s.to_clock(35)
     assert timed(closing) == [("ON_TIME", (1,)), ("ON_TIME", (11,))]
     assert all(pane.last for pane in closing.panes)
+    assert s.engine.wakeup(s.state).processing is None
+    closed = s.state
+    s.saved = False
+    s.step((), now=36)
+    assert len(closed) == len(s.state) == 2
     dropped = s.step(at(2, 21), now=36)
     assert [row.ts for row in dropped.closed] == [2]
     assert timed(s.to_watermark(34)) == [("ON_TIME", (21,))]

@@ -31,6 +31,7 @@ from sqlext.udfs.core.trigger_tree import (
     Trigger,
     Until,
 )
+from sqlext.udfs.core.window_state import StateLayout
 from tests.window_simulation import Pane, Row, Simulation
 
 HORIZON = 60
@@ -243,3 +244,18 @@ def test_rows_may_be_combined_where_the_rules_say_so(policy: Policy, steps: list
 
 def _without_times(panes: Sequence[Pane]) -> list[str]:
     return sorted(repr(replace(p, timestamp=None, values=tuple(sorted(p.values)))) for p in panes)
+
+
+def test_a_step_reads_only_the_groups_that_it_touches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many are open: those that get rows and those that are due."""
+    simulation = Simulation(Policy(Tumble(10), AfterWatermark(early=AfterDelay((Delay(5),)))), saved=False)
+    simulation.rows(*(Row(str(i), i, 1) for i in range(2_000)))
+    simulation.step([Row("0", 0, 15)], now=1)
+    read: list[int] = []
+    groups = StateLayout.groups
+    monkeypatch.setattr(StateLayout, "groups", lambda *of: read.append(len(of[2])) or groups(*of))
+    assert simulation.rows(Row("7", 7, 2), Row("new", 1, 1)).panes == []
+    assert len(simulation.to_clock(5).panes) == 2_000
+    assert len(simulation.to_clock(6).panes) == 2
+    assert simulation.to_watermark(9).panes == []
+    assert read == [1, 2_000, 2, 0]
