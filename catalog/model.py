@@ -9,6 +9,8 @@ from sqlext.catalog.secrets import redact
 from sqlext.types import LogicalType
 
 Options = tuple[tuple[str, str], ...]
+#: The option of a table that is a materialized view: the name of the query that keeps it.
+KEPT_BY = "sqlext.kept-by"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.catalog.model import Table
+from sqlext.catalog.model import KEPT_BY, Table
 from sqlext.connectors.base import Connector, Role, physical_fields
 from sqlext.connectors.conversions import (
     convert,
@@ -46,6 +46,7 @@ class Delta(Connector):
             "table-path": any_text,
             "table-name": any_text,
             "source.monitor-interval": duration,
+            KEPT_BY: any_text,
             **_STREAM_READER,
             **_BATCH_READER,
         },

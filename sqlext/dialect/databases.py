@@ -3,7 +3,7 @@
 CREATE DATABASE | SCHEMA [IF NOT EXISTS] d [COMMENT '..'] [WITH (options)]
 CREATE CATALOG [IF NOT EXISTS] c [COMMENT '..'] [WITH (options)]
 USE [CATALOG | DATABASE | SCHEMA] name
-DROP [TEMPORARY] TABLE | VIEW | DATABASE | SCHEMA | CATALOG | QUERY [IF EXISTS] x [CASCADE | RESTRICT]
+DROP [TEMPORARY] TABLE | [MATERIALIZED] VIEW | DATABASE | SCHEMA | CATALOG | QUERY [IF EXISTS] x [CASCADE | RESTRICT]
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def parse_drop(cursor: Cursor) -> Drop | None:
     """Read DROP; None for what is Spark's (functions, PURGE, temporary variables)."""
     start = cursor.expect_words("DROP").start
     temporary = bool(cursor.accept_any("TEMPORARY", "TEMP"))
-    kind = _KINDS.get(cursor.token.upper)
+    materialized = cursor.at_words("MATERIALIZED", "VIEW") and cursor.accept_words("MATERIALIZED")
+    kind = "MATERIALIZED VIEW" if materialized else _KINDS.get(cursor.token.upper)
     if kind is None:
         return None
     cursor.advance()

@@ -110,7 +110,10 @@ class CreateTable(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateView(Statement):
-    """``CREATE [OR REPLACE] [TEMPORARY | MATERIALIZED] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ..)] AS query``."""
+    """``CREATE [OR REPLACE] [TEMPORARY | MATERIALIZED] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ..)] AS query``.
+
+    ``options`` are those of WITH before the AS of a materialized one.
+    """
 
     name: Name
     name_span: Span
@@ -121,6 +124,7 @@ class CreateView(Statement):
     if_not_exists: bool = False
     or_replace: bool = False
     materialized: bool = False
+    options: tuple[Option, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,7 @@ class AlterView(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Drop(Statement):
-    """``DROP [TEMPORARY] TABLE | VIEW | DATABASE | CATALOG | QUERY [IF EXISTS] x [CASCADE | RESTRICT]``."""
+    """``DROP [TEMPORARY] TABLE | [MATERIALIZED] VIEW | DATABASE | CATALOG | QUERY [IF EXISTS] x [CASCADE | RESTRICT]``."""
 
     kind: str
     name: Name

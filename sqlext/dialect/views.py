@@ -1,13 +1,14 @@
 """CREATE VIEW and ALTER VIEW.
 
-CREATE [OR REPLACE] [TEMPORARY | MATERIALIZED] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ...)] [COMMENT '..'] AS query
+CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ...)] [COMMENT '..'] AS query
+CREATE [OR REPLACE] MATERIALIZED VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ...)] [COMMENT '..'] [WITH (options)] AS query
 ALTER VIEW v RENAME TO w | AS query
 """
 
 from __future__ import annotations
 
 from sqlext.dialect.create_table import CreateFlags
-from sqlext.dialect.options import parse_comment
+from sqlext.dialect.options import parse_comment, parse_options
 from sqlext.dialect.queries import parse_query
 from sqlext.dialect.relations import parse_name
 from sqlext.dialect.statement_nodes import AlterView, CreateView
@@ -22,6 +23,7 @@ def parse_create_view(cursor: Cursor, flags: CreateFlags) -> CreateView | None:
     comment = parse_comment(cursor)
     if cursor.at_any("USING", "TBLPROPERTIES"):
         return None
+    options = parse_options(cursor) if flags.materialized and cursor.accept_words("WITH") else ()
     cursor.expect_words("AS")
     query = parse_query(cursor)
     return CreateView(
@@ -35,6 +37,7 @@ def parse_create_view(cursor: Cursor, flags: CreateFlags) -> CreateView | None:
         if_not_exists,
         flags.or_replace,
         flags.materialized,
+        options,
     )
 
 

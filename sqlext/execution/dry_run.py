@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.inserts import BoundInsert
 from sqlext.catalog import ddl
+from sqlext.catalog.model import Table
 from sqlext.dialect import statement_nodes as ast
 from sqlext.execution.bounds import is_bounded, refuse_unsupported
 from sqlext.execution.explain import explain_statement
@@ -69,6 +70,14 @@ class DryRun:
             script = insert_script(insert, env, heartbeat=bounded and self.heartbeat)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
+
+    def runs(self, query: str) -> bool:
+        """Whether a query runs: none does here."""
+        return False
+
+    def drop_kept(self, query: str, table: Table) -> None:
+        """Forget the record of a materialized view's query, in the copy of the catalog."""
+        self.state.catalog.apply(ddl.drop_query(query, if_exists=True), f"DROP QUERY {query}")
 
     def explain(self, statement: ast.Explain, env: Environment) -> Result:
         """Compile what is explained."""

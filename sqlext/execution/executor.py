@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from pyspark.errors import PySparkException
 
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.inserts import UPSERT, BoundInsert
-from sqlext.catalog.model import QueryRecord
+from sqlext.catalog.model import QueryRecord, Table
 from sqlext.catalog.properties import to_properties
 from sqlext.catalog.secrets import redact_text
 from sqlext.connectors.registry import connector_of
@@ -31,6 +32,7 @@ from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
 from sqlext.execution.explain import explain_statement
 from sqlext.execution.failures import refused, run_error
 from sqlext.execution.jobs import Job, JobLog, Part, Place, Schedule
+from sqlext.execution.materialized import own_place
 from sqlext.execution.query import Query
 from sqlext.execution.quiet import quiet
 from sqlext.execution.records import QueryRecords, drop_query
@@ -83,8 +85,16 @@ class Draft:
 class SparkHandler:
     """Implements ``interpreter.Handler`` on a Spark session."""
 
-    def __init__(self, spark: Callable[[], SparkSession], state: State, folder: Path, options: RunOptions) -> None:
+    def __init__(
+        self,
+        spark: Callable[[], SparkSession],
+        state: State,
+        folder: Path,
+        options: RunOptions,
+        running: Callable[[], Sequence[Query]] = tuple,
+    ) -> None:
         self._spark = spark
+        self._running = running
         self.state = state
         self.folder = folder
         self.options = options
@@ -117,6 +127,20 @@ class SparkHandler:
         name = ".".join(statement.name)
         drop_query(self.state.catalog, self.folder, name, if_exists=statement.if_exists)
         return Result()
+
+    def runs(self, query: str) -> bool:
+        """Whether a query of this session runs."""
+        return any(q.name == query for q in self._running())
+
+    def drop_kept(self, query: str, table: Table) -> None:
+        """Stop the query that keeps a materialized view, and remove its state; the view's own rows go too."""
+        for running in self._running():
+            if running.name == query:
+                running.stop()
+        drop_query(self.state.catalog, self.folder, query, if_exists=True)
+        self.options.ordinals.pop(query, None)
+        if table.option("path") == str(own_place(self.folder, table.name)):
+            shutil.rmtree(own_place(self.folder, table.name), ignore_errors=True)
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Run a query; its rows are collected as they come."""

@@ -15,13 +15,13 @@ from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.inserts import BoundInsert, bind_insert
 from sqlext.analysis.queries import QueryBinder
 from sqlext.catalog import ddl
-from sqlext.catalog.changes import ChangeFunction
-from sqlext.catalog.model import Catalog, Database
+from sqlext.catalog.model import Catalog, Database, Relation, Table
 from sqlext.catalog.names import ObjectName
 from sqlext.dialect import statement_nodes as ast
 from sqlext.dialect.nesting import too_deep
 from sqlext.dialect.query_nodes import Query
 from sqlext.errors import SqlExtError
+from sqlext.execution.materialized import create_materialized, drop_materialized, refuse_drop, refuse_writes
 from sqlext.execution.ownership import check_spark_tables, concerns_us, names_sparks_table
 from sqlext.execution.result import Result
 from sqlext.execution.show import describe, show
@@ -46,6 +46,12 @@ class Handler(Protocol):
 
     def drop_query(self, statement: ast.Drop) -> Result:
         """Remove a query and its state."""
+
+    def runs(self, query: str) -> bool:
+        """Whether a query of this session runs."""
+
+    def drop_kept(self, query: str, table: Table) -> None:
+        """Stop the query that keeps a materialized view, and remove its state; the view's own rows go too."""
 
     def spark_table(self) -> SparkLookup | None:
         """Return how to ask Spark for a table, None without Spark."""
@@ -105,7 +111,7 @@ class Interpreter:
         env = self.environment()
         table = table_of(statement, env, self.state.catalog)
         existed = self.state.catalog.lookup(table.name) is not None
-        self._create(ddl.create(table, self._if_exists(statement, table.name)), "CREATE TABLE", table.name)
+        self.create(table, statement, "CREATE TABLE")
         if statement.query is None or (existed and statement.if_not_exists):
             return Result()
         fill = fill_of(statement, statement.query, env)
@@ -113,8 +119,10 @@ class Interpreter:
         return self.handler.insert(statement, [bind_insert(fill, env)], env)
 
     def _create_view(self, statement: ast.CreateView) -> Result:
+        if statement.materialized:
+            return create_materialized(statement, self)
         view = view_of(statement, self.environment(), self.state.catalog)
-        self._create(ddl.create(view, self._if_exists(statement, view.name)), "CREATE VIEW", view.name)
+        self.create(view, statement, "CREATE VIEW")
         return Result()
 
     def _if_exists(self, statement: ast.CreateTable | ast.CreateView, name: ObjectName) -> ddl.IfExists:
@@ -125,9 +133,11 @@ class Interpreter:
             return "ignore"
         return "error" if statement.temporary or name.plain in self.state.created else "match"
 
-    def _create(self, change: ChangeFunction, verb: str, name: ObjectName) -> None:
-        self.state.catalog.apply(change, f"{verb} {name}")
-        self.state.created.add(name.plain)
+    def create(self, item: Relation, statement: ast.CreateTable | ast.CreateView, verb: str) -> None:
+        """Store what a CREATE defines, by the statement's rules for a name that is taken."""
+        change = ddl.create(item, self._if_exists(statement, item.name))
+        self.state.catalog.apply(change, f"{verb} {item.name}")
+        self.state.created.add(item.name.plain)
 
     def _alter_table(self, statement: ast.AlterTable) -> Result:
         catalog = self.state.catalog
@@ -165,6 +175,8 @@ class Interpreter:
         catalog = self.state.catalog
         if statement.kind == "QUERY":
             return self.handler.drop_query(statement)
+        if statement.kind == "MATERIALIZED VIEW":
+            return drop_materialized(statement, self)
         if statement.kind == "CATALOG":
             change = ddl.drop_catalog(
                 statement.name[-1], if_exists=statement.if_exists, current=catalog.current_catalog
@@ -179,6 +191,7 @@ class Interpreter:
         else:
             drop = ddl.drop_view if statement.kind == "VIEW" else ddl.drop_table
             name = catalog.resolve(statement.name)
+            refuse_drop(statement, catalog.lookup(statement.name))
             self.state.created.discard(name.plain)
             change = drop(name, if_exists=statement.if_exists, temporary=statement.temporary)
         catalog.apply(change, f"DROP {statement.kind} {'.'.join(statement.name)}")
@@ -240,12 +253,16 @@ class Interpreter:
         return self.handler.explain(statement, self.environment())
 
     def _insert(self, statement: ast.Insert) -> Result:
-        env = self.environment()
-        return self.handler.insert(statement, [bind_insert(statement, env)], env)
+        return self._inserts(statement, (statement,))
 
     def _statement_set(self, statement: ast.StatementSet) -> Result:
+        return self._inserts(statement, statement.inserts)
+
+    def _inserts(self, statement: ast.Statement, inserts: Sequence[ast.Insert]) -> Result:
         env = self.environment()
-        return self.handler.insert(statement, [bind_insert(i, env) for i in statement.inserts], env)
+        bound = [bind_insert(i, env) for i in inserts]
+        refuse_writes((b.table, i) for b, i in zip(bound, inserts, strict=True))
+        return self.handler.insert(statement, bound, env)
 
     def _select(self, statement: ast.SelectStatement) -> Result:
         env = self.environment()

@@ -46,7 +46,9 @@ def read_source(script: Path_, variables: Mapping[str, str] | None = None) -> So
 
 def new_state(catalog: Path_ | None) -> State:
     """Return the state of a session over the catalog in a folder, in memory without one."""
-    return State(SessionCatalog(CatalogStore(catalog) if catalog is not None else None))
+    if catalog is None:
+        return State(SessionCatalog())
+    return State(SessionCatalog(CatalogStore(catalog)), folder=Path(catalog))
 
 
 def compile_source(

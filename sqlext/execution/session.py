@@ -150,7 +150,7 @@ class Session:
         self._state.created = set()
         statements = self._checked(source)
         options = RunOptions(name, checkpoint, interval)
-        handler = SparkHandler(lambda: self.spark, self._state, self.folder, options)
+        handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
         interpreter = Interpreter(self._state, handler)
         return [self._one(interpreter, statement, on_statement) for statement in statements]
 

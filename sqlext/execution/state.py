@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.catalog.information_schema import SystemView, system_view
@@ -14,17 +15,18 @@ from sqlext.settings import Settings
 class State:
     """Catalog and settings, and what the running script has created so far.
 
-    ``stored`` is the catalog whose earlier versions can be asked for: in a copy, that of the original.
+    ``folder`` is the catalog's. ``stored`` is the catalog whose earlier versions can be asked for: in a copy, that of the original.
     """
 
     catalog: SessionCatalog
     settings: Settings = field(default_factory=Settings)
     created: set[str] = field(default_factory=set)
     stored: SessionCatalog | None = None
+    folder: Path = Path()
 
     def fork(self) -> State:
         """Return a copy for a dry run: nothing done to it reaches this one."""
-        return State(self.catalog.fork(), self.settings, set(self.created), self.stored or self.catalog)
+        return State(self.catalog.fork(), self.settings, set(self.created), self.stored or self.catalog, self.folder)
 
     def environment(self, spark_table: SparkLookup | None = None) -> Environment:
         """Return the surroundings of the next statement."""

@@ -17,9 +17,10 @@ DDL-011  LIKE: base and new table define the same thing
 DDL-012  LIKE: a feature named twice
 DDL-013  LIKE of a table whose expressions have another meaning
 DDL-014  CREATE TABLE AS: columns that do not go with the query
-DDL-015  CREATE TEMPORARY TABLE AS
+DDL-015  CREATE TEMPORARY TABLE AS, a temporary materialized view
 DDL-020  a view that reads itself
 DDL-021  a view's columns: another number than its query's, or two of one name
+DDL-022  a materialized view that is no delta table
 DDL-030  ALTER TABLE: no such column, key, constraint or watermark
 DDL-031  ALTER TABLE: it is there already
 DDL-032  ALTER TABLE: something else uses the column

@@ -26,10 +26,10 @@ def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) ->
             not go with it.
     """
     name = catalog.resolve(statement.name)
-    _refuse_itself(statement.query, name, catalog)
+    refuse_itself(statement.query, name, catalog)
     # As if it were being expanded: a view in between that reads this one is found as well.
     inside = replace(env, expanding=(*env.expanding, name.plain))
-    columns = _named(statement, tuple(c.name for c in query_columns(statement.query, inside)))
+    columns = named_columns(statement, tuple(c.name for c in query_columns(statement.query, inside)))
     text = statement.query.span.text
     if not statement.temporary:
         try:
@@ -73,7 +73,8 @@ def as_batch(env: Environment) -> Environment:
     return replace(env, settings=env.settings.with_value("execution.runtime-mode", "batch"))
 
 
-def _named(statement: CreateView, columns: tuple[str, ...]) -> tuple[str, ...]:
+def named_columns(statement: CreateView, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of a view's columns: its own, or those of its query (DDL-021)."""
     names = statement.columns or columns
     if len(names) != len(columns):
         raise SqlExtError(
@@ -101,7 +102,8 @@ def _item(query: Query, index: int) -> Span:
     return query.span
 
 
-def _refuse_itself(query: Query, name: ObjectName, catalog: SessionCatalog) -> None:
+def refuse_itself(query: Query, name: ObjectName, catalog: SessionCatalog) -> None:
+    """Refuse a view whose query reads it (DDL-020)."""
     nodes = list(query.walk())
     hidden = {node.name for node in nodes if isinstance(node, Cte)}
     tables = [n for n in nodes if isinstance(n, TableRef) and not (len(n.parts) == 1 and n.parts[0] in hidden)]

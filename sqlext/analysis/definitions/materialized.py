@@ -1,0 +1,88 @@
+"""CREATE MATERIALIZED VIEW: the Delta table that a query of its name keeps.
+
+The table is that of a CREATE TABLE AS, with the view's column names, and with the key of an updating query as PRIMARY
+KEY. Its columns stay nullable where the query's are: NULL is a group like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlext.analysis.definitions.tables import table_of
+from sqlext.analysis.definitions.views import named_columns, refuse_itself
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.queries import QueryBinder
+from sqlext.catalog.model import KEPT_BY, Options, PrimaryKey, Table, View
+from sqlext.catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
+from sqlext.catalog.session_catalog import SessionCatalog
+from sqlext.dialect.statement_nodes import CreateTable, CreateView, Insert
+from sqlext.errors import SqlExtError
+from sqlext.plan.keys import visible_key
+from sqlext.plan.nodes import PlanNode
+
+_PLACES = ("path", "table-path", "table-name")
+
+
+def query_name(view: ObjectName) -> str:
+    """Return the name of the query that keeps a materialized view: the view's, as short as it is everywhere."""
+    return view.name if view[:2] == (DEFAULT_CATALOG, DEFAULT_DATABASE) else view.plain
+
+
+def keeping_query(relation: Table | View | None) -> str | None:
+    """Return the name of the query that keeps a table, None if it is no materialized view (LIKE copies options)."""
+    if not isinstance(relation, Table) or relation.option(KEPT_BY) != query_name(relation.name):
+        return None
+    return relation.option(KEPT_BY)
+
+
+def materialized_of(
+    statement: CreateView, env: Environment, catalog: SessionCatalog, place: Path
+) -> tuple[Table, Insert]:
+    """Return the table of a materialized view and the INSERT that keeps it; nothing is stored.
+
+    Args:
+        place: the folder of its rows, if WITH says no other.
+
+    Raises:
+        SqlExtError: as CREATE VIEW and CREATE TABLE AS; DDL-015 for a temporary one, DDL-022 for a table that is not
+            Delta's.
+    """
+    if statement.temporary:
+        raise SqlExtError("DDL-015", "a materialized view cannot be temporary", span=statement.span)
+    name = catalog.resolve(statement.name)
+    refuse_itself(statement.query, name, catalog)
+    plan = QueryBinder(env).bind(statement.query)
+    names = named_columns(statement, tuple(c.name for c in plan.columns))
+    create = CreateTable(
+        statement.span,
+        statement.name,
+        statement.name_span,
+        comment=statement.comment,
+        options=statement.options,
+        query=statement.query,
+    )
+    table = table_of(create, env, catalog)
+    columns = tuple(replace(c, name=n) for c, n in zip(table.columns, names, strict=True))
+    options = _options(statement, table, place)
+    table = replace(table, columns=columns, primary_key=_key(plan, names), options=options)
+    fill = Insert(statement.span, statement.name, statement.name_span, statement.query, overwrite=not plan.streaming)
+    return table, fill
+
+
+def _key(plan: PlanNode, names: Sequence[str]) -> PrimaryKey | None:
+    """Return the columns that hold the key of an updating query."""
+    held = (visible_key(plan) or ()) if plan.updating else ()
+    key = tuple(name for name, column in zip(names, plan.columns, strict=True) if column.physical in held)
+    return PrimaryKey("_".join(("PK", *key)), key) if key else None
+
+
+def _options(statement: CreateView, table: Table, place: Path) -> Options:
+    options = dict(table.options)
+    if options.setdefault("connector", "delta") != "delta":
+        (span,) = (o.value_span for o in statement.options[::-1] if o.key == "connector")
+        raise SqlExtError("DDL-022", "a materialized view is a delta table", span=span)
+    if not any(key in options for key in _PLACES):
+        options["path"] = str(place)
+    return tuple((options | {KEPT_BY: query_name(table.name)}).items())
