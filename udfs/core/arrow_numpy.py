@@ -17,7 +17,9 @@ _BITS_32 = 32
 
 def whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return a column in one piece."""
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def integers(column: pa.Array | pa.ChunkedArray) -> Ints:

@@ -38,8 +38,8 @@ def ordered_within(groups: Groups, keys: Ints) -> Ints:
     """Return places in the order of groups, and within a group by numbers of their own."""
     if not len(keys):
         return keys
-    by_key = np.argsort(keys, kind="stable")
-    return by_key[stable_order(groups.ids[by_key], groups.count)]
+    by_key = stable_order(keys)
+    return by_key[stable_order(groups.ids[by_key])]
 
 
 def _lists(sizes: Ints, values: pa.Array) -> pa.Array:

@@ -50,11 +50,8 @@ class SessionRules:
 
     def sessions_of_rows(self, keys: Groups, starts: Ints, ends: Ints) -> Sessions:
         """Return the same for many windows that may lie close together: see ``cells``."""
-        least = int((ends - starts).min()) if len(starts) else 0
-        if not least:
-            return self.sessions(keys, starts, ends)
-        inner = cells(keys, starts, least)
-        if inner.count * 2 > len(starts):
+        inner = cells(keys, starts, int((ends - starts).min())) if len(starts) else None
+        if inner is None:
             return self.sessions(keys, starts, ends)
         cell_keys = Groups(keys.ids[inner.first()], keys.count)
         made = self.sessions(cell_keys, reduced(EARLIEST, starts, inner), reduced(LATEST, ends, inner))

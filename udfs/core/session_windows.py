@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlext.udfs.core.groups import Groups, Ints, dense
+from sqlext.udfs.core.groups import Groups, Ints, dense, stable_order
 
 _AXIS = 1 << 62
+# Cells are worth their making where this many rows fall into one.
+_WORTH = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def sessions(keys: Groups, starts: Ints, ends: Ints, *, touching: bool) -> Sessi
     if length * (keys.count + 1) >= _AXIS:
         return _by_ranks(keys, starts, ends, touching=touching)
     shift = keys.ids * length - origin
-    order = np.argsort(starts + shift)
+    order = stable_order(starts + shift)
     first, reach = (starts + shift)[order], np.maximum.accumulate((ends + shift)[order])
     begins = np.ones(len(order), np.bool_)
     begins[1:] = first[1:] > reach[:-1] if touching else first[1:] >= reach[:-1]
@@ -56,17 +58,17 @@ def sessions(keys: Groups, starts: Ints, ends: Ints, *, touching: bool) -> Sessi
     return Sessions(Groups(ids, len(heads)), starts[order[heads]], reach[tails] - shift[order[heads]])
 
 
-def cells(keys: Groups, times: Ints, gap: int) -> Groups:
-    """Return groups of times of a key that cannot be of two sessions: those in the same cell as wide as the gap.
+def cells(keys: Groups, times: Ints, width: int) -> Groups | None:
+    """Return groups of times of a key that are of one session: those in a cell as wide as the least gap.
 
-    Grouping is cheaper than sorting, and leaves little to sort where a session has many rows.
+    Grouping is cheaper than sorting, and leaves little to sort where a session has many rows. None where it would not.
     """
-    numbers = times // gap
-    numbers -= numbers.min() if len(numbers) else 0
-    span = int(numbers.max()) + 1 if len(numbers) else 0
-    if span * keys.count >= _AXIS:
-        return Groups(np.arange(len(times)), len(times))
-    return dense(keys.ids * span + numbers, keys.count * span)
+    numbers = times // width
+    numbers -= numbers.min()
+    count = keys.count * (int(numbers.max()) + 1)
+    if count * _WORTH > len(times):
+        return None
+    return dense(keys.ids * (count // keys.count) + numbers, count)
 
 
 def _by_ranks(keys: Groups, starts: Ints, ends: Ints, *, touching: bool) -> Sessions:

@@ -103,5 +103,5 @@ class Slicing:
 
 
 def _floor(times: Ints, width: int, offset: int) -> Ints:
-    floored: Ints = times - (times - offset) % width
+    floored: Ints = (times - offset) // width * width + offset
     return floored
