@@ -11,13 +11,14 @@ from typing import Literal
 
 from sqlext.analysis import emit_rules as rules
 from sqlext.analysis.calls import is_aggregate
-from sqlext.analysis.emit_policy import default_trigger, policy_of
+from sqlext.analysis.continuations import clause_policy
+from sqlext.analysis.emit_policy import default_trigger
 from sqlext.analysis.emit_rules import check_clause
 from sqlext.analysis.emit_settings import settings_policy
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping import Grouping
-from sqlext.analysis.late_tables import late_table
+from sqlext.analysis.late_tables import late_rows
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.scope import Scope
 from sqlext.dialect.emit.nodes import EmitClause
@@ -74,23 +75,25 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
     clause = grouped.select.emit
     notes: tuple[str, ...] = ()
     if clause is not None:
-        policy = policy_of(clause, window, number, processing_time=processing)
+        policy = clause_policy(clause, grouped.node, window, number, processing_time=processing)
         check_clause(clause, policy, _watermarked(grouped.node))
         notes = tuple(rules.notes(clause, policy, _ordered(grouped.node)))
     else:
         by_settings = settings_policy(env, window, grouped) if spec is not None else None
         policy = by_settings or Policy(window, default_trigger(window), processing_time=processing)
     why = [*_of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
+    why += _of_input(grouped)
     if not why:
         return None
+    given = spec is not None and _is_given(grouped)
     return Firing(
         policy,
-        spec is not None and _is_given(grouped),
+        given,
         tuple(dict.fromkeys(why)),
         panes=_panes(policy, grouped),
         gap=spec.gap if spec is not None else None,
         values=tuple(values),
-        late_table=late_table(clause, env),
+        late=late_rows(clause, grouped, given, env),
         notes=notes,
     )
 
@@ -104,6 +107,19 @@ def _of_policy(policy: Policy, clause: EmitClause | None) -> Iterator[str]:
         yield f"EMIT {trigger_name(policy)}"
     if clause is not None and (clause.late_table is not None or clause.output == "CHANGELOG"):
         yield "LATE DATA TO" if clause.late_table is not None else "EMIT CHANGELOG"
+
+
+def _of_input(grouped: Grouped) -> Iterator[str]:
+    """Yield why Spark cannot update a grouping as its rows come: it refuses to above another operator with state."""
+    below = walk(grouped.node) if grouped.assign is None else []
+    if any(_has_state(n) for n in below):
+        yield "GROUP BY without a window over another operator with state"
+
+
+def _has_state(node: nodes.PlanNode) -> bool:
+    if isinstance(node, nodes.Aggregate):
+        return node.streaming
+    return isinstance(node, nodes.Operator) or (isinstance(node, nodes.AssignWindows) and node.by_rows)
 
 
 def _of_panes(grouped: Grouped) -> Iterator[str]:
@@ -156,9 +172,9 @@ def _of_windows(grouped: Grouped) -> Iterator[str]:
         yield "CUMULATE"
     if spec.processing:
         yield "windows of processing time"
-
     if spec.gap is not None and not _is_given(grouped):
         yield "SESSION with a gap of each row"
+
 
 def windows_of(spec: WindowSpec) -> CoreWindow:
     """Return the windows that an operator gives rows by their time."""
@@ -175,9 +191,9 @@ def _is_given(grouped: Grouped) -> bool:
     """Whether rows must have their windows before the operator: someone looks at them, or they are a zone's."""
     assign = grouped.assign
     assert assign is not None
-    below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
     if assign.by_rows:
         return True
+    below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
     wall = assign.spec.wall_clock is not None and assign.spec.kind is not WindowKind.SESSION
     return below is not assign or wall or any(_looks_at(e, assign, grouped.scope) for e in _inputs(grouped))
 

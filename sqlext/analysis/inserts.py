@@ -2,63 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
+from sqlext.analysis.bound_insert import Assignment, BoundInsert
 from sqlext.analysis.coercion import can_implicitly_cast
 from sqlext.analysis.environment import Environment
+from sqlext.analysis.late_inserts import late_insert
 from sqlext.analysis.queries import QueryBinder
 from sqlext.analysis.scans import with_hints
 from sqlext.analysis.scope import Scope
+from sqlext.analysis.sink_modes import sink_mode
 from sqlext.analysis.typing import infer
 from sqlext.catalog.model import Column, Table, View
 from sqlext.connectors.base import written_columns
 from sqlext.connectors.registry import connector_of
-from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.statement_nodes import Insert
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode
 from sqlext.source import Span
 from sqlext.types import LogicalType
-
-#: How a result reaches its sink: appended, merged by key, or kept and written once at the end.
-Mode = Literal["append", "upsert", "final-state"]
-APPEND: Mode = "append"
-UPSERT: Mode = "upsert"
-FINAL_STATE: Mode = "final-state"
-#: Connectors that show or take a changed row as it comes.
-_TAKE_UPDATES = frozenset({"print", "blackhole"})
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """A sink column and what fills it: a query column, a constant of PARTITION, or nothing (NULL)."""
-
-    target: Column
-    source: PlanColumn | None = None
-    constant: Expr | None = None
-
-
-@dataclass(frozen=True)
-class BoundInsert:
-    """An INSERT, bound."""
-
-    table: Table
-    plan: PlanNode
-    assignments: tuple[Assignment, ...]
-    mode: Mode
-    overwrite: bool
-    span: Span
-    scope: Scope
-    enforce_not_null: str
-
-    @property
-    def merge_keys(self) -> tuple[str, ...]:
-        """The sink columns that hold the query's own key, where the sink has no PRIMARY KEY."""
-        held = visible_key(self.plan) or ()
-        return tuple(a.target.name for a in self.assignments if a.source is not None and a.source.physical in held)
 
 
 def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
@@ -66,8 +27,8 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
 
     Raises:
         SqlExtError: NAME-002 for an unknown sink, SINK-001 for another number of columns, SINK-002 for types
-            that do not fit, SINK-003 for two rowtimes, SINK-004 for updates that the sink cannot take,
-            SINK-005 for OVERWRITE in streaming mode, OPT-... for its options.
+            that do not fit, SINK-003 for two rowtimes, SINK-004, EMIT-107 and EMIT-108 for updates that the sink
+            cannot take, SINK-005 for OVERWRITE in streaming mode, OPT-... for its options.
     """
     table = _sink(insert, env)
     plan = QueryBinder(env).bind(insert.query)
@@ -83,9 +44,10 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
             span=insert.span,
             hint="SET 'execution.runtime-mode' = 'batch'",
         )
-    mode = _mode(insert, table, plan, env)
+    plan, mode = sink_mode(plan, table, env, insert.query.span)
     enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
-    return BoundInsert(table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer)
+    late = late_insert(plan, env)
+    return BoundInsert(table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, late)
 
 
 def _sink(insert: Insert, env: Environment) -> Table:
@@ -178,23 +140,3 @@ def _check_rowtimes(insert: Insert, table: Table, plan: PlanNode) -> None:
             span=insert.query.span,
             hint=f"cast all but one: CAST({rowtimes[1]} AS TIMESTAMP(3))",
         )
-
-
-def _mode(insert: Insert, table: Table, plan: PlanNode, env: Environment) -> Mode:
-    connector = table.option("connector")
-    if not plan.updating:
-        return UPSERT if connector == "delta" and table.primary_key else APPEND
-    if connector == "delta" and (table.primary_key or visible_key(plan)):
-        return UPSERT
-    if connector in _TAKE_UPDATES:
-        return APPEND
-    if env.settings.get("sqlext.sink.updates") == FINAL_STATE:
-        return FINAL_STATE
-    raise SqlExtError(
-        "SINK-004",
-        f"`{table.name.name}` ({connector}) only appends, but this GROUP BY without a window changes rows "
-        "that it has already given out",
-        span=insert.query.span,
-        hint="group by a window, write to a delta table with a PRIMARY KEY, or "
-        "SET 'sqlext.sink.updates' = 'final-state' to write the final rows of a bounded job at its end",
-    )

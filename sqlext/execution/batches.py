@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from sqlext.execution.quiet import ToldError, quiet
@@ -25,18 +27,18 @@ class BatchWriter:
     """Hands batches to a sink.
 
     Spark's ``stop`` interrupts a batch without waiting for the Python function, and two queries of a job may write
-    to one table: the lock keeps such writes apart.
+    to one table: a lock for each table keeps such writes apart. All take them in the same order.
 
     Attributes:
         error: what the sink raised, with its type and its cause: Spark would make one text of it.
     """
 
-    def __init__(self, sink: Sink, name: str, query: Query, lock: threading.Lock) -> None:
+    def __init__(self, sink: Sink, name: str, query: Query, locks: Sequence[threading.Lock]) -> None:
         self.error: Exception | None = None
         self._sink = sink
         self._name = name
         self._query = query
-        self._lock = lock
+        self._locks = tuple(locks)
         self._repeated = False
 
     def expect(self, *, repeated: bool) -> None:
@@ -46,7 +48,9 @@ class BatchWriter:
     def __call__(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch."""
         self._query.collect_last(self._name)
-        with self._lock, quiet():
+        with ExitStack() as held, quiet():
+            for lock in self._locks:
+                held.enter_context(lock)
             try:
                 if self._repeated:
                     self._compute_and_write(df, batch_id)
@@ -75,5 +79,6 @@ class BatchWriter:
 
     def wait_until_idle(self) -> None:
         """Wait for a batch that is still under way."""
-        if self._lock.acquire(timeout=_SECONDS_TO_END):
-            self._lock.release()
+        for lock in self._locks:
+            if lock.acquire(timeout=_SECONDS_TO_END):
+                lock.release()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlext.analysis.inserts import FINAL_STATE, BoundInsert
+from sqlext.analysis.bound_insert import FINAL_STATE, BoundInsert
 from sqlext.analysis.later import needs_operator
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sqlext.analysis.bound_insert import BoundInsert
 from sqlext.analysis.environment import Environment, SparkLookup
-from sqlext.analysis.inserts import BoundInsert
+from sqlext.analysis.late_inserts import late_insert
 from sqlext.catalog import ddl
 from sqlext.catalog.model import Table
 from sqlext.dialect import statement_nodes as ast
@@ -16,7 +17,7 @@ from sqlext.execution.result import Result
 from sqlext.execution.state import State
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.compiler import script_of
-from sqlext.rewrite.inserts import insert_script
+from sqlext.rewrite.inserts import insert_script, with_late_rows
 from sqlext.rewrite.script import SparkScript
 
 
@@ -59,6 +60,7 @@ class DryRun:
         bounded = is_bounded(plan)
         refuse_unsupported(plan, bounded, statement.span)
         script = script_of(plan, env, heartbeat=bounded and self.heartbeat)
+        script = with_late_rows(script, late_insert(plan, env), env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyspark.errors import PySparkException
 
+from sqlext.analysis.bound_insert import UPSERT, BoundInsert
 from sqlext.analysis.environment import Environment, SparkLookup
-from sqlext.analysis.inserts import UPSERT, BoundInsert
+from sqlext.analysis.late_inserts import late_insert
 from sqlext.catalog.model import QueryRecord, Table
 from sqlext.catalog.properties import to_properties
 from sqlext.catalog.secrets import redact_text
@@ -38,16 +39,18 @@ from sqlext.execution.quiet import quiet
 from sqlext.execution.records import QueryRecords, drop_query
 from sqlext.execution.result import Result
 from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
+from sqlext.execution.sink_late import with_late_sink
 from sqlext.execution.sink_plain import CollectSink
-from sqlext.execution.sinks import SinkContext, open_sink
+from sqlext.execution.sinks import Sink, SinkContext, open_sink
 from sqlext.execution.spark_tables import spark_columns
 from sqlext.execution.state import State
 from sqlext.execution.ticks import TickSource
 from sqlext.execution.views import open_script
 from sqlext.plan.fingerprint import Fingerprint, digest, fingerprint
-from sqlext.plan.nodes import EXISTS, PlanNode
+from sqlext.plan.nodes import EXISTS, KIND, PlanNode
+from sqlext.plan.panes import has_clause
 from sqlext.rewrite.compiler import script_of
-from sqlext.rewrite.inserts import insert_script
+from sqlext.rewrite.inserts import insert_script, with_late_rows
 from sqlext.rewrite.script import SparkScript
 from sqlext.source import Span
 
@@ -146,24 +149,26 @@ class SparkHandler:
         """Run a query; its rows are collected as they come."""
         bounded = is_bounded(plan)
         refuse_unsupported(plan, bounded, statement.span)
-        script = script_of(plan, env, heartbeat=bounded)
+        late = late_insert(plan, env)
+        script = with_late_rows(script_of(plan, env, heartbeat=bounded), late, env)
         if not script.streaming:
             return self._select_at_once(script, env, statement.span)
         exists = EXISTS if script.updating else None
-        sink = CollectSink(SinkContext("select", "", keys=script.keys, exists=exists, zone=env.zone))
+        context = SinkContext("select", uuid.uuid4().hex, keys=script.keys, exists=exists, zone=env.zone)
+        shown = CollectSink(context, folds=not has_clause(plan))
         name = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
         home = QueryHome(Path(tempfile.mkdtemp(prefix="sqlext-")), name)
         with ExitStack() as undo, self._settings(env, [script]):
             undo.callback(home.remove)
             rows = self._open(script, env, home, statement.span, runs=not bounded)
-            part = Part(name, statement.span, rows, sink, name, script.output_mode, Place(home, Run("select", {})))
-            part = replace(
-                part, heartbeat=script.heartbeat, closes_late=closes_late(plan, env.zone), ticks=script.ticks
-            )
+            sink = self._with_late(shown, script, late, replace(context, query=name), statement.span)
+            place = Place(home, Run("select", {}))
+            part = Part(name, statement.span, rows, sink, _targets(name, late), script.output_mode, place)
+            part = _as_scripted(part, script, plan, env)
             schedule = Schedule(bounded, interval=self.options.interval)
             job = Job(self.spark_session, name, [part], schedule, lambda: self._settings(env, [script]), _Remove(home))
             undo.pop_all()
-        return _collected(job.start(), sink, rows, [n for _, n in script.outputs], self.spark_session)
+        return _collected(job.start(), shown, rows, [n for _, n in script.outputs], self.spark_session)
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Start INSERTs as one job."""
@@ -212,6 +217,7 @@ class SparkHandler:
             mode="overwrite" if insert.overwrite else insert.mode,
             keys=insert.merge_keys if insert.mode == UPSERT else script.keys,
             exists=EXISTS if script.updating else None,
+            kind=KIND if script.changelog else None,
             zone=env.zone,
             staging=str(place.home.staging) if place else None,
             properties=tuple(to_properties(insert.table).items()),
@@ -220,9 +226,16 @@ class SparkHandler:
         rows = self._open(script, env, home, insert.span, runs=not schedule.bounded)
         spec = connector_of(insert.table).write_spec(insert.table)
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
-        part = Part(draft.name, insert.span, rows, sink, insert.table.name.plain, script.output_mode, place)
-        late = closes_late(insert.plan, env.zone)
-        return replace(part, heartbeat=script.heartbeat, closes_late=late, ticks=script.ticks)
+        sink = self._with_late(sink, script, insert.late, context, insert.span)
+        targets = _targets(insert.table.name.plain, insert.late)
+        part = Part(draft.name, insert.span, rows, sink, targets, script.output_mode, place)
+        return _as_scripted(part, script, insert.plan, env)
+
+    def _with_late(
+        self, sink: Sink, script: SparkScript, late: BoundInsert | None, context: SinkContext, span: Span
+    ) -> Sink:
+        """Return a query's sink, with that of its late rows if it keeps them."""
+        return _guarded(lambda: with_late_sink(self.spark_session, sink, script.late, late, context), span)
 
     def _record(self, statement: ast.Statement, draft: Draft, home: QueryHome) -> QueryRecord:
         return QueryRecord(
@@ -257,6 +270,22 @@ class SparkHandler:
     def _settings(self, env: Environment, scripts: Sequence[SparkScript]) -> AbstractContextManager[None]:
         kept = CASE_SENSITIVE if env.mode == "flink" else ()
         return spark_settings(self.spark_session, query_settings(env.zone, scripts), kept)
+
+
+def _targets(name: str, late: BoundInsert | None) -> tuple[str, ...]:
+    """Return what a query writes to."""
+    return (name,) if late is None else (name, late.table.name.plain)
+
+
+def _as_scripted(part: Part, script: SparkScript, plan: PlanNode, env: Environment) -> Part:
+    """Return a part with what its script and its plan say of how it runs."""
+    return replace(
+        part,
+        heartbeat=script.heartbeat,
+        closes_late=closes_late(plan, env.zone),
+        ticks=script.ticks,
+        keeps_late=script.late is not None,
+    )
 
 
 class _Remove(JobLog):

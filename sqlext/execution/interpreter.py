@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from sqlext.analysis.bound_insert import BoundInsert
 from sqlext.analysis.definitions import alteration_of, fill_of, table_of, view_of
 from sqlext.analysis.environment import Environment, SparkLookup
-from sqlext.analysis.inserts import BoundInsert, bind_insert
+from sqlext.analysis.inserts import bind_insert
 from sqlext.analysis.queries import QueryBinder
 from sqlext.catalog import ddl
 from sqlext.catalog.model import Catalog, Database, Relation, Table

@@ -17,6 +17,7 @@ from sqlext.execution.progress import ROWS_OUT, Progress
 from sqlext.execution.query import Query
 from sqlext.execution.quiet import quiet
 from sqlext.execution.sinks import Sink
+from sqlext.plan.nodes import LATE
 from sqlext.source import Span
 
 if TYPE_CHECKING:
@@ -41,24 +42,26 @@ class Part:
 
     Attributes:
         span: the statement, for messages.
-        target: what it writes to; two parts with one target write in turns.
+        targets: the tables that it writes to; two parts with one target write in turns.
         output_mode: Spark's: ``update`` where rows given out before may change.
         place: None for a job without a stream, which has no state.
         heartbeat: whether its input ends with a row that moves the watermark to the end of time.
         closes_late: whether that row must wait until the data is through (sources that come in several batches).
         ticks: whether its operators ask what time it is.
+        keeps_late: whether late rows come beside its rows.
     """
 
     name: str
     span: Span
     rows: DataFrame
     sink: Sink
-    target: str
+    targets: tuple[str, ...]
     output_mode: str = "append"
     place: Place | None = None
     heartbeat: bool = False
     closes_late: bool = False
     ticks: bool = False
+    keeps_late: bool = False
 
     @property
     def streaming(self) -> bool:
@@ -120,8 +123,10 @@ class Job:
         self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded)
         self._settings = settings
         self._log = log
-        locks = {p.target: threading.Lock() for p in parts}
-        self._writers = {p.name: BatchWriter(p.sink, p.name, self.query, locks[p.target]) for p in parts}
+        locks = {target: threading.Lock() for p in parts for target in p.targets}
+        self._writers = {
+            p.name: BatchWriter(p.sink, p.name, self.query, [locks[t] for t in sorted(set(p.targets))]) for p in parts
+        }
 
     def start(self) -> Query:
         """Start the job and return its query; what is wrong with the queries themselves is raised here.
@@ -173,7 +178,7 @@ class Job:
 
     def _start(self, part: Part) -> StreamingQuery:
         assert part.place is not None
-        writer = _counted(part.rows).writeStream.outputMode(part.output_mode)
+        writer = _counted(part).writeStream.outputMode(part.output_mode)
         writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)
         self._writers[part.name].expect(repeated=part.place.home.repeats_a_batch())
         if self.schedule.bounded:
@@ -302,7 +307,10 @@ def _write_again(part: Part) -> int:
         rows.unpersist()
 
 
-def _counted(rows: DataFrame) -> DataFrame:
-    from pyspark.sql import functions
+def _counted(part: Part) -> DataFrame:
+    from pyspark.sql import functions as f
 
-    return rows.observe(ROWS_OUT, functions.count(functions.lit(1)).alias("n"))
+    if not part.keeps_late:
+        return part.rows.observe(ROWS_OUT, f.count(f.lit(1)).alias("n"))
+    late = f.count(LATE)
+    return part.rows.observe(ROWS_OUT, (f.count(f.lit(1)) - late).alias("n"), late.alias("late"))

@@ -27,6 +27,7 @@ class Counts:
     batch: int = 0
     rows_in: int = 0
     rows_out: int = 0
+    rows_late: int = 0
     rows_dropped: int = 0
 
     def plus(self, other: Counts) -> Counts:
@@ -35,6 +36,7 @@ class Counts:
             self.batch + other.batch,
             self.rows_in + other.rows_in,
             self.rows_out + other.rows_out,
+            self.rows_late + other.rows_late,
             self.rows_dropped + other.rows_dropped,
         )
 
@@ -76,6 +78,7 @@ class Progress:
                 "rows_out": total.rows_out,
                 "watermark": self._watermark,
                 "state_rows": self._state_rows,
+                "rows_late": total.rows_late,
                 "rows_dropped": total.rows_dropped,
             }
 
@@ -91,11 +94,14 @@ class Progress:
         self._state_rows = _open(report)
 
     def _counts(self, report: StreamingQueryProgress) -> Counts:
+        late = _given_out(report, "late")  # operators count them among those that they did not take
+        dropped = sum(op.numRowsDroppedByWatermark for op in report.stateOperators)
         return Counts(
             int("addBatch" in report.durationMs),
             sum(s.numInputRows for s in report.sources if not self._is_own(s.description)),
-            _rows_out(report),
-            sum(op.numRowsDroppedByWatermark for op in report.stateOperators) + _counted(report, "late", "closed"),
+            _given_out(report, "n"),
+            late,
+            dropped + _counted(report, "late", "closed") - late,
         )
 
     def _is_own(self, description: str) -> bool:
@@ -107,7 +113,7 @@ def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     if len(parts) == 1:
         return dict(next(iter(parts.values())))
     watermarks = [p["watermark"] for p in parts.values() if p["watermark"] is not None]
-    names = ("batch", "rows_in", "rows_out", "state_rows", "rows_dropped")
+    names = ("batch", "rows_in", "rows_out", "state_rows", "rows_late", "rows_dropped")
     sums = {name: sum(p[name] for p in parts.values()) for name in names}
     return {**sums, "watermark": min(watermarks) if watermarks else None}
 
@@ -133,6 +139,9 @@ def _watermark(report: StreamingQueryProgress) -> int | None:
     return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
 
 
-def _rows_out(report: StreamingQueryProgress) -> int:
+def _given_out(report: StreamingQueryProgress, what: str) -> int:
+    """Return how many rows came out: ``n`` of the query itself, ``late`` ones for a late table."""
     row = report.observedMetrics.get(ROWS_OUT)
-    return int(row["n"]) if row is not None and row["n"] is not None else 0
+    if row is None or what not in row:
+        return 0
+    return int(row[what] or 0)

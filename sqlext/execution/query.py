@@ -74,9 +74,10 @@ class Query:
         """How far it is.
 
         ``batch``: micro-batches done; ``rows_in``, ``rows_out``; ``watermark``: ms since 1970 UTC or None;
-        ``state_rows``: groups and windows open now; ``rows_dropped``: what Spark counts as too late (rows, or groups
-        after partial aggregation); ``status``: running, finished, stopped, failed; ``streaming``; ``parts``: the same
-        of each single query, where there are several.
+        ``state_rows``: groups and windows open now; ``rows_late``: rows that came too late and were kept in a late
+        table (LATE DATA TO); ``rows_dropped``: those that nobody kept (Spark's own operators count groups after
+        partial aggregation), and rows for a group that ONCE had closed; ``status``: running, finished, stopped,
+        failed; ``streaming``; ``parts``: the same of each single query, where there are several.
         """
         if self.is_active:
             self.collect()

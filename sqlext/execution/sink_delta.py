@@ -97,7 +97,7 @@ class DeltaSink(Sink):
         A batch of an updating query has one row per key of the query; a PRIMARY KEY may be another key. Then a row
         that exists goes before one that is gone.
         """
-        if self.context.exists is not None and set(self.context.keys) <= set(self._keys):
+        if self.context.exists is not None and self.context.keys and set(self.context.keys) <= set(self._keys):
             return rows
         from pyspark.sql import functions as f
 

@@ -19,29 +19,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PrintSink(Sink):
-    """A line per row on standard output: ``identifier> +I[a, 1]``, ``-D[...]`` for a row that is gone."""
+    """A line per row on standard output: ``identifier> +I[a, 1]``, ``-D[...]`` for a row that is gone.
+
+    Of a changelog every row, with what it does: ``-U[...]`` is the row that the next one takes the place of.
+    """
 
     spec: WriteSpec
     context: SinkContext
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Print a batch; one that is run again is printed again."""
-        flag, zone = self.context.exists, self.context.zone
+        flag, zone = self.context.kind or self.context.exists, self.context.zone
         names = [c.name for c in self.spec.columns]
         texts = [f"{_printed(c.type, identifier(c.name), zone)} AS {identifier(c.name)}" for c in self.spec.columns]
         rows = df.selectExpr(*texts, *([identifier(flag)] if flag else []))
         stream = sys.stderr if self.spec.flag("standard-error") else sys.stdout
         for row in rows.toLocalIterator():
             values = ", ".join(java_text(row[i]) for i in range(len(names)))
-            print(f"{self._prefix}{self._kind(row, flag)}[{values}]", file=stream, flush=True)
+            print(f"{self._prefix}{self._kind(row)}[{values}]", file=stream, flush=True)
 
     @property
     def _prefix(self) -> str:
         name = self.spec.option("print-identifier")
         return f"{name}> " if name else ""
 
-    def _kind(self, row: Row, flag: str | None) -> str:
-        if flag is None:
+    def _kind(self, row: Row) -> str:
+        if self.context.kind is not None:
+            return str(row[len(self.spec.columns)])
+        if self.context.exists is None:
             return "+I"
         return "+U" if row[len(self.spec.columns)] else "-D"
 
@@ -115,10 +120,14 @@ class CollectSink(Sink):
     """Keeps the rows of every batch in this process: for SELECT at top level.
 
     Of an updating result it keeps the current row of every key, in the order in which they first came.
+
+    Attributes:
+        folds: False to keep every row that an updating result has given.
     """
 
     context: SinkContext
     columns: tuple[str, ...] = ()
+    folds: bool = True
     batches: dict[int, list[Row]] = field(default_factory=dict)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
@@ -129,7 +138,9 @@ class CollectSink(Sink):
     def rows(self) -> list[Row]:
         """The rows so far, hidden columns included (they come last)."""
         every = [row for _, batch in sorted(self.batches.items()) for row in batch]
-        return every if self.context.exists is None else self._folded(every)
+        if self.context.exists is None:
+            return every
+        return self._folded(every) if self.folds else [row for row in every if row[self.context.exists]]
 
     def _folded(self, changes: list[Row]) -> list[Row]:
         current: dict[str, Row] = {}

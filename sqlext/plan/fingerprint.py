@@ -11,14 +11,16 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable
 
-from sqlext.analysis.inserts import BoundInsert
+from sqlext.analysis.bound_insert import BoundInsert
 from sqlext.catalog.model import Table
 from sqlext.catalog.secrets import redact
 from sqlext.connectors.base import written_columns
 from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import GroupingSets
 from sqlext.plan import nodes
+from sqlext.plan.firing import Firing
 from sqlext.plan.normal_form import column_form, expression_form, value_form
+from sqlext.udfs.core.policy_json import policy_to_json
 
 #: Part -> its text, and the digest of its normal form.
 Fingerprint = dict[str, tuple[str, str]]
@@ -184,6 +186,18 @@ def _add_aggregate(parts: _Parts, node: nodes.Aggregate) -> None:
     _add_outputs(parts, tuple(o for o in node.outputs if o.physical not in node.key_columns), node)
     _add_condition(parts, "WHERE", node.where, node)
     _add_condition(parts, "HAVING", node.having, node)
+    if node.firing is not None:
+        _add_firing(parts, node, node.firing)
+
+
+def _add_firing(parts: _Parts, node: nodes.Aggregate, firing: Firing) -> None:
+    values = [value_form(v, node.scope) for v in firing.values]
+    parts.add("EMIT", node.emit or "by default", (policy_to_json(firing.policy), firing.given, values))
+    if firing.late is not None:
+        _add_options(parts, "late table", firing.late.table)
+        below = node.without_windows().columns
+        columns = [(c.name, column_form(c.source, below) if c.relation else None) for c in firing.late.columns]
+        parts.add("late table columns", ", ".join(name for name, _ in columns), columns)
 
 
 def _add_outputs(parts: _Parts, outputs: tuple[nodes.Output, ...], node: nodes.Project | nodes.Aggregate) -> None:

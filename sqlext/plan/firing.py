@@ -14,6 +14,33 @@ from sqlext.udfs.core.trigger_tree import AfterDelay, AfterIdle, EveryAligned, E
 
 
 @dataclass(frozen=True, slots=True)
+class LateColumn:
+    """A column of a late table and what fills it.
+
+    Attributes:
+        source: a column of the row, or what the operator knows (``LATE_WATERMARK``, ``LATE_OPERATOR``).
+        relation: alias of the relation in FROM that has it; None for what the operator knows.
+    """
+
+    name: str
+    source: PlanColumn
+    relation: str | None
+
+
+#: What a late table may have besides the row: the watermark that the row met, and who found it late.
+LATE_WATERMARK, LATE_OPERATOR = "__watermark", "__operator"
+
+
+@dataclass(frozen=True, slots=True)
+class LateRows:
+    """Where rows that come too late are kept, and what of them. ``span``: where the clause says so."""
+
+    table: Table
+    columns: tuple[LateColumn, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Firing:
     """The stateful side of a grouping.
 
@@ -25,7 +52,7 @@ class Firing:
             counts, and takes the place of those before.
         gap: the column of each row's session gap in milliseconds.
         values: what triggers and evictors look at in a row, by its number in the policy.
-        late_table: where rows that come too late are kept.
+        late: where rows that come too late are kept.
         notes: what a user should know, for EXPLAIN.
     """
 
@@ -35,7 +62,7 @@ class Firing:
     panes: Literal["one", "each", "last"] = "one"
     gap: str | None = None
     values: tuple[Node, ...] = ()
-    late_table: Table | None = None
+    late: LateRows | None = None
     notes: tuple[str, ...] = ()
 
     @property

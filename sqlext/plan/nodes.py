@@ -22,6 +22,10 @@ KEY_SET = "__key_set"  # which of the GROUPING SETS
 KEY_WINDOW = ("__key_start", "__key_end")  # its window, in ms
 KEY_ALL = "__key_all"  # of an aggregate without keys: one row
 EXISTS = "__exists"
+#: Physical column of a relation with late rows beside its own: the row and the watermark it met; NULL for its own.
+LATE = "__late"
+#: Physical column of a changelog: what a row does to the result, ``+I``, ``-U``, ``+U`` or ``-D``.
+KIND = "__kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +74,13 @@ class PlanNode:
         return rule(self.with_inputs(inputs) if inputs else self)
 
     def physical_columns(self) -> tuple[str, ...]:
-        """Return the physical columns in order, each once, hidden ones of an updating relation last."""
-        names = dict.fromkeys(c.physical for c in self.columns if c.physical)
-        if self.updating:
-            names.update(dict.fromkeys((*self.keys, EXISTS)))
-        return tuple(names)
+        """Return the physical columns in order, each once, hidden ones last."""
+        return tuple(dict.fromkeys((*(c.physical for c in self.columns if c.physical), *self.hidden)))
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Physical columns that no user sees, but whoever takes its rows: of updates, late rows, a changelog."""
+        return (*self.keys, EXISTS) if self.updating else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +163,11 @@ class Unary(PlanNode):
         """Those of its input: handed on."""
         return self.input.keys
 
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Those of its input: handed on."""
+        return self.input.hidden
+
 
 @dataclass(frozen=True, slots=True)
 class Aliased(Unary):
@@ -208,6 +219,7 @@ class Aggregate(Unary):
     key_columns: tuple[str, ...] = ()
     firing: Firing | None = None  # kept by an operator of ours
     emit: str = ""  # its EMIT clause, as EXPLAIN shows it
+    changelog: bool = False  # every row says what it does to the result, and those that take back are given too
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -218,6 +230,12 @@ class Aggregate(Unary):
     def updating(self) -> bool:
         """Whether a group's row may change after it was given out."""
         return not self.final
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What it adds of its own."""
+        late = (LATE,) if self.firing is not None and self.firing.late is not None else ()
+        return ((*self.keys, EXISTS) if self.updating else ()) + late + ((KIND,) if self.changelog else ())
 
     def grouping_expressions(self) -> tuple[Expr, ...]:
         """Return every single expression of GROUP BY, those inside GROUPING SETS too."""
@@ -307,6 +325,18 @@ class ComputeTime(Unary):
 
 
 @dataclass(frozen=True, slots=True)
+class ComputeGap(Unary):
+    """The input and, in its last column, the gap of each row's session in milliseconds.
+
+    ``interval``: the expression is an INTERVAL, and no number.
+    """
+
+    scope: Scope
+    gap: Expr
+    interval: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TagTime(Unary):
     """Marks ``physical`` as event time for Spark: a column that an expression made lost Spark's mark."""
 
@@ -319,15 +349,3 @@ class Operator(Unary):
 
     function: str
     arguments: tuple[tuple[str, object], ...] = ()
-@dataclass(frozen=True, slots=True)
-class ComputeGap(Unary):
-    """The input and, in its last column, the gap of each row's session in milliseconds.
-
-    ``interval``: the expression is an INTERVAL, and no number.
-    """
-
-    scope: Scope
-    gap: Expr
-    interval: bool
-
-

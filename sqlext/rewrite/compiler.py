@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.queries import QueryBinder
 from sqlext.dialect.query_nodes import Query
-from sqlext.plan.nodes import EXISTS, PlanNode
+from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.rewrite.columns import default_outputs
+from sqlext.rewrite.late_rows import travels, unless_late
 from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.renderer import Renderer
 from sqlext.rewrite.rules import apply_rules
@@ -42,9 +43,9 @@ def script_of(
     renderer = Renderer(env.zone, heartbeat=heartbeat, latest=latest)
     source = renderer.relation(rewritten)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
-    selected = [named(text, name) for text, name in final]
-    if plan.updating:
-        selected += [identifier(k) for k in (*plan.keys, EXISTS)]
+    late = travels(plan)
+    selected = [named(unless_late(text) if late else text, name) for text, name in final]
+    selected += [identifier(name) for name in plan.hidden]
     return SparkScript(
         tuple(renderer.sources),
         tuple(renderer.steps),
@@ -54,4 +55,5 @@ def script_of(
         plan.updating,
         plan.keys,
         renderer.used_heartbeat,
+        KIND in plan.hidden,
     )

@@ -4,30 +4,47 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.bound_insert import APPEND, Assignment, BoundInsert
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.inserts import APPEND, Assignment, BoundInsert
 from sqlext.analysis.typing import infer
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.columns import value
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import cast_to, render
+from sqlext.rewrite.late_rows import or_late, travels
 from sqlext.rewrite.quoting import identifier, string
-from sqlext.rewrite.script import SparkScript
+from sqlext.rewrite.script import LateScript, SparkScript
 from sqlext.types import LogicalType
 
 
 def insert_script(insert: BoundInsert, env: Environment, *, heartbeat: bool) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns."""
-    outputs = tuple((_text(a, insert, env), a.target.name) for a in insert.assignments)
+    outputs = _outputs(insert, env)
     script = script_of(insert.plan, env, outputs, heartbeat=heartbeat, latest=insert.mode != APPEND)
+    required = _dropped_if_null(insert)
+    if required:
+        conditions = or_late(required) if travels(insert.plan) else required
+        script = replace(script, query=f"SELECT * FROM ({script.query}) WHERE {' AND '.join(conditions)}")
+    return with_late_rows(script, insert.late, env)
+
+
+def with_late_rows(script: SparkScript, late: BoundInsert | None, env: Environment) -> SparkScript:
+    """Return a query's script with what is done with its late rows, if they are kept."""
+    if late is None:
+        return script
+    return replace(script, late=LateScript(late.table, _outputs(late, env), tuple(_dropped_if_null(late))))
+
+
+def _outputs(insert: BoundInsert, env: Environment) -> tuple[tuple[str, str], ...]:
+    return tuple((_text(a, insert, env), a.target.name) for a in insert.assignments)
+
+
+def _dropped_if_null(insert: BoundInsert) -> list[str]:
+    """Return what must hold for a row to be written, where rows with a NULL that cannot be are left out."""
     if insert.enforce_not_null != "drop":
-        return script
-    required = [identifier(a.target.name) for a in insert.assignments if _required(a, insert)]
-    if not required:
-        return script
-    conditions = " AND ".join(f"{r} IS NOT NULL" for r in required)
-    return replace(script, query=f"SELECT * FROM ({script.query}) WHERE {conditions}")
+        return []
+    return [f"{identifier(a.target.name)} IS NOT NULL" for a in insert.assignments if _required(a, insert)]
 
 
 def _text(assignment: Assignment, insert: BoundInsert, env: Environment) -> str:

@@ -22,6 +22,9 @@ def printed_script(compiled: Compiled, zone: str) -> str:
     for step in script.steps:
         lines += _step(step)
     lines = [one_line(line) if line.startswith("--") else line for line in lines]
+    if script.late is not None:
+        table = script.late.table
+        lines.append(one_line(f"-- late rows: into {table.name.plain} ({table.option('connector')})"))
     return "\n".join([*lines, _sink(compiled), f"{layout(script.query)};"])
 
 

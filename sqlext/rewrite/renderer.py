@@ -14,6 +14,7 @@ from sqlext.plan.columns import Part, PlanColumn
 from sqlext.rewrite.columns import default_outputs, held, instant, value
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
+from sqlext.rewrite.late_rows import or_late, travels, unless_late
 from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.scans import scan_sql
@@ -124,14 +125,17 @@ class Renderer:
 
     @sql.register
     def _(self, node: nodes.Project) -> str:
-        selected = self._outputs(node.outputs, node.scope)
+        late = travels(node)
+        selected = self._outputs(node.outputs, node.scope, late=late)
         conditions = [self.expr(node.where, node.scope)] if node.where is not None else []
+        alias = _alias(node.input)
+        hidden = {name: held(_hidden(name), alias) for name in node.hidden}
         if node.updating:
-            alias = _alias(node.input)
-            selected += [held(_hidden(k), alias) for k in node.keys]
-            exists = held(_hidden(nodes.EXISTS), alias)
-            selected.append(" AND ".join([exists, *(f"({c})" for c in conditions)]) + f" AS {nodes.EXISTS}")
+            exists = " AND ".join([hidden[nodes.EXISTS], *(f"({c})" for c in conditions)])
+            hidden[nodes.EXISTS] = f"{exists} AS {nodes.EXISTS}"
             conditions = []
+        selected += hidden.values()
+        conditions = or_late(conditions) if late else conditions
         text = f"SELECT {', '.join(selected) or '1 AS __one'}"
         if not isinstance(node.input, nodes.OneRow):
             text += f" FROM {self.relation(node.input)}"
@@ -196,7 +200,7 @@ class Renderer:
         """Return the values of columns in the user's types."""
         return [value(c, self.zone, alias) for c in columns]
 
-    def _outputs(self, outputs: tuple[nodes.Output, ...], scope: Scope) -> list[str]:
+    def _outputs(self, outputs: tuple[nodes.Output, ...], scope: Scope, *, late: bool = False) -> list[str]:
         selected = []
         for output in outputs:
             if output.handed_on is not None:
@@ -204,7 +208,8 @@ class Renderer:
                 same = output.handed_on.physical == output.physical
                 selected.append(text if same else named(text, output.physical))
             elif output.expr is not None:
-                selected.append(_item(self.expr(output.expr, scope), output))
+                text = self.expr(output.expr, scope)
+                selected.append(_item(unless_late(text, output.expr) if late else text, output))
         return selected
 
     def _group_item(self, item: Expr | GroupingSets, scope: Scope) -> str:

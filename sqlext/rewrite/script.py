@@ -68,14 +68,31 @@ Step = SqlView | TagView | OperatorView | RowsView
 
 
 @dataclass(frozen=True, slots=True)
+class LateScript:
+    """What is done with the late rows of a query (the rows whose column ``nodes.LATE`` is not NULL).
+
+    Attributes:
+        table: takes them.
+        outputs: text and name of each of its columns, over the columns of ``late_rows.expanded``.
+        conditions: over ``outputs``: rows for which one does not hold are left out.
+    """
+
+    table: Table
+    outputs: tuple[tuple[str, str], ...]
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SparkScript:
     """A query, ready to run.
 
     Attributes:
-        query: the final SELECT; its columns are those of ``outputs``, then the hidden ones of an updating result.
+        query: the final SELECT; its columns are those of ``outputs``, then the hidden ones (``PlanNode.hidden``).
         outputs: text and name of each visible column.
         keys: hidden key columns of an updating result; none for a global aggregate, which has one row.
         heartbeat: whether it reads ``HEARTBEAT_VIEW``.
+        changelog: whether each row says in ``nodes.KIND`` what it does to the result.
+        late: where its late rows go, None if it keeps none.
     """
 
     sources: tuple[SourceView, ...]
@@ -86,6 +103,8 @@ class SparkScript:
     updating: bool
     keys: tuple[str, ...]
     heartbeat: bool
+    changelog: bool = False
+    late: LateScript | None = None
 
     @property
     def ticks(self) -> bool:

@@ -24,6 +24,7 @@ from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
 from sqlext.rewrite.grouped_context import GroupedContext
 from sqlext.rewrite.grouping_sets import SET, Sets, sets_of
+from sqlext.rewrite.late_rows import late_column, or_late, row_struct, unless_late
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import OperatorView, SqlView, TagView
 from sqlext.udfs.core.policy_json import policy_to_json
@@ -43,7 +44,7 @@ PANE_COLUMNS = (
     "__late_row",
     "__late_watermark",
 )
-_KINDS = "element_at(array('+I', '-U', '+U', '-D'), __row_kind + 1)"
+_KINDS = "element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1)"
 _DELETED = 3
 _ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
 _RETRACTED = 1
@@ -72,6 +73,7 @@ class StatefulSql:
         self.node = node
         self.firing = firing
         self.renderer = renderer
+        self.late = firing.late
         self.assign = node.assignment()
         self.sets: Sets | None = sets_of(node.group_by, node.scope)
         self.keys = self._keys()
@@ -93,13 +95,18 @@ class StatefulSql:
             conditions = [f"__row_kind <> {_RETRACTED}"] if retracting else []
         elif retracting and not self._shows_kinds():
             conditions.insert(0, f"__row_kind NOT IN ({_RETRACTED}, {_DELETED})")
+        if node.changelog:
+            selected.append(nodes.KIND)
+        if self.late is not None:
+            selected.append(nodes.LATE)
+            conditions = or_late(conditions)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"SELECT {', '.join(selected) or '1 AS __one'} FROM {result}{where}"
 
     def _shows_kinds(self) -> bool:
         """Whether each row says its kind: then those that take back are wanted too."""
-        expressions = (o.expr for o in self.node.outputs if o.expr is not None)
-        return any(isinstance(p, Call) and p.function == "ROW_KIND" for e in expressions for p in own_parts(e))
+        parts = (p for o in self.node.outputs if o.expr is not None for p in own_parts(o.expr))
+        return self.node.changelog or any(isinstance(p, Call) and p.function == "ROW_KIND" for p in parts)
 
     def _outputs(self) -> list[str]:
         selected = []
@@ -109,6 +116,7 @@ class StatefulSql:
             else:
                 assert output.expr is not None
                 text = render(output.expr, self.context)
+                text = unless_late(text, output.expr) if self.late is not None else text
             selected.append(text if text == identifier(output.physical) else f"{text} AS {identifier(output.physical)}")
         if nodes.KEY_SET in self.node.keys:
             selected.append(f"{SET} AS {nodes.KEY_SET}")
@@ -156,6 +164,8 @@ class StatefulSql:
             names.append(f"named_struct({', '.join(bounds)}) AS {identifier(self.node.window)}")
         pane = instant_to_wall("timestamp_millis(__pane_ms)", self.renderer.zone)
         names += [f"{pane} AS __pane_timestamp", f"{_KINDS} AS __kind"]
+        if self.late is not None:
+            return f"SELECT {', '.join(names)}, {late_column()} FROM {operated}"
         return f"SELECT {', '.join(names)} FROM {operated} WHERE __row_kind < {_LATE}"
 
     def _arguments(self) -> tuple[_Input, tuple[str, ...], tuple[tuple[str, object], ...]]:
@@ -170,6 +180,8 @@ class StatefulSql:
         places += [(what, rows.place(text)) for what, text in self._times()]
         values = tuple(rows.place(self._number(v)) for v in self.firing.values)
         places.append(("values", values))
+        if self.late is not None:
+            places.append(("row", rows.place(row_struct(self.late))))
         aggregates = tuple(
             (
                 a.function,
