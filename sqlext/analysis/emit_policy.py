@@ -124,7 +124,7 @@ _TRIGGERS: dict[type[e.Trigger], Callable[[Any, _Binder], t.Trigger]] = {
     e.EveryPeriod: lambda n, b: t.EveryPeriod(n.ms, _transforms(n.transforms)),
     e.EveryAligned: lambda n, b: t.EveryAligned(n.ms, n.repeat),
     e.EveryEventTime: lambda n, b: t.EveryEventTime(n.ms, n.repeat),
-    e.AfterIdle: lambda n, b: t.AfterIdle(n.ms),
+    e.AfterIdle: lambda n, b: t.AfterIdle(n.ms, n.of_query),
     e.AfterDelta: lambda n, b: t.AfterDelta(float(n.threshold), n.absolute, b.number(n.expression)),
     e.When: lambda n, b: b.condition(n),
     e.CaseTrigger: lambda n, b: t.Case(b.number(n)),
