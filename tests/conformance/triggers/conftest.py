@@ -1,27 +1,19 @@
-"""The trigger cases of a folder: ``DIR/triggers/*.json`` of ``--cases DIR``, by default the project's copy."""
+"""Gives the tests of the core each trigger case of the folder."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import pytest
 
 from . import exceptions
 from .clauses import Tree
-
-CASES = Path(__file__).parents[1] / "cases"
+from .trigger_files import trigger_cases
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give ``beam_case`` and ``flink_case`` each case of their form."""
-    given = Path(metafunc.config.getoption("--cases")).resolve()
-    folder = CASES if given == CASES / "flink" else given
-    cases = [
-        case for path in sorted((folder / "triggers").glob("*.json")) for case in json.loads(path.read_text())["cases"]
-    ]
     for fixture, mark, different in (("beam_case", "window_fn", {}), ("flink_case", "assigner", exceptions.FLINK)):
         if fixture in metafunc.fixturenames:
+            cases = trigger_cases(metafunc.config)
             metafunc.parametrize(fixture, [_parameter(case, different) for case in cases if mark in case])
 
 

@@ -1,0 +1,21 @@
+"""The trigger cases of a folder: ``DIR/triggers/*.json`` of ``--cases DIR``, by default the project's copy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .clauses import Tree
+
+CASES = Path(__file__).parents[1] / "cases"
+
+
+def trigger_cases(config: pytest.Config) -> list[Tree]:
+    """Return the cases, file by file."""
+    given = Path(config.getoption("--cases")).resolve()
+    folder = CASES if given == CASES / "flink" else given
+    return [
+        case for path in sorted((folder / "triggers").glob("*.json")) for case in json.loads(path.read_text())["cases"]
+    ]
