@@ -78,14 +78,11 @@ class PaneEngine:
 
     def next_wakeup(self, state: PaneState) -> Wakeup:
         """Return when a window has something to do."""
-        event, processing = state.triggers.wakeup()
+        event, processing = self._engine.wakeup(state.triggers)
         policy = self._engine.policy
         if policy.processing_time:
             # The windows end by the batch clock. At the end of input they are counted, not written (rule M14).
             event, processing = None, min((t for t in (event, processing) if t is not None), default=None)
-        if policy.timeout is not None and state.triggers.last_row is not None and len(state.triggers):
-            idle = state.triggers.last_row + policy.timeout
-            processing = idle if processing is None else min(processing, idle)
         return Wakeup(None if event is None else min(event + policy.delay, Clock.END), processing)
 
     def encode(self, state: PaneState) -> bytes:

@@ -90,7 +90,7 @@ class SingleSessionEngine(OnePaneEngine):
         """Return 1 for sessions that begin behind the watermark, as their pane will be LATE (rules M9 and M10).
 
         A session that grows is judged anew: it is not late if the watermark has not passed its new end; else it is
-        late if one of those that it was made of is. One that does not grow stays as it is.
+        late if all of those that it was made of are. One that does not grow stays as it is.
 
         Args:
             both: the sessions of the state, and those that came.
@@ -103,13 +103,13 @@ class SingleSessionEngine(OnePaneEngine):
         if not self.horizon.lateness:
             return np.zeros(count, np.int64)
         ids, marked = into.ids[:known], both.marks[:known] > 0
-        old, old_late, stays = (np.zeros(count, np.bool_) for _ in range(3))
-        old[ids], old_late[ids[marked]] = True, True
+        old_late, old_on_time, stays = (np.zeros(count, np.bool_) for _ in range(3))
+        old_late[ids[marked]], old_on_time[ids[~marked]] = True, True
         stays[ids] = np.logical_and.reduce(
             [b[:known] == after[ids] for b, after in zip(both.bounds, joined.bounds, strict=True)]
         )
         passed = joined.bounds[1] <= self.horizon.passed(clock)
-        return np.where(stays, old_late, passed & (old_late | ~old)).astype(np.int64)
+        return np.where(stays, old_late, passed & ~old_on_time).astype(np.int64)
 
     def _came(self, rows: pa.Table, places: Ints) -> tuple[Kept, Groups | None]:
         """Return partial results of what came, and the groups of rows that came as they were."""
