@@ -8,7 +8,7 @@ from sqlext.dialect.emit import nodes as e
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.policy import Global, Policy, Session
 from sqlext.udfs.core.trigger_rules import keeps_rows, not_mergeable
-from sqlext.udfs.core.trigger_tree import AfterCount, tree
+from sqlext.udfs.core.trigger_tree import AfterCount, AfterDelay, Delay, EveryAligned, EveryPeriod, Trigger, tree
 
 _OF_EVENT_TIME = (e.AfterWatermark, e.WindowClose, e.EveryEventTime)
 
@@ -63,6 +63,19 @@ def notes(clause: e.EmitClause, policy: Policy, ordered: bool) -> Iterator[str]:
         )
     if isinstance(clause.evictor, e.KeepDuration) and clause.place("evictor").text.upper().startswith("LAST"):
         yield "LAST <duration> is measured from the newest row, not from now"
+
+
+def period_notes(policy: Policy, interval: int) -> Iterator[str]:
+    """Yield where a policy wants to fire more often than there are micro-batches, ``interval`` ms apart."""
+    periods = (_period(t) for t in tree(policy.trigger))
+    if any(p is not None and p < interval for p in periods):
+        yield f"EMIT-115: fires at most once per micro-batch (interval {interval} ms)"
+
+
+def _period(trigger: Trigger) -> int | None:
+    if isinstance(trigger, (EveryPeriod, EveryAligned)):
+        return trigger.ms
+    return sum(t.ms for t in trigger.transforms if isinstance(t, Delay)) if isinstance(trigger, AfterDelay) else None
 
 
 def _check_alignment(trigger: e.AfterDelay | e.EveryPeriod) -> None:

@@ -111,7 +111,7 @@ def _of_policy(policy: Policy, clause: EmitClause | None) -> Iterator[str]:
 
 def _of_input(grouped: Grouped) -> Iterator[str]:
     """Yield why Spark cannot update a grouping as its rows come: it refuses to above another operator with state."""
-    below = walk(grouped.node) if grouped.assign is None else []
+    below = walk(grouped.node) if grouped.grouping.window is None else []
     if any(_has_state(n) for n in below):
         yield "GROUP BY without a window over another operator with state"
 

@@ -115,4 +115,4 @@ def _column(target: Column, table: Table, known: dict[str, list[LateColumn]], na
 
 
 def _shown(column: PlanColumn) -> str:
-    return f"{column.name} {column.type.flink() if column.type else ''}".strip()
+    return f"`{column.name}` {column.type.flink() if column.type else ''}".strip()

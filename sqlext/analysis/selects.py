@@ -190,7 +190,7 @@ class SelectBinder:
         if not node.streaming:
             return None
         expressions = [i.expr for i in items if i.expr is not None]
-        assign = _assignment(node, grouping.window)
+        assign = nodes.window_function(node) if grouping.window is not None else None
         return find_firing(Grouped(select, node, scope, grouping, expressions, assign), self.queries.env)
 
     def _sessions_of_others(self, node: nodes.PlanNode, grouping: Grouping) -> bool:

@@ -123,7 +123,7 @@ class SparkHandler:
 
     def explain(self, statement: ast.Explain, env: Environment) -> Result:
         """Say what a statement would do."""
-        return explain_statement(statement, env)
+        return explain_statement(statement, env, self.options.interval)
 
     def drop_query(self, statement: ast.Drop) -> Result:
         """Remove a query's record, checkpoint and state."""

@@ -7,35 +7,47 @@ from typing import Any
 
 from sqlext.plan import nodes
 from sqlext.plan.columns import Time
+from sqlext.plan.explain_panes import describe_grouping, grouping_lines
+from sqlext.plan.panes import last_groupings
 
 
-def describe_plan(plan: nodes.PlanNode) -> dict[str, Any]:
+def describe_plan(plan: nodes.PlanNode, reach: str | None = None) -> dict[str, Any]:
     """Return a plan as plain values.
 
     ``path`` is native or stateful with ``why``; ``changelog`` is append or update; ``time_attributes`` are those of
-    the result; ``tree`` is the nodes, each with ``node``, ``detail``, ``changelog`` and ``inputs``.
+    the result; ``groupings`` those that an operator of ours keeps; ``tree`` is the nodes, each with ``node``,
+    ``detail``, ``changelog`` and ``inputs``.
+
+    Args:
+        reach: how the plan's rows reach their sink.
     """
-    operators = [n for n in walk(plan) if isinstance(n, nodes.Operator)]
+    stateful = [text for node in walk(plan) for text in _stateful(node)]
     why = (
-        f"stateful function {', '.join(o.function for o in operators)}: Spark has no operator that gives these rows"
-        if operators
+        f"{', '.join(dict.fromkeys(stateful))}: Spark has no operator that gives these rows"
+        if stateful
         else "every step has an operator of Spark that gives the same rows"
     )
+    last = {id(n) for n in last_groupings(plan)}
     return {
-        "path": "stateful" if operators else "native",
+        "path": "stateful" if stateful else "native",
         "why": why,
         "mode": "streaming" if plan.streaming else "batch",
         "changelog": _changelog(plan),
         "columns": [f"{c.name} {c.type_text()}" for c in plan.columns],
         "time_attributes": [f"{c.name} *{c.time.value}*" for c in plan.columns if c.time is not None],
         "watermarks": [_watermark(n) for n in walk(plan) if isinstance(n, nodes.Scan) and n.rowtime],
+        "groupings": [
+            describe_grouping(n, n.firing, reach if id(n) in last else None)
+            for n in walk(plan)
+            if isinstance(n, nodes.Aggregate) and n.firing is not None
+        ],
         "tree": _tree(plan),
     }
 
 
-def as_text(plan: nodes.PlanNode) -> str:
+def as_text(plan: nodes.PlanNode, reach: str | None = None) -> str:
     """Return a plan as an indented tree with a summary above it."""
-    facts = describe_plan(plan)
+    facts = describe_plan(plan, reach)
     lines = [
         f"path:            {facts['path']} ({facts['why']})",
         f"mode:            {facts['mode']}",
@@ -43,18 +55,19 @@ def as_text(plan: nodes.PlanNode) -> str:
         f"time attributes: {', '.join(facts['time_attributes']) or 'none'}",
     ]
     lines += [f"watermark:       {w}" for w in facts["watermarks"]]
+    lines += [line for grouping in facts["groupings"] for line in grouping_lines(grouping)]
     return "\n".join([*lines, *_text_lines(facts["tree"], 0)])
 
 
-def as_json(plan: nodes.PlanNode) -> str:
+def as_json(plan: nodes.PlanNode, reach: str | None = None) -> str:
     """Return ``describe_plan`` as JSON."""
-    return json.dumps(describe_plan(plan), indent=2, ensure_ascii=False)
+    return json.dumps(describe_plan(plan, reach), indent=2, ensure_ascii=False)
 
 
-def as_mermaid(plan: nodes.PlanNode) -> str:
+def as_mermaid(plan: nodes.PlanNode, reach: str | None = None) -> str:
     """Return a plan as a Mermaid flow chart, sources at the top."""
     lines = ["flowchart TD"]
-    _mermaid(describe_plan(plan)["tree"], lines, [0])
+    _mermaid(describe_plan(plan, reach)["tree"], lines, [0])
     return "\n".join(lines)
 
 
@@ -63,11 +76,22 @@ def walk(plan: nodes.PlanNode) -> list[nodes.PlanNode]:
     return [plan, *(n for i in plan.inputs for n in walk(i))]
 
 
+def _stateful(node: nodes.PlanNode) -> list[str]:
+    """Return what of a node needs an operator of ours."""
+    if isinstance(node, nodes.Operator):
+        return [f"stateful function {node.function}"]
+    if isinstance(node, nodes.Aggregate) and node.firing is not None:
+        return list(node.firing.why)
+    return ["rows of sessions"] if isinstance(node, nodes.AssignWindows) and node.by_rows else []
+
+
 def _changelog(node: nodes.PlanNode) -> str:
+    if nodes.KIND in node.hidden:
+        return "changelog"
     if not node.updating:
         return "append"
     aggregate = next(n for n in walk(node) if isinstance(n, nodes.Aggregate))
-    keys = ", ".join(i.span.text for i in aggregate.group_by)
+    keys = ", ".join([*(["the window"] if aggregate.window else []), *(i.span.text for i in aggregate.group_by)])
     return f"update, by key ({keys})" if keys else "update, one row"
 
 
@@ -101,7 +125,8 @@ def _detail(node: nodes.PlanNode) -> str:
     if isinstance(node, nodes.Aggregate):
         keys = [i.span.text for i in node.group_by]
         if node.window:
-            return f"by window{', ' if keys else ''}{', '.join(keys)}; emitted when the watermark passes the window"
+            when = "emitted when the watermark passes the window" if node.firing is None else "window operator"
+            return f"by window{', ' if keys else ''}{', '.join(keys)}; {when}"
         return f"by {', '.join(keys) or 'nothing'}"
     if isinstance(node, nodes.Project):
         where = f" where {node.where.span.text}" if node.where is not None else ""

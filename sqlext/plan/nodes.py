@@ -11,7 +11,7 @@ from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import GroupingSets, OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import Firing
-from sqlext.plan.windows import WindowSpec
+from sqlext.plan.windows import WindowKind, WindowSpec
 
 if TYPE_CHECKING:
     from sqlext.analysis.scope import Scope
@@ -243,12 +243,7 @@ class Aggregate(Unary):
 
     def assignment(self) -> AssignWindows | None:
         """Return where its rows get the window that it groups by, None without one."""
-        node = self.input
-        while self.window is not None and not isinstance(node, AssignWindows):
-            if len(node.inputs) != 1 or isinstance(node, Aggregate):
-                return None
-            node = node.inputs[0]
-        return node if isinstance(node, AssignWindows) else None
+        return window_function(self.input) if self.window is not None else None
 
     def without_windows(self) -> PlanNode:
         """Return its input without the window function that stands in its FROM."""
@@ -257,6 +252,22 @@ class Aggregate(Unary):
         while isinstance(inner, (TagTime, AssignWindows)):
             inner = inner.input
         return replace(below, input=inner, columns=inner.columns) if isinstance(below, Aliased) else inner
+
+
+def window_function(node: PlanNode) -> AssignWindows | None:
+    """Return where the rows of a relation got the windows that they carry, None if they have none.
+
+    A grouping by windows hands them on, and so does a join: its static side has none. Sessions are known only when
+    they are grouped or their rows are looked at: through a join they are none yet.
+    """
+    joined = False
+    while not isinstance(node, AssignWindows):
+        streams = [i for i in node.inputs if i.streaming]
+        if len(streams) != 1:
+            return None
+        joined = (joined or isinstance(node, Join)) and not isinstance(node, Aggregate)
+        node = streams[0]
+    return None if joined and node.spec.kind is WindowKind.SESSION and not node.by_rows else node
 
 
 def _single(item: Expr | GroupingSets) -> Iterator[Expr]:

@@ -15,7 +15,7 @@ COUNTS = """
 CREATE TABLE counts (k STRING, w TIMESTAMP(3), n BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/counts');
 """
 LATE = """
-CREATE TABLE late (ts TIMESTAMP(3), k STRING, v BIGINT, watermark TIMESTAMP(3), operator STRING)
+CREATE TABLE late (ts TIMESTAMP(3), k STRING, v BIGINT, `watermark` TIMESTAMP(3), operator STRING)
 WITH ('connector' = 'delta', 'path' = '${OUT}/late');
 """
 LATE_FILES = """

@@ -23,6 +23,7 @@ SELECT user_name, MAX(amount) AS most FROM clicks GROUP BY user_name;
   "watermarks": [
     "clicks.ts: largest value - 5000 ms"
   ],
+  "groupings": [],
   "tree": {
     "node": "Aggregate",
     "detail": "by window, u.country; emitted when the watermark passes the window",
@@ -84,6 +85,7 @@ SELECT user_name, MAX(amount) AS most FROM clicks GROUP BY user_name;
   "watermarks": [
     "clicks.ts: largest value - 5000 ms"
   ],
+  "groupings": [],
   "tree": {
     "node": "Aggregate",
     "detail": "by user_name",
