@@ -21,13 +21,19 @@ if TYPE_CHECKING:
 __all__ = ["SqlExtError", "connect"]
 
 
-def connect(spark: SparkSession | None = None, catalog: str | os.PathLike[str] | None = None) -> Session:
+def connect(
+    spark: SparkSession | None = None,
+    catalog: str | os.PathLike[str] | None = None,
+    *,
+    allow_python_functions: bool = False,
+) -> Session:
     """Return a session.
 
     Args:
         spark: an existing Spark session with Delta; None builds a local one when it is first needed.
         catalog: the folder of the catalog, made if it is not there; None uses a fresh temporary one.
+        allow_python_functions: whether scripts may import code with CREATE FUNCTION ... LANGUAGE PYTHON.
     """
     from sqlext.execution.session import Session
 
-    return Session(spark, catalog)
+    return Session(spark, catalog, allow_python_functions=allow_python_functions)

@@ -42,6 +42,8 @@ def call_type(call: e.Call, types: Types) -> LogicalType | None:
     """
     arguments = tuple(_argument_type(a, types) for a in call.args)
     _check_filter(call, types)
+    if call.registered is not None:
+        return call.registered.returns
     function = functions.find(call.function)
     _check_scalar(call, function)
     if function is None:
@@ -138,9 +140,11 @@ def _arguments(count: int) -> str:
 
 
 def is_aggregate(call: e.Call, mode: str) -> bool:
-    """Whether a call is an aggregate of a group: not with OVER, and known as such to Flink or Spark."""
+    """Whether a call is an aggregate of a group: not with OVER, and known as such to Flink, Spark or the user."""
     if call.over is not None:
         return False
+    if call.registered is not None:
+        return True
     function = functions.find(call.function)
     if function is not None:
         return function.kind == "aggregate"

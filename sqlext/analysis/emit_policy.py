@@ -91,14 +91,15 @@ def _transforms(transforms: tuple[e.Transform, ...]) -> tuple[t.Delay | t.Align,
 
 
 def _using(node: e.UsingTrigger, binder: _Binder) -> t.Trigger:
-    constants = tuple(a for a in node.arguments if _is_constant(a))
-    columns = tuple(binder.number(a) for a in node.arguments if not _is_constant(a))
+    constants = tuple(a for a in node.arguments if is_constant(a))
+    columns = tuple(binder.number(a) for a in node.arguments if not is_constant(a))
     return t.Using(node.name, binder.arguments(constants), columns)
 
 
-def _is_constant(node: Node) -> bool:
+def is_constant(node: Node) -> bool:
+    """Whether an argument is the same for all rows: it goes to the class, others to its ``on_row``."""
     if isinstance(node, NamedArgument):
-        return _is_constant(node.value)
+        return is_constant(node.value)
     return isinstance(node, Literal) or (isinstance(node, Unary) and isinstance(node.operand, Literal))
 
 

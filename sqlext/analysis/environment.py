@@ -10,6 +10,7 @@ from sqlext.catalog.information_schema import SystemView
 from sqlext.catalog.model import Table, View
 from sqlext.settings import Settings
 from sqlext.types import LogicalType
+from sqlext.user_functions import UserFunctions
 
 #: Columns of a table that only Spark knows, or None if Spark does not know the name either.
 SparkLookup = Callable[[tuple[str, ...]], "tuple[tuple[str, LogicalType | None], ...] | None"]
@@ -63,7 +64,7 @@ class Environment:
 
     ``spark_table`` answers for tables that only Spark knows (no JVM: none). ``views`` names the source views
     already given out in this statement, so that each scan gets one of its own. ``expanding`` are the views
-    being expanded, outermost first.
+    being expanded, outermost first. ``functions`` are those that the user has registered.
     """
 
     catalog: Lookup
@@ -72,6 +73,7 @@ class Environment:
     system_view: SystemLookup = _no_system
     views: dict[str, int] = field(default_factory=dict)
     expanding: tuple[str, ...] = ()
+    functions: UserFunctions = field(default_factory=UserFunctions)
 
     @property
     def mode(self) -> str:

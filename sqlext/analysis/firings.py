@@ -20,6 +20,7 @@ from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping import Grouping
 from sqlext.analysis.late_tables import late_rows
 from sqlext.analysis.parts import own_parts
+from sqlext.analysis.registered import Used, check_mergeable, check_using
 from sqlext.analysis.scope import Scope
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node
@@ -74,13 +75,16 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
     processing = spec is not None and spec.processing
     clause = grouped.select.emit
     notes: tuple[str, ...] = ()
+    using: Used = ()
     if clause is not None:
         policy = clause_policy(clause, grouped.node, window, number, processing_time=processing)
         check_clause(clause, policy, _watermarked(grouped.node))
+        using = check_using(clause, window, env.functions)
         notes = tuple(rules.notes(clause, policy, _ordered(grouped.node)))
     else:
         by_settings = settings_policy(env, window, grouped) if spec is not None else None
         policy = by_settings or Policy(window, default_trigger(window), processing_time=processing)
+    check_mergeable(grouped.aggregates(), window)
     why = [*_of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
     why += _of_input(grouped)
     if not why:
@@ -95,6 +99,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
         values=tuple(values),
         late=late_rows(clause, grouped, given, env),
         notes=notes,
+        using=using,
     )
 
 
@@ -162,6 +167,8 @@ def _of_aggregates(grouped: Grouped) -> Iterator[str]:
     for call in grouped.aggregates():
         if call.distinct and call.function not in _SAME_DISTINCT:
             yield f"{call.function}(DISTINCT ...)"
+        if call.registered is not None:
+            yield f"{call.registered.name}(...) in Python"
 
 
 def _of_windows(grouped: Grouped) -> Iterator[str]:

@@ -14,6 +14,7 @@ from sqlext.analysis.legacy_windows import NAMES, LegacyWindow, find_legacy_wind
 from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.parts import own_parts
+from sqlext.analysis.registered import refuse_static, with_registered
 from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
 from sqlext.analysis.session_gaps import with_gap
@@ -70,6 +71,7 @@ class SelectBinder:
         """
         if select.qualify is not None:
             raise needs_operator("LATER-510", "QUALIFY", select.qualify.span)
+        select = with_registered(select, self.queries.env.functions)
         node, scope = self._from(select)
         legacy = find_legacy_window(select, scope)
         if legacy is not None:
@@ -187,11 +189,13 @@ class SelectBinder:
     def _firing(
         self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping
     ) -> Firing | None:
-        if not node.streaming:
-            return None
         expressions = [i.expr for i in items if i.expr is not None]
         assign = nodes.window_function(node) if grouping.window is not None else None
-        return find_firing(Grouped(select, node, scope, grouping, expressions, assign), self.queries.env)
+        grouped = Grouped(select, node, scope, grouping, expressions, assign)
+        if node.streaming:
+            return find_firing(grouped, self.queries.env)
+        refuse_static(tuple(grouped.aggregates()))
+        return None
 
     def _sessions_of_others(self, node: nodes.PlanNode, grouping: Grouping) -> bool:
         """Whether sessions are grouped by other keys than they are made by: then their rows must be known first."""

@@ -3,7 +3,8 @@
 CREATE DATABASE | SCHEMA [IF NOT EXISTS] d [COMMENT '..'] [WITH (options)]
 CREATE CATALOG [IF NOT EXISTS] c [COMMENT '..'] [WITH (options)]
 USE [CATALOG | DATABASE | SCHEMA] name
-DROP [TEMPORARY] TABLE | [MATERIALIZED] VIEW | DATABASE | SCHEMA | CATALOG | QUERY [IF EXISTS] x [CASCADE | RESTRICT]
+DROP [TEMPORARY] TABLE | [MATERIALIZED] VIEW | DATABASE | SCHEMA | CATALOG | QUERY | [SYSTEM] FUNCTION
+[IF EXISTS] x [CASCADE | RESTRICT]
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _KINDS = {
     "SCHEMA": "DATABASE",
     "CATALOG": "CATALOG",
     "QUERY": "QUERY",
+    "FUNCTION": "FUNCTION",
 }
 
 
@@ -58,10 +60,12 @@ def parse_use(cursor: Cursor) -> Use | None:
 
 
 def parse_drop(cursor: Cursor) -> Drop | None:
-    """Read DROP; None for what is Spark's (functions, PURGE, temporary variables)."""
+    """Read DROP; None for what is Spark's (PURGE, temporary variables)."""
     start = cursor.expect_words("DROP").start
     temporary = bool(cursor.accept_any("TEMPORARY", "TEMP"))
     materialized = cursor.at_words("MATERIALIZED", "VIEW") and cursor.accept_words("MATERIALIZED")
+    if cursor.at_words("SYSTEM", "FUNCTION"):
+        cursor.advance()
     kind = "MATERIALIZED VIEW" if materialized else _KINDS.get(cursor.token.upper)
     if kind is None:
         return None

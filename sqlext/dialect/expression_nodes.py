@@ -125,6 +125,19 @@ class OverSpec(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Registered:
+    """A user's aggregate function that a call names; the parser does not know it, analysis finds it.
+
+    ``implementation`` is the qualified name of its class, ``merges`` says whether it joins partial results.
+    """
+
+    name: str
+    implementation: str
+    returns: LogicalType
+    merges: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Call(Expr):
     """``name(args)``, also of keyword syntax.
 
@@ -144,6 +157,7 @@ class Call(Expr):
     order_by: tuple[OrderItem, ...] = ()  # inside the call or WITHIN GROUP
     filter: Expr | None = None
     over: OverSpec | None = None
+    registered: Registered | None = None
 
     @property
     def function(self) -> str:

@@ -162,7 +162,10 @@ class AlterView(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Drop(Statement):
-    """``DROP [TEMPORARY] TABLE | [MATERIALIZED] VIEW | DATABASE | CATALOG | QUERY [IF EXISTS] x [CASCADE | RESTRICT]``."""
+    """``DROP [TEMPORARY] kind [IF EXISTS] x [CASCADE | RESTRICT]``.
+
+    ``kind`` is TABLE, VIEW, MATERIALIZED VIEW, DATABASE, CATALOG, QUERY or FUNCTION.
+    """
 
     kind: str
     name: Name
@@ -192,6 +195,18 @@ class CreateCatalog(Statement):
     if_not_exists: bool = False
     comment: str | None = None
     options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CreateFunction(Statement):
+    """``CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] FUNCTION [IF NOT EXISTS] f AS 'module.Class' LANGUAGE PYTHON``."""
+
+    name: Name
+    name_span: Span
+    path: str
+    path_span: Span
+    if_not_exists: bool = False
+    or_replace: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from sqlext.dialect.alter_table import parse_alter_table
 from sqlext.dialect.create_table import CreateFlags, is_spark_table, parse_create_table
 from sqlext.dialect.databases import parse_create_catalog, parse_create_database, parse_drop, parse_use
+from sqlext.dialect.functions import parse_create_function
 from sqlext.dialect.insert import at_statement_set, parse_insert, parse_statement_set
 from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.nesting import check_height, too_deep
@@ -127,6 +128,8 @@ def _created(cursor: Cursor, flags: CreateFlags) -> Statement | None:
         return parse_create_view(cursor, flags)
     if kind in ("DATABASE", "SCHEMA"):
         return parse_create_database(cursor, flags)
+    if kind == "FUNCTION" or (kind == "SYSTEM" and cursor.accept_words("FUNCTION")):
+        return parse_create_function(cursor, flags)
     return parse_create_catalog(cursor, flags) if kind == "CATALOG" else None
 
 

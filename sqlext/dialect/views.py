@@ -1,7 +1,7 @@
 """CREATE VIEW and ALTER VIEW.
 
 CREATE [OR REPLACE] [TEMPORARY] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ...)] [COMMENT '..'] AS query
-CREATE [OR REPLACE] MATERIALIZED VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ...)] [COMMENT '..'] [WITH (options)] AS query
+CREATE [OR REPLACE] MATERIALIZED VIEW [IF NOT EXISTS] v [(c, ...)] [COMMENT '..'] [WITH (options)] AS query
 ALTER VIEW v RENAME TO w | AS query
 """
 

@@ -261,7 +261,7 @@ class SparkHandler:
         ticks = TickSource(home.ticks, runs, env.settings.get("sqlext.clock")) if home else None
         try:
             with quiet():
-                return open_script(self.spark_session, script, env.zone, heartbeat, ticks)
+                return open_script(self.spark_session, script, env.zone, heartbeat, ticks, env.functions)
         except PySparkException as error:
             raise refused(error, span) from error
         except SqlExtError as error:

@@ -22,6 +22,7 @@ from sqlext.dialect import statement_nodes as ast
 from sqlext.dialect.nesting import too_deep
 from sqlext.dialect.query_nodes import Query
 from sqlext.errors import SqlExtError
+from sqlext.execution.functions import create_function, drop_function
 from sqlext.execution.materialized import create_materialized, drop_materialized, refuse_drop, refuse_writes
 from sqlext.execution.ownership import check_spark_tables, concerns_us, names_sparks_table
 from sqlext.execution.result import Result
@@ -70,6 +71,7 @@ class Interpreter:
             ast.AlterTable: self._alter_table,
             ast.AlterView: self._alter_view,
             ast.Drop: self._drop,
+            ast.CreateFunction: self._create_function,
             ast.CreateDatabase: self._create_database,
             ast.CreateCatalog: self._create_catalog,
             ast.Use: self._use,
@@ -176,6 +178,8 @@ class Interpreter:
         catalog = self.state.catalog
         if statement.kind == "QUERY":
             return self.handler.drop_query(statement)
+        if statement.kind == "FUNCTION":
+            return Result() if drop_function(statement, self.state) else self.handler.spark(statement)
         if statement.kind == "MATERIALIZED VIEW":
             return drop_materialized(statement, self)
         if statement.kind == "CATALOG":
@@ -196,6 +200,10 @@ class Interpreter:
             self.state.created.discard(name.plain)
             change = drop(name, if_exists=statement.if_exists, temporary=statement.temporary)
         catalog.apply(change, f"DROP {statement.kind} {'.'.join(statement.name)}")
+        return Result()
+
+    def _create_function(self, statement: ast.CreateFunction) -> Result:
+        create_function(statement, self.state)
         return Result()
 
     def _create_database(self, statement: ast.CreateDatabase) -> Result:

@@ -113,10 +113,18 @@ def explain_source(source: SourceText, state: State, format: str = "text") -> st
 
 
 def check_file(
-    file: Path_, variables: Mapping[str, str] | None = None, catalog: Path_ | None = None
+    file: Path_,
+    variables: Mapping[str, str] | None = None,
+    catalog: Path_ | None = None,
+    state: State | None = None,
 ) -> list[SqlExtError]:
-    """Return what is wrong with a script: the first error of each statement that can be read."""
-    state = new_state(catalog).fork()
+    """Return what is wrong with a script: the first error of each statement that can be read.
+
+    Args:
+        state: a session's, in place of a new one over the catalog; it is not changed.
+    """
+    state = (state or new_state(catalog)).fork()
+    state.created = set()
     errors: list[SqlExtError] = []
     try:
         source = read_source(file, variables)

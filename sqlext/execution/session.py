@@ -43,14 +43,22 @@ class Session:
         spark: an existing Spark session; None starts a local Spark with Delta when it is first needed.
         catalog: the catalog's folder, or the name of a database of ``spark`` whose folder has it; None makes a
             temporary one.
+        allow_python_functions: whether a script may import code: CREATE FUNCTION ... LANGUAGE PYTHON.
     """
 
-    def __init__(self, spark: SparkSession | None = None, catalog: PathOrText | None = None) -> None:
+    def __init__(
+        self,
+        spark: SparkSession | None = None,
+        catalog: PathOrText | None = None,
+        *,
+        allow_python_functions: bool = False,
+    ) -> None:
         self._given = spark
         self._own: SparkSession | None = None
         self._temporary = None if catalog is not None else tempfile.TemporaryDirectory(prefix="sqlext-catalog-")
         self.folder = _catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
         self._state = new_state(self.folder)
+        self._state.python_allowed = allow_python_functions
         self._queries: list[Query] = []
 
     @property
@@ -74,6 +82,40 @@ class Session:
     def queries(self) -> tuple[Query, ...]:
         """The queries that this session started and that still run."""
         return tuple(q for q in self._queries if q.is_active)
+
+    def register_trigger(self, name: str, cls: type) -> None:
+        """Let ``EMIT USING TRIGGER name(arguments)`` mean a class.
+
+        It is made with the constants among the arguments; its hooks are ``on_row``, ``on_event_time``,
+        ``on_processing_time``, ``clear`` and, over sessions, ``on_merge`` (``udfs/core/trigger_hooks.py``;
+        ``sqlext.hooks.Trigger`` has the most of them). It keeps nothing itself: ``context.state`` does.
+
+        Raises:
+            SqlExtError: FUNC-030 for a class without these hooks, FUNC-031 for a name that is none.
+        """
+        self._state.functions.register("trigger", name, cls)
+
+    def register_evictor(self, name: str, cls: type) -> None:
+        """Let ``EVICT USING name(arguments) [BEFORE | AFTER FIRING]`` in an EMIT clause mean a class.
+
+        It is made with the arguments. Its hook ``keep(rowtimes)`` says for each row of a pane whether it stays.
+
+        Raises:
+            SqlExtError: as ``register_trigger``.
+        """
+        self._state.functions.register("evictor", name, cls)
+
+    def register_aggregate(self, name: str, cls: type) -> None:
+        """Let ``name(arguments)`` in a streaming SELECT with GROUP BY mean a class.
+
+        Its hooks are ``zero``, ``add``, ``finish``, and ``merge`` (without it its rows are kept); ``returns`` is the
+        SQL type of its result (``udfs/core/aggregate_hooks.py``).
+
+        Raises:
+            SqlExtError: as ``register_trigger``; FUNC-031 also for the name of a built-in function, FUNC-032 for a
+                class that does not say what it returns.
+        """
+        self._state.functions.register("aggregate", name, cls)
 
     def sql(self, text: str) -> Result:
         """Run one statement and return its result; a bounded query has ended then, an unbounded one runs.
@@ -130,7 +172,7 @@ class Session:
 
     def check(self, script: PathOrText, variables: Mapping[str, str] | None = None) -> list[SqlExtError]:
         """Return what is wrong with a script, statement by statement; nothing runs."""
-        return check_file(script, variables, self.folder)
+        return check_file(script, variables, state=self._state)
 
     def stop(self) -> None:
         """Stop the queries that this session started."""

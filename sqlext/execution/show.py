@@ -100,7 +100,7 @@ def _current_database(statement: Show, catalog: SessionCatalog, env: Environment
 
 
 def _functions(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
-    return _listed("function name", functions.all_names())
+    return _listed("function name", sorted({*functions.all_names(), *env.functions.names("aggregate")}))
 
 
 def _queries(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:

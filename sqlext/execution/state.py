@@ -9,13 +9,16 @@ from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.catalog.information_schema import SystemView, system_view
 from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.settings import Settings
+from sqlext.user_functions import UserFunctions
 
 
 @dataclass
 class State:
     """Catalog and settings, and what the running script has created so far.
 
-    ``folder`` is the catalog's. ``stored`` is the catalog whose earlier versions can be asked for: in a copy, that of the original.
+    ``folder`` is the catalog's. ``functions`` are those that the user has registered, and ``python_allowed`` says
+    whether a script may name classes to import. ``stored`` is the catalog whose earlier versions can be asked for: in
+    a copy, that of the original.
     """
 
     catalog: SessionCatalog
@@ -23,10 +26,18 @@ class State:
     created: set[str] = field(default_factory=set)
     stored: SessionCatalog | None = None
     folder: Path = Path()
+    functions: UserFunctions = field(default_factory=UserFunctions)
+    python_allowed: bool = False
 
     def fork(self) -> State:
         """Return a copy for a dry run: nothing done to it reaches this one."""
-        return State(self.catalog.fork(), self.settings, set(self.created), self.stored or self.catalog, self.folder)
+        return replace(
+            self,
+            catalog=self.catalog.fork(),
+            created=set(self.created),
+            stored=self.stored or self.catalog,
+            functions=self.functions.copy(),
+        )
 
     def environment(self, spark_table: SparkLookup | None = None) -> Environment:
         """Return the surroundings of the next statement."""
@@ -36,5 +47,5 @@ class State:
                 return system_view(name, self.catalog.snapshot())
             return system_view(name, (self.stored or self.catalog).at_version(version))
 
-        env = Environment(self.catalog, self.settings, system_view=view)
+        env = Environment(self.catalog, self.settings, system_view=view, functions=self.functions)
         return env if spark_table is None else replace(env, spark_table=spark_table)

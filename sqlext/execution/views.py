@@ -20,6 +20,7 @@ from sqlext.rewrite.script import (
     TagView,
 )
 from sqlext.udfs.registry import operator
+from sqlext.user_functions import UserFunctions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,9 +32,17 @@ _WINDOW = {"spark.timeWindow": True}
 
 
 def open_script(
-    spark: SparkSession, script: SparkScript, zone: str, heartbeat: Path | None, ticks: TickSource | None
+    spark: SparkSession,
+    script: SparkScript,
+    zone: str,
+    heartbeat: Path | None,
+    ticks: TickSource | None,
+    registered: UserFunctions,
 ) -> DataFrame:
     """Return the script's query as a DataFrame, its views registered under their names.
+
+    Args:
+        registered: the user's classes, which operators name.
 
     Raises:
         SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
@@ -45,7 +54,7 @@ def open_script(
         heartbeat.mkdir(parents=True, exist_ok=True)
         spark.readStream.format("text").load(str(heartbeat)).createOrReplaceTempView(HEARTBEAT_VIEW)
     for step in script.steps:
-        _take(spark, step, ticks).createOrReplaceTempView(step.view)
+        _take(spark, step, ticks, registered).createOrReplaceTempView(step.view)
     return spark.sql(script.query)
 
 
@@ -55,7 +64,7 @@ def _open_source(spark: SparkSession, source: SourceView, zone: str) -> None:
     frame.createOrReplaceTempView(source.view)
 
 
-def _take(spark: SparkSession, step: Step, ticks: TickSource | None) -> DataFrame:
+def _take(spark: SparkSession, step: Step, ticks: TickSource | None, registered: UserFunctions) -> DataFrame:
     if isinstance(step, SqlView):
         return spark.sql(step.sql)
     if isinstance(step, TagView):
@@ -65,7 +74,8 @@ def _take(spark: SparkSession, step: Step, ticks: TickSource | None) -> DataFram
         return spark.createDataFrame([tuple(r) for r in step.rows], schema)
     assert isinstance(step, OperatorView)
     opened = ticks.open(spark, step.ticks) if ticks is not None else None
-    return operator(step.function).apply(spark.table(step.input), dict(step.arguments), opened)
+    arguments = {**dict(step.arguments), "registered": registered}
+    return operator(step.function).apply(spark.table(step.input), arguments, opened)
 
 
 def _tagged(spark: SparkSession, step: TagView) -> DataFrame:

@@ -193,6 +193,8 @@ def _add_aggregate(parts: _Parts, node: nodes.Aggregate) -> None:
 def _add_firing(parts: _Parts, node: nodes.Aggregate, firing: Firing) -> None:
     values = [value_form(v, node.scope) for v in firing.values]
     parts.add("EMIT", node.emit or "by default", (policy_to_json(firing.policy), firing.given, values))
+    for name, implementation in firing.using:
+        parts.add(f"USING {name}", implementation)
     if firing.late is not None:
         _add_options(parts, "late table", firing.late.table)
         below = node.without_windows().columns

@@ -54,6 +54,7 @@ class Firing:
         values: what triggers and evictors look at in a row, by its number in the policy.
         late: where rows that come too late are kept.
         notes: what a user should know, for EXPLAIN.
+        using: name and qualified class of the registered triggers and evictors.
     """
 
     policy: Policy
@@ -64,6 +65,7 @@ class Firing:
     values: tuple[Node, ...] = ()
     late: LateRows | None = None
     notes: tuple[str, ...] = ()
+    using: tuple[tuple[str, str], ...] = ()
 
     @property
     def event_time(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sqlext.dialect.expression_nodes import Registered
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.rewrite.accumulators import Accumulators
 from sqlext.source import Span
@@ -77,6 +78,14 @@ def aggregate_text(call: Aggregation) -> str:
             hint=did_you_mean(call.name, _FORMS) or "collect_list(...) keeps the values themselves",
         )
     return form(call)
+
+
+def registered_text(call: Aggregation, registered: Registered) -> str:
+    """Return a user's aggregate as the result column of an accumulator; its class is found when it runs."""
+    returns = registered.returns.spark()
+    parameters = (("name", registered.name), ("bare", not call.args), ("returns", returns))
+    inputs = tuple(call.input(text) for text in call.args or ("1",))
+    return call.into.one("python", *inputs, distinct=call.distinct, parameters=parameters)
 
 
 def _count(call: Aggregation) -> str:

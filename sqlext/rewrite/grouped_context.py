@@ -16,7 +16,7 @@ from sqlext.analysis.functions.rendering import fill
 from sqlext.analysis.shapes import Shape, shape
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node
 from sqlext.rewrite.accumulators import Accumulators
-from sqlext.rewrite.aggregate_forms import Aggregation, aggregate_text
+from sqlext.rewrite.aggregate_forms import Aggregation, aggregate_text, registered_text
 from sqlext.rewrite.calls import call_texts
 from sqlext.rewrite.columns import value
 from sqlext.rewrite.context import ScopeContext
@@ -81,6 +81,8 @@ class GroupedContext(ScopeContext):
             condition,
             self.into,
         )
+        if call.registered is not None:
+            return registered_text(collecting.aggregation(call.function.lower(), *seen.args), call.registered)
         function = functions.find(call.function)
         ours = function is not None and function.flink is not None
         if function is None or not ours or (self.mode == "spark" and functions.is_spark_call(function, call)):
@@ -104,11 +106,14 @@ class _Collecting(CallTexts):
 
     def aggregate(self, name: str, *args: str, distinct: bool | None = None) -> str:
         """Return an aggregate of Spark as a text over accumulators."""
+        return aggregate_text(self.aggregation(name, *args, distinct=distinct))
+
+    def aggregation(self, name: str, *args: str, distinct: bool | None = None) -> Aggregation:
+        """Return an aggregate with what its text is made of."""
         assert self.into is not None
         is_distinct = self.call.distinct if distinct is None else distinct
         keeps_nulls = "IGNORE NULLS" not in self.call.clauses
         types = self.types if args == self.args else ()
-        aggregation = Aggregation(
+        return Aggregation(
             name, args, types, is_distinct, self.condition, keeps_nulls, self.ordering, self.span, self.into
         )
-        return aggregate_text(aggregation)

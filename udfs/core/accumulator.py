@@ -23,7 +23,7 @@ class Aggregate:
         function: its name, one of accumulators.py.
         inputs: positions of columns.
         distinct: whether each value counts once.
-        parameters: what else the function needs, by name; plain JSON values.
+        parameters: what else the function needs, by name; plain JSON values, and of ``python`` its class.
     """
 
     function: str

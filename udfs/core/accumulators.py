@@ -19,6 +19,7 @@ rows gives the same result (of floating-point sums: up to rounding), in arrival 
 | percentile, percentile_disc | list of values | DOUBLE, or the value; ``percentage`` | yes | |
 | mode | list of values | the value; of several the least | yes | |
 | approx_count_distinct | list of different values | BIGINT | yes: what could be nearer | |
+| python (a user's) | its state as bytes; without merge the rows | what it returns | | without merge: arrival |
 | any of one input, ``distinct`` | list of different values | that of the function | as the function | |
 
 NULL is no value to any function. All of them merge, so sessions may grow together. What the columns of a partial
@@ -38,6 +39,7 @@ from sqlext.udfs.core.accumulators_lists import Collect, Mode, Percentile
 from sqlext.udfs.core.accumulators_moments import Covariance, Variance
 from sqlext.udfs.core.accumulators_numeric import Bits, Count, extreme_of, sum_of
 from sqlext.udfs.core.accumulators_ordered import By, Edge
+from sqlext.udfs.core.accumulators_python import PYTHON, of_python
 from sqlext.udfs.core.accumulators_sets import Distinct
 from sqlext.udfs.core.ranks import can_rank
 
@@ -117,4 +119,5 @@ _MAKERS: dict[str, Maker] = {
     "median": lambda aggregate, types, places: _percentile(aggregate, types, discrete=False),
     "mode": lambda aggregate, types, places: Mode(types[0]) if can_rank(types[0]) else None,
     "approx_count_distinct": lambda aggregate, types, places: Distinct(types[0], Count()),
+    PYTHON: lambda aggregate, types, places: of_python(aggregate, types, places=places),
 }

@@ -15,9 +15,11 @@ from sqlext.udfs.core.window_operator import WindowOperator
 from sqlext.udfs.core.window_specification import WindowSpecification, output_types
 from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, Time, apply_in_buckets
 from sqlext.udfs.processors.comparable_types import require_comparable
+from sqlext.udfs.processors.user_code import aggregates_of, classes_of
+from sqlext.user_functions import UserFunctions
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 
@@ -26,7 +28,8 @@ class WindowFunction:
 
     Arguments: ``policy`` (JSON), ``aggregates`` (function, positions, distinct, parameters), ``places`` (what of a row
     stands where: ``keys`` is how many there are), ``columns`` (names of what comes out), ``latest`` (whether only the
-    last pane of a key, window and micro-batch is wanted), ``name``, and ``buckets``, by default ``DEFAULT_BUCKETS``.
+    last pane of a key, window and micro-batch is wanted), ``name``, ``registered`` (the ``UserFunctions`` of the
+    session; all other arguments are plain values), and ``buckets``, by default ``DEFAULT_BUCKETS``.
     """
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
@@ -38,11 +41,13 @@ class WindowFunction:
         from pyspark.sql.pandas.types import to_arrow_schema
         from pyspark.sql.types import StructType
 
-        specification = _specification(arguments)
+        registered = arguments.get("registered") or UserFunctions()
+        specification = _specification(arguments, registered, frame.sparkSession)
         keys = StructType(frame.schema.fields[: specification.keys])
         require_comparable(keys, "GROUP BY")
         types = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
-        operator: BucketOperator[Any] = WindowOperator(specification, types)
+        triggers, evictors = classes_of(specification.policy, registered)
+        operator: BucketOperator[Any] = WindowOperator(specification, types, triggers, evictors)
         if arguments.get("latest"):
             operator = Latest(operator, specification.keys)
         return apply_in_buckets(
@@ -55,8 +60,8 @@ class WindowFunction:
         )
 
 
-def _specification(arguments: Mapping[str, Any]) -> WindowSpecification:
-    aggregates = tuple(Aggregate(*a) for a in arguments["aggregates"])
+def _specification(arguments: Mapping[str, Any], registered: UserFunctions, spark: SparkSession) -> WindowSpecification:
+    aggregates = aggregates_of([Aggregate(*a) for a in arguments["aggregates"]], registered, spark)
     places = dict(arguments["places"])
     return WindowSpecification(policy=policy_from_json(arguments["policy"]), aggregates=aggregates, **places)
 

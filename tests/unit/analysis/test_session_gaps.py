@@ -40,7 +40,9 @@ def test_the_gap_is_no_column_of_the_result(flink: Analysis) -> None:
 
 def test_sessions_of_other_keys_are_made_first(flink: Analysis) -> None:
     """Grouped without the key that they are made by: the rows find their sessions in an operator of their own."""
-    compiled = flink.run(TVF.format(gap="amount").replace("user_name, COUNT", "COUNT").replace("BY user_name, w", "BY w"))
+    compiled = flink.run(
+        TVF.format(gap="amount").replace("user_name, COUNT", "COUNT").replace("BY user_name, w", "BY w")
+    )
     assert compiled is not None
     (operator,) = (s for s in compiled.script.steps if isinstance(s, OperatorView))
     places = dict(dict(operator.arguments)["places"])  # type: ignore[call-overload]

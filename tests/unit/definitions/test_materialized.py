@@ -46,7 +46,9 @@ def view(handler: DryRun, text: str) -> Table:
 
 
 def test_its_table(handler: DryRun) -> None:
-    table = view(handler, "CREATE MATERIALIZED VIEW mv COMMENT 'sums' AS SELECT k, COUNT(*) AS n FROM events GROUP BY k")
+    table = view(
+        handler, "CREATE MATERIALIZED VIEW mv COMMENT 'sums' AS SELECT k, COUNT(*) AS n FROM events GROUP BY k"
+    )
     options = dict(table.options)
     assert options.pop("path").endswith("/tables/default_catalog-default_database-mv-f8a3716b")
     assert options == {"connector": "delta", "sqlext.kept-by": "mv"}
@@ -74,10 +76,10 @@ def test_the_key_of_updates_is_its_primary_key(handler: DryRun, query: str, key:
 def test_names_of_its_columns_and_another_place(handler: DryRun) -> None:
     table = view(
         handler,
-        "CREATE MATERIALIZED VIEW mv (key, n) WITH ('table-name' = 'db.t') AS SELECT k, COUNT(*) FROM events GROUP BY k",
+        "CREATE MATERIALIZED VIEW mv (a, n) WITH ('table-name' = 'd.t') AS SELECT k, COUNT(*) FROM events GROUP BY k",
     )
     assert table.primary_key is not None
-    assert ([c.name for c in table.columns], table.primary_key.columns) == (["key", "n"], ("key",))
+    assert ([c.name for c in table.columns], table.primary_key.columns) == (["a", "n"], ("a",))
     assert "path" not in dict(table.options)
 
 

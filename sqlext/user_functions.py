@@ -1,0 +1,179 @@
+"""Triggers, evictors and aggregates that users have registered under a name: classes with documented hooks.
+
+Which hooks those are: ``udfs/core/trigger_hooks.py``, ``window_evictors.py`` and ``aggregate_hooks.py``. Here is what
+analysis must know of them. A plan has their names alone; the classes travel to the workers when it is opened.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal
+
+from sqlext.dialect.type_parser import parse_type_text
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.types import LogicalType
+
+Kind = Literal["trigger", "evictor", "aggregate"]
+KINDS: tuple[Kind, ...] = ("trigger", "evictor", "aggregate")
+#: The hooks that a class must have. Others are asked for where they are needed: on_merge of a trigger, merge of an
+#: aggregate.
+HOOKS: Mapping[Kind, tuple[str, ...]] = {
+    "trigger": ("on_row", "on_event_time", "on_processing_time", "clear"),
+    "evictor": ("keep",),
+    "aggregate": ("zero", "add", "finish"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class UserFunction:
+    """A registered class.
+
+    Attributes:
+        returns: the type of an aggregate's results, None of the others.
+    """
+
+    kind: Kind
+    name: str
+    cls: Any
+    returns: LogicalType | None = None
+
+    @property
+    def implementation(self) -> str:
+        """The qualified name of its class: what a query's fingerprint knows of it."""
+        return f"{self.cls.__module__}.{self.cls.__qualname__}"
+
+    @property
+    def merges(self) -> bool:
+        """Whether it can make one state of those of several windows."""
+        return hasattr(self.cls, "on_merge" if self.kind == "trigger" else "merge")
+
+    def check_count(self, count: int) -> str | None:
+        """Return what is wrong with so many arguments, None if nothing is."""
+        least, most = _counts(self.cls.add, 2) if self.kind == "aggregate" else _counts(self.cls, 0)
+        if least <= count and (most is None or count <= most):
+            return None
+        wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
+        return f"`{self.name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {count}"
+
+
+@dataclass
+class UserFunctions:
+    """The registered classes of a session, by kind and name; names are compared as SQL compares those of functions."""
+
+    _known: dict[tuple[Kind, str], UserFunction] = field(default_factory=dict)
+
+    def register(self, kind: Kind, name: str, cls: Any) -> None:
+        """Register a class under a name; a second registration replaces the first.
+
+        Raises:
+            SqlExtError: FUNC-030 for a class without the hooks, FUNC-031 for a name that cannot be one, FUNC-032 for
+                an aggregate that does not say its type.
+        """
+        if not name.isidentifier():
+            raise SqlExtError("FUNC-031", f"'{name}' cannot be the name of a function", hint="letters, digits and _")
+        if not isinstance(cls, type):
+            raise SqlExtError("FUNC-030", f"{kind} `{name}` must be a class, this is {cls!r}")
+        missing = [hook for hook in HOOKS[kind] if not callable(getattr(cls, hook, None))]
+        if missing:
+            what = f"{cls.__qualname__} is no {kind}: it has no {', '.join(missing)}"
+            raise SqlExtError("FUNC-030", what, hint=f"a class with {', '.join(HOOKS[kind])}")
+        if kind == "aggregate":
+            _check_name(name)
+        returns = _returned(name, cls) if kind == "aggregate" else None
+        self._known[kind, name.upper()] = UserFunction(kind, name, cls, returns)
+
+    def find(self, kind: Kind, name: str) -> UserFunction | None:
+        """Return what is registered under a name, or None."""
+        return self._known.get((kind, name.upper()))
+
+    def require(self, kind: Kind, name: str, code: str) -> UserFunction:
+        """Return what is registered under a name.
+
+        Raises:
+            SqlExtError: under that code, with close matches, if nothing is.
+        """
+        found = self.find(kind, name)
+        if found is None:
+            hint = did_you_mean(name, self.names(kind)) or f"session.register_{kind}('{name}', a class)"
+            raise SqlExtError(code, f"there is no {kind} `{name}`", hint=hint)
+        return found
+
+    def names(self, *kinds: Kind) -> list[str]:
+        """Return the names of some kinds, of all without any."""
+        return sorted(f.name for (kind, _), f in self._known.items() if not kinds or kind in kinds)
+
+    def remove(self, name: str) -> bool:
+        """Forget all that is registered under a name; return whether anything was."""
+        keys = [key for key in self._known if key[1] == name.upper()]
+        for key in keys:
+            del self._known[key]
+        return bool(keys)
+
+    def copy(self) -> UserFunctions:
+        """Return a copy: what is registered there is not known here."""
+        return UserFunctions(dict(self._known))
+
+
+def imported(path: str) -> type:
+    """Return the class of an import path.
+
+    Raises:
+        SqlExtError: FUNC-034 if there is none.
+    """
+    module, _, name = path.rpartition(".")
+    try:
+        found = getattr(import_module(module), name)
+    except Exception as error:  # whatever the module raises
+        raise SqlExtError("FUNC-034", f"cannot import `{path}`: {type(error).__name__}: {error}") from error
+    if not isinstance(found, type):
+        raise SqlExtError("FUNC-034", f"`{path}` is no class")
+    return found
+
+
+def kind_of(cls: type) -> Kind:
+    """Return what a class is, by its hooks.
+
+    Raises:
+        SqlExtError: FUNC-030 if it is nothing, or several things.
+    """
+    found = [kind for kind in KINDS if all(callable(getattr(cls, hook, None)) for hook in HOOKS[kind])]
+    if len(found) == 1:
+        return found[0]
+    listed = "; ".join(f"{kind}: {', '.join(HOOKS[kind])}" for kind in KINDS)
+    what = f"both {' and '.join(found)}" if found else "no trigger, evictor or aggregate"
+    raise SqlExtError("FUNC-030", f"{cls.__qualname__} is {what}", hint=f"the hooks are {listed}")
+
+
+def _check_name(name: str) -> None:
+    from sqlext.analysis import functions  # a large table, which few sessions need here
+
+    if functions.find(name.upper()) is not None or functions.is_spark_function(name):
+        raise SqlExtError("FUNC-031", f"there is a built-in function `{name.upper()}`", hint="take another name")
+
+
+def _returned(name: str, cls: Any) -> LogicalType:
+    said = getattr(cls, "returns", None)
+    text = said.simpleString() if said is not None and hasattr(said, "simpleString") else said  # a type of PySpark
+    if not isinstance(text, str):
+        message = f"aggregate `{name}` does not say what it returns"
+        raise SqlExtError("FUNC-032", message, hint=f"class {cls.__name__}: returns = 'DOUBLE'")
+    try:
+        return parse_type_text(text, "spark")
+    except SqlExtError as error:
+        raise SqlExtError(
+            "FUNC-032", f"aggregate `{name}` returns '{text}', which is no type", hint=error.hint
+        ) from error
+
+
+def _counts(made: Callable[..., Any], skipped: int) -> tuple[int, int | None]:
+    """Return how many positional arguments a callable takes, least and most, behind the first ones."""
+    try:
+        parameters = list(inspect.signature(made).parameters.values())[skipped:]
+    except ValueError:  # a class of C
+        return 0, None
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    endless = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    return sum(p.default is p.empty for p in positional), None if endless else len(positional)
