@@ -7,7 +7,7 @@ the largest ``wm``: it moves when, and only when, a row without key says so, whi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -31,8 +31,9 @@ SET 'sqlext.clock' = '${CLOCK}';
 """
 #: Spark's default is 10 ms: many waiting queries would leave nothing to those that work.
 _SETTINGS = {"spark.sql.streaming.pollingDelay": "200ms", "spark.sql.shuffle.partitions": "1"}
-#: More would start more Python workers at once than can connect in time.
 _AT_A_TIME = 12
+#: A query's first micro-batch starts Python workers, which have seconds to connect, however much there is to do.
+_BEGIN_AT_A_TIME = 2
 JsonRow = dict[str, Any]
 
 
@@ -127,21 +128,28 @@ class SteppedQuery:
 
 def run_together(queries: Sequence[SteppedQuery]) -> None:
     """Run queries side by side, some at a time: a move of each, and wait for all."""
-    for first in range(0, len(queries), _AT_A_TIME):
-        _run_some(queries[first : first + _AT_A_TIME])
+    for some in _pieces(queries, _AT_A_TIME):
+        for few in _pieces(some, _BEGIN_AT_A_TIME):
+            for query in few:
+                _guarded(query, query.start)
+            _move(few, 0)
+        for number in range(1, max(len(q.moves) for q in some)):
+            _move(some, number)
+        for query in some:
+            query.stop()
 
 
-def _run_some(queries: Sequence[SteppedQuery]) -> None:
-    for query in queries:
-        _guarded(query, query.start)
-    for number in range(max((len(q.moves) for q in queries), default=0)):
-        active = [q for q in queries if number < len(q.moves) and q.failure is None]
-        for query in active:
-            _guarded(query, partial(query.put, query.moves[number]))
-        for query in active:
-            _guarded(query, query.settle)
-    for query in queries:
-        query.stop()
+def _move(queries: Sequence[SteppedQuery], number: int) -> None:
+    active = [q for q in queries if number < len(q.moves) and q.failure is None]
+    for query in active:
+        _guarded(query, partial(query.put, query.moves[number]))
+    for query in active:
+        _guarded(query, query.settle)
+
+
+def _pieces(queries: Sequence[SteppedQuery], size: int) -> Iterator[Sequence[SteppedQuery]]:
+    for first in range(0, len(queries), size):
+        yield queries[first : first + size]
 
 
 def rows_of(query: SteppedQuery) -> list[list[tuple[Any, ...]]]:

@@ -1,21 +1,24 @@
 """MongoDB Atlas Stream Processing, windows: tumbling, hopping, hopping with gaps, and time by the event.
 
-Windows by processing time, allowed lateness, dead letters and the idle timeout wait for the window operator.
+The idle timeout waits for the options of sources. Dead letters: ``test_001_flink_windows.py``.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-import sqlext
+from tests.stepped_queries import END_OF_TIME, TIMED, JsonRow, Move, SteppedQuery, rows_of, run_together, text_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from sqlext.execution.session import Session
 
 NOON = datetime(2024, 1, 1, 12)
@@ -78,7 +81,58 @@ def test_event_time_puts_all_seven_documents_into_the_first_window(session: Sess
     assert found == {(at(0), at(300)): 7, (at(300), at(600)): 3}
 
 
-def test_processing_time_windows_wait_for_the_window_operator(session: Session, tmp_path: Path) -> None:
-    with pytest.raises(sqlext.SqlExtError) as refused:
-        windowed(session, tmp_path / "in", SECONDS, "TUMBLE(TABLE documents, DESCRIPTOR(arrived), INTERVAL '5' MINUTE)")
-    assert refused.value.code == "LATER-402"
+TUMBLE_5 = """SELECT window_start, window_end, COUNT(*)
+FROM TABLE(TUMBLE(TABLE input, DESCRIPTOR(%s), INTERVAL '5' MINUTE))
+WHERE key IS NOT NULL GROUP BY window_start, window_end %s;"""
+# (event time, watermark, windows that are open then) in minutes after 12:00, of the table of the allowed lateness.
+# The page shows the windows that a document can still go to.
+BY_LATENESS = [
+    (0, 0, 1),
+    (1, 1, 1),
+    (3, 3, 1),
+    (2, 3, 1),
+    (4, 4, 1),
+    (1, 4, 1),
+    (5, 5, 2),
+    (6, 6, 2),
+    (4, 6, 2),
+    (7, 7, 1),
+]
+
+
+def document(minute: float) -> JsonRow:
+    return {"key": "d", "value": 1, "ts": text_of(at(60 * minute))}
+
+
+@pytest.fixture(scope="module")
+def stepped(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, SteppedQuery]:
+    """Run the page's tables, a document per micro-batch: by the clock, and with documents that come late."""
+    by_clock = [Move([document(event)], clock=at(60 * arrived)) for event, arrived in BY_WATERMARK]
+    by_clock.append(Move(clock=at(600)))
+    late = [Move([document(event)], watermark=at(60 * mark)) for event, mark, _ in BY_LATENESS]
+    late[0] = replace(late[0], clock=NOON)
+    late += [Move([document(4)]), Move(watermark=END_OF_TIME)]
+    scripts = {
+        "clock": (TUMBLE_5 % ("p", ""), by_clock),
+        "late": (TUMBLE_5 % ("ts", "EMIT AFTER WATERMARK ALLOW LATENESS '2' MINUTE"), late),
+    }
+    folder = tmp_path_factory.mktemp("atlas")
+    found = {n: SteppedQuery(spark, folder / n, TIMED + sql, moves) for n, (sql, moves) in scripts.items()}
+    run_together(list(found.values()))
+    return found
+
+
+def test_processing_time_puts_only_four_of_them_there(stepped: dict[str, SteppedQuery]) -> None:
+    first, second = (at(0), at(300), 4), (at(300), at(600), 6)
+    assert rows_of(stepped["clock"]) == [[], [], [], [], [first], [], [], [], [], [], [second]]
+
+
+def test_allowed_lateness_of_two_minutes(stepped: dict[str, SteppedQuery]) -> None:
+    panes = rows_of(stepped["late"])
+    outcomes = stepped["late"].outcomes
+    assert [o.state_rows for o in outcomes[:10]] == [n for _, _, n in BY_LATENESS]
+    # At 12:05 the six documents that have come; then the one of 12:04 that comes when it is 12:06.
+    assert panes == [[]] * 6 + [[(at(0), at(300), 6)], [], [(at(0), at(300), 7)], [], [], [(at(300), at(600), 3)]]
+    # The first window closed at 12:07: one more of 12:04 goes nowhere.
+    assert [o.dropped for o in outcomes] == [0] * 10 + [1, 0]
+    assert outcomes[-1].state_rows == 0

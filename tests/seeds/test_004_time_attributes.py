@@ -1,13 +1,12 @@
 """Apache Flink SQL, time attributes: every statement of the page.
 
-The page's queries count DISTINCT users in windows: refused until the window operator is there (LATER-403), so beside
-each of them runs the same query without DISTINCT. What becomes of a DataStream there is not on this page's SQL.
+The page's queries count DISTINCT users in windows. What becomes of a DataStream there is not on this page's SQL.
 """
 
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,11 @@ import sqlext
 from sqlext.execution.bounds import streaming_scans
 from sqlext.execution.offline import compile_source, new_state
 from sqlext.source import SourceText
+from tests.stepped_queries import Move, SteppedQuery, rows_of, run_together
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from sqlext.execution.session import Session
 
 FILES = "'connector' = 'filesystem', 'path' = '${IN}', 'format' = 'json'"
@@ -55,6 +57,7 @@ GROUP BY TUMBLE({0}, INTERVAL '10' MINUTE);
 
 ACTIONS = [("ann", "08:00:07"), ("bob", "08:09:59"), ("ann", "08:09:58"), ("ann", "08:10:00"), ("cid", "08:31:00")]
 PER_TEN_MINUTES = [("08:00", 3), ("08:10", 1), ("08:30", 1)]
+DISTINCT_USERS = [("08:00", 2), ("08:10", 1), ("08:30", 1)]
 
 OPTIONS = {
     "emit strategy": {"scan.watermark.emit.strategy": "on-event"},
@@ -141,16 +144,24 @@ def test_users_per_ten_minutes(session: Session, variables: dict[str, str], tabl
     [(ON_TIMESTAMP, "user_action_time"), (ON_TIMESTAMP_LTZ, "time_ltz")],
     ids=["timestamp", "timestamp_ltz"],
 )
-def test_distinct_users_wait_for_the_window_operator(offline: Session, table: str, column: str) -> None:
-    error = refusal(offline, table % FILES + USERS.format(column, "DISTINCT"))
-    assert error.code == "LATER-403"
-    assert "DISTINCT" in str(error)
+def test_distinct_users_per_ten_minutes(session: Session, variables: dict[str, str], table: str, column: str) -> None:
+    result = session.run(table % FILES + USERS.format(column, "DISTINCT"), variables)[-1]
+    expected = [(datetime.fromisoformat(f"2020-04-15 {start}"), n) for start, n in DISTINCT_USERS]
+    assert sorted(result.rows) == expected
 
 
-def test_processing_time_windows_wait_for_the_window_operator(offline: Session) -> None:
-    error = refusal(offline, PROCESSING_TIME % FILES + USERS.format("user_action_time", ""))
-    assert error.code == "LATER-402"
-    assert "processing time" in str(error)
+def test_distinct_users_by_processing_time(spark: SparkSession, tmp_path: Path) -> None:
+    clock = "SET 'sqlext.clock' = '${CLOCK}';"
+    script = PROCESSING_TIME % UNBOUNDED + clock + USERS.format("user_action_time", "DISTINCT")
+    eight = datetime(2020, 4, 15, 8)
+    moves = [
+        Move([{"user_name": name} for name in ("ann", "bob", "ann")], clock=eight + timedelta(minutes=3)),
+        Move([{"user_name": "ann"}], clock=eight + timedelta(minutes=9)),
+        Move(clock=eight + timedelta(minutes=10)),
+    ]
+    query = SteppedQuery(spark, tmp_path, script, moves)
+    run_together([query])
+    assert rows_of(query) == [[], [], [(eight, 2)]]
 
 
 # Introduction: what a time attribute is
