@@ -13,7 +13,6 @@ from __future__ import annotations
 
 LATER_AREAS: dict[str, int] = {
     "dedup": 5,
-    "emit": 4,
     "interval_join": 5,
     "match_recognize": 5,
     "over_agg": 5,
@@ -27,9 +26,6 @@ LATER_AREAS: dict[str, int] = {
 # Of an area that otherwise waits: these need nothing that is missing.
 READY: frozenset[str] = frozenset()
 
-_DISTINCT = "DISTINCT aggregates"
-_CUMULATE = "CUMULATE"
-_PROCTIME = "processing-time windows"
 _CHANGELOG = "changelogs between operators"
 _BEFORE_1970 = "rowtimes before 1970 (the watermark of Spark starts there)"
 _STREAM_JOIN = "joins of two streams"
@@ -37,19 +33,13 @@ _UNNEST = "UNNEST"
 
 LATER: dict[str, tuple[int, str]] = {
     "ddl/cast_rowtime_two": (5, _STREAM_JOIN),
-    "functions/aggregates_distinct": (4, _DISTINCT),
     "group_agg/cdc_passthrough": (5, _CHANGELOG),
     "group_agg/cdc_source": (5, _CHANGELOG),
-    "group_agg/count_distinct": (4, _DISTINCT),
     "group_agg/except": (5, _CHANGELOG),
     "group_agg/intersect": (5, _CHANGELOG),
     "group_agg/max_retract_two_level": (5, _CHANGELOG),
     "group_agg/to_changelog": (5, _CHANGELOG),
     "group_agg/two_level": (5, _CHANGELOG),
-    "legacy_window/proctime_session_bounded": (4, _PROCTIME),
-    "nexmark/q12": (4, _PROCTIME),
-    "nexmark/q15": (4, _DISTINCT),
-    "nexmark/q16": (4, _DISTINCT),
     "nexmark/q20": (5, _STREAM_JOIN),
     "nexmark/q3": (5, _STREAM_JOIN),
     "nexmark/q4": (5, _STREAM_JOIN),
@@ -74,20 +64,6 @@ LATER: dict[str, tuple[int, str]] = {
     "regular_join/using_natural": (5, _STREAM_JOIN),
     "statements/describe_joins": (5, _UNNEST),
     "tvf_agg/before_1970": (4, _BEFORE_1970),
-    "tvf_agg/count_distinct": (4, _DISTINCT),
-    "tvf_agg/cumulate_docs": (4, _CUMULATE),
-    "tvf_agg/cumulate_ltz_day": (4, _CUMULATE),
-    "tvf_agg/cumulate_named": (4, _CUMULATE),
-    "tvf_agg/cumulate_offset": (4, _CUMULATE),
-    "tvf_agg/cumulate_single_step": (4, _CUMULATE),
-    "tvf_agg/days_cumulate": (4, _CUMULATE),
-    "tvf_agg/distinct_agg_multi": (4, _DISTINCT),
-    "tvf_agg/filter_clause": (4, _DISTINCT),
-    "tvf_agg/proctime_window_bounded": (4, _PROCTIME),
-    "tvf_agg/session_agg_without_partition_key": (4, "SESSION grouped by other keys than its own"),
-    "tvf_agg/session_rows": (4, "SESSION without aggregation"),
-    "tvf_agg/statement_set": (4, _CUMULATE),
-    "tvf_agg/windowing_rows_cumulate": (4, _CUMULATE),
 }
 
 OURS: dict[str, str] = {
