@@ -92,12 +92,12 @@ class Run:
     """Runs an operator; ``cut`` is how many rows are worked on at once before the shuffle."""
 
     of: WindowSpecification
-    general: bool = False
+    least: int = 1
     cut: int = 1 << 18
     hooks: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.operator = WindowOperator(self.of, TYPES, **self.hooks, general=self.general)
+        self.operator = WindowOperator(self.of, TYPES, **self.hooks, least=self.least)
         self.saved = self.operator.encode(self.operator.empty())
         self.watermark: int | None = None
         self.now = 0

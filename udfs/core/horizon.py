@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlext.udfs.core.bucket_state import AFTER_ALL, BEFORE_ALL
-from sqlext.udfs.core.operators import Clock
+from sqlext.udfs.core.operators import Clock, Wakeup
 from sqlext.udfs.core.policy import Global, Policy
 from sqlext.udfs.core.trigger_tree import AfterWatermark, Never, WindowClose
 
@@ -59,6 +59,15 @@ def single_pane_horizon(policy: Policy) -> Horizon | None:
         return None
     early = 1 if policy.options.window_end == "last_ms" else 0
     return Horizon(policy.delay + policy.lateness - early, policy.lateness)
+
+
+def policy_wakeup(policy: Policy, deadlines: Wakeup) -> Wakeup:
+    """Return when to wake up: deadlines are of the watermark as the policy holds it back, or of the batch clock."""
+    event, processing = deadlines
+    if policy.processing_time:
+        # The windows end by the batch clock. At the end of input they are counted, not written (rule M14).
+        return Wakeup(None, min((t for t in (event, processing) if t is not None), default=None))
+    return Wakeup(None if event is None else min(event + policy.delay, Clock.END), processing)
 
 
 def _bounded(watermark: int | None, delay: int) -> int:

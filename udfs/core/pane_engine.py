@@ -11,6 +11,7 @@ from sqlext.udfs.core import pane_state
 from sqlext.udfs.core.arrow_numpy import taken, whole
 from sqlext.udfs.core.element_maker import Batch, ElementMaker
 from sqlext.udfs.core.groups import Groups, Ints
+from sqlext.udfs.core.horizon import policy_wakeup
 from sqlext.udfs.core.key_numbers import KeyNumbers
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.pane_state import PaneState, used_keys
@@ -78,12 +79,7 @@ class PaneEngine:
 
     def next_wakeup(self, state: PaneState) -> Wakeup:
         """Return when a window has something to do."""
-        event, processing = self._engine.wakeup(state.triggers)
-        policy = self._engine.policy
-        if policy.processing_time:
-            # The windows end by the batch clock. At the end of input they are counted, not written (rule M14).
-            event, processing = None, min((t for t in (event, processing) if t is not None), default=None)
-        return Wakeup(None if event is None else min(event + policy.delay, Clock.END), processing)
+        return policy_wakeup(self._engine.policy, self._engine.wakeup(state.triggers))
 
     def encode(self, state: PaneState) -> bytes:
         """Return a state as bytes."""

@@ -1,8 +1,10 @@
 """Windows as a bucket operator: rows into windows, partial results into state, panes out.
 
-There are two engines. Policies that give each key and window exactly one pane when the watermark passes it run on
-whole columns (one_pane_engine.py). Under all others the trigger engine decides, group by group, and only the
-aggregation is done on whole columns (pane_engine.py). Where both could run, they give the same panes.
+There are three engines; where several could run, they give the same panes. Each does more than the one before it.
+
+1. Each key and window has exactly one pane, when the watermark passes it: one_pane_engine.py, with shared slices.
+2. Triggers look at groups and windows do not merge: lane_engine.py decides on all groups at once.
+3. Everything else: pane_engine.py decides group by group, and only aggregates on whole columns.
 """
 
 from __future__ import annotations
@@ -17,6 +19,9 @@ from sqlext.udfs.core.conditions import PaneCondition
 from sqlext.udfs.core.element_maker import ElementMaker
 from sqlext.udfs.core.elements import Timing, timing_of
 from sqlext.udfs.core.horizon import single_pane_horizon
+from sqlext.udfs.core.lane_engine import LaneEngine
+from sqlext.udfs.core.lane_program import lane_program
+from sqlext.udfs.core.lane_state import LaneStates
 from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.pane_engine import PaneEngine
 from sqlext.udfs.core.pane_table import PaneTable
@@ -31,9 +36,10 @@ from sqlext.udfs.core.window_columns import Layout
 from sqlext.udfs.core.window_engine import WindowEngine
 from sqlext.udfs.core.window_evictors import Evictors
 from sqlext.udfs.core.window_pieces import GivenPieces, Pieces, SlicePieces, slicing_of
-from sqlext.udfs.core.window_specification import WindowSpecification, output_types
+from sqlext.udfs.core.window_specification import PANE_COLUMNS, WindowSpecification, output_types
 
 _BOUNDS = 2
+_ALONE = 3
 
 
 class Engine(Protocol):
@@ -66,7 +72,7 @@ class WindowOperator(BucketOperator[Any]):
         types: of the columns that go in.
         triggers: registered triggers, by name.
         evictors: registered evictors, by name.
-        general: whether the trigger engine decides also where it need not.
+        least: the number of the first engine that may run, as above.
 
     Raises:
         SqlExtError: FUNC-022 for aggregates that there are not.
@@ -80,11 +86,15 @@ class WindowOperator(BucketOperator[Any]):
         triggers: Triggers | None = None,
         evictors: Evictors | None = None,
         *,
-        general: bool = False,
+        least: int = 1,
     ) -> None:
         panes = PaneTable(output_types(specification, types), specification.keys)
-        engine = None if general else _one_pane(specification, types, panes)
-        self._engine = engine or _any_panes(specification, types, panes, triggers, evictors)
+        engine = _one_pane(specification, types, panes) if least == 1 else None
+        if engine is None:
+            policy = specification.policy
+            compiled = WindowEngine(policy, _conditions(policy), triggers, evictors)
+            engine = _any_panes(specification, types, panes, compiled, alone=least == _ALONE)
+        self._engine = engine
 
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return rows, or partial results of them; the bucket stays the last column."""
@@ -139,10 +149,19 @@ def _any_panes(
     of: WindowSpecification,
     types: Sequence[pa.DataType],
     panes: PaneTable,
-    triggers: Triggers | None,
-    evictors: Evictors | None,
+    engine: WindowEngine,
+    *,
+    alone: bool,
 ) -> Engine:
-    """Return the engine for any policy."""
+    """Return the engine for any policy.
+
+    Args:
+        of: what is computed.
+        types: of the columns that go in.
+        panes: makes the output.
+        engine: the compiled policy.
+        alone: whether groups are decided on one by one also where they need not.
+    """
     rules = _session_rules(of)
     timing: Timing = timing_of(of, slicing_of(of.policy.window), rules)
     # Lateness that is judged row by row needs the rows themselves.
@@ -150,8 +169,13 @@ def _any_panes(
     merging = timing.shared or isinstance(of.policy.window, Session)
     layout = Layout(of.keys, timing.columns, Aggregation(of.aggregates, types, places=merging))
     maker = ElementMaker(timing, layout, of.values, combines=combines, early=of.row is None)
-    engine = WindowEngine(of.policy, _conditions(of.policy), triggers, evictors)
-    return PaneEngine(engine, maker, panes, of.row)
+    root = None if alone else lane_program(engine.plan)
+    if root is None:
+        return PaneEngine(engine, maker, panes, of.row)
+    written = layout.aggregation.output_types if of.policy.mode == "RETRACTING" else ()
+    written = (*written, *(t for _, t in PANE_COLUMNS[:-1])) if written else ()
+    states = LaneStates(engine.plan, tuple(panes.key_types), layout.aggregation.partial_types, written)
+    return LaneEngine(engine.plan, root, maker, states, panes, of.row)
 
 
 def _conditions(policy: Policy) -> dict[str, PaneCondition]:

@@ -85,13 +85,13 @@ def _run(
     policy: Policy,
     aggregates: Sequence[Aggregate] = _UNORDERED,
     *,
-    general: bool = False,
+    least: int = 1,
     late: bool = False,
     cut: int = 100,
     given: bool = False,
 ) -> Run:
     gap = isinstance(policy.window, Session) and policy.window.gap is None
-    return Run(specification(policy, aggregates, late=late, gap=gap, given=given), general=general, cut=cut)
+    return Run(specification(policy, aggregates, late=late, gap=gap, given=given), least=least, cut=cut)
 
 
 def _sorted(out: list[Out]) -> list[Out]:
@@ -111,7 +111,7 @@ def test_both_engines_give_the_same_panes(
         policy = replace(policy, window=Tumble(5))
     assert single_pane_horizon(policy) is not None
     aggregates = _AGGREGATES if ordered else _UNORDERED
-    runs = [_run(policy, aggregates, general=g, late=late, cut=cut, given=given) for g in (False, True)]
+    runs = [_run(policy, aggregates, least=g, late=late, cut=cut, given=given) for g in (1, 3)]
     assert type(runs[0].operator._engine) is not type(runs[1].operator._engine)
     for batch in batches:
         rows = _windows_of(batch.rows, given=given)
@@ -181,11 +181,11 @@ def test_state_without_windows_is_small() -> None:
     assert len(run.saved) < size / 20
 
 
-@pytest.mark.parametrize("general", [False, True])
-def test_a_row_without_time_or_gap_is_refused(general: bool) -> None:
+@pytest.mark.parametrize("least", [1, 2, 3])
+def test_a_row_without_time_or_gap_is_refused(least: int) -> None:
     of = specification(Policy(Session(None), AfterWatermark()), _UNORDERED, gap=True)
     for place, code in ((TIME, "RUN-036"), (GAP, "RUN-037")):
-        run = Run(of, general=general)
+        run = Run(of, least=least)
         row = Row("a", 1, 1, gap=1)._replace(**{"ts" if place == TIME else "gap": None})
         with pytest.raises(SqlExtError) as refused:
             run.step([row], 0)

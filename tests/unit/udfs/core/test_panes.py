@@ -82,8 +82,10 @@ def _policies(draw: st.DrawFn, mode: str) -> Policy:
     )
 
 
-def _run(policy: Policy, cut: int = 100, *, late: bool = False, aggregates: Sequence[Aggregate] = _AGGREGATES) -> Run:
-    return Run(specification(policy, aggregates, late=late), general=True, cut=cut)
+def _run(
+    policy: Policy, cut: int = 100, *, late: bool = False, aggregates: Sequence[Aggregate] = _AGGREGATES, least: int = 2
+) -> Run:
+    return Run(specification(policy, aggregates, late=late), least=least, cut=cut)
 
 
 @settings(deadline=None, max_examples=200)
@@ -261,10 +263,10 @@ def test_a_pane_may_be_empty() -> None:
     assert out.results == ([], 0, None, None)
 
 
-@pytest.mark.parametrize("general", [False, True])
-def test_an_operator_travels_to_workers(general: bool) -> None:
+@pytest.mark.parametrize("least", [1, 2, 3])
+def test_an_operator_travels_to_workers(least: int) -> None:
     of = specification(Policy(Hop(10, 5), AfterWatermark()), _AGGREGATES)
-    made = pickle.loads(pickle.dumps(WindowOperator(of, TYPES, general=general)))
+    made = pickle.loads(pickle.dumps(WindowOperator(of, TYPES, least=least)))
     assert made.step(made.empty(), None, Clock(0)).out.num_rows == 0
 
 
