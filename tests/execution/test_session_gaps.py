@@ -61,3 +61,13 @@ def test_where_keeps_such_rows_out_of_legacy_sessions(workspace: Workspace) -> N
     workspace.put("0.csv", "a,20,0", "a,0,5")
     select = "SELECT k, COUNT(*) FROM events WHERE v > 0 GROUP BY k, SESSION(ts, v * INTERVAL '1' SECOND);"
     assert workspace.run(EVENTS, select)[-1].rows == [("a", 1)]
+
+
+def test_under_emit(events: Workspace) -> None:
+    """Early panes of a session, each with the bounds that it had then."""
+    select = """SELECT k, window_end, COUNT(*) AS n, PANE_TIMING() AS t
+    FROM TABLE(SESSION(TABLE events PARTITION BY k, DESCRIPTOR(ts), v * INTERVAL '1' SECOND))
+    GROUP BY k, window_start, window_end EMIT AFTER WATERMARK EARLY EVERY 2 ROWS;"""
+    rows = {(k, e.second, n, t) for k, e, n, t in events.run(EVENTS, select)[-1].rows}
+    assert {("a", 22, 3, "ON_TIME"), ("b", 3, 1, "ON_TIME"), ("b", 9, 2, "ON_TIME")} <= rows
+    assert ("a", 20, 2, "EARLY") in rows
