@@ -50,11 +50,13 @@ class Grouped:
 
     def aggregates(self) -> Iterator[Call]:
         """Yield its aggregates."""
+        yield from (c for c in self.calls() if is_aggregate(c, self.scope.mode))
+
+    def calls(self) -> Iterator[Call]:
+        """Yield what is called in its select list and its HAVING."""
         having = [self.select.having] if self.select.having is not None else []
         for expr in (*self.expressions, *having):
-            for part in own_parts(expr):
-                if isinstance(part, Call) and is_aggregate(part, self.scope.mode):
-                    yield part
+            yield from (p for p in own_parts(expr) if isinstance(p, Call))
 
 
 def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
@@ -90,8 +92,9 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
     if not why:
         return None
     given = spec is not None and _is_given(grouped)
+    asked = set(_of_panes(grouped)) - {"ROW_KIND()"}
     return Firing(
-        policy,
+        replace(policy, keep_index=bool(asked)),
         given,
         tuple(dict.fromkeys(why)),
         panes=_panes(policy, grouped),
@@ -128,10 +131,7 @@ def _has_state(node: nodes.PlanNode) -> bool:
 
 
 def _of_panes(grouped: Grouped) -> Iterator[str]:
-    for expr in grouped.expressions:
-        for part in own_parts(expr):
-            if isinstance(part, Call) and part.function in PANE_COLUMNS:
-                yield f"{part.function}()"
+    yield from (f"{call.function}()" for call in grouped.calls() if call.function in PANE_COLUMNS)
 
 
 def _panes(policy: Policy, grouped: Grouped) -> Literal["one", "each", "last"]:
