@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 from tests.stepped_queries import END_OF_TIME, EPOCH, JsonRow, Move, SteppedQuery, text_of
 
 from .clauses import Tree
-from .spark_text import script, shift
+from .spark_text import by_clock, script, shift
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -51,7 +51,8 @@ class CaseQuery(SteppedQuery):
     def _row(self, element: Tree, case: Tree) -> JsonRow:
         key, value = element["key"], element["value"]
         gap = _gap(case.get("assigner", {}).get("gap_rule"), key, value)
-        return {"key": key, "value": value, "ts": text_of((element.get("ts") or 0) + self.shift), "gap": gap}
+        time = 0 if by_clock(case) else element.get("ts") or 0
+        return {"key": key, "value": value, "ts": text_of(time + self.shift), "gap": gap}
 
 
 def _gap(rule: Tree | None, key: str, value: Any) -> int | None:

@@ -26,12 +26,13 @@ def unsayable(case: Tree) -> str | None:
     if case["name"] in exceptions.FLINK:
         return exceptions.FLINK[case["name"]]
     steps = case["steps"]
-    if any(abs(n) > _YEARS for step in steps for n in _numbers([step.get("to"), step.get("ts")])):
+    times = ("to",) if by_clock(case) else ("to", "ts")
+    if any(abs(n) > _YEARS for step in steps for n in _numbers([step.get(t) for t in times])):
         return "its times are outside of the years that Spark knows"
     if not _is_global(case):
         return None
     if any(step["op"] == "watermark" and step["to"] != "MAX" and step["expected"] for step in steps):
-        return "a GROUP BY without window has no watermark"
+        return "a GROUP BY without window has no watermark on Spark"
     if any(step["op"] == "watermark" and step["expected"] for step in steps):
         return "the end of time of a GROUP BY without window is the end of its input, and this input has none"
     return None
@@ -65,6 +66,11 @@ def _numbers(of: Any) -> Iterator[int]:
         yield of
 
 
+def by_clock(case: Tree) -> bool:
+    """Return whether a case's windows are of processing time: then its rows have no time that counts."""
+    return bool(_of(case)["type"].endswith("_processing"))
+
+
 def _of(case: Tree) -> Tree:
     return dict(case.get("window_fn") or case["assigner"])
 
@@ -76,7 +82,7 @@ def _is_global(case: Tree) -> bool:
 def _window(case: Tree) -> str | None:
     """Return a case's window function; None for a GROUP BY without window."""
     of = _of(case)
-    kind, time = of["type"], "p" if of["type"].endswith("_processing") else "ts"
+    kind, time = of["type"], "p" if by_clock(case) else "ts"
     offset = f", {_ms(of['offset'])}" if of.get("offset") else ""
     rows = f"TABLE input, DESCRIPTOR({time})"
     if kind.startswith("global"):

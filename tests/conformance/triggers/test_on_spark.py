@@ -26,8 +26,11 @@ Runs = dict[str, CaseQuery]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give ``spark_beam`` and ``spark_flink`` the chosen cases of their form."""
+    """Give ``spark_beam`` and ``spark_flink`` the chosen cases of their form, ``not_on_spark`` those that are none."""
     cases = sorted(trigger_cases(metafunc.config), key=lambda case: str(case["name"]))
+    if "not_on_spark" in metafunc.fixturenames:
+        others = [c for c in cases if unsayable(c) is not None]
+        metafunc.parametrize("not_on_spark", others, ids=[c["name"] for c in others])
     for fixture, mark in (("spark_beam", "window_fn"), ("spark_flink", "assigner")):
         if fixture in metafunc.fixturenames:
             chosen = _third([c for c in cases if mark in c])
@@ -80,6 +83,11 @@ def test_flink(spark_flink: Tree, runs: Runs) -> None:
             assert outcome.state_rows == 0, where
     late = [row for step in spark_flink["steps"] for row in step.get("late_side_output", [])]
     assert _sorted(map(str, run.late())) == _sorted(map(str, late))
+
+
+def test_not_on_spark(not_on_spark: Tree) -> None:
+    """Say why a case cannot be run there."""
+    pytest.skip(str(unsayable(not_on_spark)))
 
 
 def _finished(run: CaseQuery) -> CaseQuery:

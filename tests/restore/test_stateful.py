@@ -1,0 +1,131 @@
+"""A query with EMIT gives the same panes however often it is stopped, killed, or given other partitions."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from deltalake import DeltaTable
+
+from sqlext import SqlExtError
+from tests.stepped_queries import SteppedQuery, run_together
+
+from .stateful_job import EMIT, MOVES, SCRIPT
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_REPOSITORY = Path(__file__).parents[2]
+_JOB = "tests.restore.stateful_job"
+
+
+def panes(folder: Path) -> list[tuple[Any, ...]]:
+    """Return what a query has written."""
+    rows = DeltaTable(folder / "out").to_pyarrow_table().to_pylist()
+    return sorted(tuple(map(str, row.values())) for row in rows)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> SteppedQuery:
+    """Run the query without a stop."""
+    query = SteppedQuery(spark, tmp_path_factory.mktemp("undisturbed"), SCRIPT, MOVES)
+    run_together([query])
+    if query.failure is not None:
+        raise query.failure
+    return query
+
+
+def test_what_it_gives(undisturbed: SteppedQuery) -> None:
+    """All kinds of panes."""
+    found = [(key, start[17:19], *rest) for key, start, *rest in panes(undisturbed.folder)]
+    assert found == [
+        ("a", "00", "0", "EARLY", "2", "2", "1"),
+        ("a", "00", "1", "EARLY", "3", "4", "2"),
+        ("a", "00", "2", "ON_TIME", "4", "7", "3"),
+        ("a", "00", "3", "LATE", "5", "9", "3"),
+        ("a", "10", "0", "EARLY", "1", "7", "1"),
+        ("a", "10", "1", "ON_TIME", "1", "7", "1"),
+        ("a", "30", "0", "ON_TIME", "1", "4", "1"),
+        ("b", "00", "0", "EARLY", "1", "5", "1"),
+        ("b", "00", "1", "ON_TIME", "1", "5", "1"),
+        ("b", "00", "2", "LATE", "2", "11", "2"),
+        ("b", "10", "0", "ON_TIME", "1", "9", "1"),
+        ("c", "10", "0", "EARLY", "1", "8", "1"),
+        ("c", "10", "1", "ON_TIME", "1", "8", "1"),
+    ]
+
+
+def test_state_goes_away(undisturbed: SteppedQuery) -> None:
+    """Counted where the watermark has moved: between, only buckets to which rows have come say how much they hold."""
+    outcomes = undisturbed.outcomes
+    assert [outcomes[i].state_rows for i in (0, 2, 5, 7)] == [2, 4, 0, 0]
+    assert [o.dropped for o in outcomes] == [0, 0, 0, 0, 0, 0, 1, 0]
+
+
+def test_stopped_and_restarted_with_other_partitions(
+    spark: SparkSession, undisturbed: SteppedQuery, tmp_path: Path
+) -> None:
+    for partitions, part in (("1", MOVES[:2]), ("3", MOVES[2:5]), ("2", MOVES[5:])):
+        query = SteppedQuery(spark, tmp_path, SCRIPT, part)
+        query.start({"spark.sql.shuffle.partitions": partitions})
+        for move in part:
+            query.put(move)
+            query.settle()
+        query.stop()
+    assert panes(tmp_path) == panes(undisturbed.folder)
+    assert query.outcomes[-1].state_rows == 0
+
+
+@pytest.mark.parametrize("settled", [1, 3])
+def test_killed(spark: SparkSession, undisturbed: SteppedQuery, tmp_path: Path, settled: int) -> None:
+    """Killed when the next rows were there and not yet worked off, or just then."""
+    command = [sys.executable, "-m", _JOB, str(tmp_path), str(settled)]
+    job = subprocess.run(
+        command, cwd=_REPOSITORY, capture_output=True, text=True, start_new_session=True, timeout=400, check=False
+    )
+    assert job.returncode == -signal.SIGKILL, job.stderr
+    query = SteppedQuery(spark, tmp_path, SCRIPT, MOVES[settled + 1 :])
+    query.start()
+    query.settle()
+    for move in query.moves:
+        query.put(move)
+        query.settle()
+    query.stop()
+    assert panes(tmp_path) == panes(undisturbed.folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        (EMIT, EMIT.replace("2 ROWS", "3 ROWS"), "EMIT was"),
+        (EMIT, f"{EMIT} DISCARDING", "EMIT was"),
+        (EMIT, EMIT.replace("LATENESS '5'", "LATENESS '6'"), "EMIT was"),
+        ("SUM(`value`),", "MAX(`value`),", "SELECT was"),
+        ("PANE_TIMING(), COUNT(*)", "PANE_TIMING(), COUNT(*) + COUNT(`value`) - COUNT(`value`)", "SELECT was"),
+    ],
+    ids=["trigger", "mode", "lateness", "other aggregate", "one more aggregate"],
+)
+def test_a_changed_query_is_refused(
+    spark: SparkSession, undisturbed: SteppedQuery, old: str, new: str, named: str
+) -> None:
+    before = panes(undisturbed.folder)
+    assert old in SCRIPT
+    changed = SteppedQuery(spark, undisturbed.folder, SCRIPT.replace(old, new), [])
+    with pytest.raises(SqlExtError) as refused:
+        changed.start()
+    assert refused.value.code == "RUN-020"
+    assert named in refused.value.message
+    assert panes(undisturbed.folder) == before
+
+
+def test_the_same_query_is_not(spark: SparkSession, undisturbed: SteppedQuery) -> None:
+    """Words that mean the same are no change."""
+    same = SCRIPT.replace(EMIT, EMIT.replace("'5' SECOND", "5s").replace("EVERY 1 ROWS", "EVERY 1 ROW"))
+    query = SteppedQuery(spark, undisturbed.folder, same, [])
+    query.start()
+    assert query.query.is_active
+    query.stop()
