@@ -16,7 +16,7 @@ from sqlext.connectors.conversions import instant_to_wall
 from sqlext.dialect.emit.nodes import CaseTrigger
 from sqlext.dialect.expression_nodes import Call, Expr, Node
 from sqlext.plan import nodes
-from sqlext.plan.columns import Part
+from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import Firing
 from sqlext.rewrite.accumulators import Accumulators
 from sqlext.rewrite.columns import instant
@@ -27,6 +27,7 @@ from sqlext.rewrite.grouping_sets import SET, Sets, sets_of
 from sqlext.rewrite.late_rows import late_column, or_late, row_struct, unless_late
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import OperatorView, SqlView, TagView
+from sqlext.udfs.core.policy import KeepTime
 from sqlext.udfs.core.policy_json import policy_to_json
 
 if TYPE_CHECKING:
@@ -214,11 +215,19 @@ class StatefulSql:
             window = self._window()
             return [("start", f"unix_millis({window}.start)"), ("end", f"unix_millis({window}.end)")]
         times = []
-        if self.assign is not None and self.assign.time.part is not Part.PROCTIME:
-            times.append(("time", f"unix_millis({instant(self.assign.time)})"))
+        time = self.assign.time if self.assign is not None else self._age()
+        if time is not None and time.part is not Part.PROCTIME:
+            times.append(("time", f"unix_millis({instant(time)})"))
         if self.firing.gap is not None:
             times.append(("gap", identifier(self.firing.gap)))
         return times
+
+    def _age(self) -> PlanColumn | None:
+        """Return the rowtime that ``KEEP LAST <duration>`` goes by where there is no window."""
+        if not isinstance(self.firing.policy.evictor, KeepTime):
+            return None
+        columns = (c for r in self.node.scope.relations for c in r.columns)
+        return next((c for c in columns if c.is_rowtime), None)
 
     def _below(self) -> str:
         """Return the rows: without their windows, where the operator gives them these itself."""
