@@ -15,7 +15,7 @@ from sqlext.udfs.core.horizon import policy_wakeup
 from sqlext.udfs.core.lane_firing import LaneFiring, LanePanes, initial_slots
 from sqlext.udfs.core.lane_nodes import LaneNode
 from sqlext.udfs.core.lane_state import LaneState, LaneStates
-from sqlext.udfs.core.lane_step import LaneTimes, Touched, moment, touched
+from sqlext.udfs.core.lane_step import LaneTimes, Touched, moment, only_in, touched
 from sqlext.udfs.core.lanes import Lanes
 from sqlext.udfs.core.moment import MAX
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
@@ -95,7 +95,7 @@ class LaneEngine:
     def _closed(self, of: Touched) -> Ints:
         """Return the elements that come to closed groups only."""
         closed = of.groups.lanes.closed[of.into]
-        return np.setdiff1d(of.element[closed], of.element[~closed])
+        return only_in(of.element[closed], of.element[~closed]) if closed.any() else np.zeros(0, np.int64)
 
     def _contents(self, of: Touched, batch: Batch | None) -> Columns:
         """Return what each group holds with what has come, and behind them what none holds."""
@@ -146,8 +146,7 @@ class LaneEngine:
 
     def _written(self, groups: LaneState) -> WrittenRows:
         """Return what was written of groups before this step."""
-        index = groups.written[len(self._aggregation.output_types)]
-        there = np.flatnonzero(index.is_valid().to_numpy(zero_copy_only=False))
+        there = np.flatnonzero(_there(groups.written[len(self._aggregation.output_types)]))
         start, end = groups.start[there], groups.lanes.end[there]
         return WrittenRows(there, start, end, [taken(c, there) for c in groups.written])
 
@@ -166,21 +165,32 @@ class LaneEngine:
     def _after(self, of: Touched, contents: Columns, written: Columns, firing: LaneFiring, arrived: int) -> LaneState:
         """Return the groups that stay, with what they hold now."""
         groups, g = of.groups, of.groups.lanes
-        stays = np.flatnonzero(~g.gone & ~self._forgotten(g))
+        stays = np.flatnonzero(~g.gone & ~self._forgotten(g, written))
         partials = [taken(c, np.where(g.held, np.arange(len(g)), len(g))) for c in contents]
         if self._retracting:
             written = [taken(c, np.where(g.closed, -1, np.arange(len(g)))) for c in written]
         made = LaneState(groups.keys, groups.start, firing.event(), firing.processing(), g, partials, written, arrived)
         return of.rest.and_(made.take(stays))
 
-    def _forgotten(self, g: Lanes) -> Bools:
-        """Return which groups without window are as good as ones that have not begun (``Policy.keep_index``)."""
+    def _forgotten(self, g: Lanes, written: Columns) -> Bools:
+        """Return which groups without window are as good as ones that have not begun (``Policy.keep_index``).
+
+        Those of which a row was written that is to be taken back begin anew, but stay.
+        """
         if self._plan.policy.keep_index:
             return np.zeros(len(g), np.bool_)
         forgotten = (g.end == MAX) & ~g.held & ~g.closed & (g.bits == 0)
         for slot, initial in zip(g.slots, initial_slots(self._plan.program.initial), strict=True):
             forgotten &= slot == initial
+        for column in (g.index, g.spec, g.flags):
+            column[forgotten] = 0
+        if self._retracting:
+            forgotten &= ~_there(written[len(self._aggregation.output_types)])
         return np.asarray(forgotten)
+
+
+def _there(column: pa.Array) -> Bools:
+    return np.asarray(column.is_valid().to_numpy(zero_copy_only=False))
 
 
 def _pane_columns(panes: list[LanePanes], ends: Ints) -> Columns:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.accumulator import Types
-from sqlext.udfs.core.arrow_numpy import integers, taken, whole
+from sqlext.udfs.core.arrow_numpy import taken, whole
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints
 from sqlext.udfs.core.lane_firing import initial_slots
@@ -118,7 +118,8 @@ class LaneStates:
         """Return a state as bytes."""
         g = state.lanes
         numbers = [state.start, state.event, state.processing, *g.numbers(), *g.slots]
-        columns = [*state.keys, *state.partials, *state.written, *map(pa.array, numbers), pa.array(g.held)]
+        narrow = [_narrow(n) for n in numbers]
+        columns = [*state.keys, *state.partials, *state.written, *narrow, pa.array(g.held)]
         facts = {"version": _VERSION, "arrived": state.arrived}
         return encode_state(table_of(columns).replace_schema_metadata({_FACTS: json.dumps(facts)}))
 
@@ -138,13 +139,27 @@ class LaneStates:
             )
         columns = iter(whole(c) for c in table.columns)
         keys, partials, written = ([next(columns) for _ in types] for types in self._types)
-        start, event, processing = (integers(next(columns)) for _ in range(3))
-        # What triggers know is written to where it lies, so it is copied.
-        end, flags, index, spec, rows, bits = (integers(next(columns)).copy() for _ in range(_LANE_COLUMNS))
-        slots = [integers(next(columns)).copy() for _ in self._initial]
+        start, event, processing = (_wide(next(columns)) for _ in range(3))
+        end, flags, index, spec, rows, bits = (_wide(next(columns)) for _ in range(_LANE_COLUMNS))
+        slots = [_wide(next(columns)) for _ in self._initial]
         held: Bools = np.array(next(columns).to_numpy(zero_copy_only=False), np.bool_)
         lanes = Lanes(end, flags, index, spec, rows, bits, slots, held, np.zeros(len(start), np.bool_))
         return LaneState(keys, start, event, processing, lanes, partials, written, facts["arrived"])
+
+
+def _narrow(numbers: Ints) -> pa.Array:
+    """Return a column of numbers in the least space: most are small, or all the same."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return pa.DictionaryArray.from_arrays(np.zeros(len(numbers), np.int8), numbers[:1])
+    limits = np.iinfo(np.int32)
+    small = len(numbers) > 0 and int(numbers.min()) >= limits.min and int(numbers.max()) <= limits.max
+    return pa.array(numbers.astype(np.int32) if small else numbers)
+
+
+def _wide(column: pa.Array) -> Ints:
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return np.array(column.to_numpy(), np.int64)
 
 
 def _taken(columns: list[pa.Array], places: Ints) -> list[pa.Array]:

@@ -129,8 +129,18 @@ def _windows(
     own = plan.moment()
     own.watermark = times.before
     late: Bools = late_by_own_window(windows, own, plan.lateness)
-    lost = np.setdiff1d(windows.element[late], windows.element[~late])
+    if not late.any():
+        return windows, _NOTHING, keys
+    lost = only_in(windows.element[late], windows.element[~late])
     return windows.only(np.flatnonzero(~late)), lost, keys
+
+
+def only_in(some: Ints, others: Ints) -> Ints:
+    """Return which small numbers are among some and not among others, ascending."""
+    there = np.zeros(int(some.max(initial=-1)) + 1, np.bool_)
+    there[some] = True
+    there[others[others < len(there)]] = False
+    return np.flatnonzero(there)
 
 
 def _held_back(watermark: int | None, delay: int) -> int:

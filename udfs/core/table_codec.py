@@ -23,7 +23,7 @@ def encode_state(table: pa.Table) -> bytes:
     Raises:
         SqlExtError: RUN-032 if it is larger than Spark can keep in one value.
     """
-    data = _HEADER + encode_rows(table)
+    data = _encoded(table, _HEADER)
     if len(data) > LIMIT_BYTES:
         raise SqlExtError(
             "RUN-032",
@@ -58,13 +58,18 @@ def decode_state(data: bytes) -> pa.Table:
 
 def encode_rows(table: pa.Table) -> bytes:
     """Return a table's columns as bytes."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table.combine_chunks())
-    return bytes(sink.getvalue())
+    return _encoded(table, b"")
 
 
 def decode_rows(data: bytes | memoryview) -> pa.Table:
     """Return the table that ``encode_rows`` wrote, on the same memory."""
     with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
         return reader.read_all()
+
+
+def _encoded(table: pa.Table, header: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    sink.write(header)
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return bytes(sink.getvalue())
