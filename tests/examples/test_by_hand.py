@@ -93,8 +93,73 @@ def batch_customers() -> Rows:
     return sorted(rows, key=lambda row: -row[2])[:2]
 
 
+def bills() -> Rows:
+    rows: Rows = []
+    for (customer,), orders in grouped(ORDERS, lambda o: (o.customer,)).items():
+        early = [orders[:n] for n in range(3, len(orders) + 1, 3)]
+        rows += [(customer, len(g), total(g), pane, "EARLY") for pane, g in enumerate(early)]
+        rows.append((customer, len(orders), total(orders), len(early), "ON_TIME"))
+    return rows
+
+
+def packets() -> Rows:
+    rows: Rows = []
+    for (customer,), orders in grouped(ORDERS, lambda o: (o.customer,)).items():
+        cut = [orders[n : n + 3] for n in range(0, len(orders), 3)]
+        timings = ["EARLY" if len(g) == 3 else "ON_TIME" for g in cut]
+        rows += [(customer, len(g), total(g), pane, timings[pane]) for pane, g in enumerate(cut)]
+    return rows
+
+
+def quarters() -> Rows:
+    rows: Rows = []
+    begin = start(ORDERS[0], 15)
+    for minutes in (5, 10, 15):
+        end = begin + timedelta(minutes=minutes)
+        g = [o for o in ORDERS if begin <= o.ts < end]
+        items, amounts = {o.item for o in g if o.amount > 4}, {o.amount for o in g}
+        rows.append((begin, end, len(g), len({o.customer for o in g}), len(items), sum(amounts)))
+    return rows
+
+
+def buyers() -> Rows:
+    groups = grouped(ORDERS, lambda o: (o.item, start(o, 10)))
+    return [(*k, len({o.customer for o in g})) for k, g in groups.items()]
+
+
 def copied(most: int) -> Rows:
     return [(o.order_id, o.item, f"{o.amount:.2f}", o.ts) for o in ORDERS if o.order_id <= most]
+
+
+def per_item() -> dict[tuple[Any, ...], list[Order]]:
+    return grouped(ORDERS, lambda o: (o.item, start(o, 10)))
+
+
+def panes() -> Rows:
+    """A pane for each second order, and one at the end of the window if an order is left."""
+    pairs = [(k, i, g[2 * i : 2 * i + 2]) for k, g in per_item().items() for i in range((len(g) + 1) // 2)]
+    return [
+        (*k, i, "EARLY" if len(two) == 2 else "ON_TIME", len(two) == 1, len(two), total(two)) for k, i, two in pairs
+    ]
+
+
+def changes() -> Rows:
+    rows: Rows = []
+    for k, g in per_item().items():
+        counts = [*range(2, len(g), 2), len(g)]
+        rows += [("+U" if i else "+I", *k, n) for i, n in enumerate(counts)]
+        rows += [("-U", *k, n) for n in counts[:-1]]
+    return rows
+
+
+def carts() -> Rows:
+    gap, rows = timedelta(minutes=2), list[list[Any]]()
+    for order in sorted(ORDERS, key=lambda o: (o.customer, o.ts)):
+        if rows and rows[-1][0] == order.customer and order.ts <= rows[-1][2]:
+            rows[-1][2:] = [order.ts + gap, rows[-1][3] + 1]
+        else:
+            rows.append([order.customer, order.ts, order.ts + gap, 1])
+    return [tuple(row) for row in rows]
 
 
 EXPECTED: dict[tuple[str, int], Rows] = {
@@ -116,6 +181,14 @@ EXPECTED: dict[tuple[str, int], Rows] = {
     ("31_batch", 1): batch_customers(),
     ("31_batch", 2): [(o.order_id, o.item) for o in sorted(ORDERS, key=lambda o: (-o.amount, o.order_id))[:3]],
     ("33_distinct", 0): sorted({(o.customer, o.item) for o in ORDERS if o.amount < 8}),
+    ("37_early_results", 1): [(*k, len(g), total(g)) for k, g in per_item().items()],
+    ("37_early_results", 2): panes(),
+    ("38_changelog", 1): changes(),
+    ("38_changelog", 2): carts(),
+    ("41_emit_triggers", 0): bills(),
+    ("41_emit_triggers", 1): packets(),
+    ("42_cumulate_distinct", 0): quarters(),
+    ("42_cumulate_distinct", 1): buyers(),
 }
 
 
