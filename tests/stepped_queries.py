@@ -34,6 +34,7 @@ _SETTINGS = {"spark.sql.streaming.pollingDelay": "200ms", "spark.sql.shuffle.par
 _AT_A_TIME = 12
 #: A query's first micro-batch starts Python workers, which have seconds to connect, however much there is to do.
 _BEGIN_AT_A_TIME = 2
+_NO_WORKER, _TRIES = "Python worker failed to connect back", 3
 JsonRow = dict[str, Any]
 
 
@@ -130,13 +131,24 @@ def run_together(queries: Sequence[SteppedQuery]) -> None:
     """Run queries side by side, some at a time: a move of each, and wait for all."""
     for some in _pieces(queries, _AT_A_TIME):
         for few in _pieces(some, _BEGIN_AT_A_TIME):
-            for query in few:
-                _guarded(query, query.start)
-            _move(few, 0)
+            _begin(few)
         for number in range(1, max(len(q.moves) for q in some)):
             _move(some, number)
         for query in some:
             query.stop()
+
+
+def _begin(queries: Sequence[SteppedQuery]) -> None:
+    """Start queries and make their first move, again where the machine was too busy to start Python in time."""
+    for query in queries:
+        _guarded(query, query.start)
+    _move(queries, 0)
+    for query in queries:
+        for _ in range(_TRIES):
+            if _NO_WORKER in str(query.failure):
+                query.failure = None
+                _guarded(query, query.start)
+                _guarded(query, query.settle)
 
 
 def _move(queries: Sequence[SteppedQuery], number: int) -> None:

@@ -53,6 +53,7 @@ FROM ({SUMS}) GROUP BY window_start, window_end"""
 ROWS = [row("a", 1, 1, 3000), row("b", 2, 2, 1000), row("a", 3, 4, 1000), row("a", 4, 6.5, 1000)]
 ALL = [Move(ROWS, clock=START), Move(watermark=END_OF_TIME)]
 FOUR = [Move([row("a", v, v) for v in pair], clock=START) for pair in ((1, 2), (3, 4), (5, 6))]
+OLD = [Move([row("a", 1, 1), row("a", 2, 4)], clock=START), Move([row("a", 3, 3.5), row("a", 4, 2.001)])]
 PRICES = [Move([row("a", v, s) for v, s in ((1, 0), (2, 1), (9, 2), (3, 3), (10, 4))], clock=START)]
 LATENESS = [
     Move([row("a", 1, 1)], clock=START),
@@ -81,6 +82,7 @@ SCRIPTS = {
     "count window": (f"{LISTED} EMIT EVERY 2 ROWS KEEP LAST 4 ROWS", FOUR),
     "count evictor after": (f"{LISTED} EMIT EVERY 2 ROWS KEEP LAST 1 ROWS AFTER FIRING", FOUR),
     "time evictor": (over(TUMBLE, "COLLECT_LIST(`value`)", "EMIT DEFAULT KEEP LAST '2' SECOND"), PRICES + END),
+    "time evictor of no window": (f"{LISTED} EMIT EVERY 2 ROWS KEEP LAST '2' SECOND AFTER FIRING", OLD),
     "delta evictor": (over(TUMBLE, "COLLECT_LIST(`value`)", "EMIT DEFAULT KEEP DELTA OF (`value`) < 5"), PRICES + END),
     "delta trigger": (f"{LISTED} EMIT AFTER ABS DELTA OF (`value`) > 5 DISCARDING", PRICES),
     "trigger of a condition": (f"{LISTED} EMIT CASE WHEN `value` > 8 THEN FIRE AND PURGE ELSE CONTINUE END", PRICES),
@@ -135,6 +137,7 @@ PANES = {
     "count evictor after": [[([1, 2],)], [([2, 3, 4],)], [([4, 5, 6],)]],
     # Rows of more than 2 s before the newest go, as those of exactly 2 s do.
     "time evictor": [[], [("a", at(0), at(5), [3, 10])]],
+    "time evictor of no window": [[([1, 2],)], [([2, 3, 4],)]],
     "delta evictor": [[], [("a", at(0), at(5), [9, 10])]],
     # From 1 to 9; from 9 to 3; from 3 to 10.
     "delta trigger": [[([1, 2, 9],), ([10],), ([3],)]],
