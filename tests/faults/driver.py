@@ -3,6 +3,7 @@
 usage: driver.py FOLDER SCRIPT MOMENT:NTH, where MOMENT is
     before-commit    the sink is about to take a batch
     after-commit     the sink has taken a batch, Spark's own commit log does not know
+    between-sinks    the sink has taken a batch, that of its late rows has not
     heartbeat        the data is through, the row that ends the input is about to be put
     before-finish    every row is written, a sink is about to come to its end
     after-finish     a sink has come to its end, its query is not marked as finished
@@ -24,11 +25,13 @@ from sqlext.execution.batches import BatchWriter
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.local_spark import local_spark
 from sqlext.execution.sink_delta import DeltaSink
+from sqlext.execution.sink_late import LateSink
 
 #: moment -> the function that it belongs to, and whether it is before or after it.
 MOMENTS: dict[str, tuple[type, str, bool]] = {
     "before-commit": (BatchWriter, "__call__", True),
     "after-commit": (BatchWriter, "__call__", False),
+    "between-sinks": (LateSink, "write_late", True),
     "heartbeat": (QueryHome, "write_heartbeat", True),
     "before-finish": (DeltaSink, "finish", True),
     "after-finish": (QueryHome, "finish", True),
