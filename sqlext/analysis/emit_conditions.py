@@ -1,6 +1,7 @@
 """The condition of ``EMIT WHEN (...)`` as JSON that an operator can work out row by row.
 
 Comparisons, AND, OR, NOT and arithmetic over COUNT, SUM, AVG, MIN, MAX of the rows' numbers, and number literals.
+Timestamps and intervals count in milliseconds.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from sqlext.analysis.intervals import interval_millis
 from sqlext.dialect import expression_nodes as e
 from sqlext.errors import SqlExtError
 
@@ -37,6 +39,8 @@ def condition_json(condition: e.Expr, number: Callable[[e.Node], int]) -> tuple[
             return plain(node.operand)
         if isinstance(node, e.Literal) and node.kind == "NUMBER":
             return float(node.value)
+        if isinstance(node, e.Interval) and (millis := interval_millis(node)) is not None:
+            return float(millis)
         if isinstance(node, e.Unary) and node.op in ("-", "+", "NOT"):
             return [node.op, plain(node.operand)]
         if isinstance(node, e.Binary) and node.op in _OPERATORS:

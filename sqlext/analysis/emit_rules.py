@@ -8,8 +8,19 @@ from sqlext.dialect.emit import nodes as e
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.policy import Global, Policy, Session
 from sqlext.udfs.core.trigger_rules import keeps_rows, not_mergeable
-from sqlext.udfs.core.trigger_tree import AfterCount, AfterDelay, Delay, EveryAligned, EveryPeriod, Trigger, tree
+from sqlext.udfs.core.trigger_tree import (
+    AfterCount,
+    AfterDelay,
+    AfterWatermark,
+    Delay,
+    EveryAligned,
+    EveryPeriod,
+    Trigger,
+    WindowClose,
+    tree,
+)
 
+_CLOSES = (e.AfterWatermark, e.WindowClose)
 _OF_EVENT_TIME = (e.AfterWatermark, e.WindowClose, e.EveryEventTime)
 
 
@@ -26,10 +37,11 @@ def check_clause(clause: e.EmitClause, policy: Policy, source: str | None) -> No
     """
     windowed = not isinstance(policy.window, Global)
     event_time = windowed and not policy.processing_time
+    if not windowed and any(isinstance(t, (AfterWatermark, WindowClose)) for t in tree(policy.trigger)):
+        at = next((t for t in _triggers(clause.trigger) if isinstance(t, _CLOSES)), clause.trigger)
+        message = "this GROUP BY has no window, so the watermark never ends it; add a window or use EVERY ..."
+        raise SqlExtError("EMIT-103", message, span=at.span)
     for trigger in _triggers(clause.trigger):
-        if isinstance(trigger, (e.AfterWatermark, e.WindowClose)) and not windowed:
-            message = "this GROUP BY has no window, so the watermark never ends it; add a window or use EVERY ..."
-            raise SqlExtError("EMIT-103", message, span=trigger.span)
         if isinstance(trigger, _OF_EVENT_TIME) and (source is None or (windowed and not event_time)):
             message = f"{_name(trigger)} needs an event-time column with a WATERMARK; the input declares none"
             raise SqlExtError("EMIT-102", message, span=trigger.span)
@@ -38,7 +50,8 @@ def check_clause(clause: e.EmitClause, policy: Policy, source: str | None) -> No
     if (policy.lateness or clause.late_table is not None) and not event_time:
         late = "lateness" if policy.lateness else "late_table"
         if late == "lateness" or not clause.once:
-            message = "ALLOW LATENESS applies to event-time windows only"
+            what = "ALLOW LATENESS" if late == "lateness" else "LATE DATA TO"
+            message = f"{what} applies to event-time windows only"
             raise SqlExtError("EMIT-104", message, span=clause.place(late))
     if isinstance(policy.window, Session) and not_mergeable(policy.trigger) is not None:
         stays = next(t for t in _triggers(clause.trigger) if isinstance(t, (e.AfterDelta, e.Timeout)))
@@ -51,7 +64,7 @@ def check_clause(clause: e.EmitClause, policy: Policy, source: str | None) -> No
 
 def notes(clause: e.EmitClause, policy: Policy, ordered: bool) -> Iterator[str]:
     """Yield what a user should know of a clause that is accepted; EXPLAIN shows it."""
-    if keeps_rows(policy) or any(isinstance(t, (e.CaseTrigger, e.Purging)) for t in _triggers(clause.trigger)):
+    if keeps_rows(policy):
         yield "EMIT-105: rows are kept in state until the window expires; the aggregate is not incremental"
     if clause.once:
         yield "EMIT-109: rows that arrive after the trigger finished are dropped"

@@ -80,7 +80,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
     using: Used = ()
     if clause is not None:
         policy = clause_policy(clause, grouped.node, window, number, processing_time=processing)
-        check_clause(clause, policy, _watermarked(grouped.node))
+        check_clause(clause, policy, _watermarked(grouped))
         using = check_using(clause, window, env.functions)
         notes = tuple(rules.notes(clause, policy, _ordered(grouped.node)))
     else:
@@ -152,9 +152,11 @@ def is_single(policy: Policy) -> bool:
     return single_pane_horizon(policy) is not None
 
 
-def _watermarked(node: nodes.PlanNode) -> str | None:
-    """Return a rowtime of a relation, None if it has none."""
-    return next((c.name for c in node.columns if c.is_rowtime), None)
+def _watermarked(grouped: Grouped) -> str | None:
+    """Return the rowtime by which a grouping's rows have a watermark, None without one."""
+    if grouped.assign is not None and grouped.assign.time.is_rowtime:
+        return grouped.assign.time.name
+    return next((c.name for c in grouped.node.columns if c.is_rowtime), None)
 
 
 def _ordered(node: nodes.PlanNode) -> bool:

@@ -80,8 +80,9 @@ class SelectBinder:
         items = self._items(select, scope)
         self._check(select, items, scope, node)
         grouping = find_grouping(select, [i.expr for i in items], scope)
+        if grouping is None or not node.streaming:
+            _check_no_panes(select if grouping is None else replace(select, emit=None), items)
         if grouping is None:
-            _check_no_panes(select, items)
             plain = self._project(select, items, scope, node)
             return self._distinct(select, plain) if select.distinct else plain
         return self._aggregate(select, items, scope, node, grouping)

@@ -31,6 +31,8 @@ from sqlext.plan.fingerprint import Fingerprint, changes
 #: that was removed, emptied or exchanged must not go on under the same run: its first batches would be taken for
 #: repetitions and dropped.
 _MARK = "sqlext-run"
+#: In place of a time: the input has ended (``udfs.core.operators.Clock.END``).
+END_TICK = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,10 @@ class QueryHome:
     def write_first_tick(self) -> None:
         """Put the tick with which a query begins, once; the time is now."""
         self._put(self.ticks / "start.txt", f"{time.time_ns() // 1_000_000}\n")
+
+    def write_last_tick(self) -> None:
+        """Put the tick that says that the input has ended, once."""
+        self._put(self.ticks / "end.txt", f"{END_TICK}\n")
 
     def close(self) -> None:
         """Give the folder free for another driver; a second time does nothing."""

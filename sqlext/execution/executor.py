@@ -284,6 +284,7 @@ def _as_scripted(part: Part, script: SparkScript, plan: PlanNode, env: Environme
         heartbeat=script.heartbeat,
         closes_late=closes_late(plan, env.zone),
         ticks=script.ticks,
+        ends=script.ends,
         keeps_late=script.late is not None,
     )
 

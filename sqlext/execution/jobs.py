@@ -48,6 +48,7 @@ class Part:
         heartbeat: whether its input ends with a row that moves the watermark to the end of time.
         closes_late: whether that row must wait until the data is through (sources that come in several batches).
         ticks: whether its operators ask what time it is.
+        ends: whether a tick must tell them that a bounded input has ended.
         keeps_late: whether late rows come beside its rows.
     """
 
@@ -61,6 +62,7 @@ class Part:
     heartbeat: bool = False
     closes_late: bool = False
     ticks: bool = False
+    ends: bool = False
     keeps_late: bool = False
 
     @property
@@ -215,7 +217,7 @@ class Job:
         """Wait for the data, then for what the end of time brings; then the sinks come to their end."""
         if not self._wait([p for p in self.parts if p.streaming and not p.complete]) or not self.schedule.bounded:
             return
-        closing = [p for p in self.parts if p.heartbeat and p.closes_late and not p.complete]
+        closing = [p for p in self.parts if self._must_close(p)]
         if closing and not self._close(closing):
             return
         active = [p for p in self.parts if p.streaming and not p.complete]
@@ -225,11 +227,17 @@ class Job:
             if self.schedule.finish and part.place is not None:
                 part.place.home.finish(part.place.run)
 
+    def _must_close(self, part: Part) -> bool:
+        return not part.complete and ((part.heartbeat and part.closes_late) or (part.ends and self.schedule.finish))
+
     def _close(self, parts: list[Part]) -> bool:
-        """Bring the watermark to the end of time, now that the data is through."""
+        """Bring the watermark to the end of time, now that the data is through; tell those that have none."""
         for part in parts:
             assert part.place is not None
-            part.place.home.write_heartbeat()
+            if part.heartbeat:
+                part.place.home.write_heartbeat()
+            if part.ends:
+                part.place.home.write_last_tick()
         with self._settings(), quiet():
             self.query.follow({p.name: self._start(p) for p in parts})
         return self._wait(parts)

@@ -9,8 +9,9 @@ from sqlext.catalog.model import Table
 from sqlext.dialect.expression_nodes import Node
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
-from sqlext.udfs.core.policy import Global, Policy
-from sqlext.udfs.core.trigger_tree import AfterDelay, AfterIdle, EveryAligned, EveryPeriod, Repeat, Timeout, Using, tree
+from sqlext.udfs.core.policy import Policy
+from sqlext.udfs.core.trigger_rules import ends_with_input, uses_clock, uses_watermark
+from sqlext.udfs.core.trigger_tree import Repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +71,17 @@ class Firing:
     @property
     def event_time(self) -> bool:
         """Whether the watermark means anything to it."""
-        return not self.policy.processing_time and not isinstance(self.policy.window, Global)
+        return uses_watermark(self.policy)
 
     @property
     def uses_clock(self) -> bool:
         """Whether it asks for processing time."""
-        timers = (AfterDelay, EveryPeriod, EveryAligned, AfterIdle, Timeout, Using)
-        parts = tree(self.policy.trigger)
-        waits = self.policy.timeout is not None or any(isinstance(t, timers) for t in parts)
-        return self.policy.processing_time or waits
+        return uses_clock(self.policy)
+
+    @property
+    def ends(self) -> bool:
+        """Whether it must be told that a bounded input has ended, because no watermark tells it."""
+        return ends_with_input(self.policy)
 
 
 def trigger_name(policy: Policy) -> str:

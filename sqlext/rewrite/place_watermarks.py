@@ -28,6 +28,6 @@ def _waits(node: PlanNode) -> bool:
     """Whether a node gives its rows when the watermark passes a window."""
     if isinstance(node, AssignWindows):
         return node.by_rows
-    if not isinstance(node, Aggregate) or node.window is None:
+    if not isinstance(node, Aggregate):
         return False
-    return node.firing is None or node.firing.event_time
+    return node.firing.event_time if node.firing is not None else node.window is not None

@@ -45,7 +45,8 @@ class TagView:
 class OperatorView:
     """A view of a registered stateful function over another view.
 
-    ``ticks``: empty, ``start`` or ``clock`` (see ``execution.ticks``): what tells it that it is time.
+    ``ticks``: empty, ``start`` or ``clock`` (see ``execution.ticks``): what tells it that it is time. ``ends``: a tick
+    must tell it that a bounded input has ended, as no watermark does.
     """
 
     view: str
@@ -53,6 +54,7 @@ class OperatorView:
     function: str
     arguments: tuple[tuple[str, object], ...]
     ticks: str = ""
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,11 @@ class SparkScript:
     def ticks(self) -> bool:
         """Whether operators in it ask what time it is."""
         return any(isinstance(step, OperatorView) and step.ticks for step in self.steps)
+
+    @property
+    def ends(self) -> bool:
+        """Whether operators in it must be told that the input has ended."""
+        return any(isinstance(step, OperatorView) and step.ends for step in self.steps)
 
     @property
     def output_mode(self) -> str:

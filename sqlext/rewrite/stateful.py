@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.shapes import Shape, shape
+from sqlext.analysis.typing import infer
 from sqlext.connectors.conversions import instant_to_wall
 from sqlext.dialect.emit.nodes import CaseTrigger
 from sqlext.dialect.expression_nodes import Call, Expr, Node
@@ -150,7 +151,8 @@ class StatefulSql:
         arguments += (("columns", columns), ("name", str(len(self.renderer.steps))))
         if self.node.updating and self.renderer.latest:
             arguments += (("latest", True),)
-        operated = self.renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, self._ticks()))
+        ticks, ends = self._ticks(), self.firing.ends
+        operated = self.renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, ticks, ends))
         shown = self.renderer.add_step(lambda name: SqlView(name, self._shown(operated, keys)))
         if self.node.window is None:
             return shown
@@ -203,7 +205,11 @@ class StatefulSql:
         """Return what a trigger or an evictor looks at as a DOUBLE; of CASE the number of its action."""
         if not isinstance(value, CaseTrigger):
             assert isinstance(value, Expr)
-            return f"CAST({self.renderer.expr(value, self.node.scope)} AS DOUBLE)"
+            text = self.renderer.expr(value, self.node.scope)
+            type_ = infer(value, self.node.scope)
+            if type_ is not None and type_.is_timestamp:  # as durations are: in milliseconds
+                text = f"unix_millis(CAST({text} AS TIMESTAMP))"
+            return f"CAST({text} AS DOUBLE)"
         branches = " ".join(
             f"WHEN {self.renderer.expr(b.condition, self.node.scope)} THEN {_ACTIONS[b.action]}" for b in value.branches
         )
@@ -223,8 +229,8 @@ class StatefulSql:
         return times
 
     def _age(self) -> PlanColumn | None:
-        """Return the rowtime that ``KEEP LAST <duration>`` goes by where there is no window."""
-        if not isinstance(self.firing.policy.evictor, KeepTime):
+        """Return the rowtime that ``KEEP LAST d`` and ``EVERY d OF EVENT TIME`` go by where there is no window."""
+        if not isinstance(self.firing.policy.evictor, KeepTime) and not self.firing.event_time:
             return None
         columns = (c for r in self.node.scope.relations for c in r.columns)
         return next((c for c in columns if c.is_rowtime), None)
@@ -250,4 +256,4 @@ class StatefulSql:
     def _ticks(self) -> str:
         if self.firing.uses_clock:
             return "clock"
-        return "start" if self.firing.event_time else ""
+        return "start" if self.firing.event_time or self.firing.ends else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.udfs.core.policy import Policy, Session
+from sqlext.udfs.core.policy import Global, Policy, Session
 from sqlext.udfs.core.trigger_tree import (
     AfterCount,
     AfterDelay,
@@ -109,6 +109,20 @@ def keeps_rows(policy: Policy) -> bool:
 def not_mergeable(trigger: Trigger) -> Trigger | None:
     """Return a part that cannot be used with sessions (EMIT-106). A registered one can if its class has on_merge."""
     return next((t for t in tree(trigger) if isinstance(t, AfterDelta | Timeout)), None)
+
+
+def uses_watermark(policy: Policy) -> bool:
+    """Return whether the watermark means anything to a policy."""
+    if policy.processing_time:
+        return False
+    return not isinstance(policy.window, Global) or any(isinstance(t, EveryEventTime) for t in tree(policy.trigger))
+
+
+def ends_with_input(policy: Policy) -> bool:
+    """Return whether a policy without the watermark has panes to give when a bounded input ends (M14, M19)."""
+    if uses_watermark(policy) or policy.processing_time:
+        return False
+    return policy.trigger != EveryRow() and policy.final_pane != "NEVER" and not policy.once
 
 
 def uses_clock(policy: Policy) -> bool:

@@ -106,11 +106,11 @@ class BucketProcessor(StatefulProcessor):
         yield from _output(step)
 
     def _time(self, known: _Remembered, ticks: int | None, timers: TimerValues) -> Clock:
-        watermark = None
-        if self._event_time:
+        watermark = Clock.END if ticks == Clock.END or known.watermark == Clock.END else None
+        if self._event_time and watermark is None:
             watermark = max(timers.getCurrentWatermarkInMs(), 0)
             watermark = Clock.END if watermark >= _END_OF_INPUT else watermark
-        times = [t for t in (known.now, ticks) if t is not None]
+        times = [t for t in (known.now, ticks) if t is not None and t != Clock.END]
         return Clock(watermark, known.watermark, max(times) if times else None)
 
     def _remembered(self) -> _Remembered:

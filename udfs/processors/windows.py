@@ -9,8 +9,8 @@ from sqlext.udfs.core.accumulator import Aggregate
 from sqlext.udfs.core.arrow_types import plain_schema
 from sqlext.udfs.core.latest import Latest
 from sqlext.udfs.core.operators import BucketOperator
-from sqlext.udfs.core.policy import Global, Policy
 from sqlext.udfs.core.policy_json import policy_from_json
+from sqlext.udfs.core.trigger_rules import uses_watermark
 from sqlext.udfs.core.window_operator import WindowOperator
 from sqlext.udfs.core.window_specification import WindowSpecification, output_types
 from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, Time, apply_in_buckets
@@ -56,7 +56,7 @@ class WindowFunction:
             keys=range(specification.keys),
             output=_output(specification, types, arguments["columns"]),
             buckets=int(arguments.get("buckets", DEFAULT_BUCKETS)),
-            time=Time(str(arguments["name"]), _has_watermark(specification.policy), ticks),
+            time=Time(str(arguments["name"]), uses_watermark(specification.policy), ticks),
         )
 
 
@@ -64,10 +64,6 @@ def _specification(arguments: Mapping[str, Any], registered: UserFunctions, spar
     aggregates = aggregates_of([Aggregate(*a) for a in arguments["aggregates"]], registered, spark)
     places = dict(arguments["places"])
     return WindowSpecification(policy=policy_from_json(arguments["policy"]), aggregates=aggregates, **places)
-
-
-def _has_watermark(policy: Policy) -> bool:
-    return not policy.processing_time and not isinstance(policy.window, Global)
 
 
 def _output(specification: WindowSpecification, types: list[Any], names: tuple[str, ...]) -> StructType:
