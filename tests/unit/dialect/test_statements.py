@@ -172,7 +172,6 @@ def test_statement(text: str, shape: Callable[[Any], str]) -> None:
         "CREATE GLOBAL TEMPORARY VIEW v AS SELECT 1",
         "CREATE MATERIALIZED TABLE t AS SELECT 1",
         "CREATE FUNCTION f AS 'x.Y' USING JAR 'z'",
-        "DROP FUNCTION IF EXISTS f",
         "DROP TABLE t PURGE",
         "CREATE DATABASE d LOCATION '/x'",
         "ALTER TABLE t ADD COLUMNS (a INT)",
