@@ -50,10 +50,12 @@ def script(case: Tree) -> str:
     window = _window(case)
     bounds = ", window_start, window_end" if window else ""
     rows = window or "input"
+    # Of Flink's panes only the time is known. Whoever asks for more makes the operator keep it of emptied groups.
+    meta = f", {_META}" if "window_fn" in case else ", PANE_TIMESTAMP()" if window else ""
     late = _LATE if case.get("side_output_late") else ""
     return (
         f"{TIMED}{late}"
-        f"SELECT key{bounds}, COLLECT_LIST(`value`), {_META} FROM {rows}\n"
+        f"SELECT key{bounds}, COLLECT_LIST(`value`){meta} FROM {rows}\n"
         f"WHERE key IS NOT NULL GROUP BY key{bounds}\n{render_emit(case)};"
     )
 

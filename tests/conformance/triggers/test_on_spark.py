@@ -109,9 +109,9 @@ def _beam_expected(pane: Tree) -> tuple[Any, ...]:
 
 
 def _flink_pane(row: list[Any], *, in_order: bool) -> tuple[Any, ...]:
-    key, *window, values, _, _, _, _, _, timestamp = row
-    at = "MAX" if timestamp is None else timestamp
-    return key, window or "GLOBAL", values if in_order else sorted(values), at
+    windowed = len(row) > 2  # a key and values
+    key, window, values = row[0], row[1:3] if windowed else "GLOBAL", row[3 if windowed else 1]
+    return key, window, values if in_order else sorted(values), row[4] if windowed else "MAX"
 
 
 def _flink_expected(pane: Tree, *, in_order: bool) -> tuple[Any, ...]:
