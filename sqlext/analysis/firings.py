@@ -31,7 +31,18 @@ from sqlext.plan.firing import Firing, trigger_name
 from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.udfs.core.policy import Cumulate, Global, Hop, Policy, Session, Tumble
 from sqlext.udfs.core.policy import WindowKind as CoreWindow
-from sqlext.udfs.core.trigger_tree import AfterWatermark, WindowClose
+from sqlext.udfs.core.trigger_tree import (
+    AfterCount,
+    AfterDelay,
+    AfterDelta,
+    AfterIdle,
+    AfterWatermark,
+    AllOf,
+    AnyOf,
+    When,
+    WindowClose,
+    tree,
+)
 
 #: An aggregate of these is the same with DISTINCT and without.
 _SAME_DISTINCT = ("MIN", "MAX")
@@ -135,12 +146,19 @@ def _of_panes(grouped: Grouped) -> Iterator[str]:
 
 
 def _panes(policy: Policy, grouped: Grouped) -> Literal["one", "each", "last"]:
-    if is_single(policy):
+    if is_single(policy) or _closes_at_once(policy):
         return "one"
     shown = set(_of_panes(grouped))
     if policy.mode == "DISCARDING" or shown & {"PANE_INDEX()", "ROW_KIND()"}:
         return "each"
     return "last"
+
+
+def _closes_at_once(policy: Policy) -> bool:
+    """Whether ONCE closes a key and window at its first pane. A session that has grown is another window."""
+    finishing = (AfterCount, AfterDelay, AfterIdle, AfterDelta, When, AllOf, AnyOf)
+    every = all(isinstance(t, finishing) for t in tree(policy.trigger))
+    return policy.once and every and not isinstance(policy.window, Session)
 
 
 def is_single(policy: Policy) -> bool:

@@ -84,6 +84,7 @@ def test_without_a_window_it_is_sink_004(sinks: Analysis) -> None:
     [
         ("files", "EMIT AFTER WATERMARK", "", TUMBLE, "append"),
         ("files", "EMIT ON WINDOW CLOSE ALLOW LATENESS 5s", "", TUMBLE, "append"),
+        ("files", "EMIT ONCE AFTER 3 ROWS OR AFTER DELAY 5s", "", TUMBLE, "append"),
         ("keyed", EARLY, "", TUMBLE, "upsert"),
         ("heap", EARLY, "", TUMBLE, "upsert"),
         ("keyed", EARLY, "", CUMULATE, "upsert"),
@@ -113,6 +114,12 @@ def test_a_key_that_does_not_name_the_window(sinks: Analysis) -> None:
     """The steps of CUMULATE begin together, and a session's start may stay when its end does not."""
     sinks.refuse(insert("heap", EARLY, window=CUMULATE), "EMIT-107")
     sinks.refuse(insert("heap", EARLY, window=SESSION), "EMIT-107")
+
+
+def test_once_gives_one_pane_but_sessions_grow(sinks: Analysis) -> None:
+    assert sinks.run(insert("files", "EMIT ONCE AFTER 3 ROWS")) is not None
+    sinks.refuse(insert("files", "EMIT ONCE AFTER 3 ROWS", window=SESSION), "EMIT-107")
+    sinks.refuse(insert("files", "EMIT ONCE AFTER 3 ROWS THEN AFTER 2 ROWS"), "EMIT-107")
 
 
 def test_sessions_take_back_what_is_merged_away(sinks: Analysis) -> None:
