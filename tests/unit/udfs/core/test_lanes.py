@@ -117,7 +117,7 @@ def _sorted(out: list[Out]) -> list[Any]:
     return sorted(out, key=lambda o: repr((o.key, o.window)))
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=200)
 @given(_policies(), _batches(), st.booleans(), st.sampled_from([1, 3, 100]), st.booleans())
 def test_as_one_by_one(policy: Policy, batches: list[_Batch], late: bool, cut: int, given: bool) -> None:
     of = specification(policy, _AGGREGATES, late=late, given=given and not policy.processing_time)

@@ -102,7 +102,7 @@ def _windows_of(rows: list[Row], *, given: bool) -> list[Row]:
     return rows if given else [r._replace(window=None) for r in rows]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(_policies(), _batches(), st.booleans(), st.sampled_from([1, 2, 3, 100]), st.booleans(), st.booleans())
 def test_both_engines_give_the_same_panes(
     policy: Policy, batches: list[Batch], late: bool, cut: int, given: bool, ordered: bool
@@ -123,7 +123,7 @@ def test_both_engines_give_the_same_panes(
     assert runs[0].open_groups == 0
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(_policies(), _batches(), st.sampled_from([1, 2, 100]), st.booleans(), st.booleans())
 def test_as_plain_python(policy: Policy, batches: list[Batch], cut: int, given: bool, ordered: bool) -> None:
     if given:
