@@ -111,8 +111,8 @@ def compare(spark: SparkSession, root: Path, source: Path, keys: int, question: 
                 times[name].append(taken)
             shutil.rmtree(out)
     theirs, ours = median(times["spark"]), median(times["ours"])
-    line = f"{keys:>9,} keys  {question.name:20} Spark {theirs:6.2f} s, operator {ours:6.2f} s, ratio {theirs / ours:.2f}"
-    print(line, flush=True)
+    seconds = f"Spark {theirs:6.2f} s, operator {ours:6.2f} s, ratio {theirs / ours:.2f}"
+    print(f"{keys:>9,} keys  {question.name:20} {seconds}", flush=True)
 
 
 def main() -> None:
