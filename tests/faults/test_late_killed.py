@@ -36,7 +36,7 @@ def test_killed_and_restarted(workspace: Workspace, late: str, moment: str) -> N
     for i, rows in enumerate(INPUT):
         workspace.put(f"{i}.csv", *rows)
     script = "\n".join((EVENTS, f"CREATE TABLE late (k STRING, v INT) WITH ({late});", INSERT))
-    workspace.killed(script, moment)
+    workspace.killed(script, moment, seconds=400)
     workspace.run(script)
     assert workspace.delta("counts") == [
         ("a", "2024-01-01 00:00:00", "2"),
