@@ -1,10 +1,8 @@
-"""Queries to Spark scripts: binding, rules, text."""
+"""Plans to Spark scripts: rules, text."""
 
 from __future__ import annotations
 
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
-from sqlext.dialect.query_nodes import Query
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.rewrite.columns import default_outputs
 from sqlext.rewrite.late_rows import travels, unless_late
@@ -12,15 +10,6 @@ from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.renderer import Renderer
 from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.script import SparkScript
-
-
-def plan_query(query: Query, env: Environment) -> PlanNode:
-    """Return the plan of a query, before the rewrite rules.
-
-    Raises:
-        SqlExtError: whatever is wrong with it.
-    """
-    return QueryBinder(env).bind(query)
 
 
 def script_of(

@@ -7,8 +7,9 @@ from sqlext.plan.firing import LateRows
 from sqlext.plan.nodes import LATE, PlanNode
 from sqlext.rewrite.columns import held
 from sqlext.rewrite.quoting import identifier, string
+from sqlext.udfs.core.row_kinds import LATE_ROW
 
-_FOUND_LATE = "__row_kind = 4"
+_FOUND_LATE = f"__row_kind = {LATE_ROW}"
 _LAST_MILLI = 253_402_300_799_999  # of the year 9999
 
 

@@ -7,7 +7,6 @@ out:  the window as a struct marked as event time; aggregates finished by Spark 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.parts import own_parts
@@ -26,46 +25,17 @@ from sqlext.rewrite.expressions import render
 from sqlext.rewrite.grouped_context import GroupedContext
 from sqlext.rewrite.grouping_sets import SET, Sets, sets_of
 from sqlext.rewrite.late_rows import late_column, or_late, row_struct, unless_late
-from sqlext.rewrite.quoting import identifier
-from sqlext.rewrite.script import OperatorView, SqlView, TagView
+from sqlext.rewrite.quoting import identifier, string
+from sqlext.rewrite.script import SqlView, TagView
+from sqlext.rewrite.window_step import PANE_COLUMNS, OperatorInput, WindowStep
 from sqlext.udfs.core.policy import KeepTime
-from sqlext.udfs.core.policy_json import policy_to_json
+from sqlext.udfs.core.row_kinds import DELETE, LATE_ROW, SHOWN, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
 
-#: What the operator adds to keys and accumulators, in order (``udfs.core.window_operator``).
-PANE_COLUMNS = (
-    "__pane_index",
-    "__pane_non_speculative_index",
-    "__pane_timing",
-    "__pane_is_first",
-    "__pane_is_last",
-    "__pane_ms",
-    "__row_kind",
-    "__late_row",
-    "__late_watermark",
-)
-_KINDS = "element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1)"
-_DELETED = 3
+_KINDS = f"element_at(array({', '.join(string(k) for k in SHOWN)}, NULL), __row_kind + 1)"
 _ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
-_RETRACTED = 1
-_LATE = 4
-
-
-@dataclass
-class _Input:
-    """The columns of the operator's input; equal texts share one."""
-
-    texts: list[str] = field(default_factory=list)
-
-    def place(self, text: str) -> int:
-        if text not in self.texts:
-            self.texts.append(text)
-        return self.texts.index(text)
-
-    def select(self) -> str:
-        return ", ".join(f"{t} AS c{i}" for i, t in enumerate(self.texts)) or "1 AS c0"
 
 
 class StatefulSql:
@@ -92,11 +62,11 @@ class StatefulSql:
         conditions = [f"({having})"] if having else []
         retracting = self.firing.policy.mode == "RETRACTING"
         if node.updating:
-            gone = [f"__row_kind <> {_DELETED}"] if retracting else []
+            gone = [f"__row_kind <> {DELETE}"] if retracting else []
             selected.append(f"{' AND '.join([*gone, *conditions]) or 'true'} AS {nodes.EXISTS}")
-            conditions = [f"__row_kind <> {_RETRACTED}"] if retracting else []
+            conditions = [f"__row_kind <> {UPDATE_BEFORE}"] if retracting else []
         elif retracting and not self._shows_kinds():
-            conditions.insert(0, f"__row_kind NOT IN ({_RETRACTED}, {_DELETED})")
+            conditions.insert(0, f"__row_kind NOT IN ({UPDATE_BEFORE}, {DELETE})")
         if node.changelog:
             selected.append(nodes.KIND)
         if self.late is not None:
@@ -143,17 +113,11 @@ class StatefulSql:
 
     def _operated(self) -> str:
         """Return the view of the operator's rows with the window as a struct and times as times."""
-        rows, keys, arguments = self._arguments()
-        below = self._below()
+        rows = OperatorInput()
+        step = self._step(rows)
         where = f" WHERE {self.renderer.expr(self.node.where, self.node.scope)}" if self.node.where is not None else ""
-        prepared = self.renderer.add_step(lambda name: SqlView(name, f"SELECT {rows.select()} FROM {below}{where}"))
-        columns = (*keys, "__start", "__end", *self.accumulators.result_names(), *PANE_COLUMNS)
-        arguments += (("columns", columns), ("name", str(len(self.renderer.steps))))
-        if self.node.updating and self.renderer.latest:
-            arguments += (("latest", True),)
-        ticks, ends = self._ticks(), self.firing.ends
-        operated = self.renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, ticks, ends))
-        shown = self.renderer.add_step(lambda name: SqlView(name, self._shown(operated, keys)))
+        operated = step.add(self.renderer, rows.query(f"{self._below()}{where}"))
+        shown = self.renderer.add_step(lambda name: SqlView(name, self._shown(operated, step.keys)))
         if self.node.window is None:
             return shown
         window = self.node.window
@@ -169,37 +133,33 @@ class StatefulSql:
         names += [f"{pane} AS __pane_timestamp", f"{_KINDS} AS __kind"]
         if self.late is not None:
             return f"SELECT {', '.join(names)}, {late_column()} FROM {operated}"
-        return f"SELECT {', '.join(names)} FROM {operated} WHERE __row_kind < {_LATE}"
+        return f"SELECT {', '.join(names)} FROM {operated} WHERE __row_kind < {LATE_ROW}"
 
-    def _arguments(self) -> tuple[_Input, tuple[str, ...], tuple[tuple[str, object], ...]]:
-        rows = _Input()
-        key_texts = [*self.keys.values(), *([SET] if self.sets else [])]
-        names = [f"__k{i}" for i in range(len(self.keys))] + ([SET] if self.sets else [])
-        for wall in self._walls():
-            key_texts.append(f"{self._window()}.{wall}")
-            names.append(f"__{wall}")
-        rows.texts += key_texts
-        places: list[tuple[str, object]] = [("keys", len(key_texts))]
-        places += [(what, rows.place(text)) for what, text in self._times()]
-        values = tuple(rows.place(self._number(v)) for v in self.firing.values)
-        places.append(("values", values))
+    def _step(self, rows: OperatorInput) -> WindowStep:
+        """Return what the operator is told; fills its input."""
+        keys = {f"__k{i}": text for i, text in enumerate(self.keys.values())}
+        keys |= {SET: SET} if self.sets else {}
+        keys |= {f"__{wall}": f"{self._window()}.{wall}" for wall in self._walls()}
+        rows.texts += keys.values()
+        places: list[tuple[str, object]] = [(what, rows.place(text)) for what, text in self._times()]
+        places.append(("values", tuple(rows.place(self._number(v)) for v in self.firing.values)))
         if self.late is not None:
             places.append(("row", rows.place(row_struct(self.late))))
+        inputs = self.accumulators.inputs
         aggregates = tuple(
-            (
-                a.function,
-                tuple(rows.place(self.accumulators.inputs[i]) for i in a.inputs),
-                a.distinct,
-                a.parameters,
-            )
+            (a.function, tuple(rows.place(inputs[i]) for i in a.inputs), a.distinct, a.parameters)
             for a in self.accumulators.accumulators
         )
-        arguments = (
-            ("policy", policy_to_json(self.firing.policy)),
-            ("places", tuple(places)),
-            ("aggregates", aggregates),
+        return WindowStep(
+            self.firing.policy,
+            tuple(keys),
+            tuple(places),
+            aggregates,
+            tuple(self.accumulators.result_names()),
+            latest=self.node.updating and self.renderer.latest,
+            ticks=self._ticks(),
+            ends=self.firing.ends,
         )
-        return rows, tuple(names), arguments
 
     def _number(self, value: Node) -> str:
         """Return what a trigger or an evictor looks at as a DOUBLE; of CASE the number of its action."""

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from math import isnan
 from typing import Any
 
-#: Of one column: how many values, their sum, the least, the greatest.
-_Summary = list[float]
 _COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
     "<>": operator.ne,

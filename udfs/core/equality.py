@@ -28,7 +28,7 @@ def normalised(table: pa.Table) -> pa.Table:
 
 def first_rows(table: pa.Table) -> pa.Array:
     """Return the position of the first of each set of equal rows of a normalised table, ascending."""
-    keys = [_groupable(c) if pa.types.is_nested(c.type) else c for c in table.columns]
+    keys = [groupable(c) if pa.types.is_nested(c.type) else c for c in table.columns]
     names = [str(i) for i in range(len(keys))]
     numbered = pa.table([*keys, pa.array(np.arange(table.num_rows))], [*names, "row"])
     # There is a worker per core already, so no threads. Groups come in nearly the order of their first rows.
@@ -50,13 +50,13 @@ def _normal(column: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(offsets, _normal(column.flatten()), type=of, mask=column.is_null())
 
 
-def _groupable(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def groupable(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return a column that Arrow can group by (it cannot by structs and lists): equal where this one is."""
     column = _whole(column)
     if pa.types.is_struct(column.type):
-        return _numbered([column.is_valid(), *(_groupable(c) for c in column.flatten())])
+        return _numbered([column.is_valid(), *(groupable(c) for c in column.flatten())])
     if pa.types.is_list(column.type):
-        items = _numbered([_groupable(column.flatten())])
+        items = _numbered([groupable(column.flatten())])
         offsets = pa.py_buffer(_offsets(column) * _ID_BYTES)
         texts = pa.Array.from_buffers(pa.large_binary(), len(column), [None, offsets, items.buffers()[1]])
         return pc.if_else(column.is_valid(), texts, pa.scalar(None, pa.large_binary()))

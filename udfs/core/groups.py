@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sqlext.udfs.core.equality import _groupable
+from sqlext.udfs.core.equality import groupable
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -80,7 +80,7 @@ def numbered(columns: Sequence[pa.Array], numbers: Sequence[Ints] = (), rows: in
 def codes(column: pa.Array) -> tuple[Ints, int]:
     """Return a number for each value, the same for equal ones, and below which all numbers are."""
     if pa.types.is_nested(column.type):
-        column = _groupable(column)
+        column = groupable(column)
     elif not column.null_count and _are_integers(column.type):
         return integer_codes(np.asarray(column.view(pa.int64()).to_numpy()))
     encoded = column.dictionary_encode(null_encoding="encode")

@@ -20,9 +20,10 @@ from sqlext.udfs.core.lanes import Lanes
 from sqlext.udfs.core.moment import MAX
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.pane_table import PaneTable
+from sqlext.udfs.core.row_kinds import INSERT
 from sqlext.udfs.core.window_plan import Plan
 from sqlext.udfs.core.window_rows import TIMINGS
-from sqlext.udfs.core.window_specification import INSERT, PANE_COLUMNS
+from sqlext.udfs.core.window_specification import PANE_COLUMNS
 from sqlext.udfs.core.written_rows import WrittenRows, changes
 
 Columns = list[pa.Array]

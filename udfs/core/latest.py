@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 
 from sqlext.udfs.core.equality import first_rows
 from sqlext.udfs.core.operators import BucketOperator, Clock, State, Step, Wakeup
-from sqlext.udfs.core.window_specification import LATE_ROW, PANE_COLUMNS, UPDATE_BEFORE
+from sqlext.udfs.core.row_kinds import LATE_ROW, UPDATE_BEFORE
+from sqlext.udfs.core.window_specification import PANE_COLUMNS
 
 #: Where ``row_kind`` stands, from the end: behind it are the late row and its watermark.
 _KIND = -3

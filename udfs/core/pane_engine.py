@@ -16,10 +16,11 @@ from sqlext.udfs.core.key_numbers import KeyNumbers
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.pane_state import PaneState, used_keys
 from sqlext.udfs.core.pane_table import PaneTable
+from sqlext.udfs.core.row_kinds import INSERT
 from sqlext.udfs.core.segments import Segments, contents, joined
 from sqlext.udfs.core.window_engine import WindowEngine
 from sqlext.udfs.core.window_rows import TIMINGS, Decisions, Panes, Rows
-from sqlext.udfs.core.window_specification import INSERT, PANE_COLUMNS
+from sqlext.udfs.core.window_specification import PANE_COLUMNS
 from sqlext.udfs.core.written_rows import WrittenRows, changes
 
 

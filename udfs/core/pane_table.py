@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints
 from sqlext.udfs.core.moment import MAX
-from sqlext.udfs.core.window_specification import INSERT, LATE_ROW
+from sqlext.udfs.core.row_kinds import INSERT, LATE_ROW
 
 _ON_TIME, _LATE = "ON_TIME", "LATE"
 

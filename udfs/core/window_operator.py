@@ -113,11 +113,6 @@ class WindowOperator(BucketOperator[Any]):
         """
         return self._engine.step(state, rows, clock)
 
-    def process(self, state: Any, rows: pa.Table | None, clock: Clock) -> tuple[Any, pa.Table]:
-        """Do a micro-batch, and return only the state and the rows that come out."""
-        step = self.step(state, rows, clock)
-        return step.state, step.out
-
     def next_wakeup(self, state: Any) -> Wakeup:
         """Return when there is something to do without rows."""
         return self._engine.next_wakeup(state)

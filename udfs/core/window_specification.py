@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,9 +10,7 @@ import pyarrow as pa
 from sqlext.udfs.core.accumulator import Aggregate
 from sqlext.udfs.core.aggregation import Aggregation
 from sqlext.udfs.core.policy import Policy
-from sqlext.udfs.core.policy_json import policy_from_json, policy_to_json
 
-INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE, LATE_ROW = range(5)
 #: The columns after the aggregates', as (name, type); the type of ``late_row`` is the row's.
 PANE_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("pane_index", pa.int32()),
@@ -25,7 +22,6 @@ PANE_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("row_kind", pa.int8()),
 )
 _NO_ROW = pa.bool_()
-_PLAIN = ("keys", "time", "gap", "start", "end", "values", "row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +66,3 @@ def output_types(specification: WindowSpecification, types: Sequence[pa.DataType
     results = [(f"result_{i}", t) for i, t in enumerate(made)]
     row = _NO_ROW if specification.row is None else types[specification.row]
     return [*keys, *bounds, *results, *PANE_COLUMNS, ("late_row", row), ("late_watermark", pa.int64())]
-
-
-def specification_to_json(specification: WindowSpecification) -> str:
-    """Return a specification as JSON text: the same text for equal specifications."""
-    plain = {name: getattr(specification, name) for name in _PLAIN}
-    plain["policy"] = json.loads(policy_to_json(specification.policy))
-    plain["aggregates"] = [[a.function, a.inputs, a.distinct, a.parameters] for a in specification.aggregates]
-    return json.dumps(plain, sort_keys=True, separators=(",", ":"))
-
-
-def specification_from_json(text: str) -> WindowSpecification:
-    """Return the specification that ``specification_to_json`` wrote."""
-    plain = json.loads(text)
-    plain["policy"] = policy_from_json(json.dumps(plain["policy"]))
-    plain["aggregates"] = tuple(
-        Aggregate(function, tuple(inputs), distinct, tuple((name, value) for name, value in parameters))
-        for function, inputs, distinct, parameters in plain["aggregates"]
-    )
-    plain["values"] = tuple(plain["values"])
-    return WindowSpecification(**plain)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlext.udfs.core.accumulators_sets import codes_of
 from sqlext.udfs.core.arrow_numpy import taken
 from sqlext.udfs.core.groups import Bools, Ints, dense, numbered
-from sqlext.udfs.core.window_specification import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 
 @dataclass(frozen=True)

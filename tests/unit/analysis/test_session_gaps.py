@@ -46,7 +46,7 @@ def test_sessions_of_other_keys_are_made_first(flink: Analysis) -> None:
     assert compiled is not None
     (operator,) = (s for s in compiled.script.steps if isinstance(s, OperatorView))
     places = dict(dict(operator.arguments)["places"])  # type: ignore[call-overload]
-    assert places == {"keys": 1, "time": 1, "gap": 3}
+    assert places == {"keys": 1, "time": 1, "gap": 2}
 
 
 def test_explain_shows_the_gap(flink: Analysis) -> None:

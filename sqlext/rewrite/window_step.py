@@ -1,0 +1,83 @@
+"""The window operator as a step of a script: its input by places, its output by names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlext.rewrite.script import OperatorView, SqlView
+from sqlext.udfs.core.policy import Policy
+from sqlext.udfs.core.policy_json import policy_to_json
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.renderer import Renderer
+
+#: What the operator adds to keys, bounds and results, in order (``udfs.core.window_specification``).
+PANE_COLUMNS = (
+    "__pane_index",
+    "__pane_non_speculative_index",
+    "__pane_timing",
+    "__pane_is_first",
+    "__pane_is_last",
+    "__pane_ms",
+    "__row_kind",
+    "__late_row",
+    "__late_watermark",
+)
+#: What an accumulator is to the operator: its function, the places of its inputs, DISTINCT, parameters.
+Aggregate = tuple[str, tuple[int, ...], bool, tuple[tuple[str, object], ...]]
+
+
+@dataclass
+class OperatorInput:
+    """The columns ``c0``, ``c1``, ... of the operator's input; equal texts share one."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def place(self, text: str) -> int:
+        """Return the place of a column."""
+        if text not in self.texts:
+            self.texts.append(text)
+        return self.texts.index(text)
+
+    def query(self, source: str) -> str:
+        """Return the query that gives the input."""
+        columns = ", ".join(f"{t} AS c{i}" for i, t in enumerate(self.texts))
+        return f"SELECT {columns or '1 AS c0'} FROM {source}"
+
+
+@dataclass(frozen=True)
+class WindowStep:
+    """What the operator is told (``udfs.processors.windows``).
+
+    Attributes:
+        keys: names of the key columns, which come first in the input and in the output.
+        places: what else of a row stands where.
+        results: names of the columns that the aggregates give.
+        latest: whether of the panes of a micro-batch only the last is looked at.
+        ticks: as in ``OperatorView``.
+        ends: as in ``OperatorView``.
+    """
+
+    policy: Policy
+    keys: tuple[str, ...]
+    places: tuple[tuple[str, object], ...]
+    aggregates: tuple[Aggregate, ...]
+    results: tuple[str, ...]
+    latest: bool = False
+    ticks: str = "start"
+    ends: bool = False
+
+    def add(self, renderer: Renderer, query: str) -> str:
+        """Add the steps that run the operator over a query; return the view of its output."""
+        prepared = renderer.add_step(lambda name: SqlView(name, query))
+        arguments: tuple[tuple[str, object], ...] = (
+            ("policy", policy_to_json(self.policy)),
+            ("places", (("keys", len(self.keys)), *self.places)),
+            ("aggregates", self.aggregates),
+            ("columns", (*self.keys, "__start", "__end", *self.results, *PANE_COLUMNS)),
+            ("name", str(len(renderer.steps))),
+        )
+        if self.latest:
+            arguments += (("latest", True),)
+        return renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, self.ticks, self.ends))
