@@ -48,7 +48,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Return the one Spark (with Delta) that all tests share. Isolate with ``newSession()``."""
     from sqlext.execution.local_spark import local_spark
 
-    session = local_spark(cores=CORES, folder=tmp_path_factory.mktemp("spark"))
+    # Threads of Spark's pools hold the session that was active when they were made: hundreds of sessions, a MB each.
+    memory = {"spark.driver.memory": "6g"}
+    session = local_spark(cores=CORES, folder=tmp_path_factory.mktemp("spark"), settings=memory)
     yield session
     session.stop()
 

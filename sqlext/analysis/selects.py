@@ -125,8 +125,7 @@ class SelectBinder:
                 raise needs_operator("LATER-511", f"{part.name} OVER", part.span)
 
     def _project(self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode) -> nodes.PlanNode:
-        if node.streaming:
-            node = _session_rows(node)
+        node = _session_rows(node)
         builder = OutputBuilder(scope)
         for item in items:
             builder.add(item.name, item.expr, item.found)
@@ -201,7 +200,7 @@ class SelectBinder:
     def _sessions_of_others(self, node: nodes.PlanNode, grouping: Grouping) -> bool:
         """Whether sessions are grouped by other keys than they are made by: then their rows must be known first."""
         assign = _assignment(node, grouping.window)
-        if assign is None or assign.spec.kind is not WindowKind.SESSION or not node.streaming:
+        if assign is None or assign.spec.kind is not WindowKind.SESSION:
             return False
         if grouping.has_sets:
             return True

@@ -91,7 +91,7 @@ class Renderer:
     @sql.register
     def _(self, node: nodes.AssignWindows) -> str:
         if node.by_rows:
-            return f"SELECT * FROM {session_rows(node, self)}"
+            return session_rows(node, self)
         source = self.relation(node.input)
         if node.custom:
             return custom_windows_sql(node, source, self.zone)

@@ -18,7 +18,33 @@ if TYPE_CHECKING:
 
 
 def session_rows(node: AssignWindows, renderer: Renderer) -> str:
-    """Return the view of a session window function's rows, each when its session is over."""
+    """Return the query of a session window function's rows, with their sessions: of a stream, when these are over."""
+    return f"SELECT * FROM {_kept(node, renderer)}" if node.streaming else _sorted(node, renderer)
+
+
+def _sorted(node: AssignWindows, renderer: Renderer) -> str:
+    """Return the query over rows that are all there: a session begins behind all ends before it."""
+    columns = ", ".join(identifier(c) for c in node.input.physical_columns())
+    keys = "".join(f"{identifier(k)}, " for k in node.spec.session_keys)
+    gap = identifier(node.spec.gap) if node.spec.gap is not None else f"{node.spec.size}L"
+    start = f"unix_millis({instant(node.time)})"
+    rows = f"SELECT {columns}, {start} AS __start, {start} + {gap} AS __end FROM {renderer.relation(node.input)}"
+    by = f"PARTITION BY {keys.removesuffix(', ')} " if keys else ""
+    before = f"max(__end) OVER ({by}ORDER BY __start, __end ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)"
+    begun = f"SELECT *, coalesce(__start >= {before}, true) AS __begins FROM ({rows})"
+    number = f"count_if(__begins) OVER ({by}ORDER BY __start, __end ROWS UNBOUNDED PRECEDING)"
+    numbered = f"SELECT *, {number} AS __session FROM ({begun})"
+    whole = f"OVER (PARTITION BY {keys}__session)"
+    bounds = (
+        f"'start', timestamp_millis(min(__start) {whole})",
+        f"'end', timestamp_millis(max(__end) {whole})",
+    )
+    struct = f"named_struct({', '.join(bounds)}) AS {identifier(node.physical)}"
+    return f"SELECT {columns}, {struct} FROM ({numbered})"
+
+
+def _kept(node: AssignWindows, renderer: Renderer) -> str:
+    """Return the view of an operator that keeps the rows until their session is over."""
     columns = [identifier(c) for c in node.input.physical_columns()]
     rows = OperatorInput([identifier(k) for k in node.spec.session_keys])
     keys = tuple(f"__k{i}" for i in range(len(rows.texts)))
