@@ -132,7 +132,12 @@ class Query:
         self._status = stopped if error is None else "failed"
 
     def release(self) -> None:
-        """Let those go on who wait for its end: all that it leaves is in place."""
+        """Let those go on who wait for its end: all that it leaves is in place.
+
+        Spark's queries are let go: they hold the functions that Python gave them, which hold this query; such a circle
+        through two heaps is never collected, and would keep a Spark session for every job.
+        """
+        self._running = {}
         self._ended.set()
 
     def _stop_running(self) -> None:
