@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.dialect.expression_nodes import Expr, Node, OverSpec
+from sqlext.dialect.match_nodes import AfterMatch, Definition, Measure, Pattern, RowsPerMatch, Subset
 from sqlext.source import Span
 
 
@@ -99,10 +100,18 @@ class Unnest(Relation):
 
 @dataclass(frozen=True, slots=True)
 class MatchRecognize(Relation):
-    """``t MATCH_RECOGNIZE ( ... ) [AS a]``; ``body`` is the text between the parentheses, not parsed yet."""
+    """``t MATCH_RECOGNIZE ( ... ) [AS a]``."""
 
     input: Relation
-    body: Span
+    pattern: Pattern
+    partition_by: tuple[Expr, ...] = ()
+    order_by: tuple[OrderItem, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    rows: RowsPerMatch | None = None
+    after: AfterMatch | None = None
+    within: Expr | None = None
+    subsets: tuple[Subset, ...] = ()
+    definitions: tuple[Definition, ...] = ()
     alias: Alias | None = None
 
 

@@ -14,6 +14,7 @@ from sqlext.dialect import calls, expressions, operands, queries
 from sqlext.dialect.expression_nodes import Expr, NamedArgument, Node, ScalarQuery
 from sqlext.dialect.hints import parse_hints
 from sqlext.dialect.keywords import at_alias, at_query, unsupported
+from sqlext.dialect.match_recognize import parse_match_recognize
 from sqlext.dialect.nesting import STRAIN, enter, leave
 from sqlext.dialect.query_nodes import (
     Alias,
@@ -261,13 +262,9 @@ def _time_travel(cursor: Cursor) -> tuple[Expr | None, Expr | None]:
 
 
 def _match_recognize(cursor: Cursor, relation: Relation) -> MatchRecognize:
-    cursor.advance()
-    open_ = cursor.expect_symbol("(")
-    calls.skip_to_parenthesis(cursor)
-    body = cursor.source.span(open_.end, cursor.token.start)
-    cursor.expect_symbol(")")
+    match = parse_match_recognize(cursor, relation)
     alias = parse_alias(cursor)
-    return MatchRecognize(cursor.span_from(relation.span.start), relation, body, alias)
+    return replace(match, alias=alias, span=cursor.span_from(relation.span.start))
 
 
 def parse_table_argument(cursor: Cursor) -> TableArgument:

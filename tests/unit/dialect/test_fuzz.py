@@ -76,7 +76,7 @@ def check(text: str, mode: str) -> None:
     error = refusal(text, mode)
     if error is not None:
         assert error.line is not None
-        assert error.code.startswith(("PARSE-", "EMIT-0", "NAME-001"))
+        assert error.code.startswith(("PARSE-", "EMIT-0", "MATCH-00", "NAME-001"))
         assert error.render()
 
 

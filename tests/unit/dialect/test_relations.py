@@ -89,11 +89,12 @@ RELATIONS = {
     "stream": "TableRef([stream])",
     "stream AS s": "TableRef([stream], alias=Alias(s))",
     # patterns
-    "t MATCH_RECOGNIZE (PATTERN (A {- B -} C+?) DEFINE A AS (x > ')')) AS m": (
-        "MatchRecognize(TableRef([t]), <PATTERN (A {- B -} C+?) DEFINE A AS (x > ')')>, alias=Alias(m))"
+    "t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS (x > ')')) AS m": (
+        "MatchRecognize(TableRef([t]), PatternVariable(A), "
+        "definitions=[Definition(A, Paren(Binary(>, x, ')')))], alias=Alias(m))"
     ),
     "(SELECT 1) x MATCH_RECOGNIZE (PATTERN (A))": (
-        "MatchRecognize(SubqueryRef(Query(Select([SelectItem(1)])), alias=Alias(x)), <PATTERN (A)>)"
+        "MatchRecognize(SubqueryRef(Query(Select([SelectItem(1)])), alias=Alias(x)), PatternVariable(A))"
     ),
 }
 
@@ -113,7 +114,7 @@ def test_places_of_a_table_and_of_a_pattern() -> None:
     assert isinstance(body, Select)
     match = body.from_
     assert isinstance(match, MatchRecognize)
-    assert match.body.text == " PATTERN (A) "
+    assert match.pattern.span.text == "A"
     assert isinstance(match.input, TableRef)
     assert (match.input.name_span.text, match.input.span.text) == ("a.`b c`", "a.`b c` x")
 
