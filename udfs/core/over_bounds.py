@@ -1,0 +1,37 @@
+"""Where the frames of the rows that come out in a step lie, each frame found once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlext.udfs.core.groups import Ints
+from sqlext.udfs.core.over_specification import Frame
+from sqlext.udfs.core.over_timeline import Timeline
+
+
+class Bounds:
+    """The frames of a timeline's rows."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self._known: dict[Frame, tuple[Ints, Ints]] = {}
+
+    def of(self, frame: Frame) -> tuple[Ints, Ints]:
+        """Return the first row of the frame of each row that comes out, and behind the last one.
+
+        An unbounded frame begins with the first row of this step: what came before is a partial result.
+        """
+        if frame not in self._known:
+            self._known[frame] = (self._low(frame), self._high(frame))
+        return self._known[frame]
+
+    def _low(self, frame: Frame) -> Ints:
+        timeline = self.timeline
+        if frame.preceding is None:
+            return timeline.fresh()
+        if frame.unit == "RANGE":
+            return timeline.within(frame.preceding)
+        return np.maximum(timeline.starts(), timeline.rows - frame.preceding)
+
+    def _high(self, frame: Frame) -> Ints:
+        return self.timeline.rows + 1 if frame.unit == "ROWS" else self.timeline.peers()[1]

@@ -1,0 +1,62 @@
+"""Functions of a row's place among others: ROW_NUMBER, RANK, DENSE_RANK, LAG."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext.udfs.core.accumulator import Columns
+from sqlext.udfs.core.arrow_numpy import integers, taken
+from sqlext.udfs.core.groups import Ints
+from sqlext.udfs.core.over_blocks import Before
+from sqlext.udfs.core.over_bounds import Bounds
+from sqlext.udfs.core.over_function import Evaluated, OverFunction, Reach
+from sqlext.udfs.core.over_specification import OverCall
+
+
+class Numbered(OverFunction):
+    """``row_number``, ``rank`` or ``dense_rank``, by time."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__((), (pa.int64(),), (pa.int64(),), Reach())
+        self._name = name
+
+    def evaluate(self, inputs: Columns, bounds: Bounds, before: Before) -> Evaluated:
+        """Return the number of each row."""
+        timeline = bounds.timeline
+        start = _known(before)
+        first, rows = timeline.fresh(), timeline.rows
+        peers, _ = timeline.peers()
+        count = start + rows - first + 1
+        if self._name == "dense_rank":
+            times = np.cumsum(np.concatenate([np.zeros(1, np.int64), rows == peers]))
+            at = np.searchsorted(rows, first)
+            count = numbers = start + times[1:] - times[at]
+        else:
+            numbers = count if self._name == "row_number" else start + peers - first + 1
+        return Evaluated([pa.array(numbers)], [pa.array(count[timeline.ends()])])
+
+
+class Lag(OverFunction):
+    """``lag``: a NULL is a value."""
+
+    def __init__(self, call: OverCall, of: pa.DataType) -> None:
+        self._offset = int(call.parameter("offset", 1))
+        self._frame = call.frame
+        super().__init__(call.inputs, (of,), (), Reach(rows=self._offset))
+
+    def evaluate(self, inputs: Columns, bounds: Bounds, before: Before) -> Evaluated:
+        """Return the value some rows before."""
+        _, high = bounds.of(self._frame)
+        places = high - 1 - self._offset
+        there = places >= bounds.timeline.starts()
+        column, *default = inputs
+        if not default:
+            return Evaluated([taken(column, np.where(there, places, -1))], [])
+        both = pa.concat_arrays([column, default[0]])
+        return Evaluated([taken(both, np.where(there, places, len(column) + high - 1))], [])
+
+
+def _known(before: Before) -> Ints:
+    """Return the number kept of the key of each row, 0 for none."""
+    return integers(taken(before.partials[0], before.places).fill_null(0))

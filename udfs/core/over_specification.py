@@ -1,0 +1,59 @@
+"""What an OVER operator is to compute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The rows before a row that a function looks at, up to the row itself: every frame of Flink's ends there.
+
+    Attributes:
+        unit: ROWS counts rows. RANGE goes by time, and rows of one time are in each other's frames.
+        preceding: how many rows before the row, or milliseconds before its time; None: all that ever came.
+    """
+
+    unit: Literal["ROWS", "RANGE"] = "RANGE"
+    preceding: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverCall:
+    """One function over its frame.
+
+    Attributes:
+        function: an accumulator (``accumulators.py``), or ``row_number``, ``rank``, ``dense_rank``, ``lag``.
+        inputs: positions of columns; of ``lag`` the value and, where there is one, the default.
+        frame: which rows; the three numbers go by all rows, whatever it says.
+        distinct: whether each value of the frame counts once.
+        parameters: as of ``accumulator.Aggregate``; of ``lag``: ``offset``, by default 1.
+    """
+
+    function: str
+    inputs: tuple[int, ...] = ()
+    frame: Frame = Frame()
+    distinct: bool = False
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    def parameter(self, name: str, default: Any = None) -> Any:
+        """Return a parameter, or a default."""
+        return dict(self.parameters).get(name, default)
+
+
+@dataclass(frozen=True, slots=True)
+class OverSpecification:
+    """The operator's input columns by position, and what is made of them.
+
+    Attributes:
+        keys: how many of the first columns are PARTITION BY, of any type that can be compared; NULL equals NULL.
+        time: the rowtime, BIGINT of milliseconds (UTC), never NULL; None: rows are taken as they arrive.
+        values: columns that are handed on, of any type.
+        calls: the functions.
+    """
+
+    keys: int
+    time: int | None
+    values: tuple[int, ...]
+    calls: tuple[OverCall, ...]
