@@ -19,8 +19,9 @@ from sqlext.dialect.expression_nodes import (
 from sqlext.dialect.keywords import at_query
 from sqlext.dialect.literals import UNITS
 from sqlext.dialect.nesting import enter, leave
+from sqlext.dialect.over import parse_over
 from sqlext.dialect.query_nodes import Descriptor, OrderItem, SelectItem
-from sqlext.dialect.tokens import Cursor, Kind, Token
+from sqlext.dialect.tokens import Cursor, Kind
 
 
 def parse_call(cursor: Cursor, name: str, start: int) -> Expr:
@@ -142,46 +143,6 @@ def _filter(cursor: Cursor) -> Expr:
     leave(cursor)
     cursor.expect_symbol(")")
     return condition
-
-
-def parse_over(cursor: Cursor) -> OverSpec:
-    """Read ``OVER name`` or ``OVER (...)``."""
-    start = cursor.expect_words("OVER").start
-    if not cursor.at_symbol("("):
-        name = cursor.expect_identifier("a window's name or (").value
-        return OverSpec(cursor.span_from(start), name)
-    return parse_window(cursor, start)
-
-
-def parse_window(cursor: Cursor, start: int) -> OverSpec:
-    """Read ``([name] [PARTITION BY ..] [ORDER BY ..] [frame])``; the frame stays text."""
-    cursor.expect_symbol("(")
-    enter(cursor, 2)
-    name = None
-    if not cursor.at_any("PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS", "DISTRIBUTE", "SORT"):
-        name = None if cursor.at_symbol(")") else cursor.expect_identifier("PARTITION BY, ORDER BY").value
-    partition_by: tuple[Expr, ...] = ()
-    if cursor.accept_words("PARTITION"):
-        cursor.expect_words("BY")
-        partition_by = expressions.parse_expressions(cursor)
-    order_by = queries.parse_order_by(cursor)
-    frame = None
-    if cursor.at_any("ROWS", "RANGE", "GROUPS"):
-        frame_start = cursor.token.start
-        skip_to_parenthesis(cursor)
-        frame = cursor.span_from(frame_start)
-    leave(cursor, 2)
-    cursor.expect_symbol(")")
-    return OverSpec(cursor.span_from(start), name, partition_by, order_by, frame)
-
-
-def skip_to_parenthesis(cursor: Cursor) -> None:
-    """Move to the parenthesis that closes the one already open."""
-    depth = 0
-    while not cursor.at_statement_end and (depth or not cursor.at_symbol(")")):
-        token: Token = cursor.advance()
-        if token.kind is Kind.SYMBOL:
-            depth += (token.text == "(") - (token.text == ")")
 
 
 def at_unit(cursor: Cursor) -> bool:

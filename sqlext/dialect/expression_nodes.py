@@ -115,13 +115,30 @@ class NamedArgument(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class FrameBound(Node):
+    """``UNBOUNDED PRECEDING``, ``CURRENT ROW``, ``x PRECEDING`` (``side`` PRECEDING, ``offset`` x), or FOLLOWING."""
+
+    side: str
+    offset: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame(Node):
+    """``ROWS | RANGE start`` or ``ROWS | RANGE BETWEEN start AND end``; without ``end`` it is the current row."""
+
+    unit: str
+    start: FrameBound
+    end: FrameBound | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class OverSpec(Node):
-    """``OVER w`` (``name`` only) or ``OVER (...)``; ``frame`` is the text from ROWS or RANGE on."""
+    """``OVER w`` (``name`` only) or ``OVER (...)``."""
 
     name: str | None = None
     partition_by: tuple[Expr, ...] = ()
     order_by: tuple[OrderItem, ...] = ()
-    frame: Span | None = None
+    frame: Frame | None = None
 
 
 @dataclass(frozen=True, slots=True)

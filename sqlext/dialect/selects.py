@@ -6,7 +6,7 @@ select ::= SELECT [hints] [ALL | DISTINCT] item {, item} [FROM relations] [WHERE
 
 from __future__ import annotations
 
-from sqlext.dialect import calls, expressions, relations
+from sqlext.dialect import calls, expressions, over, relations
 from sqlext.dialect.emit import clause
 from sqlext.dialect.expression_nodes import Expr, Keyword
 from sqlext.dialect.hints import parse_hints
@@ -125,5 +125,5 @@ def _windows(cursor: Cursor) -> tuple[NamedWindow, ...]:
 def _window(cursor: Cursor) -> NamedWindow:
     name = cursor.expect_identifier("a window's name")
     cursor.expect_words("AS")
-    over = calls.parse_window(cursor, cursor.token.start)
-    return NamedWindow(cursor.span_from(name.start), name.value, over)
+    window = over.parse_window(cursor, cursor.token.start)
+    return NamedWindow(cursor.span_from(name.start), name.value, window)

@@ -86,7 +86,7 @@ def _over(over: OverSpec, printer: Printer) -> str:
     if over.order_by:
         parts.append(f"ORDER BY {', '.join(printer.order(i) for i in over.order_by)}")
     if over.frame is not None:
-        parts.append(" ".join(over.frame.text.upper().split()))
+        parts.append(" ".join(over.frame.span.text.upper().split()))
     return f"({' '.join(parts)})"
 
 

@@ -122,7 +122,15 @@ BOTH = {
     "LAG(a) RESPECT NULLS OVER w": "Call(LAG, args=[a], clauses=[RESPECT NULLS], over=OverSpec(name=w))",
     "SUM(a) OVER (PARTITION BY b, c ORDER BY d ROWS BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW)": (
         "Call(SUM, args=[a], over=OverSpec(partition_by=[b, c], order_by=[OrderItem(d)], "
-        "frame=<ROWS BETWEEN INTERVAL '1' DAY PRECEDING AND CURRENT ROW>))"
+        "frame=Frame(ROWS, FrameBound(PRECEDING, offset=Interval(1, DAY)), end=FrameBound(CURRENT ROW))))"
+    ),
+    "SUM(a) OVER (ORDER BY b RANGE UNBOUNDED PRECEDING)": (
+        "Call(SUM, args=[a], over=OverSpec(order_by=[OrderItem(b)], "
+        "frame=Frame(RANGE, FrameBound(UNBOUNDED PRECEDING))))"
+    ),
+    "SUM(a) OVER (ROWS BETWEEN unbounded PRECEDING AND 2 + 1 FOLLOWING)": (
+        "Call(SUM, args=[a], over=OverSpec(frame=Frame(ROWS, FrameBound(UNBOUNDED PRECEDING), "
+        "end=FrameBound(FOLLOWING, offset=Binary(+, 2, 1)))))"
     ),
     "SUM(a) OVER ()": "Call(SUM, args=[a], over=OverSpec())",
     "SUM(a) OVER (w ORDER BY b)": "Call(SUM, args=[a], over=OverSpec(name=w, order_by=[OrderItem(b)]))",
@@ -204,6 +212,9 @@ def test_spark_number_suffixes(shape: Callable[[Any], str]) -> None:
         ("CASE WHEN a THEN b", 19, "PARSE-002", "expected END, found the end of the statement"),
         ("CASE a THEN b END", 8, "PARSE-002", "expected WHEN, found `THEN`"),
         ("f(1,)", 5, "PARSE-002", "expected an expression, found `)`"),
+        ("SUM(a) OVER (ROWS 2)", 19, "PARSE-002", "expected UNBOUNDED PRECEDING, CURRENT ROW or a number or interval"),
+        ("SUM(a) OVER (ROWS BETWEEN 2 PRECEDING)", 37, "PARSE-002", "expected AND, found `)`"),
+        ("SUM(a) OVER (GROUPS 2 PRECEDING)", 13, "PARSE-004", "a frame of GROUPS"),
         ("a BETWEEN 1 OR 2", 13, "PARSE-002", "expected AND, found `OR`"),
         ("a IS 5", 6, "PARSE-002", "expected NULL, TRUE, FALSE, UNKNOWN, JSON or DISTINCT FROM, found `5`"),
         ("CAST(a INT)", 8, "PARSE-002", "expected AS, found `INT`"),
