@@ -1,9 +1,12 @@
-"""The state of a bucket of a join as bytes: the rows that are held of both sides."""
+"""The state of a bucket of a join as bytes: the rows that are held of both sides.
+
+A table of one row: each column of each side is one list, so both sides lie in one table without being copied.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +14,7 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.arrow_numpy import integers, whole
 from sqlext.udfs.core.join_rows import JoinRows, Sides
-from sqlext.udfs.core.table_codec import decode_rows, decode_state, encode_rows, encode_state
+from sqlext.udfs.core.table_codec import decode_state, encode_state
 
 _FACTS = b"sqlext.join"
 _NUMBERS = ("count", "matches", "time")
@@ -19,8 +22,19 @@ _NUMBERS = ("count", "matches", "time")
 
 def encode_sides(state: Sides) -> bytes:
     """Return rows of both sides as a state value."""
-    cells = [encode_rows(_table(rows)) for rows in state]
-    return encode_state(pa.table({"side": pa.array(cells, pa.large_binary())}))
+    columns: dict[str, pa.Array] = {}
+    facts: dict[str, int] = {}
+    for side, rows in zip(Sides._fields, state, strict=True):
+        facts[f"{side}.rows"] = len(rows)
+        columns |= {f"{side}.{i}": _cell(c) for i, c in enumerate(rows.columns)}
+        for name in _NUMBERS:
+            values = getattr(rows, name)
+            # A number that is the same in all rows stands beside them.
+            if len(values) and (values == values[0]).all():
+                facts[f"{side}.{name}"] = int(values[0])
+            else:
+                columns[f"{side}.{name}"] = _cell(pa.array(values))
+    return encode_state(pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(facts)}))
 
 
 def decode_sides(data: bytes, types: Sequence[Sequence[pa.DataType]]) -> Sides:
@@ -33,8 +47,10 @@ def decode_sides(data: bytes, types: Sequence[Sequence[pa.DataType]]) -> Sides:
     Raises:
         SqlExtError: RUN-033 if the state has other columns.
     """
-    cells = whole(decode_state(data).column("side"))
-    sides = [_rows(decode_rows(memoryview(cell.as_buffer()))) for cell in cells]
+    table = decode_state(data)
+    facts: dict[str, int] = json.loads(table.schema.metadata[_FACTS])
+    columns = {name: whole(column).flatten() for name, column in zip(table.column_names, table.columns, strict=True)}
+    sides = [_rows(columns, facts, side) for side in Sides._fields]
     for rows, expected in zip(sides, types, strict=True):
         found = [c.type for c in rows.columns]
         if found != list(expected):
@@ -46,27 +62,17 @@ def decode_sides(data: bytes, types: Sequence[Sequence[pa.DataType]]) -> Sides:
     return Sides(*sides)
 
 
-def _table(rows: JoinRows) -> pa.Table:
-    """Return rows as a table; a number that is the same in all of them stands beside it."""
-    columns = {f"c{i}": c for i, c in enumerate(rows.columns)}
-    facts: dict[str, int] = {"rows": len(rows)}
-    for name in _NUMBERS:
-        values = getattr(rows, name)
-        if len(values) and (values == values[0]).all():
-            facts[name] = int(values[0])
-        else:
-            columns[name] = pa.array(values)
-    return pa.table(columns).replace_schema_metadata({_FACTS: json.dumps(facts)})
+def _rows(columns: Mapping[str, pa.Array], facts: Mapping[str, int], side: str) -> JoinRows:
+    names = [f"{side}.{name}" for name in _NUMBERS]
+    rows = facts[f"{side}.rows"]
+    numbers = [np.full(rows, facts[n], np.int64) if n in facts else integers(columns[n]) for n in names]
+    own = [c for n, c in columns.items() if n.startswith(f"{side}.") and n not in names]
+    return JoinRows(tuple(own), *numbers)
 
 
-def _rows(table: pa.Table) -> JoinRows:
-    facts = json.loads(table.schema.metadata[_FACTS])
-    numbers = [
-        np.full(facts["rows"], facts[name], np.int64) if name in facts else integers(table.column(name))
-        for name in _NUMBERS
-    ]
-    columns = tuple(whole(table.column(n)) for n in table.column_names if n not in _NUMBERS)
-    return JoinRows(columns, *numbers)
+def _cell(column: pa.Array) -> pa.Array:
+    """Return a column as a list in one row."""
+    return pa.LargeListArray.from_arrays(pa.array([0, len(column)], pa.int64()), column)
 
 
 def _named(types: Sequence[pa.DataType]) -> str:

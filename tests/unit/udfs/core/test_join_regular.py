@@ -22,6 +22,7 @@ from join_model import (
     steps,
 )
 
+from sqlext.errors import SqlExtError
 from sqlext.udfs.core.join_operator import JoinOperator
 from sqlext.udfs.core.join_specification import Comparison, JoinKind, JoinSpecification, Unbounded
 from sqlext.udfs.core.operators import Clock, Wakeup
@@ -245,3 +246,11 @@ def test_comparisons_order_as_spark() -> None:
 def test_refused(make: object) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         make()  # type: ignore[operator]
+
+
+def test_state_of_other_columns_is_refused() -> None:
+    of = operator(JoinKind.FULL)
+    other = JoinOperator(JoinSpecification(1, 1, (2,)), [pa.string(), pa.int8(), pa.string()])
+    with pytest.raises(SqlExtError, match="has kept rows of") as error:
+        other.decode(of.encode(of.empty()))
+    assert error.value.code == "RUN-033"
