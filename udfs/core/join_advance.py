@@ -50,7 +50,7 @@ class Advance:
         distinct = not join.pairs and not isinstance(specification.bound, IntervalBound)
         self._nets = (changes, changes or distinct)
         kept = [specification.kept(side) for side in (LEFT_SIDE, RIGHT_SIDE)]
-        self._comparisons = [
+        self.comparisons = [
             replace(c, left=kept[LEFT_SIDE].index(c.left), right=kept[RIGHT_SIDE].index(c.right))
             for c in specification.conditions
         ]
@@ -66,7 +66,7 @@ class Advance:
         return netted(held, new, keys) if self._nets[side] else appended(held, new, keys)
 
     def _matched(self, left: Change, right: Change) -> Advanced:
-        matcher = Matcher(self._comparisons, left.rows.columns, right.rows.columns, left.keys, right.keys)
+        matcher = Matcher(self.comparisons, left.rows.columns, right.rows.columns, left.keys, right.keys)
         left_new, right_new = left.touched(), right.touched()
         pairs: list[Given] = []
         more = np.zeros(len(left.rows), np.int64), np.zeros(len(right.rows), np.int64)

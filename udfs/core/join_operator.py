@@ -1,4 +1,4 @@
-"""Joins of two streams: regular, interval and window joins; inner, outer, semi and anti.
+"""Joins of two streams: regular, interval, window and temporal joins; inner, outer, semi and anti.
 
 Of a regular join a micro-batch gives the net change: a row that was out with NULL for the other side is taken back
 (DELETE) when its first match comes, and comes again when its last one goes. UPDATE kinds do not come out: which insert
@@ -13,8 +13,10 @@ import pyarrow as pa
 
 from sqlext.udfs.core.equality import normalised
 from sqlext.udfs.core.join_conditions import require_comparable
-from sqlext.udfs.core.join_lives import IntervalLife, Life, RegularLife, WindowLife
+from sqlext.udfs.core.join_interval import IntervalLife
+from sqlext.udfs.core.join_life import Life
 from sqlext.udfs.core.join_output import JoinOutput, can_group
+from sqlext.udfs.core.join_regular import RegularLife
 from sqlext.udfs.core.join_rows import JoinRows, Sides, arrived, without_useless
 from sqlext.udfs.core.join_specification import (
     LEFT_SIDE,
@@ -22,9 +24,12 @@ from sqlext.udfs.core.join_specification import (
     IntervalBound,
     JoinSpecification,
     Unbounded,
+    VersionBound,
 )
 from sqlext.udfs.core.join_state import decode_sides, encode_sides
+from sqlext.udfs.core.join_window import WindowLife
 from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
+from sqlext.udfs.core.temporal_join import TemporalLife
 
 
 class JoinOperator(BucketOperator[Sides]):
@@ -89,6 +94,8 @@ class JoinOperator(BucketOperator[Sides]):
                 return RegularLife(specification, self._output, ttl)
             case IntervalBound():
                 return IntervalLife(specification, self._output)
+            case VersionBound():
+                return TemporalLife(specification, self._output)
         return WindowLife(specification, self._output, self.empty())
 
 
@@ -96,7 +103,7 @@ def _check(specification: JoinSpecification, types: Sequence[pa.DataType]) -> No
     for comparison in specification.conditions:
         require_comparable(comparison.operator, types[comparison.left], types[comparison.right])
     told_apart = [RIGHT_SIDE] if not specification.join.pairs else []
-    if specification.kind is not None:
+    if specification.kind is not None and not isinstance(specification.bound, VersionBound):
         told_apart = [LEFT_SIDE, RIGHT_SIDE]
     for position in (p for side in told_apart for p in specification.kept(side)):
         if not can_group(types[position]):

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from sqlext.udfs.core.arrow_numpy import integers, taken, whole
 from sqlext.udfs.core.groups import Bools, Ints
-from sqlext.udfs.core.join_specification import LEFT_SIDE, RIGHT_SIDE, JoinSpecification
-from sqlext.udfs.core.row_kinds import INSERT, UPDATE_AFTER
+from sqlext.udfs.core.join_specification import LEFT_SIDE, RIGHT_SIDE, JoinSpecification, VersionBound
+from sqlext.udfs.core.row_kinds import INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +77,29 @@ class Sides(NamedTuple):
         """Return how many there are."""
         return len(self.left) + len(self.right)
 
+    def with_(self, others: Sides) -> Sides:
+        """Return these rows and others; these themselves if there are no others."""
+        return Sides(self.left.with_(others.left), self.right.with_(others.right)) if others.rows() else self
+
     def filter(self, left: Bools, right: Bools) -> Sides:
         """Return some of the rows; these themselves if it is all."""
         return self if left.all() and right.all() else Sides(self.left.filter(left), self.right.filter(right))
 
 
 def without_useless(specification: JoinSpecification, rows: pa.Table) -> pa.Table:
-    """Return rows without those that cannot come out: with a NULL key, of a side that comes out only in pairs."""
-    join = specification.join
-    if specification.null_safe or not specification.keys or (join.pads_left and join.pads_right):
-        return rows
-    complete = _complete(rows, specification.keys)
-    if join.pads_left or join.pads_right:
-        padded = LEFT_SIDE if join.pads_left else RIGHT_SIDE
-        complete |= np.asarray(rows.column(specification.side)) == padded
-    return rows if complete.all() else rows.filter(pa.array(complete))
+    """Return the rows that may come out.
+
+    Not: rows with a NULL key, of a side that comes out only in pairs; and of versions what an UPDATE_BEFORE takes back,
+    as the UPDATE_AFTER replaces it.
+    """
+    useful = np.ones(rows.num_rows, np.bool_)
+    is_left = integers(rows.column(specification.side)) == LEFT_SIDE
+    if not specification.null_safe:
+        padded = np.where(is_left, specification.join.pads_left, specification.join.pads_right)
+        useful &= padded | _complete(rows, specification.keys)
+    if isinstance(specification.bound, VersionBound) and specification.kind is not None:
+        useful &= is_left | (integers(rows.column(specification.kind)) != UPDATE_BEFORE)
+    return rows if useful.all() else rows.filter(pa.array(useful))
 
 
 def arrived(specification: JoinSpecification, rows: pa.Table) -> Sides:

@@ -100,7 +100,22 @@ class WindowBound:
     end: int
 
 
-Bound = Unbounded | IntervalBound | WindowBound
+@dataclass(frozen=True, slots=True)
+class VersionBound:
+    """A temporal join (FOR SYSTEM_TIME AS OF): the right side gives versions of a key, of which a left row meets one.
+
+    INNER and LEFT alone. A left row comes out (or is taken back) when the watermark is greater than its time. An
+    INSERT or UPDATE_AFTER of the right side is the key's version from its time on, a DELETE ends it; an UPDATE_BEFORE
+    says nothing.
+
+    Attributes:
+        time: position of a BIGINT column of ms: the time of both sides' rows.
+    """
+
+    time: int
+
+
+Bound = Unbounded | IntervalBound | WindowBound | VersionBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +130,8 @@ class JoinSpecification:
         right: columns of the right side that come out behind them; SEMI and ANTI have none.
         join: which rows come out.
         kind: int8 (row_kinds) of a changelog; None where both sides only insert.
-        conditions: what pairs must fulfil besides; all of them.
+        conditions: what pairs must fulfil besides; all of them. A temporal join asks them of the version that it
+            has found: there is no other.
         null_safe: NULL keys are equal (IS NOT DISTINCT FROM).
         bound: when state ends.
 
@@ -138,15 +154,17 @@ class JoinSpecification:
             raise ValueError(f"{self.join.value} gives no columns of the right side")
         if self.kind is not None and isinstance(self.bound, IntervalBound):
             raise ValueError("an interval join does not take updates and deletes")
+        if isinstance(self.bound, VersionBound) and self.join not in (JoinKind.INNER, JoinKind.LEFT):
+            raise ValueError(f"a temporal join is INNER or LEFT, not {self.join.value}")
         unknown = [c.operator for c in self.conditions if c.operator not in FLIPPED]
         if unknown:
             raise ValueError(f"no comparison is called {unknown[0]}")
 
     @property
     def time(self) -> int | None:
-        """The position of the time at which a row's state ends, where it has one."""
+        """The position of the rows' time, where they have one: when their state ends, or a version begins."""
         match self.bound:
-            case IntervalBound(expires=position) | WindowBound(end=position):
+            case IntervalBound(expires=position) | WindowBound(end=position) | VersionBound(time=position):
                 return position
         return None
 
