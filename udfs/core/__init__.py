@@ -30,5 +30,10 @@ everything else                 ``pane_engine`` aggregates (``segments``, ``pane
 The last two share ``elements`` and ``element_maker`` (rows as elements), ``key_numbers``, ``written_rows``
 (retractions); all three ``pane_table`` (the rows that come out). ``latest`` leaves the last pane of a micro-batch.
 
+MATCH_RECOGNIZE: ``match_pattern`` and ``match_expressions`` say what is looked for, ``match_specification`` all of it.
+``match_operator`` orders rows (``match_rows``), searches partitions (``match_search``, with ``match_program`` for the
+pattern, ``match_links`` for what was taken, ``match_conditions`` and ``match_numbers`` for DEFINE, ``match_reach``) and
+gives out matches (``match_output``).
+
 What users write: ``trigger_hooks``, ``window_evictors``, ``aggregate_hooks``; ``conditions`` is WHEN.
 """
