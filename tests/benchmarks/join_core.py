@@ -25,6 +25,7 @@ from sqlext.udfs.core.join_specification import (
     JoinKind,
     JoinSpecification,
     Unbounded,
+    VersionBound,
     WindowBound,
 )
 from sqlext.udfs.core.operators import Clock
@@ -32,12 +33,12 @@ from sqlext.udfs.core.row_kinds import DELETE, INSERT
 
 _SPAN_MS = 100_000  # event time in a micro-batch
 _REACH_MS = 1_000
-#: Key, side, left number and text, right number and text, left time, right times, end, kind.
+#: Key, side, left number and text, right number and text, left time, right times, end, kind, time.
 _TYPES = [
     pa.int64(), pa.int8(), pa.int64(), pa.string(), pa.int64(), pa.string(), pa.int64(), pa.int64(), pa.int64(),
-    pa.int64(), pa.int8(),
+    pa.int64(), pa.int8(), pa.int64(),
 ]  # fmt: skip
-_LEFT, _RIGHT, _LEFT_TIME, _RIGHT_TIME, _RIGHT_LAST, _END, _KIND = (2, 3), (4, 5), 6, 7, 8, 9, 10
+_LEFT, _RIGHT, _LEFT_TIME, _RIGHT_TIME, _RIGHT_LAST, _END, _KIND, _TIME = (2, 3), (4, 5), 6, 7, 8, 9, 10, 11
 
 
 class Case(NamedTuple):
@@ -67,6 +68,7 @@ CASES = {
     "ANTI, changes": Case(JoinKind.ANTI, changes=True),
     "interval LEFT": Case(JoinKind.LEFT, IntervalBound(_END), fewer_keys=100),
     "window FULL": Case(JoinKind.FULL, WindowBound(_END)),
+    "temporal LEFT": Case(JoinKind.LEFT, VersionBound(_TIME), fewer_keys=100),
 }
 
 
@@ -107,16 +109,12 @@ def _rows(case: Case, random: np.random.Generator, size: int, keys: int, batch: 
     end = time_ + _REACH_MS if isinstance(case.bound, IntervalBound) else (time_ // _SPAN_MS + 1) * _SPAN_MS
 
     def of(which: int, values: pa.Array) -> pa.Array:
-        return (
-            pa.array(np.arange(size), mask=side != which).cast(pa.int64())
-            if values is None
-            else values.take(pa.array(np.arange(size), mask=side != which))
-        )
+        return values.take(pa.array(np.arange(size), mask=side != which))
 
     numbers, times = pa.array(number), pa.array(time_)
     columns = [key.cast(pa.string()) if case.texts else key, pa.array(side.astype(np.int8))]
     columns += [of(0, numbers), of(0, text), of(1, numbers), of(1, text), of(0, times), of(1, times)]
-    columns += [of(1, pa.array(time_ - _REACH_MS)), pa.array(end), pa.array(np.full(size, INSERT, np.int8))]
+    columns += [of(1, pa.array(time_ - _REACH_MS)), pa.array(end), pa.array(np.full(size, INSERT, np.int8)), times]
     columns.append(pa.array(np.zeros(size, np.int16)))
     return pa.table(columns, [*(f"c{i}" for i in range(len(columns) - 1)), "bucket"])
 

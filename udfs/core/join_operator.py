@@ -90,8 +90,8 @@ class JoinOperator(BucketOperator[Sides]):
 
     def _of(self, specification: JoinSpecification) -> Life:
         match specification.bound:
-            case Unbounded(ttl=ttl):
-                return RegularLife(specification, self._output, ttl)
+            case Unbounded(left_ttl=left, right_ttl=right):
+                return RegularLife(specification, self._output, (left, right))
             case IntervalBound():
                 return IntervalLife(specification, self._output)
             case VersionBound():

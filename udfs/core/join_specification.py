@@ -53,7 +53,8 @@ class Comparison:
         operator: ``=``, ``<>``, ``<``, ``<=``, ``>`` or ``>=``. Numbers compare as in Spark: NaN is the largest.
         right: position of a column that right rows fill.
         null_aware: a comparison with NULL counts as true. ``a NOT IN (SELECT b ... WHERE c)`` is an ANTI join on
-            ``a = b`` null-aware and on c as usual: a row stays away if one of the set's may be equal.
+            ``a = b`` null-aware and on c as usual: a row stays away if one of the set's may be equal. Keys are what c equates; without any
+            (``keys=0``) all rows are in one bucket.
     """
 
     left: int
@@ -67,12 +68,14 @@ class Unbounded:
     """A regular join: rows may match whenever they come.
 
     Attributes:
-        ttl: processing time (ms) after which a row is forgotten that was not written; None for never. As in Flink
-            (``table.exec.state.ttl``) a row is written when it comes, when its count changes, and, where its matches
-            are counted, when their number changes. What had come out of a forgotten row stays out.
+        left_ttl, right_ttl: processing time (ms) after which a row of that side is forgotten that was not written; None
+            for never. As in Flink (``table.exec.state.ttl``, or the hint STATE_TTL for each side) a row is written when
+            it comes, when its count changes, and, where its matches are counted, when their number changes. What had
+            come out of a forgotten row stays out.
     """
 
-    ttl: int | None = None
+    left_ttl: int | None = None
+    right_ttl: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

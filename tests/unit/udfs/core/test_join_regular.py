@@ -50,7 +50,7 @@ def operator(
 ) -> JoinOperator:
     """Return a regular join of the model's columns."""
     right = (RIGHT_VALUE,) if join.pairs else ()
-    bound = Unbounded(ttl)
+    bound = Unbounded(ttl, ttl)
     return JoinOperator(
         JoinSpecification(keys, SIDE, (LEFT_VALUE,), right, join, kind, conditions, null_safe, bound), TYPES
     )
@@ -254,3 +254,12 @@ def test_state_of_other_columns_is_refused() -> None:
     with pytest.raises(SqlExtError, match="has kept rows of") as error:
         other.decode(of.encode(of.empty()))
     assert error.value.code == "RUN-033"
+
+
+def test_each_side_has_its_own_time_to_live() -> None:
+    spec = JoinSpecification(1, SIDE, (LEFT_VALUE,), (RIGHT_VALUE,), bound=Unbounded(right_ttl=100))
+    of = JoinOperator(spec, TYPES)
+    rows = [Row(1, 0, 10), Row(2, 1, 20)]
+    done = steps(of, [(rows, Clock(now=0)), ([Row(1, 1, 21), Row(2, 0, 11)], Clock(now=200))])
+    assert rows_of(done[1].out) == [(10, 21, INSERT)]
+    assert of.next_wakeup(done[0].state) == Wakeup(None, 100)
