@@ -53,8 +53,8 @@ class Comparison:
         operator: ``=``, ``<>``, ``<``, ``<=``, ``>`` or ``>=``. Numbers compare as in Spark: NaN is the largest.
         right: position of a column that right rows fill.
         null_aware: a comparison with NULL counts as true. ``a NOT IN (SELECT b ... WHERE c)`` is an ANTI join on
-            ``a = b`` null-aware and on c as usual: a row stays away if one of the set's may be equal. The keys are what c
-            equates; without any (``keys=0``) all rows are in one bucket.
+            ``a = b`` null-aware and on c as usual: a row stays away if one of the set's may be equal. The keys are what
+            c equates; without any (``keys=0``) all rows are in one bucket.
     """
 
     left: int
