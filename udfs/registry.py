@@ -38,6 +38,8 @@ class StatefulFunction(Protocol):
 #: Name -> module and attribute of a function without arguments that makes the operator: imported when first used.
 _BUILT_IN: dict[str, tuple[str, str]] = {
     "distinct": ("sqlext.udfs.processors.distinct", "Distinct"),
+    "over": ("sqlext.udfs.processors.over", "Over"),
+    "rank": ("sqlext.udfs.processors.rank", "Rank"),
     "window": ("sqlext.udfs.processors.windows", "WindowFunction"),
 }
 _registered: dict[str, Callable[[], StatefulFunction]] = {}

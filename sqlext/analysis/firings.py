@@ -28,6 +28,7 @@ from sqlext.dialect.query_nodes import Select
 from sqlext.plan import nodes
 from sqlext.plan.explain import walk
 from sqlext.plan.firing import Firing, trigger_name
+from sqlext.plan.stateful import Stateful
 from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.udfs.core.policy import Cumulate, Global, Hop, Policy, Session, Tumble
 from sqlext.udfs.core.policy import WindowKind as CoreWindow
@@ -70,8 +71,11 @@ class Grouped:
             yield from (p for p in own_parts(expr) if isinstance(p, Call))
 
 
-def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
+def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False) -> Firing | None:
     """Return what an operator of ours does for a grouping, None where Spark's own operators do.
+
+    Args:
+        read_on: whether an operator above reads its changes: then it takes back what it gave.
 
     Raises:
         SqlExtError: EMIT-... for a clause or settings that mean nothing here.
@@ -100,6 +104,10 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
     check_mergeable(grouped.aggregates(), window)
     why = [*_of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
     why += _of_input(grouped)
+    if read_on:
+        why.append("GROUP BY whose changes are read on")
+    if read_on or grouped.node.changelog:
+        policy = replace(policy, mode="RETRACTING")
     if not why:
         return None
     given = spec is not None and _is_given(grouped)
@@ -108,7 +116,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing | None:
         replace(policy, keep_index=bool(asked)),
         given,
         tuple(dict.fromkeys(why)),
-        panes=_panes(policy, grouped),
+        panes="each" if read_on else _panes(policy, grouped),
         gap=spec.gap if spec is not None else None,
         values=tuple(values),
         late=late_rows(clause, grouped, given, env),
@@ -129,16 +137,21 @@ def _of_policy(policy: Policy, clause: EmitClause | None) -> Iterator[str]:
 
 
 def _of_input(grouped: Grouped) -> Iterator[str]:
-    """Yield why Spark cannot update a grouping as its rows come: it refuses to above another operator with state."""
-    below = walk(grouped.node) if grouped.grouping.window is None else []
-    if any(_has_state(n) for n in below):
-        yield "GROUP BY without a window over another operator with state"
+    """Yield why Spark cannot group the rows that come: it refuses updates above another operator with state."""
+    if grouped.node.changelog:
+        yield "GROUP BY of rows that change"
+    below = walk(grouped.node)
+    if grouped.grouping.window is None:
+        if any(_has_state(n) for n in below):
+            yield "GROUP BY without a window over another operator with state"
+    elif any(isinstance(n, Stateful) for n in below):
+        yield "a window over another operator with state"
 
 
 def _has_state(node: nodes.PlanNode) -> bool:
     if isinstance(node, nodes.Aggregate):
         return node.streaming
-    return isinstance(node, nodes.Operator) or (isinstance(node, nodes.AssignWindows) and node.by_rows)
+    return isinstance(node, (nodes.Operator, Stateful)) or (isinstance(node, nodes.AssignWindows) and node.by_rows)
 
 
 def _of_panes(grouped: Grouped) -> Iterator[str]:

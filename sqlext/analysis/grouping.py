@@ -47,6 +47,12 @@ class Grouping:
         )
 
 
+def is_grouped(select: Select, mode: str) -> bool:
+    """Whether a SELECT groups, by a clause or by its aggregates (those with OVER are none)."""
+    aggregated = any(contains_aggregate(i.expr, mode) for i in select.items)
+    return select.group_by is not None or select.having is not None or aggregated
+
+
 def find_grouping(select: Select, items: Sequence[Expr | None], scope: Scope) -> Grouping | None:
     """Return what a SELECT groups by, None if it does not group.
 

@@ -31,7 +31,7 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
             cannot take, SINK-005 for OVERWRITE in streaming mode, OPT-... for its options.
     """
     table = _sink(insert, env)
-    plan = QueryBinder(env).bind(insert.query)
+    plan = QueryBinder(env).bind_whole(insert.query)
     assignments = _assign(insert, table, plan)
     scope = Scope((), env.mode, env.zone)
     for assignment in assignments:

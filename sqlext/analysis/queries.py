@@ -8,7 +8,9 @@ from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.materialisation import materialised
+from sqlext.analysis.ranking import refuse_open_ranks
 from sqlext.analysis.relations import RelationBinder, rename_columns
+from sqlext.analysis.running_numbers import with_running_numbers
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.selects import SelectBinder
 from sqlext.analysis.sort_keys import with_hidden_keys, without_hidden_keys
@@ -48,6 +50,16 @@ class QueryBinder:
         if id(query) not in self._inside:
             self._inside[id(query)] = self.bind(query)
         return self._inside[id(query)]
+
+    def bind_whole(self, query: Query) -> nodes.PlanNode:
+        """Return the plan of a query that is all of a statement.
+
+        Raises:
+            SqlExtError: what ``bind`` raises, RANK-001 for numbers of rows without a range.
+        """
+        plan = with_running_numbers(self.bind(query))
+        refuse_open_ranks(plan)
+        return plan
 
     def bind(self, query: Query) -> nodes.PlanNode:
         """Return the plan of a query.

@@ -6,14 +6,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.calls import is_aggregate
+from sqlext.analysis.changelogs import readable
 from sqlext.analysis.firings import Grouped, find_firing
 from sqlext.analysis.functions.panes import PANE_COLUMNS
-from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping
+from sqlext.analysis.grouped_over import split_grouped
+from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping, is_grouped
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.legacy_windows import NAMES, LegacyWindow, find_legacy_window, replace_legacy_window
 from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.outputs import OutputBuilder
+from sqlext.analysis.over_binding import bind_over_calls
+from sqlext.analysis.over_calls import aliased, has_over, over_calls, prepared, with_results_read
 from sqlext.analysis.parts import own_parts
+from sqlext.analysis.ranking import with_limits
 from sqlext.analysis.registered import refuse_static, with_registered
 from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
@@ -37,7 +42,6 @@ from sqlext.dialect.expression_nodes import (
 from sqlext.dialect.query_nodes import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
-from sqlext.plan.explain import walk
 from sqlext.plan.firing import Firing
 from sqlext.plan.windows import WindowKind
 from sqlext.source import Span
@@ -69,14 +73,21 @@ class SelectBinder:
         Raises:
             SqlExtError: NAME-..., TYPE-..., TIME-..., WINDOW-... for what is wrong, LATER-... for what waits.
         """
-        if select.qualify is not None:
-            raise needs_operator("LATER-510", "QUALIFY", select.qualify.span)
         select = with_registered(select, self.queries.env.functions)
         node, scope = self._from(select)
         legacy = find_legacy_window(select, scope)
         if legacy is not None:
             select = replace_legacy_window(select, legacy, scope)
             node, scope = _assign_legacy(node, scope, legacy)
+        return self._bound(select, node, scope)
+
+    def _bound(self, select: Select, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
+        """Return the plan of a SELECT over a FROM."""
+        if has_over(select) and (node.streaming or select.qualify is not None):
+            if is_grouped(select, self.mode):
+                return self._over_grouped(select, node, scope)
+            select, node, scope = self._with_over(select, node, scope)
+        select, node = with_limits(select, node, scope)
         items = self._items(select, scope)
         self._check(select, items, scope, node)
         grouping = find_grouping(select, [i.expr for i in items], scope)
@@ -86,6 +97,24 @@ class SelectBinder:
             plain = self._project(select, items, scope, node)
             return self._distinct(select, plain) if select.distinct else plain
         return self._aggregate(select, items, scope, node, grouping)
+
+    def _over_grouped(self, select: Select, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
+        grouped, outer = split_grouped(select, scope)
+        below = self._bound(grouped, node, scope)
+        relation = ScopeRelation("__g", (), below.columns)
+        return self._bound(outer, nodes.Aliased(below.columns, below, "__g"), replace(scope, relations=(relation,)))
+
+    def _with_over(self, select: Select, node: nodes.PlanNode, scope: Scope) -> tuple[Select, nodes.PlanNode, Scope]:
+        """Return a SELECT that reads the results of its calls with OVER, and a FROM that has them."""
+        for expr in (*(i.expr for i in select.items), *(e for e in (select.where, select.qualify) if e is not None)):
+            if not isinstance(expr, Star):
+                infer(expr, scope)
+        rows = prepared(_session_rows(node), scope, select.where)
+        expressions = [*(i.expr for i in select.items), *([select.qualify] if select.qualify is not None else [])]
+        calls = over_calls(expressions, select, rows.scope)
+        read = with_results_read(select, calls, rows.scope)
+        rows = bind_over_calls(calls, rows, self.queries.env)
+        return read, aliased(rows), rows.scope
 
     def _from(self, select: Select) -> tuple[nodes.PlanNode, Scope]:
         relations = RelationBinder(self.queries)
@@ -141,10 +170,9 @@ class SelectBinder:
     def _aggregate(
         self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping
     ) -> nodes.PlanNode:
-        if node.updating:
-            emits = any(isinstance(n, nodes.Aggregate) and n.emit for n in walk(node))
-            hint = "EMIT ... DISCARDING gives panes that can be grouped again" if emits else None
-            raise needs_operator("LATER-507", "an aggregate of an updating result", select.span, hint)
+        node = readable(node)
+        if node.changelog and (select.emit is not None or grouping.window is not None):
+            raise _window_of_changes(select)
         for item in items:
             if item.expr is not None:
                 check_grouped(item.expr, grouping, scope, self.mode)
@@ -161,7 +189,7 @@ class SelectBinder:
                 builder.add(item.name, reference, None, grouped=True)
         if self._sessions_of_others(node, grouping):
             node = _session_rows(node)
-        firing = self._firing(select, items, scope, node, grouping)
+        firing, retracting = self._firing(select, items, scope, node, grouping)
         keys: tuple[str, ...] = ()
         final = grouping.window is not None or not node.streaming
         if firing is not None:
@@ -184,18 +212,21 @@ class SelectBinder:
             keys,
             firing,
             emit_text(select.emit) if select.emit is not None else "",
+            retracting=None if final else retracting,
         )
 
     def _firing(
         self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping
-    ) -> Firing | None:
+    ) -> tuple[Firing | None, Firing | None]:
+        """Return what an operator of ours does for a grouping, and what it does where its changes are read on."""
         expressions = [i.expr for i in items if i.expr is not None]
         assign = nodes.window_function(node) if grouping.window is not None else None
         grouped = Grouped(select, node, scope, grouping, expressions, assign)
         if node.streaming:
-            return find_firing(grouped, self.queries.env)
+            env = self.queries.env
+            return find_firing(grouped, env), find_firing(grouped, env, read_on=True)
         refuse_static(tuple(grouped.aggregates()))
-        return None
+        return None, None
 
     def _sessions_of_others(self, node: nodes.PlanNode, grouping: Grouping) -> bool:
         """Whether sessions are grouped by other keys than they are made by: then their rows must be known first."""
@@ -208,6 +239,17 @@ class SelectBinder:
         grouped = {f.column.physical for e in grouping.expressions if (f := grouping.scope.bare(e)) is not None}
         legacy = any(c.name == NAMES[0] for c in assign.columns)
         return not legacy and (declared != grouped or len(grouping.expressions) != len(declared))
+
+
+def _window_of_changes(select: Select) -> SqlExtError:
+    """Flink: "StreamPhysicalWindowAggregate doesn't support consuming update and delete changes"."""
+    clause = "EMIT" if select.emit is not None else "a window"
+    return SqlExtError(
+        "WINDOW-012",
+        f"{clause} cannot stand over rows that change after they were given out",
+        span=select.emit.span if select.emit is not None else select.span,
+        hint="group without it, or make the rows below final: by a window, or EMIT ... DISCARDING",
+    )
 
 
 def _session_key(node: nodes.PlanNode, grouping: Grouping) -> str | None:

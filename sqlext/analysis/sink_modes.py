@@ -6,9 +6,11 @@ from sqlext.analysis.bound_insert import APPEND, FINAL_STATE, UPSERT, Mode
 from sqlext.analysis.environment import Environment
 from sqlext.catalog.model import Table
 from sqlext.errors import SqlExtError
+from sqlext.plan.explain import walk
 from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.panes import as_changelog, last_groupings, merged_sessions_removed, untold
+from sqlext.plan.stateful import Stateful
 from sqlext.source import Span
 from sqlext.udfs.core.policy import Global, Session
 
@@ -26,6 +28,8 @@ def sink_mode(plan: PlanNode, table: Table, env: Environment, span: Span) -> tup
     if table.option("connector") in _TAKE_UPDATES:
         return as_changelog(plan), APPEND
     keyed = table.option("connector") == "delta" and table.primary_key is not None
+    if plan.changelog:
+        return plan, _mode_of_changes(plan, table, env, span, keyed=keyed)
     if not plan.updating:
         _check_panes(plan, table, keyed, span)
         return plan, UPSERT if keyed else APPEND
@@ -34,6 +38,22 @@ def sink_mode(plan: PlanNode, table: Table, env: Environment, span: Span) -> tup
     if env.settings.get("sqlext.sink.updates") == FINAL_STATE:
         return merged_sessions_removed(plan), FINAL_STATE
     raise _only_appends(plan, table, span)
+
+
+def _mode_of_changes(plan: PlanNode, table: Table, env: Environment, span: Span, *, keyed: bool) -> Mode:
+    if keyed:
+        return UPSERT
+    if env.settings.get("sqlext.sink.updates") == FINAL_STATE:
+        return FINAL_STATE
+    taking_back = next(n.what for n in walk(plan) if isinstance(n, Stateful) and n.retracts)
+    raise SqlExtError(
+        "SINK-004",
+        f"`{table.name.name}` ({table.option('connector')}) only appends, but this {taking_back} changes rows that it "
+        "has already given out",
+        span=span,
+        hint="write to a delta table with a PRIMARY KEY, or SET 'sqlext.sink.updates' = 'final-state' to write the "
+        "final rows of a bounded job at its end",
+    )
 
 
 def _check_panes(plan: PlanNode, table: Table, keyed: bool, span: Span) -> None:

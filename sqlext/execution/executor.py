@@ -154,7 +154,8 @@ class SparkHandler:
         if not script.streaming:
             return self._select_at_once(script, env, statement.span)
         exists = EXISTS if script.updating else None
-        context = SinkContext("select", uuid.uuid4().hex, keys=script.keys, exists=exists, zone=env.zone)
+        kind = KIND if script.changelog else None
+        context = SinkContext("select", uuid.uuid4().hex, keys=script.keys, exists=exists, kind=kind, zone=env.zone)
         shown = CollectSink(context, folds=not has_clause(plan))
         name = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
         home = QueryHome(Path(tempfile.mkdtemp(prefix="sqlext-")), name)

@@ -46,7 +46,7 @@ def explained(plan: PlanNode, sql: str, detail: str, insert: BoundInsert | None)
 def _plans(explain: ast.Explain, env: Environment) -> list[tuple[PlanNode, str, BoundInsert | None]]:
     statement = explain.statement
     if isinstance(statement, ast.SelectStatement):
-        plan = QueryBinder(env).bind(statement.query)
+        plan = QueryBinder(env).bind_whole(statement.query)
         late_insert(plan, env)
         return [(plan, script_of(plan, env, heartbeat=False).query, None)]
     inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)

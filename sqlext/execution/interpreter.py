@@ -290,4 +290,4 @@ class Interpreter:
 
 def bind_query(query: Query, env: Environment) -> PlanNode:
     """Return the plan of a query."""
-    return QueryBinder(env).bind(query)
+    return QueryBinder(env).bind_whole(query)

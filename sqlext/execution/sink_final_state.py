@@ -3,11 +3,12 @@
 Every batch brings the new row of each key that changed. They are kept as a parquet folder per batch, written over
 if the batch is run again; the end takes the last change of each key. That is one plain write per batch (a MERGE into
 a staging table costs ten times as much) and one aggregation at the end, and needs no transaction log: the batch's
-number is the folder's name.
+number is the folder's name. Of a changelog, whose rows have no key, the rows that were not taken back are left.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,14 @@ from sqlext.execution.sink_commit import STAGING, filesystem
 from sqlext.execution.sink_files import FileSink
 from sqlext.execution.sinks import Sink, SinkContext
 from sqlext.rewrite.quoting import identifier
+from sqlext.udfs.core.row_kinds import INSERT, UPDATE_AFTER
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _BATCH = "__batch"
 _ROW = "__row"
+_COUNT, _COPY = "__count", "__copy"
 _VIEW = "sqlext_changes"
 
 
@@ -60,11 +63,22 @@ class FinalStateSink(Sink):
         spark.conf.set("spark.sql.caseSensitive", "true")
         spark.conf.set("spark.sql.session.timeZone", self.context.zone)
         changes = spark.read.parquet(self._changes)
+        changes.createOrReplaceTempView(_VIEW)
+        if self.context.kind is not None:
+            return spark.sql(_net(changes.columns, self.context.kind))
         columns = ", ".join(identifier(c) for c in changes.columns if c != _BATCH)
         last = f"max_by(struct({columns}), {identifier(_BATCH)}) AS {identifier(_ROW)}"
-        changes.createOrReplaceTempView(_VIEW)
         keys = ", ".join(identifier(k) for k in self.context.keys)
         grouping = f" GROUP BY {keys}" if keys else ""
         folded = spark.sql(f"SELECT {last} FROM {_VIEW}{grouping}")
         present = f"{identifier(_ROW)}.{identifier(self.context.exists)}" if self.context.exists else "true"
         return folded.where(f"{identifier(_ROW)} IS NOT NULL AND {present}").select(f"{_ROW}.*")
+
+
+def _net(columns: Sequence[str], kind: str) -> str:
+    """Return the query of the rows of a changelog that are left: added once more than they were taken back."""
+    names = ", ".join(identifier(c) for c in columns if c not in (_BATCH, kind))
+    sign = f"CASE WHEN {identifier(kind)} IN ({INSERT}, {UPDATE_AFTER}) THEN 1 ELSE -1 END"
+    counted = f"SELECT {names}, sum({sign}) AS {_COUNT} FROM {_VIEW} GROUP BY {names}"
+    copies = f"explode(array_repeat(0, CAST({_COUNT} AS INT))) AS {_COPY}"
+    return f"SELECT {names} FROM (SELECT {names}, {copies} FROM ({counted}) WHERE {_COUNT} > 0)"

@@ -12,6 +12,7 @@ from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
 from sqlext.plan.nodes import EXISTS
 from sqlext.rewrite.quoting import identifier
 from sqlext.types import LogicalType
+from sqlext.udfs.core.row_kinds import INSERT, SHOWN, UPDATE_AFTER
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -45,7 +46,7 @@ class PrintSink(Sink):
 
     def _kind(self, row: Row) -> str:
         if self.context.kind is not None:
-            return str(row[len(self.spec.columns)])
+            return SHOWN[row[len(self.spec.columns)]]
         if self.context.exists is None:
             return "+I"
         return "+U" if row[len(self.spec.columns)] else "-D"
@@ -119,7 +120,8 @@ class SparkFormatSink(Sink):
 class CollectSink(Sink):
     """Keeps the rows of every batch in this process: for SELECT at top level.
 
-    Of an updating result it keeps the current row of every key, in the order in which they first came.
+    Of an updating result it keeps the current row of every key, in the order in which they first came; of a changelog
+    the rows that were not taken back.
 
     Attributes:
         folds: False to keep every row that an updating result has given.
@@ -138,9 +140,22 @@ class CollectSink(Sink):
     def rows(self) -> list[Row]:
         """The rows so far, hidden columns included (they come last)."""
         every = [row for _, batch in sorted(self.batches.items()) for row in batch]
+        if self.context.kind is not None:
+            return self._net(every, self.context.kind)
         if self.context.exists is None:
             return every
         return self._folded(every) if self.folds else [row for row in every if row[self.context.exists]]
+
+    def _net(self, changes: list[Row], kind: str) -> list[Row]:
+        """Return the rows of a changelog that are left, in the order in which they came."""
+        left: dict[str, list[Row]] = {}
+        for row in changes:
+            same = left.setdefault(repr(row[: len(row) - 1]), [])
+            if row[kind] in (INSERT, UPDATE_AFTER):
+                same.append(row)
+            elif same:
+                same.pop()
+        return [row for rows in left.values() for row in rows]
 
     def _folded(self, changes: list[Row]) -> list[Row]:
         current: dict[str, Row] = {}

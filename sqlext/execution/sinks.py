@@ -40,7 +40,7 @@ class SinkContext:
         keys: columns of the batches that name a row of an updating result; none for a result of one row. For
             ``upsert`` they are columns of the sink, else they may be hidden.
         exists: boolean column of an updating result, false where the row of that key is gone.
-        kind: column that says what a row does to the result (``+I``, ``-U``, ``+U``, ``-D``), of a changelog.
+        kind: column that says what a row does to the result (a number of ``udfs.core.row_kinds``), of a changelog.
         zone: the session's time zone.
         staging: a folder of the query's own, for what has to be kept until the end.
         properties: table properties for a Delta table that the sink creates.

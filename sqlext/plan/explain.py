@@ -9,6 +9,7 @@ from sqlext.plan import nodes
 from sqlext.plan.columns import Time
 from sqlext.plan.explain_panes import describe_grouping, grouping_lines
 from sqlext.plan.panes import last_groupings
+from sqlext.plan.stateful import Stateful
 
 
 def describe_plan(plan: nodes.PlanNode, reach: str | None = None) -> dict[str, Any]:
@@ -80,13 +81,15 @@ def _stateful(node: nodes.PlanNode) -> list[str]:
     """Return what of a node needs an operator of ours."""
     if isinstance(node, nodes.Operator):
         return [f"stateful function {node.function}"]
+    if isinstance(node, Stateful):
+        return [node.what]
     if isinstance(node, nodes.Aggregate) and node.firing is not None:
         return list(node.firing.why)
     return ["rows of sessions"] if isinstance(node, nodes.AssignWindows) and node.by_rows else []
 
 
 def _changelog(node: nodes.PlanNode) -> str:
-    if nodes.KIND in node.hidden:
+    if node.changelog:
         return "changelog"
     if not node.updating:
         return "append"
@@ -137,6 +140,8 @@ def _detail(node: nodes.PlanNode) -> str:
         return node.op
     if isinstance(node, nodes.Operator):
         return f"stateful function {node.function}"
+    if isinstance(node, Stateful):
+        return f"{node.what}; state: {node.bound or 'kept for ever'}"
     return node.text if isinstance(node, nodes.SparkTable) else ""
 
 

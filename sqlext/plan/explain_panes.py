@@ -45,7 +45,7 @@ def grouping_lines(described: dict[str, Any]) -> list[str]:
 
 
 def _panes(grouping: Aggregate, firing: Firing) -> str:
-    if grouping.changelog:
+    if grouping.retracts:
         return "several for a key and window, and the rows that take them back"
     return _PANES[firing.panes]
 

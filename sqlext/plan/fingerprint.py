@@ -20,6 +20,7 @@ from sqlext.dialect.query_nodes import GroupingSets
 from sqlext.plan import nodes
 from sqlext.plan.firing import Firing
 from sqlext.plan.normal_form import column_form, expression_form, value_form
+from sqlext.plan.stateful import Stateful
 from sqlext.udfs.core.policy_json import policy_to_json
 
 #: Part -> its text, and the digest of its normal form.
@@ -130,7 +131,10 @@ def _add_options(parts: _Parts, role: str, table: Table) -> None:
 
 
 def _add_node(parts: _Parts, node: nodes.PlanNode) -> None:
-    _ADDERS.get(type(node), _add_nothing)(parts, node)
+    if isinstance(node, Stateful):
+        _add_stateful(parts, node)
+    else:
+        _ADDERS.get(type(node), _add_nothing)(parts, node)
     for below in node.inputs:
         _add_node(parts, below)
 
@@ -200,6 +204,11 @@ def _add_firing(parts: _Parts, node: nodes.Aggregate, firing: Firing) -> None:
         below = node.without_windows().columns
         columns = [(c.name, column_form(c.source, below) if c.relation else None) for c in firing.late.columns]
         parts.add("late table columns", ", ".join(name for name, _ in columns), columns)
+
+
+def _add_stateful(parts: _Parts, node: Stateful) -> None:
+    for name, text, form in node.parts():
+        parts.add(name, text, form)
 
 
 def _add_outputs(parts: _Parts, outputs: tuple[nodes.Output, ...], node: nodes.Project | nodes.Aggregate) -> None:

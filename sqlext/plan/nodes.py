@@ -24,8 +24,8 @@ KEY_ALL = "__key_all"  # of an aggregate without keys: one row
 EXISTS = "__exists"
 #: Physical column of a relation with late rows beside its own: the row and the watermark it met; NULL for its own.
 LATE = "__late"
-#: Physical column of a changelog: what a row does to the result, ``+I``, ``-U``, ``+U`` or ``-D``.
-KIND = "__kind"
+#: Physical column of a changelog: what a row does to the result, a number of ``udfs.core.row_kinds``.
+KIND = "__row_kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,16 @@ class PlanNode:
         """Whether it reads a stream."""
         return any(i.streaming for i in self.inputs)
 
+    @property
+    def changelog(self) -> bool:
+        """Whether each row says in ``KIND`` what it does to the result, and rows may be taken back."""
+        return KIND in self.hidden
+
+    @property
+    def lag(self) -> int:
+        """By how many ms its rows can be older than the watermark says: what waits for time above waits longer."""
+        return max((i.lag for i in self.inputs), default=0)
+
     def transform(self, rule: Callable[[PlanNode], PlanNode]) -> PlanNode:
         """Return the tree with ``rule`` applied to every node, inputs first."""
         inputs = tuple(i.transform(rule) for i in self.inputs)
@@ -80,7 +90,9 @@ class PlanNode:
     @property
     def hidden(self) -> tuple[str, ...]:
         """Physical columns that no user sees, but whoever takes its rows: of updates, late rows, a changelog."""
-        return (*self.keys, EXISTS) if self.updating else ()
+        if self.updating:
+            return (*self.keys, EXISTS)
+        return (KIND,) if any(i.changelog for i in self.inputs) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +231,8 @@ class Aggregate(Unary):
     key_columns: tuple[str, ...] = ()
     firing: Firing | None = None  # kept by an operator of ours
     emit: str = ""  # its EMIT clause, as EXPLAIN shows it
-    changelog: bool = False  # every row says what it does to the result, and those that take back are given too
+    retracts: bool = False  # every row says what it does to the result, and those that take back are given too
+    retracting: Firing | None = None  # of an updating result: how it is kept where its changes are read on
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -235,7 +248,7 @@ class Aggregate(Unary):
     def hidden(self) -> tuple[str, ...]:
         """What it adds of its own."""
         late = (LATE,) if self.firing is not None and self.firing.late is not None else ()
-        return ((*self.keys, EXISTS) if self.updating else ()) + late + ((KIND,) if self.changelog else ())
+        return ((*self.keys, EXISTS) if self.updating else ()) + late + ((KIND,) if self.retracts else ())
 
     def grouping_expressions(self) -> tuple[Expr, ...]:
         """Return every single expression of GROUP BY, those inside GROUPING SETS too."""

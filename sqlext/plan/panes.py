@@ -57,9 +57,9 @@ def as_changelog(plan: PlanNode) -> PlanNode:
     def rule(grouping: Aggregate) -> Aggregate:
         retracting = grouping.firing is not None and grouping.firing.policy.mode == "RETRACTING"
         shown = any(_calls(o, ("ROW_KIND",)) for o in grouping.outputs)
-        return replace(grouping, final=True, changelog=True) if retracting and not shown else grouping
+        return replace(grouping, final=True, retracts=True) if retracting and not shown else grouping
 
-    return _changed(plan, rule)
+    return changed_groupings(plan, rule)
 
 
 def merged_sessions_removed(plan: PlanNode) -> PlanNode:
@@ -71,11 +71,12 @@ def merged_sessions_removed(plan: PlanNode) -> PlanNode:
             return grouping
         return replace(grouping, firing=replace(firing, policy=replace(firing.policy, mode="RETRACTING")))
 
-    return _changed(plan, rule)
+    return changed_groupings(plan, rule)
 
 
-def _changed(plan: PlanNode, rule: Callable[[Aggregate], Aggregate]) -> PlanNode:
+def changed_groupings(plan: PlanNode, rule: Callable[[Aggregate], Aggregate]) -> PlanNode:
+    """Return a plan with ``last_groupings`` changed."""
     if isinstance(plan, Aggregate):
         return rule(plan)
-    inputs = tuple(_changed(i, rule) for i in plan.inputs)
+    inputs = tuple(changed_groupings(i, rule) for i in plan.inputs)
     return plan.with_inputs(inputs) if inputs else plan

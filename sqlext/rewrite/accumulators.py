@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from sqlext.udfs.core.over_specification import Frame
+
 #: The columns that an accumulator gives; all others give one.
 _FIELDS: dict[str, tuple[str, ...]] = {
     "variance": ("n", "mean", "m2"),
@@ -18,25 +20,30 @@ Parameters = tuple[tuple[str, object], ...]
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """One accumulator: its function, the places of its inputs, whether it takes each value once."""
+    """One accumulator: its function, the places of its inputs, whether it takes each value once; its frame (OVER)."""
 
     function: str
     inputs: tuple[int, ...]
     distinct: bool = False
     parameters: Parameters = ()
+    frame: Frame | None = None
 
 
 @dataclass
 class Accumulators:
-    """Collects the inputs and accumulators of one SELECT; what is asked for twice is kept once."""
+    """Collects the inputs and accumulators of one SELECT; what is asked for twice is kept once.
+
+    With another ``frame`` it collects into the same lists (``dataclasses.replace``).
+    """
 
     inputs: list[str] = field(default_factory=list)
     accumulators: list[Accumulator] = field(default_factory=list)
+    frame: Frame | None = None
 
     def add(self, function: str, *inputs: str, distinct: bool = False, parameters: Parameters = ()) -> tuple[str, ...]:
         """Return the names of the columns in which an accumulator's results will be."""
         places = tuple(self._place(text) for text in inputs)
-        wanted = Accumulator(function, places, distinct, parameters)
+        wanted = Accumulator(function, places, distinct, parameters, self.frame)
         if wanted not in self.accumulators:
             self.accumulators.append(wanted)
         return result_names(self.accumulators.index(wanted), wanted)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sqlext.connectors.conversions import instant_to_wall
 from sqlext.plan.columns import Part, PlanColumn
-from sqlext.plan.nodes import PlanNode
+from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.rewrite.quoting import identifier
+from sqlext.udfs.core.row_kinds import INSERT
 
 ONE_MILLI = "INTERVAL '0.001' SECOND"
 
@@ -39,6 +40,11 @@ def value(column: PlanColumn, zone: str, alias: str = "") -> str:
         return f"{text}.wall_{column.window_bound}"
     ltz = column.type is not None and column.type.root == "TIMESTAMP_LTZ"
     return instant(column, alias) if ltz else instant_to_wall(instant(column, alias), zone)
+
+
+def kind_of(node: PlanNode) -> str:
+    """Return the select item that says what a row of a relation does to a result."""
+    return KIND if node.changelog else f"CAST({INSERT} AS TINYINT) AS {KIND}"
 
 
 def default_outputs(plan: PlanNode, zone: str) -> tuple[tuple[str, str], ...]:

@@ -65,32 +65,42 @@ class GroupedContext(ScopeContext):
         return f"({' + '.join(shifted)})" if bits else f"CAST({SET} AS BIGINT)"
 
     def _aggregate(self, call: Call) -> str:
-        below = Renderer(ScopeContext(self.scope, self.render_plan))
-        seen = call_texts(call, below)
-        condition = below.text(call.filter) if call.filter is not None else ""
-        collecting = _Collecting(
-            seen.call,
-            seen.args,
-            seen.types,
-            seen.result,
-            seen.mode,
-            seen.zone,
-            seen.atomic,
-            "",
-            seen.ordering,
-            condition,
-            self.into,
-        )
-        if call.registered is not None:
-            return registered_text(collecting.aggregation(call.function.lower(), *seen.args), call.registered)
-        function = functions.find(call.function)
-        ours = function is not None and function.flink is not None
-        if function is None or not ours or (self.mode == "spark" and functions.is_spark_call(function, call)):
-            return _atomic(collecting.aggregate(call.function.lower(), *seen.args))
-        if isinstance(function.flink, str):
-            return fill(function.flink, collecting)
-        assert function.flink is not None
-        return _atomic(function.flink(collecting))
+        return accumulated(call, Renderer(ScopeContext(self.scope, self.render_plan)), self.into)
+
+
+def accumulated(call: Call, below: Renderer, into: Accumulators) -> str:
+    """Return an aggregate as a text over accumulators; the text is atomic.
+
+    Args:
+        call: the aggregate.
+        below: renders its arguments, which are of the rows that go in.
+        into: collects what it needs.
+    """
+    seen = call_texts(call, below)
+    condition = below.text(call.filter) if call.filter is not None else ""
+    collecting = _Collecting(
+        seen.call,
+        seen.args,
+        seen.types,
+        seen.result,
+        seen.mode,
+        seen.zone,
+        seen.atomic,
+        "",
+        seen.ordering,
+        condition,
+        into,
+    )
+    if call.registered is not None:
+        return registered_text(collecting.aggregation(call.function.lower(), *seen.args), call.registered)
+    function = functions.find(call.function)
+    ours = function is not None and function.flink is not None
+    if function is None or not ours or (seen.mode == "spark" and functions.is_spark_call(function, call)):
+        return _atomic(collecting.aggregate(call.function.lower(), *seen.args))
+    if isinstance(function.flink, str):
+        return fill(function.flink, collecting)
+    assert function.flink is not None
+    return _atomic(function.flink(collecting))
 
 
 def _atomic(text: str) -> str:

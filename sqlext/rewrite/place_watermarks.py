@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.plan.nodes import Aggregate, AssignWindows, PlanNode, Scan
+from sqlext.plan.stateful import Stateful
 
 
 def place_watermarks(plan: PlanNode) -> PlanNode:
@@ -28,6 +29,8 @@ def _waits(node: PlanNode) -> bool:
     """Whether a node gives its rows when the watermark passes a window."""
     if isinstance(node, AssignWindows):
         return node.by_rows
+    if isinstance(node, Stateful):
+        return node.event_time
     if not isinstance(node, Aggregate):
         return False
     return node.firing.event_time if node.firing is not None else node.window is not None

@@ -11,10 +11,12 @@ from sqlext.dialect.expression_nodes import ColumnRef, Expr
 from sqlext.dialect.query_nodes import GroupingSets, OrderItem
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
-from sqlext.rewrite.columns import default_outputs, held, instant, value
+from sqlext.plan.stateful import Stateful
+from sqlext.rewrite.columns import default_outputs, held, instant, kind_of, value
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
 from sqlext.rewrite.late_rows import or_late, travels, unless_late
+from sqlext.rewrite.operators_sql import operator_sql
 from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.scans import scan_sql
@@ -124,6 +126,10 @@ class Renderer:
         return f"SELECT * FROM {result}"
 
     @sql.register
+    def _(self, node: Stateful) -> str:
+        return operator_sql(node, self)
+
+    @sql.register
     def _(self, node: nodes.Project) -> str:
         late = travels(node)
         selected = self._outputs(node.outputs, node.scope, late=late)
@@ -170,12 +176,14 @@ class Renderer:
 
     @sql.register
     def _(self, node: nodes.Join) -> str:
-        columns = ", ".join(f"{held(c, r.alias)}" for r in node.scope.relations for c in r.columns if c.physical)
+        columns = ", ".join(
+            [f"{held(c, r.alias)}" for r in node.scope.relations for c in r.columns if c.physical] + list(node.hidden)
+        )
         return f"SELECT {columns} FROM {self.relation(node)}"
 
     @sql.register
     def _(self, node: nodes.SetQuery) -> str:
-        return f" {node.op} ".join(f"({self._branch(b, node.columns)})" for b in node.branches)
+        return f" {node.op} ".join(f"({self._branch(b, node)})" for b in node.branches)
 
     @sql.register
     def _(self, node: nodes.Ordered) -> str:
@@ -226,13 +234,15 @@ class Renderer:
         text = self.expr(item.expr, scope) + (" DESC" if item.descending else "")
         return text + (f" NULLS {item.nulls}" if item.nulls else "")
 
-    def _branch(self, node: nodes.PlanNode, columns: tuple[PlanColumn, ...]) -> str:
+    def _branch(self, node: nodes.PlanNode, union: nodes.SetQuery) -> str:
         selected = []
-        for own, common in zip(node.columns, columns, strict=True):
+        for own, common in zip(node.columns, union.columns, strict=True):
             if common.part is Part.PROCTIME:
                 continue
             text = self._as_instant(own) if common.is_rowtime else value(own, self.zone)
             selected.append(named(text, common.physical))
+        if union.changelog:
+            selected.append(kind_of(node))
         return f"SELECT {', '.join(selected)} FROM {self.relation(node)}"
 
     def _as_instant(self, column: PlanColumn) -> str:

@@ -67,7 +67,7 @@ class StatefulSql:
             conditions = [f"__row_kind <> {UPDATE_BEFORE}"] if retracting else []
         elif retracting and not self._shows_kinds():
             conditions.insert(0, f"__row_kind NOT IN ({UPDATE_BEFORE}, {DELETE})")
-        if node.changelog:
+        if node.retracts:
             selected.append(nodes.KIND)
         if self.late is not None:
             selected.append(nodes.LATE)
@@ -78,7 +78,7 @@ class StatefulSql:
     def _shows_kinds(self) -> bool:
         """Whether each row says its kind: then those that take back are wanted too."""
         parts = (p for o in self.node.outputs if o.expr is not None for p in own_parts(o.expr))
-        return self.node.changelog or any(isinstance(p, Call) and p.function == "ROW_KIND" for p in parts)
+        return self.node.retracts or any(isinstance(p, Call) and p.function == "ROW_KIND" for p in parts)
 
     def _outputs(self) -> list[str]:
         selected = []
@@ -145,6 +145,8 @@ class StatefulSql:
         places.append(("values", tuple(rows.place(self._number(v)) for v in self.firing.values)))
         if self.late is not None:
             places.append(("row", rows.place(row_struct(self.late))))
+        if self.node.input.changelog:
+            places.append(("kind", rows.place(nodes.KIND)))
         inputs = self.accumulators.inputs
         aggregates = tuple(
             (a.function, tuple(rows.place(inputs[i]) for i in a.inputs), a.distinct, a.parameters)
@@ -159,6 +161,7 @@ class StatefulSql:
             latest=self.node.updating and self.renderer.latest,
             ticks=self._ticks(),
             ends=self.firing.ends,
+            lag=self.node.input.lag,
         )
 
     def _number(self, value: Node) -> str:

@@ -57,6 +57,7 @@ class WindowStep:
         latest: whether of the panes of a micro-batch only the last is looked at.
         ticks: as in ``OperatorView``.
         ends: as in ``OperatorView``.
+        lag: by how many ms its rows can be older than the watermark says.
     """
 
     policy: Policy
@@ -67,6 +68,7 @@ class WindowStep:
     latest: bool = False
     ticks: str = "start"
     ends: bool = False
+    lag: int = 0
 
     def add(self, renderer: Renderer, query: str) -> str:
         """Add the steps that run the operator over a query; return the view of its output."""
@@ -80,4 +82,6 @@ class WindowStep:
         )
         if self.latest:
             arguments += (("latest", True),)
+        if self.lag:
+            arguments += (("lag", self.lag),)
         return renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, self.ticks, self.ends))

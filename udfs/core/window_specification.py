@@ -38,6 +38,7 @@ class WindowSpecification:
             policy are not looked at.
         values: DOUBLE columns that triggers and evictors look at, by their numbers in the policy.
         row: a struct, the original row: kept for rows that come too late.
+        kind: what each row does (``row_kinds``), where rows may be taken back: without a window only.
     """
 
     keys: int
@@ -49,6 +50,7 @@ class WindowSpecification:
     end: int | None = None
     values: tuple[int, ...] = ()
     row: int | None = None
+    kind: int | None = None
 
 
 def output_types(specification: WindowSpecification, types: Sequence[pa.DataType]) -> list[tuple[str, pa.DataType]]:

@@ -54,13 +54,17 @@ class BucketProcessor(StatefulProcessor):
             to a bucket that does not know them, and come out wrong without a sound.
         timed: whether the operator asks what time it is.
         event_time: whether the query has a watermark; the bucket is then called whenever that moves.
+        lag: by how many ms the operator's watermark stays behind the query's.
     """
 
-    def __init__(self, operator: BucketOperator[Any], buckets: int, *, timed: bool, event_time: bool) -> None:
+    def __init__(
+        self, operator: BucketOperator[Any], buckets: int, *, timed: bool, event_time: bool, lag: int = 0
+    ) -> None:
         self._operator = operator
         self._buckets = buckets
         self._timed = timed
         self._event_time = event_time
+        self._lag = lag
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state (Spark calls this on the driver too)."""
@@ -93,17 +97,21 @@ class BucketProcessor(StatefulProcessor):
 
     def _step(self, arrived: pa.Table | None, ticks: int | None, timers: TimerValues) -> Iterator[Row]:
         known = self._remembered()
-        clock = self._time(known, ticks, timers)
+        time = self._time(known, ticks, timers)
+        clock = Clock(self._behind(time.watermark), self._behind(time.late_watermark), time.now)
         if arrived is None and not _due(known, clock):
-            self._remember(known, known._replace(watermark=clock.watermark, now=clock.now))
+            self._remember(known, known._replace(watermark=time.watermark, now=time.now))
             yield _counts(open_groups=known.open_groups)
             return
         before = self._read()
         step = self._operator.step(before, arrived, clock)
         self._write(before, step)
         event, processing = self._operator.next_wakeup(step.state)
-        self._remember(known, _Remembered(clock.watermark, clock.now, event, processing, step.open_groups))
+        self._remember(known, _Remembered(time.watermark, time.now, event, processing, step.open_groups))
         yield from _output(step)
+
+    def _behind(self, watermark: int | None) -> int | None:
+        return watermark if watermark is None or watermark == Clock.END else max(watermark - self._lag, 0)
 
     def _time(self, known: _Remembered, ticks: int | None, timers: TimerValues) -> Clock:
         watermark = Clock.END if ticks == Clock.END or known.watermark == Clock.END else None

@@ -38,11 +38,13 @@ class Time:
         name: the operator's, unique in its query.
         event_time: whether the query has a watermark.
         ticks: a stream of one column ``now`` (ms since 1970 UTC or NULL): each row reaches every bucket.
+        lag: by how many ms its rows can be older than the watermark says, as an operator below holds some back.
     """
 
     name: str
     event_time: bool
     ticks: DataFrame | None
+    lag: int = 0
 
 
 def apply_in_buckets(
@@ -79,7 +81,8 @@ def apply_in_buckets(
     if time is not None and time.ticks is not None:
         packed = packed.unionAll(_ticks(time.ticks, groups))
     event_time = time is not None and time.event_time
-    processor = BucketProcessor(operator, buckets, timed=time is not None, event_time=event_time)
+    lag = time.lag if time is not None else 0
+    processor = BucketProcessor(operator, buckets, timed=time is not None, event_time=event_time, lag=lag)
     mode = "EventTime" if event_time else "None"
     processed = packed.groupBy("bucket").transformWithState(processor, OUTPUT, "Append", mode)
     if time is not None:

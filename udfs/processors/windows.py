@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.udfs.core.accumulator import Aggregate
 from sqlext.udfs.core.arrow_types import plain_schema
+from sqlext.udfs.core.changelog_aggregate import ChangelogAggregate
 from sqlext.udfs.core.latest import Latest
 from sqlext.udfs.core.operators import BucketOperator
 from sqlext.udfs.core.policy_json import policy_from_json
@@ -28,8 +29,9 @@ class WindowFunction:
 
     Arguments: ``policy`` (JSON), ``aggregates`` (function, positions, distinct, parameters), ``places`` (what of a row
     stands where: ``keys`` is how many there are), ``columns`` (names of what comes out), ``latest`` (whether only the
-    last pane of a key, window and micro-batch is wanted), ``name``, ``registered`` (the ``UserFunctions`` of the
-    session; all other arguments are plain values), and ``buckets``, by default ``DEFAULT_BUCKETS``.
+    last pane of a key, window and micro-batch is wanted), ``name``, ``lag`` (see ``Time``), ``registered`` (the
+    ``UserFunctions`` of the session; all other arguments are plain values), and ``buckets``, by default
+    ``DEFAULT_BUCKETS``.
     """
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
@@ -46,8 +48,11 @@ class WindowFunction:
         keys = StructType(frame.schema.fields[: specification.keys])
         require_comparable(keys, "GROUP BY")
         types = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
-        triggers, evictors = classes_of(specification.policy, registered)
-        operator: BucketOperator[Any] = WindowOperator(specification, types, triggers, evictors)
+        operator: BucketOperator[Any]
+        if specification.kind is not None:
+            operator = ChangelogAggregate(specification, types)
+        else:
+            operator = WindowOperator(specification, types, *classes_of(specification.policy, registered))
         if arguments.get("latest"):
             operator = Latest(operator, specification.keys)
         return apply_in_buckets(
@@ -56,7 +61,7 @@ class WindowFunction:
             keys=range(specification.keys),
             output=_output(specification, types, arguments["columns"]),
             buckets=int(arguments.get("buckets", DEFAULT_BUCKETS)),
-            time=Time(str(arguments["name"]), uses_watermark(specification.policy), ticks),
+            time=Time(str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0)),
         )
 
 

@@ -53,7 +53,7 @@ def materialized_of(
         raise SqlExtError("DDL-015", "a materialized view cannot be temporary", span=statement.span)
     name = catalog.resolve(statement.name)
     refuse_itself(statement.query, name, catalog)
-    plan = QueryBinder(env).bind(statement.query)
+    plan = QueryBinder(env).bind_whole(statement.query)
     names = named_columns(statement, tuple(c.name for c in plan.columns))
     create = CreateTable(
         statement.span,

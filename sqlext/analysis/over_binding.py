@@ -1,0 +1,39 @@
+"""Which operator computes a call with OVER."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlext.analysis.environment import Environment
+from sqlext.analysis.over import bind_over
+from sqlext.analysis.over_calls import OverCall, Prepared, aliased
+from sqlext.analysis.ranking import RANKINGS, bind_rank
+from sqlext.analysis.typing import infer
+from sqlext.plan import nodes
+from sqlext.plan.columns import PlanColumn
+
+
+def bind_over_calls(calls: Sequence[OverCall], rows: Prepared, env: Environment) -> Prepared:
+    """Return rows with a column for the result of each call.
+
+    Raises:
+        SqlExtError: OVER-... for what is wrong with a call.
+    """
+    if not rows.node.streaming:
+        return _by_spark(calls, rows)
+    rows = bind_over([c for c in calls if c.call.function not in RANKINGS], rows)
+    for call in calls:
+        if call.call.function in RANKINGS:
+            rows = bind_rank(call, rows)
+    return rows
+
+
+def _by_spark(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
+    """Return static rows with the results that Spark computes."""
+    results = [PlanColumn(c.name, infer(c.call, rows.scope), c.name) for c in calls]
+    handed_on = [nodes.Output(p, None, PlanColumn(p, None, p), "__in") for p in rows.node.physical_columns()]
+    computed = [nodes.Output(c.name, c.call) for c in calls]
+    columns = (*rows.node.columns, *results)
+    below = aliased(rows)
+    node = nodes.Project(columns, below, rows.scope, (*handed_on, *computed))
+    return rows.with_results(node, results)

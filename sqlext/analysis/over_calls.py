@@ -1,0 +1,144 @@
+"""Calls with OVER in a SELECT over a stream: each is computed below the SELECT, by an operator of its own.
+
+The rows of FROM, filtered by WHERE, become one relation of plain columns; operators add a column for each call; the
+SELECT then reads these columns in the place of the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sqlext.analysis.outputs import OutputBuilder
+from sqlext.analysis.parts import own_parts
+from sqlext.analysis.scope import Found, Scope, ScopeRelation
+from sqlext.analysis.shapes import Shape, shape
+from sqlext.analysis.substitution import substitute
+from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node, OverSpec
+from sqlext.dialect.query_nodes import Select
+from sqlext.errors import SqlExtError
+from sqlext.plan import nodes
+from sqlext.plan.columns import PlanColumn
+
+_ALIAS = "__in"
+#: The relation in which the results of calls are found, and the name of each.
+_RESULTS, _RESULT = "__over", "__over_{}"
+
+
+@dataclass(frozen=True)
+class OverCall:
+    """A call with its window; calls that mean the same are one.
+
+    Attributes:
+        over: with the parts that a named window gives.
+        name: of the physical column of its result.
+    """
+
+    call: Call
+    over: OverSpec
+    name: str
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The rows that calls are computed of.
+
+    Attributes:
+        node: one relation; its columns are those of all relations in FROM.
+        scope: in which the SELECT's own names mean its columns.
+    """
+
+    node: nodes.PlanNode
+    scope: Scope
+
+    def with_results(self, node: nodes.PlanNode, columns: Sequence[PlanColumn]) -> Prepared:
+        """Return it over an operator that has added columns."""
+        known = [r for r in self.scope.relations if r.qualifier != (_RESULTS,)]
+        before = [c for r in self.scope.relations if r.qualifier == (_RESULTS,) for c in r.columns]
+        results = (*before, *columns)
+        added = ScopeRelation(_ALIAS, (_RESULTS,), results, frozenset(c.name for c in results))
+        return Prepared(node, replace(self.scope, relations=(*known, added)))
+
+
+def over_calls(expressions: Sequence[Expr], select: Select, scope: Scope) -> tuple[OverCall, ...]:
+    """Return the calls with OVER of some expressions.
+
+    Raises:
+        SqlExtError: OVER-001 for a named window that is not defined.
+    """
+    found: dict[Shape, OverCall] = {}
+    for call in (p for e in expressions for p in _calls(e)):
+        assert call.over is not None
+        over = _resolved(call.over, select)
+        resolved = replace(call, over=over)
+        found.setdefault(shape(resolved, scope), OverCall(resolved, over, _RESULT.format(len(found))))
+    return tuple(found.values())
+
+
+def prepared(node: nodes.PlanNode, scope: Scope, where: Expr | None) -> Prepared:
+    """Return the rows of a FROM for which WHERE holds, as one relation."""
+    builder = OutputBuilder(scope)
+    relations = []
+    for relation in scope.relations:
+        first = len(builder.columns)
+        for column in relation.columns:
+            builder.add(column.name, None, Found(relation, column, ()))
+        relations.append(replace(relation, alias=_ALIAS, columns=tuple(builder.columns[first:])))
+    project = nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs), where)
+    return Prepared(project, replace(scope, relations=tuple(relations)))
+
+
+def aliased(rows: Prepared) -> nodes.PlanNode:
+    """Return the relation under the name by which its scope knows it."""
+    return nodes.Aliased(rows.node.columns, rows.node, _ALIAS)
+
+
+def with_results_read(select: Select, calls: Sequence[OverCall], scope: Scope) -> Select:
+    """Return the SELECT with every call replaced by the column of its result, and WHERE done."""
+    names = {shape(c.call, scope): c.name for c in calls}
+
+    def rule(node: Node) -> Node | None:
+        if not isinstance(node, Call) or node.over is None:
+            return None
+        resolved = replace(node, over=_resolved(node.over, select))
+        return ColumnRef(node.span, (_RESULTS, names[shape(resolved, scope)]))
+
+    items = tuple(
+        replace(item, expr=substitute(item.expr, rule), alias=item.alias or _name(item.expr, i))
+        for i, item in enumerate(select.items)
+    )
+    qualify = substitute(select.qualify, rule) if select.qualify is not None else None
+    return replace(select, items=items, where=qualify, qualify=None, windows=())
+
+
+def has_over(select: Select) -> bool:
+    """Whether a SELECT has calls with OVER, or QUALIFY, which is a condition on them."""
+    return select.qualify is not None or any(True for i in select.items for _ in _calls(i.expr))
+
+
+def _name(expr: Expr, place: int) -> str | None:
+    """Return the name that Flink gives a column without one, where a call is all of it."""
+    return f"EXPR${place}" if isinstance(expr, Call) and expr.over is not None else None
+
+
+def _calls(expr: Expr) -> Iterator[Call]:
+    yield from (p for p in own_parts(expr) if isinstance(p, Call) and p.over is not None)
+
+
+def _resolved(over: OverSpec, select: Select) -> OverSpec:
+    """Return a window with what the named one that it refers to says."""
+    if over.name is None:
+        return over
+    named = next((w for w in select.windows if w.name == over.name), None)
+    if named is None:
+        message = f"there is no window `{over.name}` here"
+        raise SqlExtError("OVER-001", message, span=over.span, hint=f"WINDOW {over.name} AS (...) defines it")
+    base = _resolved(named.over, select)
+    return replace(
+        base,
+        span=over.span,
+        name=None,
+        partition_by=over.partition_by or base.partition_by,
+        order_by=over.order_by or base.order_by,
+        frame=over.frame or base.frame,
+    )

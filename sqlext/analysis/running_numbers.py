@@ -1,0 +1,33 @@
+"""ROW_NUMBER, RANK and DENSE_RANK by time without a filter: no Top-N, but functions OVER rows that have come."""
+
+from __future__ import annotations
+
+from sqlext.dialect.expression_nodes import Call
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.nodes import PlanNode
+from sqlext.plan.over import Framed, Over
+from sqlext.plan.ranking import Rank
+from sqlext.udfs.core.over_specification import Frame
+
+
+def with_running_numbers(plan: PlanNode) -> PlanNode:
+    """Return a plan in which numbers by time that nobody filters are given out with their rows, which are final."""
+    return plan.transform(_numbered)
+
+
+def _numbered(node: PlanNode) -> PlanNode:
+    if not isinstance(node, Rank) or node.last is not None or node.window is not None or node.sources[0].changelog:
+        return node
+    time = _time(node)
+    if (node.order and time is None) or node.latest_first:
+        return node
+    call = Framed(Call(node.span, node.ranking.value), Frame("ROWS"), node.number)
+    return Over(node.columns, node.sources, scope=node.scope, functions=(call,), partition=node.partition, time=time)
+
+
+def _time(rank: Rank) -> PlanColumn | None:
+    """Return the rowtime that is all of ORDER BY, ascending; the order of arrival has none."""
+    if len(rank.order) != 1 or rank.order[0].descending:
+        return None
+    found = rank.scope.bare(rank.order[0].expr)
+    return found.column if found is not None and found.column.is_rowtime else None

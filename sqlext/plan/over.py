@@ -1,0 +1,102 @@
+"""Functions OVER a window of rows as a plan node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlext.analysis.scope import Scope
+from sqlext.dialect.expression_nodes import Call, Expr, Literal
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.normal_form import column_form, expression_form, value_form
+from sqlext.plan.stateful import Stateful
+from sqlext.udfs.core.over_specification import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class Framed:
+    """A function OVER a window.
+
+    Attributes:
+        call: with its window, which has no name.
+        frame: the rows that it looks at.
+        physical: the column of its result.
+    """
+
+    call: Call
+    frame: Frame
+    physical: str
+
+    @property
+    def offset(self) -> int:
+        """How many rows LAG goes back."""
+        given = self.call.args[1] if len(self.call.args) > 1 else None
+        return int(given.value) if isinstance(given, Literal) else 1
+
+    @property
+    def kept(self) -> Frame:
+        """What of the rows before is kept for it."""
+        return Frame("ROWS", self.offset) if self.call.function == "LAG" else self.frame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Over(Stateful):
+    """Each row of its input with the results of functions over rows before it.
+
+    Its columns are those of its input, then the results. All windows have the same PARTITION BY and ORDER BY.
+
+    Attributes:
+        scope: the names that the expressions use.
+        functions: what is computed.
+        partition: PARTITION BY.
+        time: the rowtime of ORDER BY; None: processing time.
+    """
+
+    scope: Scope
+    functions: tuple[Framed, ...]
+    partition: tuple[Expr, ...] = ()
+    time: PlanColumn | None = None
+
+    function: ClassVar[str] = "over"
+
+    @property
+    def event_time(self) -> bool:
+        """Whether rows come out when the watermark has passed them."""
+        return self.time is not None
+
+    @property
+    def uses_clock(self) -> bool:
+        """Whether a frame measures processing time."""
+        return self.time is None and any(
+            f.frame.unit == "RANGE" and f.frame.preceding is not None for f in self.functions
+        )
+
+    @property
+    def what(self) -> str:
+        """OVER, and of which rows."""
+        keys = ", ".join(_text(e) for e in self.partition)
+        return f"OVER{f' by {keys}' if keys else ''} in the order of {self.time.name if self.time else 'arrival'}"
+
+    @property
+    def bound(self) -> str:
+        """The longest frames; an unbounded one keeps one row of partial results for each key."""
+        frames = [f.kept for f in self.functions]
+        texts = ["partial results of each key"] if any(f.preceding is None for f in frames) else []
+        for unit, shown in (("ROWS", "{} rows of each key"), ("RANGE", "rows of {} ms")):
+            lengths = [f.preceding for f in frames if f.unit == unit and f.preceding is not None]
+            texts += [shown.format(max(lengths))] if lengths else []
+        return ", ".join(texts)
+
+    def parts(self) -> Iterator[tuple[str, str, object]]:
+        """Yield what its state depends on: all columns of its input, as rows wait in it."""
+        below = self.sources[0].columns
+        yield "OVER keys", ", ".join(_text(e) for e in self.partition), value_form(self.partition, self.scope)
+        order = self.time.name if self.time else "arrival"
+        yield "OVER order", order, column_form(self.time, below) if self.time else None
+        calls = [f.call for f in self.functions]
+        yield "OVER", ", ".join(_text(c) for c in calls), [expression_form(c, self.scope) for c in calls]
+
+
+def _text(expr: Expr) -> str:
+    return " ".join(expr.span.text.split())

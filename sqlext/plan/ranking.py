@@ -1,0 +1,89 @@
+"""Top-N and deduplication as a plan node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlext.analysis.scope import Scope
+from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.query_nodes import OrderItem
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.normal_form import column_form, expression_form, value_form
+from sqlext.plan.stateful import Stateful
+from sqlext.source import Span
+from sqlext.udfs.core.rank_specification import Emission, Ranking
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rank(Stateful):
+    """The rows of its input whose number inside their key is in range.
+
+    Its columns are those of its input, and last the number; what tells rows apart is an expression over the input.
+
+    Attributes:
+        scope: the names that the expressions use.
+        span: the call that numbers the rows.
+        partition: PARTITION BY, without the bounds of a window.
+        order: ORDER BY, without a time attribute that stands for the order of arrival; empty: that order.
+        time: the rowtime whose first value decides (FIRST).
+        window: the window whose rows are ranked (WINDOW).
+        ranking: how rows are numbered.
+        first, last: the numbers in range; ``last`` is None until a filter says it.
+        numbered: whether somebody looks at the number.
+        emission: when rows come out.
+        latest_first: of rows that are equal in ORDER BY the last one that came comes first.
+    """
+
+    scope: Scope
+    span: Span
+    partition: tuple[Expr, ...]
+    order: tuple[OrderItem, ...]
+    time: PlanColumn | None = None
+    window: PlanColumn | None = None
+    ranking: Ranking = Ranking.ROW_NUMBER
+    first: int = 1
+    last: int | None = None
+    numbered: bool = True
+    emission: Emission = Emission.CHANGES
+    latest_first: bool = False
+
+    function: ClassVar[str] = "rank"
+
+    @property
+    def number(self) -> str:
+        """The physical column of the number."""
+        return self.columns[-1].physical
+
+    @property
+    def event_time(self) -> bool:
+        """Whether the watermark says when rows come out."""
+        return self.emission is not Emission.CHANGES
+
+    @property
+    def what(self) -> str:
+        """Deduplication keeps one row of a key, Top-N some."""
+        texts = (" ".join(e.span.text.split()) for e in self.partition)
+        keys = ", ".join([*(["the window"] if self.window else []), *texts])
+        of = f" by {keys}" if keys else ""
+        if self.last == self.first == 1:
+            return f"deduplication{of}" if self.emission is Emission.FIRST else f"Top-1{of}"
+        return f"Top-{self.last}{of}"
+
+    @property
+    def bound(self) -> str:
+        """A window ends; of rows that only come the first ones are enough."""
+        if self.emission is Emission.WINDOW:
+            return "until the window ends"
+        return "" if self.sources[0].changelog else f"{self.last} row{'s' if self.last != 1 else ''} of each key"
+
+    def parts(self) -> Iterator[tuple[str, str, object]]:
+        """Yield what its state depends on."""
+        below = self.sources[0].columns
+        yield "rank keys", ", ".join(e.span.text for e in self.partition), value_form(self.partition, self.scope)
+        order = [(expression_form(o.expr, self.scope), o.descending, o.nulls) for o in self.order]
+        yield "rank order", ", ".join(o.span.text for o in self.order), order
+        times = [column_form(c, below) if c is not None else None for c in (self.time, self.window)]
+        shown = f"{self.ranking.value} {self.first} to {self.last}, {self.emission.value.lower()}"
+        yield "rank", shown, (shown, times, self.numbered, self.latest_first)

@@ -1,0 +1,22 @@
+"""The text of the nodes that operators of ours keep: each kind in a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sqlext.plan.over import Over
+from sqlext.plan.ranking import Rank
+from sqlext.plan.stateful import Stateful
+from sqlext.rewrite.over import over_sql
+from sqlext.rewrite.ranking import rank_sql
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.renderer import Renderer
+
+_TEXTS: dict[type[Stateful], Callable[[Any, Renderer], str]] = {Over: over_sql, Rank: rank_sql}
+
+
+def operator_sql(node: Stateful, renderer: Renderer) -> str:
+    """Return a node as a query over the view of its operator: its physical columns, hidden ones included."""
+    return _TEXTS[type(node)](node, renderer)

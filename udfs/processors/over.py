@@ -1,0 +1,46 @@
+"""Functions OVER windows (``udfs.core.over_operator``) as a stateful function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sqlext.udfs.core.accumulator import Aggregate
+from sqlext.udfs.core.over_operator import OverOperator
+from sqlext.udfs.core.over_specification import Frame, OverCall, OverSpecification
+from sqlext.udfs.processors.specified import SpecifiedFunction
+from sqlext.udfs.processors.user_code import aggregates_of
+from sqlext.user_functions import UserFunctions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Over:
+    """The stateful function ``over``: the fields of ``OverSpecification``; a call is function, inputs, frame (unit and
+    rows or ms), distinct, parameters. ``registered``: the ``UserFunctions`` of the session.
+    """
+
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
+        """Return each row with its results."""
+        registered = arguments.get("registered") or UserFunctions()
+        make = partial(_operator, registered, frame.sparkSession)
+        return SpecifiedFunction(make, "PARTITION BY").apply(frame, arguments, ticks)
+
+
+def _operator(
+    registered: UserFunctions, spark: SparkSession, fields: Mapping[str, Any], types: Sequence[pa.DataType]
+) -> OverOperator:
+    calls = tuple(_call(call, registered, spark) for call in fields["calls"])
+    return OverOperator(OverSpecification(**{**fields, "calls": calls}), types)
+
+
+def _call(fields: Sequence[Any], registered: UserFunctions, spark: SparkSession) -> OverCall:
+    function, inputs, frame, distinct, parameters = fields
+    call = OverCall(function, tuple(inputs), Frame(*frame), distinct, tuple(parameters))
+    (found,) = aggregates_of([Aggregate(call.function, call.inputs, distinct, call.parameters)], registered, spark)
+    return replace(call, parameters=found.parameters)

@@ -1,0 +1,66 @@
+"""Operators that a specification describes, as stateful functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+
+from sqlext.udfs.core.arrow_types import plain_schema
+from sqlext.udfs.core.operators import BucketOperator
+from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, Time, apply_in_buckets
+from sqlext.udfs.processors.comparable_types import require_comparable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class SpecifiedOperator(BucketOperator[Any], Protocol):
+    """An operator that knows what comes out of it."""
+
+    @property
+    def output_types(self) -> Sequence[pa.DataType]:
+        """The types of the columns that come out; the last one is the row kind."""
+
+
+#: Makes an operator of its specification's fields and the types of the columns that go in.
+Maker = Callable[[Mapping[str, Any], Sequence[pa.DataType]], SpecifiedOperator]
+
+
+class SpecifiedFunction:
+    """A stateful function.
+
+    Arguments: ``specification`` (the fields of the operator's specification; ``keys`` is how many of the first
+    columns are the key), ``columns`` (names of what comes out), ``name``, ``event_time``, ``lag`` (see ``Time``),
+    and ``buckets``, by default ``DEFAULT_BUCKETS``.
+    """
+
+    def __init__(self, make: Maker, clause: str) -> None:
+        self._make = make
+        self._clause = clause
+
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
+        """Return what the operator makes of a streaming DataFrame.
+
+        Raises:
+            SqlExtError: FUNC-011 for a key that cannot be compared, FUNC-012 for a wrong number of buckets.
+        """
+        from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
+        from pyspark.sql.types import StructField, StructType
+
+        specification = dict(arguments["specification"])
+        keys = int(specification["keys"])
+        require_comparable(StructType(frame.schema.fields[:keys]), self._clause)
+        types = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
+        operator = self._make(specification, types)
+        named = zip(arguments["columns"], operator.output_types, strict=True)
+        timed = ticks is not None or arguments["event_time"]
+        return apply_in_buckets(
+            frame,
+            operator,
+            keys=range(keys),
+            output=StructType([StructField(n, from_arrow_type(t)) for n, t in named]),
+            buckets=int(arguments.get("buckets", DEFAULT_BUCKETS)),
+            time=Time(str(arguments["name"]), arguments["event_time"], ticks, arguments["lag"]) if timed else None,
+        )
