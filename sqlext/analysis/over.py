@@ -38,7 +38,7 @@ def bind_over(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
     """Return rows with the results of functions OVER windows.
 
     Raises:
-        SqlExtError: OVER-101 to OVER-113, TIME-001 for what cannot be computed over a stream.
+        SqlExtError: OVER-101 to OVER-107, OVER-110 to OVER-113, TIME-001 for what cannot be computed over a stream.
     """
     if not calls:
         return rows
@@ -52,6 +52,13 @@ def bind_over(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
     for window, same in together.items():
         rows = _with_results(same, window.time, rows)
     return rows
+
+
+def misplaced(call: Call) -> SqlExtError:
+    """Return the refusal of a call that would be needed before it can be computed."""
+    message = f"{call.name} OVER cannot stand here: it is computed after WHERE, GROUP BY and HAVING"
+    hint = "filter by it in QUALIFY, or in the WHERE around a sub-query"
+    return SqlExtError("OVER-108", message, span=call.span, hint=hint)
 
 
 def _with_results(calls: Sequence[OverCall], time: PlanColumn | None, rows: Prepared) -> Prepared:

@@ -15,6 +15,7 @@ from sqlext.analysis.later import needs_operator
 from sqlext.analysis.legacy_windows import NAMES, LegacyWindow, find_legacy_window, replace_legacy_window
 from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.outputs import OutputBuilder
+from sqlext.analysis.over import misplaced
 from sqlext.analysis.over_binding import bind_over_calls
 from sqlext.analysis.over_calls import aliased, has_over, over_calls, prepared, with_results_read
 from sqlext.analysis.parts import own_parts
@@ -151,7 +152,7 @@ class SelectBinder:
             if isinstance(part, (InQuery, Exists, ScalarQuery)) and self.queries.bind_inside(part.query).streaming:
                 raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span)
             if isinstance(part, Call) and part.over is not None and node.streaming:
-                raise needs_operator("LATER-511", f"{part.name} OVER", part.span)
+                raise misplaced(part)
 
     def _project(self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode) -> nodes.PlanNode:
         node = _session_rows(node)

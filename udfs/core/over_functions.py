@@ -8,7 +8,7 @@
 | row_number | BIGINT, from 1 | how many rows there were |
 | rank | BIGINT: 1 + how many rows have an earlier time | the same |
 | dense_rank | BIGINT: how many times there are up to the row's | how many times there were |
-| lag | the value ``offset`` rows before the frame's last row; the default, or NULL, where there is none | these rows |
+| lag | the value ``offset`` rows before the frame's last row, NULL where there is none | these rows |
 
 The frame of LAG goes up to the row, or with RANGE to the last of its peers: so peers have one value, as in Flink,
 which adds all rows of a time before it asks for a result.

@@ -20,6 +20,7 @@ from sqlext.udfs.core import over_state
 from sqlext.udfs.core.arrow_numpy import integers
 from sqlext.udfs.core.groups import Ints
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.over_functions import output_types
 from sqlext.udfs.core.over_specification import OverSpecification
 from sqlext.udfs.core.over_state import OverState
 from sqlext.udfs.core.over_step import OverStep
@@ -27,6 +28,9 @@ from sqlext.udfs.core.over_step import OverStep
 
 class OverOperator:
     """A bucket operator.
+
+    Attributes:
+        output_types: of the columns that come out.
 
     Args:
         specification: what is computed.
@@ -37,6 +41,7 @@ class OverOperator:
     """
 
     def __init__(self, specification: OverSpecification, types: Sequence[pa.DataType]) -> None:
+        self.output_types = output_types(specification, types)
         self._time = specification.time
         self._steps = OverStep(specification, types)
 

@@ -38,7 +38,7 @@ class Numbered(OverFunction):
 
 
 class Lag(OverFunction):
-    """``lag``: a NULL is a value."""
+    """``lag``: a NULL is a value, and what there is where there is no such row."""
 
     def __init__(self, call: OverCall, of: pa.DataType) -> None:
         self._offset = int(call.parameter("offset", 1))
@@ -50,11 +50,7 @@ class Lag(OverFunction):
         _, high = bounds.of(self._frame)
         places = high - 1 - self._offset
         there = places >= bounds.timeline.starts()
-        column, *default = inputs
-        if not default:
-            return Evaluated([taken(column, np.where(there, places, -1))], [])
-        both = pa.concat_arrays([column, default[0]])
-        return Evaluated([taken(both, np.where(there, places, len(column) + high - 1))], [])
+        return Evaluated([taken(inputs[0], np.where(there, places, -1))], [])
 
 
 def _known(before: Before) -> Ints:

@@ -25,7 +25,7 @@ class OverCall:
 
     Attributes:
         function: an accumulator (``accumulators.py``), or ``row_number``, ``rank``, ``dense_rank``, ``lag``.
-        inputs: positions of columns; of ``lag`` the value and, where there is one, the default.
+        inputs: positions of columns.
         frame: which rows; the three numbers go by all rows, whatever it says.
         distinct: whether each value of the frame counts once.
         parameters: as of ``accumulator.Aggregate``; of ``lag``: ``offset``, by default 1.

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from over_model import ID, NUMBER, TEXT, VALUE, Batch, Row, Run, expected, table
+from over_model import NUMBER, TEXT, VALUE, Batch, Row, Run, expected, table
 
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.operators import Clock, Wakeup
@@ -106,15 +106,6 @@ def test_a_range_of_processing_time_goes_by_the_batch_clock() -> None:
     assert run.state.reached.num_rows == 0
     with pytest.raises(SqlExtError, match="clock"):
         run.batch([Row("a", 0)])
-
-
-def test_the_default_of_lag_is_that_of_the_row() -> None:
-    run = Run(OverCall("lag", (VALUE, ID), Frame("ROWS"), parameters=(("offset", 1),)))
-    assert run.batch([Row("a", 1, None, id=7), Row("a", 2, 5, id=8), Row("b", 3, 6, id=9)], 10) == [
-        (7, 7),
-        (8, None),
-        (9, 9),
-    ]
 
 
 def test_state_keeps_what_frames_reach() -> None:

@@ -1,0 +1,125 @@
+"""OVER over a stream: how it is planned, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sqlext.plan.explain import as_text, walk
+from sqlext.plan.over import Over
+from sqlext.rewrite.script import OperatorView
+
+from .conftest import Analysis
+
+W = "OVER (PARTITION BY user_name ORDER BY ts)"
+
+
+def _overs(analysis: Analysis, query: str) -> list[Over]:
+    return [n for n in walk(analysis.plan(query)) if isinstance(n, Over)]
+
+
+def _calls(analysis: Analysis, query: str) -> list[Any]:
+    """Return what the operators compute, the lowest first."""
+    compiled = analysis.run(query)
+    assert compiled is not None
+    operators = [s for s in compiled.script.steps if isinstance(s, OperatorView) and s.function == "over"]
+    return [dict(dict(o.arguments)["specification"])["calls"] for o in operators]  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("window", "frame"),
+    [
+        ("ORDER BY ts", ("RANGE", None)),
+        ("ORDER BY ts ROWS UNBOUNDED PRECEDING", ("ROWS", None)),
+        ("ORDER BY ts ROWS 3 PRECEDING", ("ROWS", 3)),
+        ("ORDER BY ts ROWS BETWEEN 3 PRECEDING AND CURRENT ROW", ("ROWS", 3)),
+        ("ORDER BY ts ROWS CURRENT ROW", ("ROWS", 0)),
+        ("ORDER BY ts RANGE BETWEEN INTERVAL '1' MINUTE PRECEDING AND CURRENT ROW", ("RANGE", 60_000)),
+        ("ORDER BY ts RANGE INTERVAL '1 02' DAY TO HOUR PRECEDING", ("RANGE", 93_600_000)),
+        ("ORDER BY pt", ("RANGE", None)),
+        ("PARTITION BY user_name ORDER BY PROCTIME() ROWS 1 PRECEDING", ("ROWS", 1)),
+    ],
+)
+def test_frames(flink: Analysis, window: str, frame: tuple[str, int | None]) -> None:
+    assert _calls(flink, f"SELECT COUNT(*) OVER ({window}) FROM clicks") == [(("count", (), frame, False, ()),)]
+
+
+def test_windows_of_the_same_rows_share_an_operator_and_others_have_their_own(flink: Analysis) -> None:
+    query = f"""SELECT SUM(amount) OVER w, COUNT(*) OVER (w ROWS 2 PRECEDING), LAG(amount, 2) {W},
+      MAX(amount) OVER (ORDER BY ts), MIN(amount) OVER (PARTITION BY UPPER(user_name) ORDER BY pt)
+      FROM clicks WINDOW w AS (PARTITION BY user_name ORDER BY ts)"""
+    assert [[f.call.function for f in o.functions] for o in reversed(_overs(flink, query))] == [
+        ["SUM", "COUNT", "LAG"],
+        ["MAX"],
+        ["MIN"],
+    ]
+
+
+def test_what_is_asked_for_twice_is_kept_once(flink: Analysis) -> None:
+    query = f"SELECT AVG(amount) {W}, SUM(amount) {W} + 1, COUNT(amount) {W}, SUM(amount) {W} FROM clicks"
+    ((total, count),) = _calls(flink, query)
+    assert (total[0], count[0]) == ("sum", "count")
+
+
+def test_the_rowtime_stays_one(flink: Analysis) -> None:
+    query = "SELECT window_start, MAX(n) FROM TABLE(TUMBLE(TABLE o, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+    flink.run(f"CREATE TEMPORARY VIEW o AS SELECT ts, COUNT(*) {W} AS n FROM clicks")
+    assert list(flink.columns(f"{query} GROUP BY window_start, window_end")) == ["window_start", "EXPR$1"]
+
+
+@pytest.mark.parametrize("function", ["ROW_NUMBER", "RANK", "DENSE_RANK"])
+def test_numbers_by_time_need_no_filter(flink: Analysis, function: str) -> None:
+    assert _calls(flink, f"SELECT {function}() {W} AS n FROM clicks") == [
+        ((function.lower(), (), ("ROWS", None), False, ()),)
+    ]
+    assert not flink.plan(f"SELECT {function}() {W} AS n FROM clicks").changelog
+
+
+def test_the_frame_of_lag_is_its_offset(flink: Analysis) -> None:
+    text = as_text(flink.plan(f"SELECT LAG(amount, 3) {W} FROM clicks"))
+    assert "Over(OVER by user_name in the order of ts; state: 3 rows of each key)" in text
+
+
+@pytest.mark.parametrize(
+    ("item", "code", "at", "message"),
+    [
+        ("SUM(amount) OVER v", "OVER-001", "OVER v", "there is no window `v`"),
+        (f"SUM(amount + COUNT(*) {W}) OVER (ORDER BY ts)", "OVER-101", "COUNT", "COUNT OVER stands inside another"),
+        (f"LEAD(amount) {W}", "OVER-102", "LEAD", "LEAD needs rows that come later"),
+        (f"NTILE(2) {W}", "OVER-102", "NTILE", "NTILE needs rows that come later"),
+        (f"UPPER(user_name) {W}", "OVER-103", "UPPER", "OVER needs an aggregate function; UPPER is none"),
+        (f"LAG(amount, amount) {W}", "OVER-104", "amount)", "LAG goes back by a number of rows"),
+        (f"LAG(amount) IGNORE NULLS {W}", "OVER-104", "LAG", "LAG takes NULLs for values"),
+        ("SUM(amount) OVER ()", "OVER-105", "SUM", "SUM OVER is ordered by one time attribute"),
+        ("SUM(amount) OVER (ORDER BY ts, extra.a)", "OVER-105", "extra.a", "SUM OVER is ordered by one time attribute"),
+        ("SUM(amount) OVER (ORDER BY ts DESC)", "OVER-106", "ts DESC", "goes forward in time"),
+        ("SUM(amount) OVER (ORDER BY amount)", "TIME-001", "amount)", "`amount` is INT"),
+        ("SUM(amount) OVER (ORDER BY amount + 1)", "TIME-001", "amount + 1", "`amount + 1` is INT"),
+        ("LAG(amount) OVER (ORDER BY ts ROWS 1 PRECEDING)", "OVER-110", "ROWS 1", "LAG has no ROWS"),
+        ("SUM(amount) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING)", "OVER-111", "2 F", "2 FOLLOWING"),
+        ("SUM(amount) OVER (ORDER BY ts ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)", "OVER-111", "1 P", "1 PRECEDING"),
+        ("SUM(amount) OVER (ORDER BY ts ROWS UNBOUNDED FOLLOWING)", "OVER-111", "UNBOUNDED", "UNBOUNDED FOLLOWING"),
+        ("SUM(amount) OVER (ORDER BY ts RANGE 5 PRECEDING)", "OVER-112", "5 P", "it takes an interval"),
+        ("SUM(amount) OVER (ORDER BY ts RANGE INTERVAL '1' MONTH PRECEDING)", "WINDOW-002", "INTERVAL", "MONTH"),
+        ("SUM(amount) OVER (ORDER BY ts ROWS INTERVAL '1' SECOND PRECEDING)", "OVER-113", "INTERVAL", "a number of"),
+        ("SUM(amount) OVER (ORDER BY ts ROWS -1 PRECEDING)", "OVER-113", "-1", "a number of rows"),
+    ],
+)
+def test_refusals(flink: Analysis, item: str, code: str, at: str, message: str) -> None:
+    assert message in flink.refuse(f"SELECT {item} FROM clicks", code, at).message
+
+
+def test_a_changing_input_is_refused(flink: Analysis) -> None:
+    below = "SELECT user_name, COUNT(*) AS n, PROCTIME() AS p FROM clicks GROUP BY user_name"
+    flink.refuse(f"SELECT SUM(n) OVER (ORDER BY p) FROM ({below})", "OVER-107", "SUM")
+
+
+def test_a_time_that_was_lost_is_told(flink: Analysis) -> None:
+    query = "SELECT COUNT(*) OVER (ORDER BY t) FROM (SELECT CAST(ts AS TIMESTAMP(3)) AS t FROM clicks)"
+    assert "CAST" in str(flink.refuse(query, "TIME-001", "t) FROM (").hint)
+
+
+def test_over_stands_in_no_condition_of_rows(flink: Analysis) -> None:
+    flink.refuse(f"SELECT amount FROM clicks WHERE COUNT(*) {W} > 1", "OVER-108", "COUNT")
+    flink.refuse(f"SELECT MAX(amount) FROM clicks HAVING COUNT(*) {W} > 1", "OVER-108", "COUNT")
