@@ -21,6 +21,7 @@ from sqlext.analysis.typing import infer
 from sqlext.dialect.expression_nodes import Call, Expr, Literal
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn, Time
+from sqlext.plan.nodes import Aliased
 from sqlext.plan.over import Framed, Over
 from sqlext.source import Span
 
@@ -52,6 +53,19 @@ def bind_over(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
     for window, same in together.items():
         rows = _with_results(same, window.time, rows)
     return rows
+
+
+def merged(node: Over) -> Over:
+    """Return functions OVER windows together with those of the same rows that stand right below."""
+    (below,) = node.sources
+    inner = below.input if isinstance(below, Aliased) else below
+    if not isinstance(inner, Over) or inner.time != node.time or _partition(inner) != _partition(node):
+        return node
+    return replace(inner, columns=node.columns, functions=(*inner.functions, *node.functions))
+
+
+def _partition(node: Over) -> tuple[Shape, ...]:
+    return tuple(shape(e, node.scope) for e in node.partition)
 
 
 def misplaced(call: Call) -> SqlExtError:

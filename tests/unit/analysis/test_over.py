@@ -76,6 +76,21 @@ def test_numbers_by_time_need_no_filter(flink: Analysis, function: str) -> None:
     assert not flink.plan(f"SELECT {function}() {W} AS n FROM clicks").changelog
 
 
+def test_numbers_join_the_operator_of_other_functions_over_the_same_rows(flink: Analysis) -> None:
+    query = f"SELECT RANK() {W}, SUM(amount) {W}, ROW_NUMBER() {W}, ROW_NUMBER() OVER (ORDER BY pt) FROM clicks"
+    assert [[c[0] for c in calls] for calls in _calls(flink, query)] == [["sum", "rank", "row_number"], ["row_number"]]
+
+
+def test_over_a_grouping_and_in_qualify(flink: Analysis) -> None:
+    query = """SELECT user_name, SUM(COUNT(*)) OVER (ORDER BY window_time) AS n
+      FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+      GROUP BY user_name, window_start, window_end, window_time"""
+    assert flink.columns(query) == {"user_name": "STRING", "n": "BIGINT"}
+    query = f"SELECT user_name FROM clicks QUALIFY SUM(amount) {W} > 5"
+    assert flink.columns(query) == {"user_name": "STRING"}
+    assert len(_overs(flink, query)) == 1
+
+
 def test_the_frame_of_lag_is_its_offset(flink: Analysis) -> None:
     text = as_text(flink.plan(f"SELECT LAG(amount, 3) {W} FROM clicks"))
     assert "Over(OVER by user_name in the order of ts; state: 3 rows of each key)" in text
