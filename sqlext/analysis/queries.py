@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.changelogs import readable
 from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.later import needs_operator
@@ -14,8 +15,9 @@ from sqlext.analysis.running_numbers import with_running_numbers
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.selects import SelectBinder
 from sqlext.analysis.sort_keys import with_hidden_keys, without_hidden_keys
+from sqlext.analysis.stream_order import ordered_stream
+from sqlext.analysis.stream_sets import each_once
 from sqlext.analysis.typing import infer
-from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import Query, QueryBody, Select, SetOperation, TableBody, Values
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -99,13 +101,15 @@ class QueryBinder:
                 )
         op = operation.op + (" ALL" if operation.all else "")
         streaming = any(b.streaming for b in branches)
-        if streaming and op not in ("UNION ALL", "UNION"):
+        if streaming and operation.all and op != "UNION ALL":
             raise needs_operator("LATER-506", op, operation.span)
-        if any(b.updating for b in branches):
-            raise needs_operator("LATER-507", f"{op} of an updating result", operation.span)
+        branches = [readable(b) for b in branches]
         by_place = zip(*(b.columns for b in branches), strict=True)
         columns = tuple(_common(cols, i, operation.span) for i, cols in enumerate(by_place))
         self._check_types(branches, operation)
+        if streaming and (op != "UNION" or any(b.changelog for b in branches)) and op != "UNION ALL":
+            sides = [materialised(b, self.env, f"{op} compares values", operation.span) for b in branches]
+            return each_once(self, op, sides, operation.span)
         if streaming and op == "UNION":
             whole = nodes.SetQuery(columns, "UNION ALL", tuple(branches))
             plain = materialised(whole, self.env, "UNION compares values", operation.span)
@@ -149,10 +153,13 @@ class QueryBinder:
     def _ordered(self, query: Query, node: nodes.PlanNode) -> nodes.PlanNode:
         if not query.order_by and query.limit is None and query.offset is None:
             return node
-        if node.streaming:
-            raise _streaming_order(query)
         scope = self._result_scope(node)
         longer = with_hidden_keys(query, scope)
+        if node.streaming:
+            whole = self._body(longer.body) if longer is not None else node
+            scope = self._result_scope(whole)
+            ordered = ordered_stream(longer or query, whole, scope)
+            return without_hidden_keys(ordered, len(node.columns), scope) if longer is not None else ordered
         if longer is None:
             return nodes.Ordered(node.columns, node, query.order_by, query.limit, query.offset, scope)
         whole = self._body(longer.body)
@@ -162,19 +169,6 @@ class QueryBinder:
 
     def _result_scope(self, node: nodes.PlanNode) -> Scope:
         return Scope((ScopeRelation("__o", (), node.columns),), self.env.mode, self.env.zone)
-
-
-def _streaming_order(query: Query) -> SqlExtError:
-    if query.limit is not None or query.offset is not None:
-        span = (query.limit or query.offset or query).span
-        return needs_operator("LATER-508", "LIMIT of a stream (Top-N)", span)
-    first: Expr = query.order_by[0].expr
-    return needs_operator(
-        "LATER-509",
-        "ORDER BY of a stream",
-        first.span,
-        hint="a stream has no end to sort up to; SET 'execution.runtime-mode' = 'batch' sorts",
-    )
 
 
 def _common(columns: tuple[PlanColumn, ...], index: int, span: Span) -> PlanColumn:

@@ -58,7 +58,7 @@ def bind_rank(call: OverCall, rows: Prepared) -> Prepared:
         (*below.columns, number),
         (below,),
         scope=scope,
-        span=call.call.span,
+        call=call.call,
         partition=partition,
         order=order,
         window=window,
@@ -66,7 +66,7 @@ def bind_rank(call: OverCall, rows: Prepared) -> Prepared:
         emission=Emission.WINDOW if window is not None else Emission.CHANGES,
         latest_first=latest_first,
     )
-    return rows.with_results(replace(rank, retracts=_retracts(rank)), [number])
+    return rows.with_results(rank.settled(), [number])
 
 
 def with_limits(select: Select, node: nodes.PlanNode, scope: Scope) -> tuple[Select, nodes.PlanNode]:
@@ -99,7 +99,7 @@ def refuse_open_ranks(plan: nodes.PlanNode) -> None:
             raise SqlExtError(
                 "RANK-001",
                 f"{node.ranking.value} of a stream needs a filter that says up to which number",
-                span=node.span,
+                span=node.call.span,
                 hint="put it into a sub-query and filter: WHERE rn <= 10 (or QUALIFY)",
             )
 
@@ -132,13 +132,6 @@ def _order(items: tuple[OrderItem, ...], scope: Scope) -> tuple[tuple[OrderItem,
     return items, False
 
 
-def _retracts(rank: Rank) -> bool:
-    """Whether rows that are out can be pushed out of range: not by later ones, where the first ones stay first."""
-    if rank.emission is not Emission.CHANGES:
-        return False
-    return bool(rank.order) or rank.latest_first or rank.sources[0].changelog
-
-
 def _in_range(rank: Rank, limit: Limit, *, looked_at: bool) -> Rank:
     single = limit.first == limit.last == 1
     made = replace(rank, first=limit.first, last=limit.last, numbered=looked_at and limit.first != limit.last)
@@ -148,7 +141,7 @@ def _in_range(rank: Rank, limit: Limit, *, looked_at: bool) -> Rank:
             made = replace(made, latest_first=True)
         elif not rank.sources[0].changelog:
             made = replace(made, emission=Emission.FIRST, time=by_time)
-    return replace(made, retracts=_retracts(made))
+    return made.settled()
 
 
 def _only_time(rank: Rank) -> PlanColumn | None:

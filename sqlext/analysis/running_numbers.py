@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.dialect.expression_nodes import Call
+from sqlext.analysis.over import merged
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.over import Framed, Over
@@ -21,8 +21,9 @@ def _numbered(node: PlanNode) -> PlanNode:
     time = _time(node)
     if (node.order and time is None) or node.latest_first:
         return node
-    call = Framed(Call(node.span, node.ranking.value), Frame("ROWS"), node.number)
-    return Over(node.columns, node.sources, scope=node.scope, functions=(call,), partition=node.partition, time=time)
+    numbers = (Framed(node.call, Frame("ROWS"), node.number),)
+    partition = node.partition
+    return merged(Over(node.columns, node.sources, scope=node.scope, functions=numbers, partition=partition, time=time))
 
 
 def _time(rank: Rank) -> PlanColumn | None:

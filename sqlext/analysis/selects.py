@@ -24,6 +24,7 @@ from sqlext.analysis.registered import refuse_static, with_registered
 from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
 from sqlext.analysis.session_gaps import with_gap
+from sqlext.analysis.stream_sets import each_once
 from sqlext.analysis.typing import infer
 from sqlext.analysis.windows import assign_windows
 from sqlext.dialect.emit.printing import emit_text
@@ -80,9 +81,9 @@ class SelectBinder:
         if legacy is not None:
             select = replace_legacy_window(select, legacy, scope)
             node, scope = _assign_legacy(node, scope, legacy)
-        return self._bound(select, node, scope)
+        return self.bound(select, node, scope)
 
-    def _bound(self, select: Select, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
+    def bound(self, select: Select, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
         """Return the plan of a SELECT over a FROM."""
         if has_over(select) and (node.streaming or select.qualify is not None):
             if is_grouped(select, self.mode):
@@ -101,9 +102,9 @@ class SelectBinder:
 
     def _over_grouped(self, select: Select, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
         grouped, outer = split_grouped(select, scope)
-        below = self._bound(grouped, node, scope)
+        below = self.bound(grouped, node, scope)
         relation = ScopeRelation("__g", (), below.columns)
-        return self._bound(outer, nodes.Aliased(below.columns, below, "__g"), replace(scope, relations=(relation,)))
+        return self.bound(outer, nodes.Aliased(below.columns, below, "__g"), replace(scope, relations=(relation,)))
 
     def _with_over(self, select: Select, node: nodes.PlanNode, scope: Scope) -> tuple[Select, nodes.PlanNode, Scope]:
         """Return a SELECT that reads the results of its calls with OVER, and a FROM that has them."""
@@ -163,9 +164,10 @@ class SelectBinder:
 
     def _distinct(self, select: Select, node: nodes.PlanNode) -> nodes.PlanNode:
         """Return the rows of ``node`` once each; a row's time attributes are ordinary values then."""
-        if node.updating:
-            raise needs_operator("LATER-507", "DISTINCT of an updating result", select.span)
+        node = readable(node)
         plain = materialised(node, self.queries.env, "SELECT DISTINCT compares values", select.span)
+        if node.changelog:
+            return each_once(self.queries, "UNION", [plain], select.span)
         return nodes.Operator(plain.columns, plain, "distinct")
 
     def _aggregate(

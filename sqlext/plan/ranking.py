@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sqlext.analysis.scope import Scope
-from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.expression_nodes import Call, Expr
 from sqlext.dialect.query_nodes import OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.stateful import Stateful
-from sqlext.source import Span
 from sqlext.udfs.core.rank_specification import Emission, Ranking
 
 
@@ -24,7 +23,7 @@ class Rank(Stateful):
 
     Attributes:
         scope: the names that the expressions use.
-        span: the call that numbers the rows.
+        call: numbers the rows; with its window, which has no name.
         partition: PARTITION BY, without the bounds of a window.
         order: ORDER BY, without a time attribute that stands for the order of arrival; empty: that order.
         time: the rowtime whose first value decides (FIRST).
@@ -37,7 +36,7 @@ class Rank(Stateful):
     """
 
     scope: Scope
-    span: Span
+    call: Call
     partition: tuple[Expr, ...]
     order: tuple[OrderItem, ...]
     time: PlanColumn | None = None
@@ -55,6 +54,16 @@ class Rank(Stateful):
     def number(self) -> str:
         """The physical column of the number."""
         return self.columns[-1].physical
+
+    def settled(self) -> Rank:
+        """Return it with ``retracts`` as the rest of it says."""
+        return replace(self, retracts=self._pushes_out())
+
+    def _pushes_out(self) -> bool:
+        """Whether rows that are out can be pushed out of range: not by later ones, where the first ones stay first."""
+        if self.emission is not Emission.CHANGES:
+            return False
+        return bool(self.order) or self.latest_first or self.sources[0].changelog
 
     @property
     def event_time(self) -> bool:

@@ -51,7 +51,8 @@ def rank_sql(node: Rank, renderer: Renderer) -> str:
     names = tuple(c for c in columns if c != KIND)
     operated = OperatorStep(node, specification, (*names, _NUMBER)).add(renderer, rows.query(renderer.relation(below)))
     type_ = node.columns[-1].type
-    number = f"CAST({_NUMBER} AS {type_.spark() if type_ else 'BIGINT'}) AS {identifier(node.number)}"
+    value = str(node.last) if node.first == node.last else _NUMBER
+    number = f"CAST({value} AS {type_.spark() if type_ else 'BIGINT'}) AS {identifier(node.number)}"
     shown = [*(identifier(c) for c in names), number, *node.hidden]
     return f"SELECT {', '.join(shown)} FROM {operated}"
 
