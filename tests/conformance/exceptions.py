@@ -15,7 +15,6 @@ LATER_AREAS: dict[str, int] = {
     "dedup": 5,
     "interval_join": 5,
     "match_recognize": 5,
-    "over_agg": 5,
     "temporal_join": 5,
     "topn": 5,
     "window_dedup": 5,

@@ -35,5 +35,9 @@ MATCH_RECOGNIZE: ``match_pattern`` and ``match_expressions`` say what is looked 
 pattern, ``match_links`` for what was taken, ``match_conditions`` and ``match_numbers`` for DEFINE, ``match_reach``) and
 gives out matches (``match_output``).
 
+OVER: ``over_specification``; ``over_operator`` keeps rows until they are due (``over_state``), ``over_step`` lets them
+out. ``over_timeline`` and ``over_bounds`` find frames in sorted rows, ``over_functions`` says what can be computed over
+them (``over_function``): ``over_aggregates`` by ``over_sums`` or ``over_blocks``, ``over_places``.
+
 What users write: ``trigger_hooks``, ``window_evictors``, ``aggregate_hooks``; ``conditions`` is WHEN.
 """
