@@ -111,6 +111,22 @@ def with_results_read(select: Select, calls: Sequence[OverCall], scope: Scope) -
     return replace(select, items=items, where=qualify, qualify=None, windows=())
 
 
+def without_window_names(select: Select) -> Select:
+    """Return a SELECT whose select list has every window written out.
+
+    Raises:
+        SqlExtError: OVER-001 for a named window that is not defined.
+    """
+
+    def rule(node: Node) -> Node | None:
+        if not isinstance(node, Call) or node.over is None or node.over.name is None:
+            return None
+        return replace(node, over=_resolved(node.over, select))
+
+    items = tuple(replace(i, expr=substitute(i.expr, rule)) for i in select.items)
+    return replace(select, items=items, windows=())
+
+
 def has_over(select: Select) -> bool:
     """Whether a SELECT has calls with OVER, or QUALIFY, which is a condition on them."""
     return select.qualify is not None or any(True for i in select.items for _ in _calls(i.expr))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from sqlext.analysis.over import merged
+from sqlext.analysis.over_frames import frame_of
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.over import Framed, Over
 from sqlext.plan.ranking import Rank
-from sqlext.udfs.core.over_specification import Frame
 
 
 def with_running_numbers(plan: PlanNode) -> PlanNode:
-    """Return a plan in which numbers by time that nobody filters are given out with their rows, which are final."""
+    """Return a plan in which numbers by time that nobody filters are given out with their rows, which are final.
+
+    Raises:
+        SqlExtError: OVER-110 for a frame.
+    """
     return plan.transform(_numbered)
 
 
@@ -21,7 +25,7 @@ def _numbered(node: PlanNode) -> PlanNode:
     time = _time(node)
     if (node.order and time is None) or node.latest_first:
         return node
-    numbers = (Framed(node.call, Frame("ROWS"), node.number),)
+    numbers = (Framed(node.call, frame_of(node.call), node.number),)
     partition = node.partition
     return merged(Over(node.columns, node.sources, scope=node.scope, functions=numbers, partition=partition, time=time))
 

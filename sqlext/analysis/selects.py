@@ -17,7 +17,14 @@ from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.over import misplaced
 from sqlext.analysis.over_binding import bind_over_calls
-from sqlext.analysis.over_calls import aliased, has_over, over_calls, prepared, with_results_read
+from sqlext.analysis.over_calls import (
+    aliased,
+    has_over,
+    over_calls,
+    prepared,
+    with_results_read,
+    without_window_names,
+)
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.ranking import with_limits
 from sqlext.analysis.registered import refuse_static, with_registered
@@ -89,6 +96,8 @@ class SelectBinder:
             if is_grouped(select, self.mode):
                 return self._over_grouped(select, node, scope)
             select, node, scope = self._with_over(select, node, scope)
+        elif select.windows:
+            select = without_window_names(select)
         select, node = with_limits(select, node, scope)
         items = self._items(select, scope)
         self._check(select, items, scope, node)

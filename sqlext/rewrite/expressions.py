@@ -166,6 +166,7 @@ _BOTH: dict[type[e.Node], _Rule] = {
     e.RowValue: forms.row,
     e.ArrayValue: forms.array,
     e.MapValue: forms.map_,
+    e.OverSpec: forms.over,
     e.Binary: operators.binary,
 }
 

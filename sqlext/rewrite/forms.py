@@ -176,3 +176,12 @@ def subscript(node: e.Subscript, texts: Texts) -> str | None:
     if type_ is None:
         return None
     return f"get({texts.text(node.operand)}, {texts.atom(index)} - 1)"
+
+
+def over(node: e.OverSpec, texts: Texts) -> str | None:
+    """Return a window that had a name, written out; any other one's own text will do."""
+    if all(node.span.start <= c.span.start and c.span.end <= node.span.end for c in node.children()):
+        return None
+    clauses = (("PARTITION BY ", node.partition_by), ("ORDER BY ", node.order_by), ("", (node.frame,)))
+    parts = [word + ", ".join(texts.text(n) for n in items if n is not None) for word, items in clauses if any(items)]
+    return f"OVER ({' '.join(parts)})"
