@@ -109,7 +109,7 @@ class QueryBinder:
         self._check_types(branches, operation)
         if streaming and (op != "UNION" or any(b.changelog for b in branches)) and op != "UNION ALL":
             sides = [materialised(b, self.env, f"{op} compares values", operation.span) for b in branches]
-            return each_once(self, op, sides, operation.span)
+            return each_once(self, op, sides)
         if streaming and op == "UNION":
             whole = nodes.SetQuery(columns, "UNION ALL", tuple(branches))
             plain = materialised(whole, self.env, "UNION compares values", operation.span)

@@ -176,7 +176,7 @@ class SelectBinder:
         node = readable(node)
         plain = materialised(node, self.queries.env, "SELECT DISTINCT compares values", select.span)
         if node.changelog:
-            return each_once(self.queries, "UNION", [plain], select.span)
+            return each_once(self.queries, "UNION", [plain])
         return nodes.Operator(plain.columns, plain, "distinct")
 
     def _aggregate(

@@ -9,15 +9,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sqlext.analysis.outputs import OutputBuilder
-from sqlext.analysis.scope import Found, Scope, ScopeRelation
-from sqlext.dialect.expression_nodes import Literal
+from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.dialect.queries import parse_query_text
 from sqlext.dialect.query_nodes import Select
 from sqlext.plan import nodes
-from sqlext.plan.columns import PlanColumn
-from sqlext.source import Span
-from sqlext.types import INT
 
 if TYPE_CHECKING:
     from sqlext.analysis.queries import QueryBinder
@@ -31,40 +26,37 @@ _HAVING = {
 _ALIAS = "__set"
 
 
-def each_once(queries: QueryBinder, op: str, branches: Sequence[nodes.PlanNode], span: Span) -> nodes.PlanNode:
+def each_once(queries: QueryBinder, op: str, branches: Sequence[nodes.PlanNode]) -> nodes.PlanNode:
     """Return each different row of a set operation once.
 
     Args:
         queries: binds the grouping.
         op: ``UNION`` (of one branch: DISTINCT), ``INTERSECT`` or ``EXCEPT``.
         branches: of plain columns, the same in all.
-        span: where the operation stands.
     """
-    from sqlext.analysis.selects import SelectBinder
-
-    tagged = [_with_side(b, i, queries, span) for i, b in enumerate(branches)]
+    tagged = [_with_side(b, i, queries, op) for i, b in enumerate(branches)]
     columns = tagged[0].columns
     whole = nodes.SetQuery(columns, "UNION ALL", tuple(tagged)) if len(tagged) > 1 else tagged[0]
     names = ", ".join(c.name for c in columns[:-1])
-    text = f"SELECT {names} FROM x GROUP BY {names} {_HAVING[op]}"
-    body = parse_query_text(text, queries.env.mode, op).body
-    assert isinstance(body, Select)
-    scope = Scope((ScopeRelation(_ALIAS, (), columns),), queries.env.mode, queries.env.zone)
-    node = SelectBinder(queries).bound(replace(body, from_=None), nodes.Aliased(columns, whole, _ALIAS), scope)
-    shown = tuple(
+    node = _bound(queries, f"SELECT {names} FROM x GROUP BY {names} {_HAVING[op]}", whole, op)
+    shown = (
         replace(c, name=first.name, type=first.type) for c, first in zip(node.columns, branches[0].columns, strict=True)
     )
-    return replace(node, columns=shown)
+    return replace(node, columns=tuple(shown))
 
 
-def _with_side(branch: nodes.PlanNode, side: int, queries: QueryBinder, span: Span) -> nodes.PlanNode:
+def _with_side(branch: nodes.PlanNode, side: int, queries: QueryBinder, op: str) -> nodes.PlanNode:
     """Return a branch's columns as c0, c1, ... and, last, which side it is."""
-    relation = ScopeRelation("__b", (), branch.columns)
-    scope = Scope((relation,), queries.env.mode, queries.env.zone)
-    builder = OutputBuilder(scope)
-    for i, column in enumerate(branch.columns):
-        builder.add(f"c{i}", None, Found(relation, column, ()))
-    builder.add(_SIDE, Literal(span, "NUMBER", str(side)), None)
-    columns = (*builder.columns[:-1], PlanColumn(_SIDE, INT.not_null(), builder.columns[-1].physical))
-    below = nodes.Aliased(branch.columns, branch, "__b")
-    return nodes.Project(columns, below, scope, tuple(builder.outputs))
+    renamed = tuple(replace(c, name=f"c{i}") for i, c in enumerate(branch.columns))
+    names = ", ".join(c.name for c in renamed)
+    return _bound(queries, f"SELECT {names}, {side} AS {_SIDE} FROM x", replace(branch, columns=renamed), op)
+
+
+def _bound(queries: QueryBinder, text: str, below: nodes.PlanNode, op: str) -> nodes.PlanNode:
+    """Return a SELECT over a relation, which the text calls x."""
+    from sqlext.analysis.selects import SelectBinder
+
+    body = parse_query_text(text, queries.env.mode, op).body
+    assert isinstance(body, Select)
+    scope = Scope((ScopeRelation(_ALIAS, (), below.columns),), queries.env.mode, queries.env.zone)
+    return SelectBinder(queries).bound(replace(body, from_=None), nodes.Aliased(below.columns, below, _ALIAS), scope)
