@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.calls import is_aggregate
@@ -12,11 +11,13 @@ from sqlext.analysis.substitution import substitute
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Literal, Node, Paren, Star
 from sqlext.dialect.match_nodes import Subset
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.source import Span
+from sqlext.source import SourceText, Span
 from sqlext.udfs.core.match_expressions import Cell
 
 #: The qualifier of a column of one row, whichever variable the row was taken for.
 ROW = "__row"
+#: What ``A.*`` is over one row.
+_STAR = Star(SourceText.of("*").span(0, 1))
 _LOGICAL, _PHYSICAL = ("FIRST", "LAST"), ("PREV", "NEXT")
 #: Functions that only a match gives a meaning.
 OF_MATCH = ("CLASSIFIER", "MATCH_NUMBER", "MATCH_ROWTIME", "MATCH_PROCTIME")
@@ -95,15 +96,32 @@ class Names:
         """Return an expression with its columns over one row: ``A.price`` as ``__row.price``."""
 
         def rule(node: Node) -> Node | None:
+            if isinstance(node, Star):
+                return _STAR
             if not isinstance(node, ColumnRef):
                 return None
             return _of_row(node, 0 if self.group_of(node) == self.everything else 1)
 
         return substitute(expr, rule)
 
+    def without_navigation(self, expr: Expr) -> Expr:
+        """Return an expression in which navigated values stand for themselves: of the same type."""
+
+        def rule(node: Node) -> Node | None:
+            if isinstance(node, Call) and node.function in (*_LOGICAL, *_PHYSICAL) and node.args:
+                of = node.args[0]
+                return self.without_navigation(of) if isinstance(of, Expr) else None
+            return None
+
+        return substitute(expr, rule)
+
     def is_single(self, expr: Node) -> bool:
         """Whether an expression looks at single rows alone: nothing in it navigates, aggregates or asks the match."""
         return not any(isinstance(p, Call) and self.looks_around(p) for p in own_parts(expr))
+
+    def is_single_inside(self, call: Call) -> bool:
+        """Whether what stands in a call looks at single rows alone."""
+        return all(self.is_single(part) for part in call.children())
 
     def looks_around(self, call: Call) -> bool:
         """Whether a call means something only over the rows of a match."""
@@ -195,9 +213,3 @@ def _arguments(call: Call) -> tuple[Expr, int | None]:
             hint=f"for instance {call.function}(A.price, 1)",
         )
     return value, int(number.value) if isinstance(number, Literal) else None
-
-
-def references(exprs: Sequence[Node]) -> Iterator[ColumnRef]:
-    """Yield the columns that stand in expressions."""
-    for expr in exprs:
-        yield from (p for p in own_parts(expr) if isinstance(p, ColumnRef))

@@ -80,7 +80,7 @@ class RelationBinder:
         if isinstance(relation, TableFunction):
             return self._table_function(relation), relation.alias, ()
         if isinstance(relation, MatchRecognize):
-            raise needs_operator("LATER-502", "MATCH_RECOGNIZE", relation.span)
+            return self._match(relation), relation.alias, ()
         if isinstance(relation, Unnest):
             raise needs_operator("LATER-503", "UNNEST", relation.span)
         raise SqlExtError("PARSE-004", "this cannot stand in FROM", span=relation.span)
@@ -154,6 +154,11 @@ class RelationBinder:
         if spec.gap is not None:
             node = with_gap(node, call.arguments["GAP"], inner.scope())
         return assign_windows(node, found.column, replace(spec, session_keys=session_keys))
+
+    def _match(self, relation: MatchRecognize) -> nodes.PlanNode:
+        from sqlext.analysis.match_recognize import bind_match
+
+        return bind_match(relation, self.queries)
 
     def _join(self, join: Join) -> nodes.PlanNode:
         from sqlext.analysis.joins import bind_join

@@ -51,7 +51,8 @@ def _sequence(cursor: Cursor) -> Pattern:
     start = cursor.token.start
     items: list[Pattern] = []
     while not cursor.at_symbol(")", "|", ",") and not _at_exclusion_end(cursor) and not cursor.at_statement_end:
-        items.append(_quantified(cursor))
+        item = _quantified(cursor)
+        items += item.items if isinstance(item, PatternSequence) else (item,)
     if not items:
         raise SqlExtError(
             "MATCH-003",

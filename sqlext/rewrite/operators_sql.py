@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from sqlext.plan.match import Match
 from sqlext.plan.over import Over
 from sqlext.plan.ranking import Rank
 from sqlext.plan.stateful import Stateful
+from sqlext.rewrite.match_recognize import match_sql
 from sqlext.rewrite.over import over_sql
 from sqlext.rewrite.ranking import rank_sql
 
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
 
-_TEXTS: dict[type[Stateful], Callable[[Any, Renderer], str]] = {Over: over_sql, Rank: rank_sql}
+_TEXTS: dict[type[Stateful], Callable[[Any, Renderer], str]] = {Match: match_sql, Over: over_sql, Rank: rank_sql}
 
 
 def operator_sql(node: Stateful, renderer: Renderer) -> str:

@@ -51,6 +51,11 @@ class MatchOperator:
         self._reach = reach_of(specification)
         self._looked_at = values_of(specification)
 
+    @property
+    def output_types(self) -> Sequence[pa.DataType]:
+        """The types of the columns that come out; the last one is the row kind."""
+        return self._output.types
+
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return the rows: each of them may be part of a match, or end one."""
         return rows

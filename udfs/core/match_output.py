@@ -34,7 +34,7 @@ class Shown(NamedTuple):
 
 
 class Output:
-    """Makes tables of matches.
+    """Makes tables of matches, of columns of ``types``.
 
     Args:
         specification: what is asked of a match.
@@ -44,7 +44,7 @@ class Output:
     def __init__(self, specification: MatchSpecification, types: Sequence[pa.DataType]) -> None:
         self._specification = specification
         self._input_types = types
-        self._types = [t for _, t in output_types(specification, types)]
+        self.types = [t for _, t in output_types(specification, types)]
         self._totals = [
             (total, aggregation(replace(specification, totals=(total,)), types)) for total in specification.totals
         ]
@@ -85,7 +85,7 @@ class Output:
             made += kept.finish(kept.start(table, Groups(owners, len(shown)), np.arange(len(rows))))
         made.append(pa.array(np.full(len(shown), INSERT, np.int8)))
         names = [f"c{i}" for i in range(len(made))]
-        return pa.table([c.cast(t) for c, t in zip(made, self._types, strict=True)], names)
+        return pa.table([c.cast(t) for c, t in zip(made, self.types, strict=True)], names)
 
     def _measure(self, measure: Measure, shown: Sequence[Shown], values: Sequence[pa.Array]) -> pa.Array:
         if isinstance(measure, Cell):

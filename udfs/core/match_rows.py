@@ -74,7 +74,9 @@ class Partitions:
     @property
     def bounds(self) -> Ints:
         """Where each partition begins, and the end of the last."""
-        return np.append(np.flatnonzero(np.diff(self.ids, prepend=-1)), len(self.ids)).astype(np.int64)
+        starts = np.flatnonzero(np.diff(self.ids, prepend=-1))
+        bounds: Ints = np.append(starts, len(self.ids)).astype(np.int64)
+        return bounds
 
     def only(self, rows: Bools) -> Partitions:
         """Return some of the rows."""

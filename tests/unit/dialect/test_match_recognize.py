@@ -17,6 +17,7 @@ PATTERNS = {
     "A": A,
     "A B": f"PatternSequence([{A}, {B}])",
     "(A B)": f"PatternSequence([{A}, {B}])",
+    "A (B A)": f"PatternSequence([{A}, {B}, {A}])",
     "A* ": f"PatternQuantified({A}, 0, None)",
     "A+?": f"PatternQuantified({A}, 1, None, reluctant=True)",
     "A??": f"PatternQuantified({A}, 0, 1, reluctant=True)",
