@@ -12,14 +12,10 @@ must fail: once it agrees with Flink, the suite fails until its entry goes.
 from __future__ import annotations
 
 LATER_AREAS: dict[str, int] = {
-    "dedup": 5,
     "interval_join": 5,
     "match_recognize": 5,
     "temporal_join": 5,
-    "topn": 5,
-    "window_dedup": 5,
     "window_join": 5,
-    "window_topn": 5,
 }
 
 # Of an area that otherwise waits: these need nothing that is missing.
@@ -34,11 +30,7 @@ LATER: dict[str, tuple[int, str]] = {
     "ddl/cast_rowtime_two": (5, _STREAM_JOIN),
     "group_agg/cdc_passthrough": (5, _CHANGELOG),
     "group_agg/cdc_source": (5, _CHANGELOG),
-    "group_agg/except": (5, _CHANGELOG),
-    "group_agg/intersect": (5, _CHANGELOG),
-    "group_agg/max_retract_two_level": (5, _CHANGELOG),
     "group_agg/to_changelog": (5, _CHANGELOG),
-    "group_agg/two_level": (5, _CHANGELOG),
     "nexmark/q20": (5, _STREAM_JOIN),
     "nexmark/q3": (5, _STREAM_JOIN),
     "nexmark/q4": (5, _STREAM_JOIN),
@@ -68,6 +60,8 @@ LATER: dict[str, tuple[int, str]] = {
 OURS: dict[str, str] = {
     "functions/cast_temporal_to": "Flink rounds fractions before 1970 up (CAST to DATE gives the next day); we cut",
     "functions/temporal_zone_newyork": "Flink's FLOOR(TIMESTAMP_LTZ TO DAY) is 01:00 on a day of 25 hours; ours 00:00",
+    "window_dedup/session": "not flagged late_sensitive, but it is: Flink's watermark had passed r6 (59 s behind r5 of "
+    "the same file) when it was read; we read the file in one micro-batch, where no row is late",
     "errors/hop_slide_gt_size": "HOP with gaps (slide > size) works; the rows are counted by a few lines of Python",
 }
 
