@@ -72,6 +72,16 @@ class Match(Stateful):
         return self.time.is_rowtime
 
     @property
+    def uses_clock(self) -> bool:
+        """Whether processing time ends matches."""
+        return not self.event_time and self.search.within is not None
+
+    @property
+    def ends(self) -> bool:
+        """Whether the end of the rows ends matches in processing time."""
+        return not self.event_time and (self.search.standard or self.search.within is not None)
+
+    @property
     def what(self) -> str:
         """MATCH_RECOGNIZE, of which rows and in which order."""
         keys = ", ".join(c.name for c in self.partition)

@@ -57,6 +57,11 @@ class Stateful(PlanNode):
         return False
 
     @property
+    def ends(self) -> bool:
+        """Whether it must be told that a bounded input has ended, because no watermark tells it."""
+        return False
+
+    @property
     def lag(self) -> int:
         """By how many ms its rows can be older than the watermark of its inputs says."""
         return max((i.lag for i in self.inputs), default=0)

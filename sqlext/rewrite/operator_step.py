@@ -37,5 +37,6 @@ class OperatorStep:
             ("lag", max((i.lag for i in self.node.inputs), default=0)),
             ("name", str(len(renderer.steps))),
         )
-        ticks = "clock" if self.node.uses_clock else "start" if self.node.event_time else ""
-        return renderer.add_step(lambda name: OperatorView(name, prepared, self.node.function, arguments, ticks))
+        node = self.node
+        ticks = "clock" if node.uses_clock else "start" if node.event_time or node.ends else ""
+        return renderer.add_step(lambda name: OperatorView(name, prepared, node.function, arguments, ticks, node.ends))

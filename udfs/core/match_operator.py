@@ -93,14 +93,18 @@ class MatchOperator:
         return decode(data)
 
     def _in_time(self, rows: pa.Table | None, clock: Clock) -> tuple[pa.Table, int]:
-        """Return the rows that are not late, and how many are."""
+        """Return the rows that are not late, and how many are. In processing time they come now."""
         if rows is None:
             return pa.table({}), 0
         rows = with_state_columns(rows)
+        time = self.specification.time
+        if not self.specification.event_time and time is not None and clock.now is not None:
+            now = pa.array(np.full(rows.num_rows, clock.now, np.int64))
+            return rows.set_column(time, rows.field(time), now), 0
         if not self.specification.event_time or clock.late_watermark is None:
             return rows, 0
-        assert self.specification.time is not None
-        keep = integers(rows.column(self.specification.time)) >= clock.late_watermark
+        assert time is not None
+        keep = integers(rows.column(time)) >= clock.late_watermark
         return rows.filter(pa.array(keep)), int(np.count_nonzero(~keep))
 
     def _searched(self, parts: Partitions, state: MatchState, dropped: int, now: int | None) -> Step[MatchState]:

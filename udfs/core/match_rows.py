@@ -89,7 +89,8 @@ class Partitions:
 
     def matches(self) -> Ints:
         """Return how many matches the partition of each row has had; the array is the caller's."""
-        return integers(self.table.column(MATCHES)).copy()
+        counts: Ints = integers(self.table.column(MATCHES)).copy()
+        return counts
 
 
 def with_state_columns(rows: pa.Table) -> pa.Table:

@@ -109,7 +109,7 @@ def test_types_of_measures(flink: Analysis, measure: str, type_: str) -> None:
         ),
         (
             "B AS TIMESTAMPDIFF(MINUTE, A.ts, B.ts) < 5",
-            ["A.ts"],
+            ["B.ts"],
             e.Compare(
                 "<",
                 e.Arithmetic(

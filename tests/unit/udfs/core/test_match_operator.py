@@ -132,6 +132,14 @@ def test_within_forgets_by_the_watermark() -> None:
     assert _kept(operator.step(step.state, None, Clock(15, 11)).state) == []
 
 
+def test_within_processing_time() -> None:
+    operator = MatchOperator(replace(RISE, event_time=False, within=5), TYPES)
+    step = operator.step(operator.empty(), _rows(("k", 0, 1)), Clock(now=100))
+    assert operator.next_wakeup(step.state) == Wakeup(processing=105)
+    assert _values(operator.step(step.state, _rows(("k", 0, 2)), Clock(now=104)).out) == [("k", 1, 2)]
+    assert _kept(operator.step(step.state, None, Clock(now=105)).state) == []
+
+
 def test_an_earlier_start_holds_a_match_back_until_its_time_is_over() -> None:
     later = replace(
         RISE,
