@@ -16,7 +16,7 @@ from sqlext.udfs.core.arrow_numpy import taken, whole
 from sqlext.udfs.core.equality import normalised
 from sqlext.udfs.core.groups import Groups, Ints, numbered
 from sqlext.udfs.core.list_columns import elements
-from sqlext.udfs.core.over_blocks import Before, over_frames
+from sqlext.udfs.core.over_blocks import Before
 from sqlext.udfs.core.over_bounds import Bounds
 from sqlext.udfs.core.over_function import Evaluated, OverFunction, Reach
 from sqlext.udfs.core.over_specification import OverCall
@@ -40,8 +40,9 @@ class Aggregated(OverFunction):
         known = before if growing else None
         partials = _subtracted(self._each, inputs, low, high, known)
         if partials is None:
-            partials = over_frames(self._each, _Start(self._each, inputs, bounds.timeline.passed), low, high, known)
-        last = bounds.timeline.ends()
+            start = _Start(self._each, inputs, bounds.timeline.passed)
+            partials = bounds.blocks(self._frame).over(self._each, start, known)
+        last = bounds.timeline.ends
         running = [taken(p, last) for p in partials] if growing else []
         return Evaluated(self._each.finish(partials), running)
 
@@ -68,7 +69,7 @@ class Growing(OverFunction):
     def _first(self, column: pa.Array, seen: pa.Array, places: Ints, bounds: Bounds) -> Ints:
         """Return for each row its place if its value is new to its key, else -1; -1 for rows of earlier steps."""
         timeline = bounds.timeline
-        key = timeline.fresh()
+        key = timeline.fresh
         values, owners = elements(seen)
         key_of = np.zeros(len(seen), np.int64)
         key_of[places[places >= 0]] = key[places >= 0]
@@ -83,7 +84,7 @@ class Growing(OverFunction):
     def _all(self, new: pa.Array, seen: pa.Array, places: Ints, bounds: Bounds) -> pa.Array:
         """Return the values seen of each key."""
         timeline = bounds.timeline
-        last = timeline.ends()
+        last = timeline.ends
         mine = np.searchsorted(timeline.key[timeline.due][last], timeline.key[timeline.due])
         (lists,) = self._set.start([taken(new, timeline.rows)], Groups(mine, len(last)), timeline.rows)
         known = places[last] >= 0

@@ -18,13 +18,8 @@ from sqlext.udfs.core.accumulator import Accumulator
 from sqlext.udfs.core.arrow_numpy import taken
 from sqlext.udfs.core.groups import Groups, Ints
 
-
-@dataclass(frozen=True)
-class _Pieces:
-    """Of one size: the frames that have a block of it, and which."""
-
-    owners: Ints
-    blocks: Ints
+#: Returns the partial result of each of some single rows.
+Start = Callable[[Ints], list[pa.Array]]
 
 
 @dataclass(frozen=True)
@@ -40,72 +35,96 @@ class Before:
     places: Ints
 
 
-def over_frames(
-    each: Accumulator, start: Callable[[Ints], list[pa.Array]], low: Ints, high: Ints, before: Before | None = None
-) -> list[pa.Array]:
-    """Return the partial result of each frame.
+@dataclass(frozen=True)
+class _Level:
+    """The blocks of one size.
+
+    Attributes:
+        needed: those that frames have, or of which such blocks are made, ascending.
+        places: of each block, which of these it is.
+        left, right: the frames that have a block at their left (right) end, and which.
+    """
+
+    needed: Ints
+    places: Ints
+    left: tuple[Ints, Ints]
+    right: tuple[Ints, Ints]
+
+
+class Blocks:
+    """Of which blocks frames are made.
 
     Args:
-        each: the accumulator.
-        start: returns the partial result of each of some single rows.
         low: the first row of each frame.
         high: behind the last one; above ``low``.
-        before: what comes before the rows of each frame.
     """
-    lefts, rights = _pieces(low, high)
-    needed = _needed(lefts, rights)
-    partials, first = _blocks(each, start, needed)
-    owners, places = [], []
-    if before is not None:
-        known = np.flatnonzero(before.places >= 0)
-        owners.append(known)
-        places.append(before.places[known])
-        first = [f + len(before.partials[0]) for f in first]
-        partials = [pa.concat_arrays([a, b]) for a, b in zip(before.partials, partials, strict=True)]
-    # Lists are joined in this order: that of the rows.
-    for size, pieces in [*enumerate(lefts), *reversed(list(enumerate(rights)))]:
-        owners.append(pieces.owners)
-        places.append(first[size] + np.searchsorted(needed[size], pieces.blocks))
-    together = np.concatenate(places)
-    return each.merge([taken(p, together) for p in partials], Groups(np.concatenate(owners), len(low)))
+
+    def __init__(self, low: Ints, high: Ints) -> None:
+        self._frames = len(low)
+        self._levels = _levels(low, high)
+
+    def over(self, each: Accumulator, start: Start, before: Before | None = None) -> list[pa.Array]:
+        """Return the partial result of each frame.
+
+        Args:
+            each: the accumulator.
+            start: what it makes of single rows.
+            before: what comes before the rows of each frame.
+        """
+        partials, first = self._partials(each, start)
+        owners, places = [], []
+        if before is not None:
+            known = np.flatnonzero(before.places >= 0)
+            owners.append(known)
+            places.append(before.places[known])
+            first = [f + len(before.partials[0]) for f in first]
+            partials = [pa.concat_arrays([a, b]) for a, b in zip(before.partials, partials, strict=True)]
+        # Lists are joined in this order: that of the rows.
+        ends = [(n, level.left) for n, level in enumerate(self._levels)]
+        ends += [(n, level.right) for n, level in reversed(list(enumerate(self._levels)))]
+        for n, (frames, blocks) in ends:
+            owners.append(frames)
+            places.append(first[n] + self._levels[n].places[blocks])
+        together = np.concatenate(places)
+        groups = Groups(np.concatenate(owners), self._frames)
+        return each.merge([taken(p, together) for p in partials], groups)
+
+    def _partials(self, each: Accumulator, start: Start) -> tuple[list[pa.Array], list[int]]:
+        """Return the partial results of all blocks, and where those of each size begin."""
+        made = [start(self._levels[0].needed)]
+        for below, level in pairwise(self._levels):
+            halves = below.places[np.stack([2 * level.needed, 2 * level.needed + 1], axis=1).ravel()]
+            pairs = Groups(np.repeat(np.arange(len(level.needed)), 2), len(level.needed))
+            made.append(each.merge([taken(p, halves) for p in made[-1]], pairs))
+        first = np.cumsum([0, *(len(level.needed) for level in self._levels)])
+        return [pa.concat_arrays(parts) for parts in zip(*made, strict=True)], first.tolist()
 
 
-def _pieces(low: Ints, high: Ints) -> tuple[list[_Pieces], list[_Pieces]]:
-    """Return the blocks of each size, the smallest first, at the left of frames (ascending) and at their right."""
-    lefts: list[_Pieces] = []
-    rights: list[_Pieces] = []
+def _levels(low: Ints, high: Ints) -> list[_Level]:
+    rows = int(high.max(initial=0))
+    ends = _ends(low, high)
+    levels: list[_Level] = []
+    above = np.zeros(0, np.int64)
+    for size in range(len(ends) - 1, -1, -1):
+        left, right = ends[size]
+        used = np.zeros((rows >> size) + 2, np.bool_)
+        for blocks in (left[1], right[1], 2 * above, 2 * above + 1):
+            used[blocks] = True
+        above = np.flatnonzero(used)
+        levels.append(_Level(above, np.cumsum(used) - 1, left, right))
+    return levels[::-1]
+
+
+def _ends(low: Ints, high: Ints) -> list[tuple[tuple[Ints, Ints], tuple[Ints, Ints]]]:
+    """Return which frames have a block of each size, the smallest first, at their left and at their right end."""
+    ends = []
     frames = np.arange(len(low))
     while len(frames):
-        odd = (low & 1).astype(np.bool_)
-        lefts.append(_Pieces(frames[odd], low[odd]))
-        low = (low + 1) >> 1
-        odd = (high & 1).astype(np.bool_)
-        rights.append(_Pieces(frames[odd], high[odd] - 1))
-        high = high >> 1
+        starts_odd, ends_odd = (low & 1).astype(np.bool_), (high & 1).astype(np.bool_)
+        left = frames[starts_odd], low[starts_odd]
+        right = frames[ends_odd], high[ends_odd] - 1
+        ends.append((left, right))
+        low, high = (low + 1) >> 1, high >> 1
         open_ = low < high
         frames, low, high = frames[open_], low[open_], high[open_]
-    return lefts, rights
-
-
-def _needed(lefts: list[_Pieces], rights: list[_Pieces]) -> list[Ints]:
-    """Return the blocks of each size that frames have, or of which such blocks are made."""
-    needed: list[Ints] = []
-    above = np.zeros(0, np.int64)
-    for left, right in zip(reversed(lefts), reversed(rights), strict=True):
-        above = np.unique(np.concatenate([left.blocks, right.blocks, 2 * above, 2 * above + 1]))
-        needed.append(above)
-    return needed[::-1]
-
-
-def _blocks(
-    each: Accumulator, start: Callable[[Ints], list[pa.Array]], needed: list[Ints]
-) -> tuple[list[pa.Array], list[int]]:
-    """Return the partial results of blocks, and where those of each size begin."""
-    levels = [start(needed[0])]
-    for below, blocks in pairwise(needed):
-        halves = np.searchsorted(below, np.stack([2 * blocks, 2 * blocks + 1], axis=1).ravel())
-        pairs = Groups(np.repeat(np.arange(len(blocks)), 2), len(blocks))
-        levels.append(each.merge([taken(p, halves) for p in levels[-1]], pairs))
-    first = np.cumsum([0, *(len(b) for b in needed)])
-    columns = [pa.concat_arrays(parts) for parts in zip(*levels, strict=True)]
-    return columns, first.tolist()
+    return ends

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sqlext.udfs.core.groups import Ints
+from sqlext.udfs.core.over_blocks import Blocks
 from sqlext.udfs.core.over_specification import Frame
 from sqlext.udfs.core.over_timeline import Timeline
 
@@ -15,6 +16,7 @@ class Bounds:
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
         self._known: dict[Frame, tuple[Ints, Ints]] = {}
+        self._blocks: dict[Frame, Blocks] = {}
 
     def of(self, frame: Frame) -> tuple[Ints, Ints]:
         """Return the first row of the frame of each row that comes out, and behind the last one.
@@ -25,13 +27,19 @@ class Bounds:
             self._known[frame] = (self._low(frame), self._high(frame))
         return self._known[frame]
 
+    def blocks(self, frame: Frame) -> Blocks:
+        """Return what these frames are made of."""
+        if frame not in self._blocks:
+            self._blocks[frame] = Blocks(*self.of(frame))
+        return self._blocks[frame]
+
     def _low(self, frame: Frame) -> Ints:
         timeline = self.timeline
         if frame.preceding is None:
-            return timeline.fresh()
+            return timeline.fresh
         if frame.unit == "RANGE":
             return timeline.within(frame.preceding)
-        return np.maximum(timeline.starts(), timeline.rows - frame.preceding)
+        return np.maximum(timeline.starts, timeline.rows - frame.preceding)
 
     def _high(self, frame: Frame) -> Ints:
-        return self.timeline.rows + 1 if frame.unit == "ROWS" else self.timeline.peers()[1]
+        return self.timeline.rows + 1 if frame.unit == "ROWS" else self.timeline.peers[1]

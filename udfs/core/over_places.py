@@ -25,8 +25,8 @@ class Numbered(OverFunction):
         """Return the number of each row."""
         timeline = bounds.timeline
         start = _known(before)
-        first, rows = timeline.fresh(), timeline.rows
-        peers, _ = timeline.peers()
+        first, rows = timeline.fresh, timeline.rows
+        peers, _ = timeline.peers
         count = start + rows - first + 1
         if self._name == "dense_rank":
             times = np.cumsum(np.concatenate([np.zeros(1, np.int64), rows == peers]))
@@ -34,7 +34,7 @@ class Numbered(OverFunction):
             count = numbers = start + times[1:] - times[at]
         else:
             numbers = count if self._name == "row_number" else start + peers - first + 1
-        return Evaluated([pa.array(numbers)], [pa.array(count[timeline.ends()])])
+        return Evaluated([pa.array(numbers)], [pa.array(count[timeline.ends])])
 
 
 class Lag(OverFunction):
@@ -49,7 +49,7 @@ class Lag(OverFunction):
         """Return the value some rows before."""
         _, high = bounds.of(self._frame)
         places = high - 1 - self._offset
-        there = places >= bounds.timeline.starts()
+        there = places >= bounds.timeline.starts
         return Evaluated([taken(inputs[0], np.where(there, places, -1))], [])
 
 

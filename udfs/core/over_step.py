@@ -57,7 +57,7 @@ class OverStep:
         outputs, kept = self._results(state.running, running, bounds, columns)
         arrived = order[order >= old] - old
         reached = self._reached(columns, bounds.timeline, horizon)
-        last = arrived[bounds.timeline.ends()]
+        last = arrived[bounds.timeline.ends]
         after = OverState(
             state.waiting,
             reached,

@@ -1,12 +1,15 @@
-"""Rows in the order of an OVER window, and where the frame of each one lies."""
+"""Rows in the order of an OVER window, and where the frame of each one begins and ends."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from sqlext.udfs.core.groups import Bools, Ints, stable_order
+
+_LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -28,48 +31,64 @@ class Timeline:
     @classmethod
     def order(cls, key: Ints, time: Ints) -> Ints:
         """Return rows in the order of arrival as they stand in a timeline."""
-        return stable_order(_joined(key, time, time)[0])
+        by_time = stable_order(time)
+        return by_time[stable_order(key[by_time])]
 
-    @property
+    @cached_property
     def rows(self) -> Ints:
         """The places of the rows that come out."""
         return np.flatnonzero(self.due)
 
+    @cached_property
     def starts(self) -> Ints:
-        """Return where the key of each row that comes out begins."""
-        return np.searchsorted(self.key, self.key[self.due], "left")
+        """Where the key of each row that comes out begins."""
+        first, runs = _runs(_changes(self.key))
+        return first[runs[self.rows]]
 
+    @cached_property
     def fresh(self) -> Ints:
-        """Return the first row of the same key that comes out, of each."""
-        keys = self.key[self.due]
-        return self.rows[np.searchsorted(keys, keys, "left")]
+        """The first row of the same key that comes out, of each."""
+        first, runs = _runs(_changes(self.key[self.rows]))
+        return self.rows[first[runs]]
 
+    @cached_property
     def peers(self) -> tuple[Ints, Ints]:
-        """Return the rows of the same key and time, of each row that comes out: the first, and behind the last."""
-        places, mine = _joined(self.key, self.time, self.time[self.due], self.key[self.due])
-        return np.searchsorted(places, mine, "left"), np.searchsorted(places, mine, "right")
+        """The rows of the same key and time, of each row that comes out: the first, and behind the last."""
+        first, runs = _runs(_changes(self.key) | _changes(self.time))
+        mine = runs[self.rows]
+        return first[mine], np.append(first[1:], len(self.key))[mine]
 
     def within(self, duration: int) -> Ints:
         """Return the first row of the same key that is at most a duration before, of each row that comes out."""
-        places, mine = _joined(self.key, self.time, self.time[self.due] - duration, self.key[self.due])
-        return np.searchsorted(places, mine, "left")
+        if not len(self.key):
+            return self.key
+        time = self.time - int(self.time.min())
+        span = int(time.max()) + 1
+        key, wanted = self.key[self.rows], np.maximum(time[self.rows] - duration, 0)
+        if span * (int(self.key[-1]) + 1) > _LARGEST:
+            times = np.unique(time)
+            time, wanted, span = np.searchsorted(times, time), np.searchsorted(times, wanted), len(times)
+        return np.searchsorted(self.key * span + time, key * span + wanted, "left")
 
+    @cached_property
     def ends(self) -> Ints:
-        """Return the number, among the rows that come out, of the last one of each key that has any."""
-        keys = self.key[self.due]
-        return np.flatnonzero(np.append(keys[1:] != keys[:-1], True)) if len(keys) else keys
+        """The number, among the rows that come out, of the last one of each key that has any."""
+        last = np.flatnonzero(_changes(self.key[self.rows])[1:])
+        return np.append(last, len(self.rows) - 1) if len(self.rows) else self.rows
 
     def back(self) -> Ints:
         """Return how many rows of its key come after each row."""
-        return np.searchsorted(self.key, self.key, "right") - np.arange(len(self.key)) - 1
+        first, runs = _runs(_changes(self.key))
+        return np.append(first[1:], len(self.key))[runs] - np.arange(len(self.key)) - 1
 
 
-def _joined(key: Ints, time: Ints, wanted: Ints, keys: Ints | None = None) -> tuple[Ints, Ints]:
-    """Return key and time as one number in whose order both are, of rows and of other keys and times.
+def _changes(values: Ints) -> Bools:
+    """Return whether each value is another one than the one before; the first is."""
+    changes = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=changes[1:])
+    return changes
 
-    Times that no row has fall before the next one that there is.
-    """
-    times = np.unique(time)
-    width = len(times) + 1
-    mine = (key if keys is None else keys) * width + np.searchsorted(times, wanted)
-    return key * width + np.searchsorted(times, time), mine
+
+def _runs(changes: Bools) -> tuple[Ints, Ints]:
+    """Return where each run begins, and the number of each row's run."""
+    return np.flatnonzero(changes), np.cumsum(changes) - 1
