@@ -14,7 +14,7 @@ from sqlext.analysis.parts import own_parts
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
 from sqlext.analysis.shapes import Shape, shape
 from sqlext.analysis.substitution import substitute
-from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node, OverSpec
+from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node, OverSpec, Star
 from sqlext.dialect.query_nodes import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -75,17 +75,32 @@ def over_calls(expressions: Sequence[Expr], select: Select, scope: Scope) -> tup
     return tuple(found.values())
 
 
-def prepared(node: nodes.PlanNode, scope: Scope, where: Expr | None) -> Prepared:
-    """Return the rows of a FROM for which WHERE holds, as one relation."""
+def prepared(node: nodes.PlanNode, scope: Scope, select: Select) -> Prepared:
+    """Return the rows of a FROM for which WHERE holds, as one relation of the columns that the rest looks at."""
     builder = OutputBuilder(scope)
     relations = []
+    used = _used_columns(select, scope)
     for relation in scope.relations:
         first = len(builder.columns)
         for column in relation.columns:
-            builder.add(column.name, None, Found(relation, column, ()))
+            if (relation.alias, column.name) in used:
+                builder.add(column.name, None, Found(relation, column, ()))
         relations.append(replace(relation, alias=_ALIAS, columns=tuple(builder.columns[first:])))
-    project = nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs), where)
+    project = nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs), select.where)
     return Prepared(project, replace(scope, relations=tuple(relations)))
+
+
+def _used_columns(select: Select, scope: Scope) -> set[tuple[str, str]]:
+    """Return alias and name of each column that a SELECT looks at after its WHERE: state holds no others."""
+    parts = own_parts(replace(select, from_=None, where=None))
+    found = (scope.find(p) for p in parts if isinstance(p, ColumnRef) and scope.has(p))
+    used = {(f.relation.alias, f.column.name) for f in found}
+    for star in (i.expr for i in select.items if isinstance(i.expr, Star)):
+        named = (
+            r for r in scope.relations if not star.qualifier or r.answers_to(star.qualifier, scope.mode == "spark")
+        )
+        used |= {(r.alias, c.name) for r in named for c in r.columns}
+    return used
 
 
 def aliased(rows: Prepared) -> nodes.PlanNode:
@@ -125,6 +140,18 @@ def without_window_names(select: Select) -> Select:
 
     items = tuple(replace(i, expr=substitute(i.expr, rule)) for i in select.items)
     return replace(select, items=items, windows=())
+
+
+def with_aliases_in_qualify(select: Select, scope: Scope) -> Select:
+    """Return a SELECT whose QUALIFY names no alias of its select list: what the alias stands for is there instead."""
+    aliased_ = {i.alias: i.expr for i in select.items if i.alias is not None}
+
+    def rule(node: Node) -> Node | None:
+        if not isinstance(node, ColumnRef) or len(node.parts) != 1 or scope.has(node):
+            return None
+        return aliased_.get(node.parts[0])
+
+    return select if select.qualify is None else replace(select, qualify=substitute(select.qualify, rule))
 
 
 def has_over(select: Select) -> bool:

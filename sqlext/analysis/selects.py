@@ -120,7 +120,7 @@ class SelectBinder:
         for expr in (*(i.expr for i in select.items), *(e for e in (select.where, select.qualify) if e is not None)):
             if not isinstance(expr, Star):
                 infer(expr, scope)
-        rows = prepared(_session_rows(node), scope, select.where)
+        rows = prepared(_session_rows(node), scope, select)
         expressions = [*(i.expr for i in select.items), *([select.qualify] if select.qualify is not None else [])]
         calls = over_calls(expressions, select, rows.scope)
         read = with_results_read(select, calls, rows.scope)

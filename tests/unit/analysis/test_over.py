@@ -13,6 +13,7 @@ from sqlext.rewrite.script import OperatorView
 from .conftest import Analysis
 
 W = "OVER (PARTITION BY user_name ORDER BY ts)"
+C = "OVER (PARTITION BY c.user_name ORDER BY ts)"
 
 
 def _overs(analysis: Analysis, query: str) -> list[Over]:
@@ -139,3 +140,19 @@ def test_a_time_that_was_lost_is_told(flink: Analysis) -> None:
 def test_over_stands_in_no_condition_of_rows(flink: Analysis) -> None:
     flink.refuse(f"SELECT amount FROM clicks WHERE COUNT(*) {W} > 1", "OVER-108", "COUNT")
     flink.refuse(f"SELECT MAX(amount) FROM clicks HAVING COUNT(*) {W} > 1", "OVER-108", "COUNT")
+
+
+@pytest.mark.parametrize(
+    ("items", "columns"),
+    [
+        ("COUNT(*) OVER (ORDER BY pt)", []),
+        (f"c.extra.a, MAX(tags['a']) {C}", ["user_name", "ts", "extra", "tags"]),
+        (
+            f"u.*, COUNT(*) {C}",
+            ["user_name", "ts", "user_name_1", "country", "since"],
+        ),
+    ],
+)
+def test_only_columns_that_are_looked_at_are_kept(flink: Analysis, items: str, columns: list[str]) -> None:
+    (over,) = _overs(flink, f"SELECT {items} FROM clicks AS c LEFT JOIN users AS u ON amount = 1 WHERE amount > 0")
+    assert [c for c in over.physical_columns() if not c.startswith("__over")] == columns
