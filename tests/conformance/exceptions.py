@@ -13,7 +13,6 @@ from __future__ import annotations
 
 LATER_AREAS: dict[str, int] = {
     "interval_join": 5,
-    "match_recognize": 5,
     "temporal_join": 5,
     "window_join": 5,
 }
