@@ -38,6 +38,7 @@ class StatefulFunction(Protocol):
 #: Name -> module and attribute of a function without arguments that makes the operator: imported when first used.
 _BUILT_IN: dict[str, tuple[str, str]] = {
     "distinct": ("sqlext.udfs.processors.distinct", "Distinct"),
+    "join": ("sqlext.udfs.processors.join", "Join"),
     "match": ("sqlext.udfs.processors.match", "Match"),
     "over": ("sqlext.udfs.processors.over", "Over"),
     "rank": ("sqlext.udfs.processors.rank", "Rank"),

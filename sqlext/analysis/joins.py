@@ -1,12 +1,14 @@
-"""Joins with at most one stream: Spark joins each micro-batch with the static side."""
+"""Joins. With at most one stream, Spark joins each micro-batch with the static side."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlext.analysis.changelogs import readable
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.scope import ScopeRelation
+from sqlext.analysis.stream_joins import bind_stream_join
 from sqlext.analysis.typing import infer
 from sqlext.dialect.query_nodes import Join
 from sqlext.errors import SqlExtError
@@ -24,27 +26,25 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
     """Return the plan of a join.
 
     Raises:
-        SqlExtError: LATER-514 for two streams, LATER-515 for outer joins that keep the static side's rows,
-            NAME-003 for USING columns that a side lacks.
+        SqlExtError: JOIN-... for two streams that cannot be joined so, LATER-515 for outer joins that keep the static
+            side's rows, NAME-003 for USING columns that a side lacks.
     """
+    first = len(binder.relations)
     left = binder.bind(join.left)
     middle = len(binder.relations)
     right = binder.bind(join.right)
+    using = join.using or (_common_names(binder, first, middle) if join.natural else ())
+    _merge(binder, join, using, first, middle)
     if left.streaming and right.streaming:
-        raise needs_operator(
-            "LATER-514", "a join of two streams", join.span, hint="'scan.mode' = 'snapshot' makes a table static"
-        )
+        return bind_stream_join(binder, replace(join, using=using), (left, right), first, middle)
     _check_kind(join, left, right)
-    if left.updating or right.updating:
-        raise needs_operator("LATER-507", "a join of an updating result", join.span)
-    using = join.using or (_common_names(binder, middle) if join.natural else ())
-    _merge(binder, join, using, middle)
-    _null_extend(binder, join, middle)
-    scope = binder.scope()
+    left, right = readable(left), readable(right)
+    _null_extend(binder, join, first, middle)
+    scope = replace(binder.scope(), relations=tuple(binder.relations[first:]))
     if join.condition is not None:
         infer(join.condition, scope)
-    columns = tuple(c for r in binder.relations for c in r.columns)
-    pairs = tuple(_pair(binder, n, middle, join) for n in using)
+    columns = tuple(c for r in scope.relations for c in r.columns)
+    pairs = tuple(_pair(binder, n, first, middle, join) for n in using)
     return nodes.Join(columns, left, right, join.kind, scope, join.condition, pairs)
 
 
@@ -61,15 +61,15 @@ def _check_kind(join: Join, left: nodes.PlanNode, right: nodes.PlanNode) -> None
         )
 
 
-def _common_names(binder: RelationBinder, middle: int) -> tuple[str, ...]:
-    left = [c.name for r in binder.relations[:middle] for c in r.columns]
+def _common_names(binder: RelationBinder, first: int, middle: int) -> tuple[str, ...]:
+    left = [c.name for r in binder.relations[first:middle] for c in r.columns]
     right = {c.name for r in binder.relations[middle:] for c in r.columns}
     return tuple(dict.fromkeys(n for n in left if n in right))
 
 
-def _pair(binder: RelationBinder, name: str, middle: int, join: Join) -> tuple[str, str, str, str]:
+def _pair(binder: RelationBinder, name: str, first: int, middle: int, join: Join) -> tuple[str, str, str, str]:
     sides: list[str] = []
-    for relations in (binder.relations[:middle], binder.relations[middle:]):
+    for relations in (binder.relations[first:middle], binder.relations[middle:]):
         found = next(((r.alias, c.physical) for r in relations for c in r.columns if c.name == name), None)
         if found is None:
             raise SqlExtError("NAME-003", f"a side of the join has no column `{name}`", span=join.span)
@@ -77,18 +77,18 @@ def _pair(binder: RelationBinder, name: str, middle: int, join: Join) -> tuple[s
     return (sides[0], sides[1], sides[2], sides[3])
 
 
-def _merge(binder: RelationBinder, join: Join, using: tuple[str, ...], middle: int) -> None:
+def _merge(binder: RelationBinder, join: Join, using: tuple[str, ...], first: int, middle: int) -> None:
     """Leave one column of each USING pair visible without a qualifier: that of the side whose rows are kept."""
-    hidden = range(middle) if join.kind == "RIGHT" else range(middle, len(binder.relations))
+    hidden = range(first, middle) if join.kind == "RIGHT" else range(middle, len(binder.relations))
     for i in hidden:
         relation = binder.relations[i]
         binder.relations[i] = replace(relation, merged=relation.merged | frozenset(using))
 
 
-def _null_extend(binder: RelationBinder, join: Join, middle: int) -> None:
-    sides = {"LEFT": [range(middle, len(binder.relations))], "RIGHT": [range(middle)]}
+def _null_extend(binder: RelationBinder, join: Join, first: int, middle: int) -> None:
+    sides = {"LEFT": [range(middle, len(binder.relations))], "RIGHT": [range(first, middle)]}
     if join.kind == "FULL":
-        sides["FULL"] = [range(len(binder.relations))]
+        sides["FULL"] = [range(first, len(binder.relations))]
     for indexes in sides.get(join.kind, []):
         for i in indexes:
             binder.relations[i] = _nullable(binder.relations[i])

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.later import needs_operator
+from sqlext.analysis.lateral_forms import Bound, is_lateral
 from sqlext.analysis.scans import scan_table
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.session_gaps import with_gap
 from sqlext.analysis.time_attributes import require_time
+from sqlext.analysis.used_names import used_names
 from sqlext.analysis.windows import (
     WINDOW_FUNCTIONS,
     WindowCall,
@@ -29,10 +31,10 @@ from sqlext.dialect.query_nodes import (
     MatchRecognize,
     ParenRelation,
     Relation,
+    Select,
     SubqueryRef,
     TableFunction,
     TableRef,
-    Unnest,
 )
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan import nodes
@@ -45,10 +47,16 @@ if TYPE_CHECKING:
 
 
 class RelationBinder:
-    """Binds the relations of one FROM clause; ``queries`` binds the queries inside them."""
+    """Binds the relations of one FROM clause; ``queries`` binds the queries inside them.
 
-    def __init__(self, queries: QueryBinder) -> None:
+    ``select`` is the SELECT that it is of: joins of streams look at its WHERE, its hints and the names that it uses.
+    """
+
+    def __init__(self, queries: QueryBinder, select: Select | None = None) -> None:
         self.queries = queries
+        self.where = select.where if select is not None else None
+        self.hints = select.hints if select is not None else ()
+        self.used = used_names(select) if select is not None else None
         self.env: Environment = queries.env
         self.relations: list[ScopeRelation] = []
         self.anonymous = 0
@@ -59,12 +67,16 @@ class RelationBinder:
         Raises:
             SqlExtError: NAME-002 for an unknown table, and what the parts raise.
         """
+        if isinstance(relation, Bound):
+            return relation.node
         if isinstance(relation, Join):
             return self._join(relation)
+        if is_lateral(relation, self.env):
+            return self._join(Join(relation.span, Bound(relation.span, nodes.OneRow(())), relation, "CROSS"))
         if isinstance(relation, ParenRelation) and relation.alias is None:
             return self.bind(relation.relation)
         node, alias, qualifier = self._single(relation)
-        return self._aliased(node, alias, qualifier, relation.span)
+        return self.aliased(node, alias, qualifier, relation.span)
 
     def scope(self) -> Scope:
         """Return the scope of what was bound so far."""
@@ -74,15 +86,11 @@ class RelationBinder:
         if isinstance(relation, TableRef):
             return self._table(relation)
         if isinstance(relation, SubqueryRef):
-            if relation.lateral:
-                raise needs_operator("LATER-501", "LATERAL", relation.span)
             return self.queries.bind(relation.query), relation.alias, ()
         if isinstance(relation, TableFunction):
             return self._table_function(relation), relation.alias, ()
         if isinstance(relation, MatchRecognize):
             return self._match(relation), relation.alias, ()
-        if isinstance(relation, Unnest):
-            raise needs_operator("LATER-503", "UNNEST", relation.span)
         raise SqlExtError("PARSE-004", "this cannot stand in FROM", span=relation.span)
 
     def _table(self, ref: TableRef) -> tuple[nodes.PlanNode, Alias | None, tuple[str, ...]]:
@@ -132,7 +140,7 @@ class RelationBinder:
                 "FUNC-004",
                 f"there is no table function `{relation.name}`",
                 span=relation.span,
-                hint=did_you_mean(relation.name, WINDOW_FUNCTIONS),
+                hint=did_you_mean(relation.name, [*WINDOW_FUNCTIONS, *self.env.functions.names("table")]),
             )
         call = WindowCall.of(relation)
         argument = call.table()
@@ -162,16 +170,26 @@ class RelationBinder:
 
     def _join(self, join: Join) -> nodes.PlanNode:
         from sqlext.analysis.joins import bind_join
+        from sqlext.analysis.lateral import bind_lateral
 
-        return bind_join(self, join)
+        return bind_lateral(self, join) if is_lateral(join.right, self.env) else bind_join(self, join)
 
-    def _aliased(
+    def aliased(
         self, node: nodes.PlanNode, alias: Alias | None, qualifier: tuple[str, ...], span: Span
-    ) -> nodes.PlanNode:
+    ) -> nodes.Aliased:
+        """Return a relation under a name of its own, and add it to ``relations``.
+
+        Raises:
+            SqlExtError: NAME-006 for a name that another has, NAME-007 for too many column names.
+        """
         if alias is not None and alias.columns:
             node = rename_columns(node, alias.columns, span)
         name = alias.name if alias else (qualifier[-1] if qualifier else "")
         rendered = name or f"__q{len(self.relations)}"
+        if name and alias is not None and any(r.qualifier == (name,) for r in self.relations):
+            raise SqlExtError(
+                "NAME-006", f"two relations are called `{name}` here", span=span, hint="give one an alias"
+            )
         if any(r.alias == rendered for r in self.relations):
             if name and any(r.qualifier[-1:] == (name,) for r in self.relations):
                 raise SqlExtError(

@@ -31,6 +31,8 @@ from sqlext.analysis.registered import refuse_static, with_registered
 from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
 from sqlext.analysis.session_gaps import with_gap
+from sqlext.analysis.session_rows import session_rows
+from sqlext.analysis.stream_semi_joins import with_semi_joins
 from sqlext.analysis.stream_sets import each_once
 from sqlext.analysis.typing import infer
 from sqlext.analysis.windows import assign_windows
@@ -84,6 +86,7 @@ class SelectBinder:
         """
         select = with_registered(select, self.queries.env.functions)
         node, scope = self._from(select)
+        select, node, scope = with_semi_joins(self.queries, select, node, scope)
         legacy = find_legacy_window(select, scope)
         if legacy is not None:
             select = replace_legacy_window(select, legacy, scope)
@@ -120,7 +123,7 @@ class SelectBinder:
         for expr in (*(i.expr for i in select.items), *(e for e in (select.where, select.qualify) if e is not None)):
             if not isinstance(expr, Star):
                 infer(expr, scope)
-        rows = prepared(_session_rows(node), scope, select)
+        rows = prepared(session_rows(node), scope, select)
         expressions = [*(i.expr for i in select.items), *([select.qualify] if select.qualify is not None else [])]
         calls = over_calls(expressions, select, rows.scope)
         read = with_results_read(select, calls, rows.scope)
@@ -128,7 +131,7 @@ class SelectBinder:
         return read, aliased(rows), rows.scope
 
     def _from(self, select: Select) -> tuple[nodes.PlanNode, Scope]:
-        relations = RelationBinder(self.queries)
+        relations = RelationBinder(self.queries, select)
         if select.from_ is None:
             return nodes.OneRow(()), relations.scope()
         return relations.bind(select.from_), relations.scope()
@@ -165,7 +168,7 @@ class SelectBinder:
                 raise misplaced(part)
 
     def _project(self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode) -> nodes.PlanNode:
-        node = _session_rows(node)
+        node = session_rows(node)
         builder = OutputBuilder(scope)
         for item in items:
             builder.add(item.name, item.expr, item.found)
@@ -200,7 +203,7 @@ class SelectBinder:
                 reference = ColumnRef(item.span, (item.found.relation.alias, item.found.column.name))
                 builder.add(item.name, reference, None, grouped=True)
         if self._sessions_of_others(node, grouping):
-            node = _session_rows(node)
+            node = session_rows(node)
         firing, retracting = self._firing(select, items, scope, node, grouping)
         keys: tuple[str, ...] = ()
         final = grouping.window is not None or not node.streaming
@@ -285,7 +288,7 @@ def _check_no_panes(select: Select, items: list[Item]) -> None:
 
 
 def _assign_legacy(node: nodes.PlanNode, scope: Scope, window: LegacyWindow) -> tuple[nodes.PlanNode, Scope]:
-    if not isinstance(node, nodes.Aliased):
+    if not isinstance(node, nodes.Aliased) or len(scope.relations) > 1:
         raise needs_operator("LATER-405", "a group window over a join", None, hint="put the join into a sub-query")
     if node.updating:
         raise needs_operator("LATER-505", "a window over an updating result", None)
@@ -308,15 +311,6 @@ def _assignment(node: nodes.PlanNode, window: str | None) -> nodes.AssignWindows
             return None
         node = node.inputs[0]
     return node if window is not None else None
-
-
-def _session_rows(node: nodes.PlanNode) -> nodes.PlanNode:
-    """Return a FROM in which the rows of a session are looked at one by one, if it has sessions."""
-    inner = node.input if isinstance(node, nodes.Aliased) else node
-    if not isinstance(inner, nodes.AssignWindows) or inner.spec.kind is not WindowKind.SESSION:
-        return node
-    rows = replace(inner, by_rows=True)
-    return replace(node, input=rows) if isinstance(node, nodes.Aliased) else rows
 
 
 def _expand(star: Star, scope: Scope) -> list[Item]:

@@ -78,6 +78,12 @@ class PlanNode:
         """By how many ms its rows can be older than the watermark says: what waits for time above waits longer."""
         return max((i.lag for i in self.inputs), default=0)
 
+    @property
+    def windowed(self) -> PlanNode | None:
+        """The input whose windows its rows carry, None if there is none: the only one that is a stream."""
+        streams = [i for i in self.inputs if i.streaming]
+        return streams[0] if len(streams) == 1 else None
+
     def transform(self, rule: Callable[[PlanNode], PlanNode]) -> PlanNode:
         """Return the tree with ``rule`` applied to every node, inputs first."""
         inputs = tuple(i.transform(rule) for i in self.inputs)
@@ -275,11 +281,11 @@ def window_function(node: PlanNode) -> AssignWindows | None:
     """
     joined = False
     while not isinstance(node, AssignWindows):
-        streams = [i for i in node.inputs if i.streaming]
-        if len(streams) != 1:
+        below = node.windowed
+        if below is None:
             return None
         joined = (joined or isinstance(node, Join)) and not isinstance(node, Aggregate)
-        node = streams[0]
+        node = below
     return None if joined and node.spec.kind is WindowKind.SESSION and not node.by_rows else node
 
 

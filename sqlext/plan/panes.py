@@ -9,13 +9,16 @@ from sqlext.analysis.parts import own_parts
 from sqlext.dialect.expression_nodes import Call
 from sqlext.plan.firing import Firing
 from sqlext.plan.nodes import Aggregate, Output, PlanNode, Project, SetQuery
+from sqlext.plan.stateful import Stateful
 from sqlext.udfs.core.policy import Session
 
 
 def last_groupings(plan: PlanNode) -> Iterator[Aggregate]:
-    """Yield the groupings whose rows are a plan's rows: those with no other one above them."""
+    """Yield the groupings whose rows are a plan's rows: those with no other one, or operator, above them."""
     if isinstance(plan, Aggregate):
         yield plan
+        return
+    if isinstance(plan, Stateful):
         return
     for node in plan.inputs:
         yield from last_groupings(node)
@@ -78,5 +81,7 @@ def changed_groupings(plan: PlanNode, rule: Callable[[Aggregate], Aggregate]) ->
     """Return a plan with ``last_groupings`` changed."""
     if isinstance(plan, Aggregate):
         return rule(plan)
+    if isinstance(plan, Stateful):
+        return plan
     inputs = tuple(changed_groupings(i, rule) for i in plan.inputs)
     return plan.with_inputs(inputs) if inputs else plan

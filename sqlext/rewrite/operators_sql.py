@@ -9,14 +9,21 @@ from sqlext.plan.match import Match
 from sqlext.plan.over import Over
 from sqlext.plan.ranking import Rank
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.stream_join import StreamJoin
 from sqlext.rewrite.match_recognize import match_sql
 from sqlext.rewrite.over import over_sql
 from sqlext.rewrite.ranking import rank_sql
+from sqlext.rewrite.stream_join import stream_join_sql
 
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
 
-_TEXTS: dict[type[Stateful], Callable[[Any, Renderer], str]] = {Match: match_sql, Over: over_sql, Rank: rank_sql}
+_TEXTS: dict[type[Stateful], Callable[[Any, Renderer], str]] = {
+    Match: match_sql,
+    Over: over_sql,
+    Rank: rank_sql,
+    StreamJoin: stream_join_sql,
+}
 
 
 def operator_sql(node: Stateful, renderer: Renderer) -> str:

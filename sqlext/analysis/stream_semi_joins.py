@@ -1,0 +1,191 @@
+"""``IN``, ``EXISTS`` and their negations over a stream, in WHERE: semi and anti joins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from sqlext.analysis.calls import is_aggregate
+from sqlext.analysis.parts import own_parts
+from sqlext.analysis.relations import RelationBinder
+from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.stream_join_conditions import (
+    LEFT,
+    RIGHT,
+    Conditions,
+    JoinNames,
+    and_parts,
+    compared,
+    conditions_of,
+    conjuncts,
+    row_items,
+)
+from sqlext.analysis.stream_join_ttl import ttl_of
+from sqlext.analysis.stream_joins import StreamJoinParts, planned
+from sqlext.analysis.typing import infer
+from sqlext.analysis.used_names import used_names
+from sqlext.dialect.expression_nodes import Binary, Call, ColumnRef, Exists, Expr, InQuery, Paren, Star, Unary
+from sqlext.dialect.query_nodes import Query, Select
+from sqlext.errors import SqlExtError
+from sqlext.plan import nodes
+from sqlext.plan.stream_join import Pair
+from sqlext.udfs.core.join_specification import JoinKind
+
+if TYPE_CHECKING:
+    from sqlext.analysis.queries import QueryBinder
+
+_ALIAS = "__s{}"
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A condition on a sub-query: ``operand IN query``, or EXISTS where there is no operand."""
+
+    expr: Expr
+    query: Query
+    operand: Expr | None
+    negated: bool
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """A sub-query's rows.
+
+    Attributes:
+        node: the relation.
+        scope: its names.
+        items: what it selects.
+        where: what it asks of its rows and of those of the query around it.
+    """
+
+    node: nodes.PlanNode
+    scope: Scope
+    items: tuple[Expr, ...]
+    where: Expr | None = None
+
+
+def with_semi_joins(
+    queries: QueryBinder, select: Select, node: nodes.PlanNode, scope: Scope
+) -> tuple[Select, nodes.PlanNode, Scope]:
+    """Return a SELECT without the conditions of its WHERE on sub-queries over a stream, and a FROM that fulfils them.
+
+    Raises:
+        SqlExtError: JOIN-... for what cannot be joined, and what the sub-queries raise.
+    """
+    if not node.streaming:
+        return select, node, scope
+    used = used_names(select)
+    left: list[Expr] = []
+    for i, part in enumerate(and_parts(select.where)):
+        test = _test(part)
+        inside = _inside(queries, test.query) if test is not None else None
+        if test is None or inside is None or not inside.node.streaming:
+            left.append(part)
+            continue
+        names = _names(scope, inside.scope)
+        if test.operand is not None:
+            infer(test.operand, scope)
+        parts = StreamJoinParts(
+            part.span,
+            JoinKind.ANTI if test.negated else JoinKind.SEMI,
+            (node, inside.node),
+            (scope.relations, inside.scope.relations),
+            names,
+            _conditions(test, inside, names),
+            _ALIAS.format(i),
+            (
+                ttl_of(scope.relations, select.hints, queries.env),
+                ttl_of(inside.scope.relations, select.hints, queries.env),
+            ),
+            used=used,
+        )
+        node, relations = planned(parts)
+        scope = replace(scope, relations=tuple(relations))
+    where = reduce(lambda a, b: Binary(a.span, "AND", a, b), left) if left else None
+    return replace(select, where=where), node, scope
+
+
+def _test(expr: Expr, *, negated: bool = False) -> _Test | None:
+    if isinstance(expr, Paren):
+        return _test(expr.operand, negated=negated)
+    if isinstance(expr, Unary) and expr.op == "NOT":
+        return _test(expr.operand, negated=not negated)
+    if isinstance(expr, Exists):
+        return _Test(expr, expr.query, None, negated)
+    if isinstance(expr, InQuery):
+        return _Test(expr, expr.query, expr.operand, negated != expr.negated)
+    return None
+
+
+def _inside(queries: QueryBinder, query: Query) -> _Inside | None:
+    """Return the rows of a sub-query: as they are, or those of its FROM if it names columns of the query around it."""
+    try:
+        node = queries.bind_inside(query)
+    except SqlExtError as error:
+        if error.code not in ("NAME-002", "NAME-003") or not _is_plain(query, queries.env.mode):
+            raise
+        return _correlated(queries, query)
+    alias = "__in"
+    items = tuple(ColumnRef(query.span, (alias, f"__{i}")) for i in range(len(node.columns)))
+    columns = tuple(c.renamed(f"__{i}") for i, c in enumerate(node.columns))
+    scope = Scope((ScopeRelation(alias, (alias,), columns),), queries.env.mode, queries.env.zone)
+    return _Inside(nodes.Aliased(columns, node, alias), scope, items)
+
+
+def _correlated(queries: QueryBinder, query: Query) -> _Inside:
+    select = query.body
+    assert isinstance(select, Select)
+    assert select.from_ is not None
+    relations = RelationBinder(queries)
+    node = relations.bind(select.from_)
+    scope = relations.scope()
+    items: list[Expr] = []
+    for item in select.items:
+        if isinstance(item.expr, Star):
+            items += [ColumnRef(item.span, (r.qualifier[-1], c.name)) for r in scope.relations for c in r.columns]
+        else:
+            items.append(item.expr)
+    return _Inside(node, scope, tuple(items), select.where)
+
+
+def _is_plain(query: Query, mode: str) -> bool:
+    """Whether a sub-query's rows are those of its FROM for which WHERE holds, one by one."""
+    select = query.body
+    if not isinstance(select, Select) or select.from_ is None or query.ctes or query.limit or query.offset:
+        return False
+    grouped = select.group_by or select.having or select.qualify
+    calls = (p for i in select.items for p in own_parts(i.expr) if isinstance(p, Call))
+    return not grouped and not any(is_aggregate(c, mode) or c.over is not None for c in calls)
+
+
+def _names(outer: Scope, inner: Scope) -> JoinNames:
+    def side_of(ref: ColumnRef) -> str:
+        if inner.has(ref):
+            return RIGHT
+        outer.find(ref)
+        return LEFT
+
+    return JoinNames(outer, inner, side_of)
+
+
+def _conditions(test: _Test, inside: _Inside, names: JoinNames) -> Conditions:
+    conditions = conditions_of(conjuncts(inside.where), names)
+    if test.operand is None:
+        return conditions
+    operands = row_items(test.operand)
+    if len(operands) != len(inside.items):
+        message = f"{len(operands)} values are looked for in a sub-query of {len(inside.items)} columns"
+        raise SqlExtError("NAME-007", message, span=test.expr.span)
+    pairs = tuple(_pair(o, i, test, names) for o, i in zip(operands, inside.items, strict=True))
+    if not test.negated:
+        return replace(conditions, keys=(*conditions.keys, *pairs))
+    return replace(conditions, comparisons=(*conditions.comparisons, *(replace(p, null_aware=True) for p in pairs)))
+
+
+def _pair(operand: Expr, item: Expr, test: _Test, names: JoinNames) -> Pair:
+    pair = compared(operand, "=", item, names)
+    if pair is None:
+        message = "the values of IN and of its sub-query are of types that cannot be compared"
+        raise SqlExtError("JOIN-005", message, span=test.expr.span, hint="CAST one of them")
+    return pair

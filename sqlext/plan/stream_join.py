@@ -1,0 +1,219 @@
+"""A join of two streams as a plan node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+from sqlext.analysis.scope import Scope
+from sqlext.dialect.expression_nodes import ColumnRef, Expr
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.nodes import PlanNode
+from sqlext.plan.normal_form import column_form, expression_form
+from sqlext.plan.stateful import Stateful
+from sqlext.source import Span
+from sqlext.types import LogicalType
+from sqlext.udfs.core.join_specification import JoinKind
+
+#: The relation under which both sides of a join know the columns of USING.
+USING = "__using"
+
+
+class JoinBound(Enum):
+    """What ends the state of a join."""
+
+    NONE = "regular join"
+    INTERVAL = "interval join"
+    WINDOW = "window join"
+    VERSION = "temporal join"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A comparison of an expression of the left side and one of the right.
+
+    Attributes:
+        operator: ``=``, ``<>``, ``<``, ``<=``, ``>``, ``>=`` or ``IS NOT DISTINCT FROM`` (of keys alone).
+        type: what both are cast to, None where they are of one type.
+        null_aware: a comparison with NULL counts as true (NOT IN).
+    """
+
+    left: Expr
+    operator: str
+    right: Expr
+    type: LogicalType | None = None
+    null_aware: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A column of a side that comes out of the join.
+
+    Attributes:
+        physical: what holds it in the join's result.
+        column: what it is below.
+        relation: the alias of the relation that it is of.
+        as_value: whether it is computed to the user's value; else what holds it is handed on.
+    """
+
+    physical: str
+    column: PlanColumn
+    relation: str
+    as_value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JoinTime:
+    """The time of a side's rows that the bound goes by.
+
+    Attributes:
+        column: the rowtime, or a column of the window.
+        relation: the alias of its relation.
+        later: ms that are added to it.
+    """
+
+    column: PlanColumn
+    relation: str
+    later: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSide:
+    """One side of a join.
+
+    Attributes:
+        scope: the names that its expressions use.
+        carried: its columns that come out.
+        filters: its rows for which one of these does not hold are no rows of the join.
+        needs: a row for which one of these does not hold matches nothing, but comes out alone.
+        time: None for a regular join.
+        ttl: ms of processing time after which a row that was not written is forgotten.
+    """
+
+    scope: Scope
+    carried: tuple[Carried, ...] = ()
+    filters: tuple[Expr, ...] = ()
+    needs: tuple[Expr, ...] = ()
+    time: JoinTime | None = None
+    ttl: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamJoin(Stateful):
+    """The join of its two sources, of which both are streams.
+
+    Attributes:
+        span: where it stands.
+        join: which rows come out.
+        bounded: what ends its state.
+        left, right: its sides.
+        equal: the keys: what must be equal.
+        conditions: what must hold besides.
+        rest: what pairs of an inner join must fulfil that is no comparison of both sides.
+        scope: the names of its result, which ``rest`` uses.
+        hold: by how many ms its rows can be older than those of its sources.
+        windows: the place of the source whose windows its rows carry.
+    """
+
+    span: Span
+    join: JoinKind
+    bounded: JoinBound
+    left: JoinSide
+    right: JoinSide
+    equal: tuple[Pair, ...]
+    conditions: tuple[Pair, ...] = ()
+    rest: tuple[Expr, ...] = ()
+    scope: Scope
+    hold: int = 0
+    windows: int | None = None
+
+    function: ClassVar[str] = "join"
+
+    @property
+    def carried(self) -> tuple[Carried, ...]:
+        """The columns that come out, left to right."""
+        return (*self.left.carried, *self.right.carried)
+
+    @property
+    def event_time(self) -> bool:
+        """Whether the watermark ends the state."""
+        return self.bounded is not JoinBound.NONE
+
+    @property
+    def uses_clock(self) -> bool:
+        """Whether rows are forgotten by processing time."""
+        return self.left.ttl is not None or self.right.ttl is not None
+
+    @property
+    def windowed(self) -> PlanNode | None:
+        """The source whose windows its rows carry."""
+        return self.sources[self.windows] if self.windows is not None else None
+
+    @property
+    def lag(self) -> int:
+        """Rows that wait for a match come out that much later."""
+        return max((i.lag for i in self.inputs), default=0) + self.hold
+
+    @property
+    def what(self) -> str:
+        """The kind of join and its keys: ``LEFT interval join by a.k = b.k``."""
+        by = " AND ".join(f"{_text(k.left)} = {_text(k.right)}" for k in self.equal)
+        return f"{self.join.value} {self.bounded.value}{f' by {by}' if by else ''}"
+
+    @property
+    def bound(self) -> str:
+        """How its state ends."""
+        match self.bounded:
+            case JoinBound.WINDOW:
+                return "until the window ends"
+            case JoinBound.VERSION:
+                return "rows until the watermark passes them, of each key the versions since then"
+            case JoinBound.INTERVAL:
+                sides = (("left", self.left), ("right", self.right))
+                return ", ".join(f"{n} rows for {s.time.later} ms of event time" for n, s in sides if s.time)
+        sides = (("left", self.left), ("right", self.right))
+        return ", ".join(f"{n} rows for {s.ttl} ms after the last change" for n, s in sides if s.ttl is not None)
+
+    def parts(self) -> Iterator[tuple[str, str, object]]:
+        """Yield what its state depends on."""
+        times = [(s.time.later, _time_form(s)) if s.time is not None else s.ttl for s in (self.left, self.right)]
+        yield "stream join", f"{self.join.value} {self.bounded.value}", (self.join.value, self.bounded.value, times)
+        for name, pairs in (("join keys", self.equal), ("join conditions", self.conditions)):
+            shown = ", ".join(f"{_text(p.left)} {p.operator} {_text(p.right)}" for p in pairs)
+            yield name, shown, [self._form(p) for p in pairs]
+        for name, side in (("left", self.left), ("right", self.right)):
+            texts = ", ".join(_text(e) for e in (*side.filters, *side.needs))
+            forms = [[expression_form(e, side.scope) for e in of] for of in (side.filters, side.needs)]
+            yield f"{name} side of the join", texts, forms
+            yield f"{name} columns of the join", ", ".join(c.column.name for c in side.carried), _columns_form(side)
+        if self.rest:
+            yield (
+                "join filter",
+                ", ".join(_text(e) for e in self.rest),
+                [expression_form(e, self.scope) for e in self.rest],
+            )
+
+    def _form(self, pair: Pair) -> object:
+        left, right = expression_form(pair.left, self.left.scope), expression_form(pair.right, self.right.scope)
+        return (left, pair.operator, right, pair.type.flink() if pair.type else None, pair.null_aware)
+
+
+def _columns_form(side: JoinSide) -> object:
+    return [(*_place(side, c.column, c.relation), c.as_value) for c in side.carried]
+
+
+def _time_form(side: JoinSide) -> object:
+    return _place(side, side.time.column, side.time.relation) if side.time is not None else None
+
+
+def _place(side: JoinSide, column: PlanColumn, alias: str) -> tuple[int, int | str]:
+    place = next(i for i, r in enumerate(side.scope.relations) if r.alias == alias)
+    return place, column_form(column, side.scope.relations[place].columns)
+
+
+def _text(expr: Expr) -> str:
+    if isinstance(expr, ColumnRef):  # of USING it has the place alone
+        return ".".join(p for p in expr.parts if p != USING)
+    return " ".join(expr.span.text.split())

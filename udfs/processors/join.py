@@ -1,0 +1,58 @@
+"""Joins of two streams (``udfs.core.join_operator``) as a stateful function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sqlext.udfs.core.join_operator import JoinOperator
+from sqlext.udfs.core.join_specification import (
+    Bound,
+    Comparison,
+    IntervalBound,
+    JoinKind,
+    JoinSpecification,
+    Unbounded,
+    VersionBound,
+    WindowBound,
+    join_output_types,
+)
+from sqlext.udfs.processors.specified import SpecifiedFunction, SpecifiedOperator
+
+#: The bounds by name; what follows the name are their fields.
+_BOUNDS: Mapping[str, type[Bound]] = {
+    "none": Unbounded,
+    "interval": IntervalBound,
+    "window": WindowBound,
+    "version": VersionBound,
+}
+
+
+class Join(SpecifiedFunction):
+    """The stateful function ``join``: the fields of ``JoinSpecification``.
+
+    ``join`` is the value of a ``JoinKind``, ``conditions`` are the fields of each ``Comparison``, ``bound`` is a name
+    (``none``, ``interval``, ``window``, ``version``) and the fields of that bound.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_operator, "JOIN")
+
+
+class _Join(JoinOperator):
+    def __init__(self, specification: JoinSpecification, types: Sequence[pa.DataType]) -> None:
+        super().__init__(specification, types)
+        self.output_types = join_output_types(specification, types)
+
+
+def _operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> SpecifiedOperator:
+    name, *values = fields["bound"]
+    own = {
+        **fields,
+        "join": JoinKind(fields["join"]),
+        "conditions": tuple(Comparison(*c) for c in fields["conditions"]),
+        "bound": _BOUNDS[name](*values),
+    }
+    return _Join(JoinSpecification(**own), types)
