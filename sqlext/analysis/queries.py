@@ -22,6 +22,7 @@ from sqlext.dialect.query_nodes import Query, QueryBody, Select, SetOperation, T
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.plan.states import unbounded_states
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
@@ -61,6 +62,8 @@ class QueryBinder:
         """
         plan = with_running_numbers(self.bind(query))
         refuse_open_ranks(plan)
+        if self.env.settings.get("sqlext.unbounded-state") == "error":
+            _refuse_unbounded(plan, query.span)
         return plan
 
     def bind(self, query: Query) -> nodes.PlanNode:
@@ -169,6 +172,16 @@ class QueryBinder:
 
     def _result_scope(self, node: nodes.PlanNode) -> Scope:
         return Scope((ScopeRelation("__o", (), node.columns),), self.env.mode, self.env.zone)
+
+
+def _refuse_unbounded(plan: nodes.PlanNode, span: Span) -> None:
+    for state in unbounded_states(plan):
+        raise SqlExtError(
+            "STATE-001",
+            f"nothing bounds the state of {state.what}, and `sqlext.unbounded-state` is 'error'",
+            span=state.span or span,
+            hint="bound it by a window, an interval of time, a number of rows or table.exec.state.ttl",
+        )
 
 
 def _common(columns: tuple[PlanColumn, ...], index: int, span: Span) -> PlanColumn:

@@ -10,13 +10,15 @@ from sqlext.plan.columns import Time
 from sqlext.plan.explain_panes import describe_grouping, grouping_lines
 from sqlext.plan.panes import last_groupings
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.states import unbounded_states
+from sqlext.plan.unnested import Unnested
 
 
 def describe_plan(plan: nodes.PlanNode, reach: str | None = None) -> dict[str, Any]:
     """Return a plan as plain values.
 
     ``path`` is native or stateful with ``why``; ``changelog`` is append or update; ``time_attributes`` are those of
-    the result; ``groupings`` those that an operator of ours keeps; ``tree`` is the nodes, each with ``node``,
+    the result; ``groupings`` those that an operator of ours keeps; ``unbounded_states`` what is kept for ever; ``tree`` is the nodes, each with ``node``,
     ``detail``, ``changelog`` and ``inputs``.
 
     Args:
@@ -42,6 +44,7 @@ def describe_plan(plan: nodes.PlanNode, reach: str | None = None) -> dict[str, A
             for n in walk(plan)
             if isinstance(n, nodes.Aggregate) and n.firing is not None
         ],
+        "unbounded_states": [state.what for state in unbounded_states(plan)],
         "tree": _tree(plan),
     }
 
@@ -56,6 +59,7 @@ def as_text(plan: nodes.PlanNode, reach: str | None = None) -> str:
         f"time attributes: {', '.join(facts['time_attributes']) or 'none'}",
     ]
     lines += [f"watermark:       {w}" for w in facts["watermarks"]]
+    lines += [f"unbounded state: {what}" for what in facts["unbounded_states"]]
     lines += [line for grouping in facts["groupings"] for line in grouping_lines(grouping)]
     return "\n".join([*lines, *_text_lines(facts["tree"], 0)])
 
@@ -136,6 +140,8 @@ def _detail(node: nodes.PlanNode) -> str:
         return f"{', '.join(c.name for c in node.columns)}{where}"
     if isinstance(node, nodes.Join):
         return f"{node.kind}{' on ' + node.condition.span.text if node.condition is not None else ''}"
+    if isinstance(node, Unnested):
+        return node.what
     if isinstance(node, nodes.SetQuery):
         return node.op
     if isinstance(node, nodes.Operator):

@@ -12,6 +12,7 @@ from sqlext.dialect.query_nodes import OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.stateful import Stateful
+from sqlext.source import Span
 from sqlext.udfs.core.rank_specification import Emission, Ranking
 
 
@@ -86,6 +87,11 @@ class Rank(Stateful):
         if self.emission is Emission.WINDOW:
             return "until the window ends"
         return "" if self.sources[0].changelog else f"{self.last} row{'s' if self.last != 1 else ''} of each key"
+
+    @property
+    def clause(self) -> Span | None:
+        """The call that numbers the rows."""
+        return self.call.span
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield what its state depends on."""

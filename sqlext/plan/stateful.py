@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sqlext.plan.nodes import KIND, PlanNode
+from sqlext.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,11 @@ class Stateful(PlanNode):
     def bound(self) -> str:
         """How its state ends, as EXPLAIN says it; empty if nothing bounds it."""
         raise NotImplementedError
+
+    @property
+    def clause(self) -> Span | None:
+        """The clause that asks for it."""
+        return None
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield name, text and normal form of what its state depends on (``plan.fingerprint``)."""

@@ -11,6 +11,7 @@ mode:            streaming
 result:          append
 time attributes: none
 watermark:       clicks.ts: largest value - 5000 ms
+unbounded state: GROUP BY user_name without a window
 stateful:        GROUP BY user_name: EMIT AFTER COUNT DISCARDING
   EMIT:          EVERY 3 ROWS DISCARDING
   panes:         several for a key and window, each a row of its own

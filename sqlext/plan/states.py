@@ -1,0 +1,52 @@
+"""Which steps of a plan keep state that nothing bounds: no watermark, window, interval, rank or time to live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlext.dialect.query_nodes import GroupingSets
+from sqlext.plan import nodes
+from sqlext.plan.stateful import Stateful
+from sqlext.source import Span
+from sqlext.udfs.core.policy import Global
+
+
+@dataclass(frozen=True, slots=True)
+class UnboundedState:
+    """A step whose state grows with its input; ``span``: the clause that asks for it, where it has one."""
+
+    what: str
+    span: Span | None
+
+
+def unbounded_states(plan: nodes.PlanNode) -> Iterator[UnboundedState]:
+    """Yield the steps over streams that keep state for ever, the top first."""
+    if plan.streaming:
+        found = _unbounded(plan)
+        if found is not None:
+            yield found
+    for node in plan.inputs:
+        yield from unbounded_states(node)
+
+
+def _unbounded(node: nodes.PlanNode) -> UnboundedState | None:
+    if isinstance(node, Stateful):
+        return None if node.bound else UnboundedState(node.what, node.clause)
+    if isinstance(node, nodes.Operator):
+        return UnboundedState("DISTINCT of whole rows", None)
+    if not isinstance(node, nodes.Aggregate) or node.window is not None:
+        return None
+    policy = node.firing.policy if node.firing is not None else None
+    if policy is not None and (policy.once or not isinstance(policy.window, Global)):
+        return None
+    keys = node.group_by
+    if not keys:  # one row of accumulators
+        return None
+    return UnboundedState(f"GROUP BY {', '.join(_text(k) for k in keys)} without a window", keys[0].span)
+
+
+def _text(item: object) -> str:
+    span = getattr(item, "span", None)
+    kind = f"{item.kind} " if isinstance(item, GroupingSets) else ""
+    return kind if span is None else " ".join(span.text.split())

@@ -1,0 +1,120 @@
+"""A query for each operator with state; also a driver to be killed: operator_job.py NAME FOLDER SETTLED."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlext.execution.local_spark import local_spark
+from tests.restore.stateful_job import at, row
+from tests.stepped_queries import END_OF_TIME, TIMED, Move, SteppedQuery
+
+#: Rows of few keys, out of order, over six micro-batches in which the watermark moves, or does not.
+MOVES = [
+    Move([row("a", 1, 1), row("a", 2, 4), row("b", 5, 2)]),
+    Move([row("a", 3, 3), row("b", 4, 11), row("c", 9, 12)], watermark=at(3)),
+    Move([row("a", 2, 14), row("b", 6, 13), row("c", 1, 11)], watermark=at(11)),
+    Move([row("a", 7, 22), row("b", 6, 12), row("d", 2, 21)]),
+    Move([row("a", 0, 25), row("c", 9, 24)], watermark=at(22)),
+    Move(watermark=END_OF_TIME),
+]
+_SOURCE = "(SELECT key, `value`, ts FROM input WHERE key IS NOT NULL)"
+_WINDOWS = f"TABLE(TUMBLE({_SOURCE}, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+
+
+@dataclass(frozen=True)
+class Operator:
+    """The columns of a sink, its key if it needs one, and the query that fills it."""
+
+    columns: str
+    query: str
+    key: str = ""
+
+    @property
+    def script(self) -> str:
+        """Return the whole script."""
+        key = f", PRIMARY KEY ({self.key}) NOT ENFORCED" if self.key else ""
+        sink = f"CREATE TABLE out ({self.columns}{key}) WITH ('connector' = 'delta', 'path' = '${{OUT}}');"
+        return f"{TIMED}{sink}\nINSERT INTO out {self.query};"
+
+
+OPERATORS = {
+    "top_n": Operator(
+        "key STRING, n BIGINT, v BIGINT",
+        f"""SELECT key, n, `value` FROM (SELECT key, `value`,
+        ROW_NUMBER() OVER (PARTITION BY key ORDER BY `value` DESC, ts) AS n FROM {_SOURCE}) WHERE n <= 2""",
+        "key, n",
+    ),
+    "first_by_time": Operator(
+        "key STRING, v BIGINT",
+        f"""SELECT key, `value` FROM (SELECT key, `value`,
+        ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts) AS n FROM {_SOURCE}) WHERE n = 1""",
+    ),
+    "window_top_n": Operator(
+        "w TIMESTAMP(3), key STRING, s BIGINT",
+        f"""SELECT window_start, key, s FROM (SELECT *,
+        ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY s DESC, key) AS n FROM (
+        SELECT window_start, window_end, key, SUM(`value`) AS s FROM {_WINDOWS}
+        GROUP BY window_start, window_end, key)) WHERE n <= 2""",
+    ),
+    "two_levels": Operator(
+        "n BIGINT, users BIGINT, most BIGINT",
+        f"""SELECT n, COUNT(*), MAX(s) FROM (
+        SELECT key, COUNT(*) AS n, SUM(`value`) AS s FROM {_SOURCE} GROUP BY key) GROUP BY n""",
+        "n",
+    ),
+    "over": Operator(
+        "key STRING, v BIGINT, s BIGINT, n BIGINT",
+        f"""SELECT key, `value`, SUM(`value`) OVER w, COUNT(*) OVER w FROM {_SOURCE}
+        WINDOW w AS (PARTITION BY key ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)""",
+    ),
+    "pattern": Operator(
+        "key STRING, low BIGINT, high BIGINT",
+        f"""SELECT key, low, high FROM {_SOURCE} MATCH_RECOGNIZE (PARTITION BY key ORDER BY ts
+        MEASURES FIRST(UP.`value`) AS low, LAST(UP.`value`) AS high
+        AFTER MATCH SKIP PAST LAST ROW PATTERN (UP DOWN)
+        DEFINE DOWN AS DOWN.`value` > UP.`value`) AS m""",
+    ),
+    "join": Operator(
+        "key STRING, v BIGINT, w BIGINT",
+        f"""SELECT a.key, a.`value`, b.`value` FROM {_SOURCE} AS a JOIN {_SOURCE} AS b
+        ON a.key = b.key AND a.`value` < b.`value`""",
+    ),
+    "left_join": Operator(
+        "key STRING, v BIGINT, w BIGINT",
+        f"""SELECT a.key, a.n, b.s FROM (SELECT key, COUNT(*) AS n FROM {_SOURCE} GROUP BY key) AS a
+        LEFT JOIN (SELECT key, SUM(`value`) AS s FROM {_SOURCE} WHERE `value` > 4 GROUP BY key) AS b
+        ON a.key = b.key""",
+        "key",
+    ),
+    "interval_join": Operator(
+        "key STRING, v BIGINT, w BIGINT",
+        f"""SELECT a.key, a.`value`, b.`value` FROM {_SOURCE} AS a LEFT JOIN {_SOURCE} AS b ON a.key = b.key
+        AND b.ts BETWEEN a.ts + INTERVAL '1' SECOND AND a.ts + INTERVAL '9' SECOND""",
+    ),
+    "window_join": Operator(
+        "w TIMESTAMP(3), key STRING, v BIGINT, s BIGINT",
+        f"""SELECT a.window_start, a.key, a.`value`, b.s FROM (SELECT * FROM {_WINDOWS}) AS a JOIN (
+        SELECT window_start, window_end, MAX(`value`) AS s FROM {_WINDOWS} GROUP BY window_start, window_end) AS b
+        ON a.window_start = b.window_start AND a.window_end = b.window_end AND a.`value` < b.s""",
+    ),
+}
+
+
+def main(name: str, folder: Path, settled: int) -> None:
+    """Run, and die."""
+    spark = local_spark(cores=1, folder=folder / "spark")
+    query = SteppedQuery(spark, folder, OPERATORS[name].script, MOVES)
+    query.start()
+    for move in MOVES[:settled]:
+        query.put(move)
+        query.settle()
+    query.put(MOVES[settled])
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

@@ -1,0 +1,76 @@
+"""Each operator gives the same rows however often it is stopped, killed, or given other partitions."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from deltalake import DeltaTable
+
+from tests.stepped_queries import SteppedQuery, run_together
+
+from .operator_job import MOVES, OPERATORS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_REPOSITORY = Path(__file__).parents[2]
+_JOB = "tests.restore.operator_job"
+#: Of those whose operators are different inside, one each: a driver that is killed costs half a minute.
+_KILLED = ["two_levels", "over", "interval_join"]
+
+
+def rows(folder: Path) -> list[tuple[Any, ...]]:
+    """Return what a query has written."""
+    return sorted(tuple(map(str, row.values())) for row in DeltaTable(folder / "out").to_pyarrow_table().to_pylist())
+
+
+@pytest.fixture(scope="module")
+def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, SteppedQuery]:
+    """Run all queries without a stop."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    queries = {name: SteppedQuery(spark, folder / name, o.script, MOVES) for name, o in OPERATORS.items()}
+    run_together(list(queries.values()))
+    return queries
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OPERATORS)
+def test_stopped_and_restarted_with_other_partitions(
+    spark: SparkSession, undisturbed: dict[str, SteppedQuery], tmp_path: Path, name: str
+) -> None:
+    whole = undisturbed[name]
+    assert whole.failure is None, whole.failure
+    assert rows(whole.folder)
+    for partitions, part in (("3", MOVES[:3]), ("2", MOVES[3:])):
+        query = SteppedQuery(spark, tmp_path, OPERATORS[name].script, part)
+        query.start({"spark.sql.shuffle.partitions": partitions})
+        for move in part:
+            query.put(move)
+            query.settle()
+        query.stop()
+    assert rows(tmp_path) == rows(whole.folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _KILLED)
+def test_killed(spark: SparkSession, undisturbed: dict[str, SteppedQuery], tmp_path: Path, name: str) -> None:
+    """Killed when the next rows were there and not yet worked off, or just then."""
+    settled = 2
+    command = [sys.executable, "-m", _JOB, name, str(tmp_path), str(settled)]
+    job = subprocess.run(
+        command, cwd=_REPOSITORY, capture_output=True, text=True, start_new_session=True, timeout=400, check=False
+    )
+    assert job.returncode == -signal.SIGKILL, job.stderr
+    query = SteppedQuery(spark, tmp_path, OPERATORS[name].script, MOVES[settled + 1 :])
+    query.start()
+    query.settle()
+    for move in query.moves:
+        query.put(move)
+        query.settle()
+    query.stop()
+    assert rows(tmp_path) == rows(undisturbed[name].folder)
