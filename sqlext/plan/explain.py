@@ -18,8 +18,8 @@ def describe_plan(plan: nodes.PlanNode, reach: str | None = None) -> dict[str, A
     """Return a plan as plain values.
 
     ``path`` is native or stateful with ``why``; ``changelog`` is append or update; ``time_attributes`` are those of
-    the result; ``groupings`` those that an operator of ours keeps; ``unbounded_states`` what is kept for ever; ``tree`` is the nodes, each with ``node``,
-    ``detail``, ``changelog`` and ``inputs``.
+    the result; ``groupings`` those that an operator of ours keeps; ``unbounded_states`` what is kept for ever;
+    ``tree`` is the nodes, each with ``node``, ``detail``, ``changelog`` and ``inputs``.
 
     Args:
         reach: how the plan's rows reach their sink.
