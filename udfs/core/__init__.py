@@ -39,5 +39,11 @@ OVER: ``over_specification``; ``over_operator`` keeps rows until they are due (`
 out. ``over_timeline`` and ``over_bounds`` find frames in sorted rows, ``over_functions`` says what can be computed over
 them (``over_function``): ``over_aggregates`` by ``over_sums`` or ``over_blocks``, ``over_places``.
 
+Operators over rows that may change: ``zset`` (the net of a micro-batch), ``changelog_aggregate`` (GROUP BY);
+``rank_specification``, ``rank_rows``, ``rank_operator`` (Top-N at once), ``rank_at_time`` (by window, or the first row).
+Joins: ``join_specification``, ``join_operator`` over ``join_regular``, ``join_interval``, ``join_window`` and
+``temporal_join``, each a life of state (``join_life``). OVER: ``over_specification``, ``over_operator``. MATCH_RECOGNIZE:
+``match_pattern``, ``match_expressions``, ``match_operator``.
+
 What users write: ``trigger_hooks``, ``window_evictors``, ``aggregate_hooks``; ``conditions`` is WHEN.
 """
