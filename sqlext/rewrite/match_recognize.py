@@ -18,7 +18,6 @@ from sqlext.rewrite.operator_step import OperatorStep
 from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.script import SqlView, TagView
 from sqlext.rewrite.window_step import OperatorInput
-from sqlext.udfs.core.accumulator import Aggregate
 from sqlext.udfs.core.match_specification import Order, Total, specification_to_json
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class _MatchSql:
         first = len(values)
         values += [self.rows.place(text) for text in self.accumulated.inputs]
         return tuple(
-            Total(group, Aggregate(a.function, tuple(first + i for i in a.inputs), a.distinct, a.parameters), final)
+            Total(group, a.function, tuple(first + i for i in a.inputs), a.distinct, a.parameters, final)
             for group, final, a in self.accumulated.kept
         )
 

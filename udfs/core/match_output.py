@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from sqlext.udfs.core.accumulator import Aggregate
+from sqlext.udfs.core.aggregation import Aggregation
 from sqlext.udfs.core.arrow_numpy import taken
 from sqlext.udfs.core.groups import Groups, Ints
 from sqlext.udfs.core.match_expressions import Cell, Classifier, Measure
 from sqlext.udfs.core.match_links import Link, Rows
 from sqlext.udfs.core.match_search import Match
-from sqlext.udfs.core.match_specification import MatchSpecification, aggregation, output_types
+from sqlext.udfs.core.match_specification import MatchSpecification
 from sqlext.udfs.core.row_kinds import INSERT
 
 
@@ -34,7 +35,7 @@ class Shown(NamedTuple):
 
 
 class Output:
-    """Makes tables of matches, of columns of ``types``.
+    """Makes tables of matches: keys, measures, totals, row kind. ``types`` are those of their columns.
 
     Args:
         specification: what is asked of a match.
@@ -44,10 +45,14 @@ class Output:
     def __init__(self, specification: MatchSpecification, types: Sequence[pa.DataType]) -> None:
         self._specification = specification
         self._input_types = types
-        self.types = [t for _, t in output_types(specification, types)]
+        values = [types[place] for place in specification.values]
         self._totals = [
-            (total, aggregation(replace(specification, totals=(total,)), types)) for total in specification.totals
+            (t, Aggregation([Aggregate(t.function, t.inputs, t.distinct, t.parameters)], values))
+            for t in specification.totals
         ]
+        given = [_type(m, values) for m in specification.measures]
+        totals = [t for _, kept in self._totals for t in kept.output_types]
+        self.types = [*types[: specification.keys], *given, *totals, pa.int8()]
 
     def none(self) -> pa.Table:
         """Return no rows."""
@@ -98,6 +103,12 @@ class Output:
         link = shown.reached(final=measure.final)
         found = link.last[measure.group] if link is not None else None
         return self._specification.variables[found.variable] if found is not None else None
+
+
+def _type(measure: Measure, values: Sequence[pa.DataType]) -> pa.DataType:
+    if isinstance(measure, Cell):
+        return values[measure.value]
+    return pa.string() if isinstance(measure, Classifier) else pa.int64()
 
 
 def _rows_of(group: int, shown: Sequence[Shown], *, final: bool) -> tuple[Ints, Ints]:

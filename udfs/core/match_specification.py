@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, cast
 
-import pyarrow as pa
-
 from sqlext.udfs.core import match_expressions, match_pattern
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.aggregation import Aggregation
-from sqlext.udfs.core.match_expressions import Cell, Classifier, Expression, Measure
+from sqlext.udfs.core.match_expressions import Expression, Measure
 from sqlext.udfs.core.match_pattern import Pattern
 
 VERSION = 1
@@ -39,10 +34,20 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """An aggregate of a measure over the rows of a group; its inputs are numbers of values."""
+    """An aggregate of a measure over the rows of a group.
+
+    Attributes:
+        group: of variables.
+        function, distinct, parameters: as in ``accumulator.Aggregate``.
+        inputs: numbers of values.
+        final: as in ``Cell``.
+    """
 
     group: int
-    aggregate: Aggregate
+    function: str
+    inputs: tuple[int, ...] = ()
+    distinct: bool = False
+    parameters: tuple[tuple[str, Any], ...] = ()
     final: bool = True
 
 
@@ -100,31 +105,6 @@ class MatchSpecification:
     def group_count(self) -> int:
         """How many groups there are."""
         return len(self.variables) + 1 + len(self.subsets)
-
-
-def output_types(specification: MatchSpecification, types: Sequence[pa.DataType]) -> list[tuple[str, pa.DataType]]:
-    """Return name and type of each column that comes out: keys, measures, totals, ``row_kind``.
-
-    Args:
-        specification: what is looked for.
-        types: of the columns that go in.
-    """
-    named = [(f"key_{i}", types[i]) for i in range(specification.keys)]
-    named += [(f"measure_{i}", measure_type(m, specification, types)) for i, m in enumerate(specification.measures)]
-    named += [(f"total_{i}", t) for i, t in enumerate(aggregation(specification, types).output_types)]
-    return [*named, ("row_kind", pa.int8())]
-
-
-def aggregation(specification: MatchSpecification, types: Sequence[pa.DataType]) -> Aggregation:
-    """Return the totals as accumulators over the values."""
-    return Aggregation([t.aggregate for t in specification.totals], [types[place] for place in specification.values])
-
-
-def measure_type(measure: Measure, specification: MatchSpecification, types: Sequence[pa.DataType]) -> pa.DataType:
-    """Return the type of a measure."""
-    if isinstance(measure, Cell):
-        return types[specification.values[measure.value]]
-    return pa.string() if isinstance(measure, Classifier) else pa.int64()
 
 
 _KIND = "is"

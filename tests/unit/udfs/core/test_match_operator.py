@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.accumulator import Aggregate
 from sqlext.udfs.core.match_expressions import Cell, Classifier, Compare, MatchNumber
 from sqlext.udfs.core.match_operator import MatchOperator
 from sqlext.udfs.core.match_pattern import Choice, Concatenation, Repeat, Variable
@@ -201,9 +200,9 @@ def test_what_a_match_gives() -> None:
             Cell(VALUE, BOTH, shift=1),
         ),
         totals=(
-            Total(B, Aggregate("sum", (VALUE,))),
-            Total(BOTH, Aggregate("count")),
-            Total(B, Aggregate("collect_list", (VALUE,))),
+            Total(B, "sum", (VALUE,)),
+            Total(BOTH, "count"),
+            Total(B, "collect_list", (VALUE,)),
         ),
     )
     assert _all(specification, *_series(1, 2, 3, 0)) == [
@@ -232,9 +231,7 @@ def test_next_waits_for_the_row_behind() -> None:
 
 def test_all_rows_of_a_match() -> None:
     running = (Cell(VALUE, BOTH, final=False), Cell(VALUE, BOTH), Classifier(BOTH, final=False))
-    specification = replace(
-        RUN, all_rows=True, measures=running, totals=(Total(BOTH, Aggregate("sum", (VALUE,)), final=False),)
-    )
+    specification = replace(RUN, all_rows=True, measures=running, totals=(Total(BOTH, "sum", (VALUE,), final=False),))
     assert _all(specification, *_series(1, 2, 0)) == [("k", 1, 2, "A", 1), ("k", 2, 2, "B", 3), ("k", 0, 0, "A", 0)]
 
 
