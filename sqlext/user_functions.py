@@ -1,7 +1,8 @@
-"""Triggers, evictors and aggregates that users have registered under a name: classes with documented hooks.
+"""Triggers, evictors, aggregates and table functions that users have registered under a name: classes with hooks.
 
-Which hooks those are: ``udfs/core/trigger_hooks.py``, ``window_evictors.py`` and ``aggregate_hooks.py``. Here is what
-analysis must know of them. A plan has their names alone; the classes travel to the workers when it is opened.
+Which hooks those are: ``udfs/core/trigger_hooks.py``, ``window_evictors.py`` and ``aggregate_hooks.py``; a table
+function has ``eval(*arguments)``, which yields rows, as a Python UDTF of Spark has. Here is what analysis must know of
+them. A plan has their names alone; the classes travel to the workers when it is opened.
 """
 
 from __future__ import annotations
@@ -16,15 +17,19 @@ from sqlext.dialect.type_parser import parse_type_text
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.types import LogicalType
 
-Kind = Literal["trigger", "evictor", "aggregate"]
-KINDS: tuple[Kind, ...] = ("trigger", "evictor", "aggregate")
+Kind = Literal["trigger", "evictor", "aggregate", "table"]
+KINDS: tuple[Kind, ...] = ("trigger", "evictor", "aggregate", "table")
 #: The hooks that a class must have. Others are asked for where they are needed: on_merge of a trigger, merge of an
 #: aggregate.
 HOOKS: Mapping[Kind, tuple[str, ...]] = {
     "trigger": ("on_row", "on_event_time", "on_processing_time", "clear"),
     "evictor": ("keep",),
     "aggregate": ("zero", "add", "finish"),
+    "table": ("eval",),
 }
+#: Hooks of Spark's UDTFs that a table function must not have: rows that belong to no row, columns that are not known.
+_REFUSED = ("terminate", "analyze")
+_SHOWN: Mapping[Kind, str] = {"table": "table function"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,7 @@ class UserFunction:
     """A registered class.
 
     Attributes:
-        returns: the type of an aggregate's results, None of the others.
+        returns: the type of an aggregate's results, the ROW of a table function's, None of the others.
     """
 
     kind: Kind
@@ -52,11 +57,16 @@ class UserFunction:
 
     def check_count(self, count: int) -> str | None:
         """Return what is wrong with so many arguments, None if nothing is."""
-        least, most = _counts(self.cls.add, 2) if self.kind == "aggregate" else _counts(self.cls, 0)
+        least, most = self._counts()
         if least <= count and (most is None or count <= most):
             return None
         wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
         return f"`{self.name}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {count}"
+
+    def _counts(self) -> tuple[int, int | None]:
+        if self.kind == "table":
+            return _counts(self.cls.eval, 1)
+        return _counts(self.cls.add, 2) if self.kind == "aggregate" else _counts(self.cls, 0)
 
 
 @dataclass
@@ -65,12 +75,16 @@ class UserFunctions:
 
     _known: dict[tuple[Kind, str], UserFunction] = field(default_factory=dict)
 
-    def register(self, kind: Kind, name: str, cls: Any) -> None:
+    def register(self, kind: Kind, name: str, cls: Any, returns: Any = None) -> None:
         """Register a class under a name; a second registration replaces the first.
+
+        Args:
+            returns: the type of an aggregate's results, the columns of a table function's rows; by default what the
+                class has as ``returns``.
 
         Raises:
             SqlExtError: FUNC-030 for a class without the hooks, FUNC-031 for a name that cannot be one, FUNC-032 for
-                an aggregate that does not say its type.
+                an aggregate or a table function that does not say its types.
         """
         if not name.isidentifier():
             raise SqlExtError("FUNC-031", f"'{name}' cannot be the name of a function", hint="letters, digits and _")
@@ -80,10 +94,15 @@ class UserFunctions:
         if missing:
             what = f"{cls.__qualname__} is no {kind}: it has no {', '.join(missing)}"
             raise SqlExtError("FUNC-030", what, hint=f"a class with {', '.join(HOOKS[kind])}")
-        if kind == "aggregate":
+        refused = [hook for hook in _REFUSED if kind == "table" and hasattr(cls, hook)]
+        if refused:
+            hint = "its rows are those that eval yields; register_table_function(name, class, returns) says their types"
+            raise SqlExtError("FUNC-030", f"{cls.__qualname__} has {refused[0]}, which is not supported", hint=hint)
+        type_ = None
+        if kind in ("aggregate", "table"):
             _check_name(name)
-        returns = _returned(name, cls) if kind == "aggregate" else None
-        self._known[kind, name.upper()] = UserFunction(kind, name, cls, returns)
+            type_ = _returned(kind, name, returns if returns is not None else getattr(cls, "returns", None))
+        self._known[kind, name.upper()] = UserFunction(kind, name, cls, type_)
 
     def find(self, kind: Kind, name: str) -> UserFunction | None:
         """Return what is registered under a name, or None."""
@@ -97,8 +116,11 @@ class UserFunctions:
         """
         found = self.find(kind, name)
         if found is None:
-            hint = did_you_mean(name, self.names(kind)) or f"session.register_{kind}('{name}', a class)"
-            raise SqlExtError(code, f"there is no {kind} `{name}`", hint=hint)
+            shown = _SHOWN.get(kind, kind)
+            hint = (
+                did_you_mean(name, self.names(kind)) or f"session.register_{shown.replace(' ', '_')}('{name}', a class)"
+            )
+            raise SqlExtError(code, f"there is no {shown} `{name}`", hint=hint)
         return found
 
     def names(self, *kinds: Kind) -> list[str]:
@@ -143,7 +165,7 @@ def kind_of(cls: type) -> Kind:
     if len(found) == 1:
         return found[0]
     listed = "; ".join(f"{kind}: {', '.join(HOOKS[kind])}" for kind in KINDS)
-    what = f"both {' and '.join(found)}" if found else "no trigger, evictor or aggregate"
+    what = f"both {' and '.join(found)}" if found else "no trigger, evictor, aggregate or table function"
     raise SqlExtError("FUNC-030", f"{cls.__qualname__} is {what}", hint=f"the hooks are {listed}")
 
 
@@ -154,18 +176,21 @@ def _check_name(name: str) -> None:
         raise SqlExtError("FUNC-031", f"there is a built-in function `{name.upper()}`", hint="take another name")
 
 
-def _returned(name: str, cls: Any) -> LogicalType:
-    said = getattr(cls, "returns", None)
+def _returned(kind: Kind, name: str, said: Any) -> LogicalType:
+    """Return the type of an aggregate, or the ROW of a table function: ``word STRING, length INT``."""
     text = said.simpleString() if said is not None and hasattr(said, "simpleString") else said  # a type of PySpark
+    shown = _SHOWN.get(kind, kind)
     if not isinstance(text, str):
-        message = f"aggregate `{name}` does not say what it returns"
-        raise SqlExtError("FUNC-032", message, hint=f"class {cls.__name__}: returns = 'DOUBLE'")
+        example = "'word STRING, length INT'" if kind == "table" else "'DOUBLE'"
+        message = f"{shown} `{name}` does not say what it returns"
+        raise SqlExtError("FUNC-032", message, hint=f"give its class: returns = {example}")
+    if kind == "table" and not text.upper().startswith(("STRUCT<", "ROW<")):
+        text = f"ROW<{text}>"
     try:
         return parse_type_text(text, "spark")
     except SqlExtError as error:
-        raise SqlExtError(
-            "FUNC-032", f"aggregate `{name}` returns '{text}', which is no type", hint=error.hint
-        ) from error
+        message = f"{shown} `{name}` returns '{text}', which is no type"
+        raise SqlExtError("FUNC-032", message, hint=error.hint) from error
 
 
 def _counts(made: Callable[..., Any], skipped: int) -> tuple[int, int | None]:

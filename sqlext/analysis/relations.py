@@ -68,6 +68,7 @@ class RelationBinder:
             SqlExtError: NAME-002 for an unknown table, and what the parts raise.
         """
         if isinstance(relation, Bound):
+            self.relations += relation.relations
             return relation.node
         if isinstance(relation, Join):
             return self._join(relation)

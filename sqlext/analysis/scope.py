@@ -33,6 +33,11 @@ class ScopeRelation:
         tail = self.qualifier[-len(parts) :] if parts else ()
         return len(parts) > 0 and _same(tail, parts, fold)
 
+    def shares(self, column: PlanColumn, relations: tuple[ScopeRelation, ...]) -> bool:
+        """Whether another relation holds a column under the same name: then only an alias tells them apart."""
+        others = (r for r in relations if r.alias != self.alias)
+        return any(c.physical == column.physical for r in others for c in r.columns)
+
 
 class Found(NamedTuple):
     """A column reference resolved: the column and the field path below it."""

@@ -117,6 +117,20 @@ class Session:
         """
         self._state.functions.register("aggregate", name, cls)
 
+    def register_table_function(self, name: str, cls: type, returns: object = None) -> None:
+        """Let ``LATERAL TABLE(name(arguments)) [AS t (columns)]`` in FROM mean a class: a Python UDTF of Spark.
+
+        Its hook ``eval(*arguments)`` yields the rows that stand beside a row, as tuples. It must yield the same rows
+        whenever it is called with the same arguments.
+
+        Args:
+            returns: their columns, ``word STRING, length INT`` or a StructType; by default the class's ``returns``.
+
+        Raises:
+            SqlExtError: as ``register_aggregate``.
+        """
+        self._state.functions.register("table", name, cls, returns)
+
     def sql(self, text: str) -> Result:
         """Run one statement and return its result; a bounded query has ended then, an unbounded one runs.
 

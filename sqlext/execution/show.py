@@ -100,7 +100,7 @@ def _current_database(statement: Show, catalog: SessionCatalog, env: Environment
 
 
 def _functions(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
-    return _listed("function name", sorted({*functions.all_names(), *env.functions.names("aggregate")}))
+    return _listed("function name", sorted({*functions.all_names(), *env.functions.names("aggregate", "table")}))
 
 
 def _queries(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:

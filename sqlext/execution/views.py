@@ -19,6 +19,7 @@ from sqlext.rewrite.script import (
     Step,
     TagView,
 )
+from sqlext.udfs.processors.table_functions import register_table_functions
 from sqlext.udfs.registry import operator
 from sqlext.user_functions import UserFunctions
 
@@ -53,6 +54,7 @@ def open_script(
     if script.heartbeat and heartbeat is not None:
         heartbeat.mkdir(parents=True, exist_ok=True)
         spark.readStream.format("text").load(str(heartbeat)).createOrReplaceTempView(HEARTBEAT_VIEW)
+    register_table_functions(spark, script.table_functions, registered)
     for step in script.steps:
         _take(spark, step, ticks, registered).createOrReplaceTempView(step.view)
     return spark.sql(script.query)

@@ -21,6 +21,7 @@ from sqlext.plan import nodes
 from sqlext.plan.firing import Firing
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.unnested import Unnested
 from sqlext.udfs.core.policy_json import policy_to_json
 
 #: Part -> its text, and the digest of its normal form.
@@ -244,6 +245,10 @@ def _add_join(parts: _Parts, node: nodes.Join) -> None:
     _add_condition(parts, "ON", node.condition, node)
 
 
+def _add_unnested(parts: _Parts, node: Unnested) -> None:
+    parts.add("UNNEST", node.what, (value_form(node.source, node.scope), node.outer))
+
+
 def _add_ordered(parts: _Parts, node: nodes.Ordered) -> None:
     form = [value_form(v, node.scope) for v in (node.order_by, node.limit, node.offset)]
     parts.add("ORDER BY", ", ".join(_text(o) for o in node.order_by) or "nothing", form)
@@ -266,6 +271,7 @@ _ADDERS: dict[type[nodes.PlanNode], Callable[..., None]] = {
     nodes.Project: _add_project,
     nodes.Aggregate: _add_aggregate,
     nodes.Join: _add_join,
+    Unnested: _add_unnested,
     nodes.Ordered: _add_ordered,
     nodes.ValuesRows: _add_values,
     nodes.Operator: _add_operator,

@@ -45,4 +45,5 @@ def script_of(
         plan.keys,
         renderer.used_heartbeat,
         KIND in plan.hidden,
+        table_functions=tuple(renderer.table_functions.values()),
     )

@@ -41,7 +41,8 @@ class ScopeContext:
         found = self.scope.find(ref)
         column, alias = found.column, found.relation.alias
         own = (*((alias,) if alias else ()), column.physical, *found.path)
-        if column.part is Part.VALUE and ref.parts in (own, own[1:] if alias else own) and _names_it(ref, column.name):
+        shorter = own[1:] if alias and not found.relation.shares(column, self.scope.relations) else own
+        if column.part is Part.VALUE and ref.parts in (own, shorter) and _names_it(ref, column.name):
             return None
         path = "".join(f".{identifier(p)}" for p in found.path)
         return value(column, self.zone, alias) + path

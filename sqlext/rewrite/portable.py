@@ -21,11 +21,11 @@ def portable_script(compiled: Compiled, zone: str) -> str:
     """Return the statements that answer a query in plain Spark SQL: settings, a view a source, the SELECT.
 
     Raises:
-        SqlExtError: DDL-041 for a query that needs a stateful function or the information schema.
+        SqlExtError: DDL-041 for a query that needs a function of ours or of the user, or the information schema.
     """
     script = compiled.script
-    for step in script.steps:
-        if not isinstance(step, SqlView):
+    for part in (*script.table_functions, *script.steps):
+        if not isinstance(part, SqlView):
             raise SqlExtError(
                 "DDL-041", "this query has no plain batch form", span=compiled.statement.span, hint="run it by sqlext"
             )

@@ -19,6 +19,7 @@ def printed_script(compiled: Compiled, zone: str) -> str:
     lines = [line for source in script.sources for line in _source(source, zone)]
     if script.heartbeat:
         lines.append(f"-- view {HEARTBEAT_VIEW}: streaming text file, the row that ends the bounded input")
+    lines += [f"-- table function {f.view}: {f.implementation}" for f in script.table_functions]
     for step in script.steps:
         lines += _step(step)
     lines = [one_line(line) if line.startswith("--") else line for line in lines]

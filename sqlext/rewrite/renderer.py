@@ -12,6 +12,7 @@ from sqlext.dialect.query_nodes import GroupingSets, OrderItem
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.unnested import Unnested
 from sqlext.rewrite.columns import default_outputs, held, instant, kind_of, value
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
@@ -20,9 +21,10 @@ from sqlext.rewrite.operators_sql import operator_sql
 from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.scans import scan_sql
-from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SqlView, Step, TagView
+from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SqlView, Step, TableFunction, TagView
 from sqlext.rewrite.session_rows import session_rows
 from sqlext.rewrite.stateful import StatefulSql
+from sqlext.rewrite.unnested import unnested_query, unnested_relation
 from sqlext.rewrite.window_sql import custom_windows_sql, gap_millis, window_expression
 
 
@@ -35,6 +37,7 @@ class Renderer:
         self.latest = latest  # whether of the panes of a micro-batch only the last is looked at
         self.sources: list[SourceView] = []
         self.steps: list[Step] = []
+        self.table_functions: dict[str, TableFunction] = {}
         self.used_heartbeat = False
 
     def relation(self, node: nodes.PlanNode) -> str:
@@ -43,10 +46,12 @@ class Renderer:
             return f"{self._source(node.input)} AS {identifier(node.alias)}"
         if isinstance(node, nodes.Join):
             return self._join(node)
+        if isinstance(node, Unnested):
+            return unnested_relation(node, self)
         return self._source(node)
 
     def _source(self, node: nodes.PlanNode) -> str:
-        if isinstance(node, (nodes.Aliased, nodes.Join)):
+        if isinstance(node, (nodes.Aliased, nodes.Join, Unnested)):
             columns = ", ".join(identifier(c) for c in node.physical_columns())
             return f"(SELECT {columns} FROM {self.relation(node)})"
         if isinstance(node, nodes.SparkTable):
@@ -182,6 +187,10 @@ class Renderer:
         return f"SELECT {columns} FROM {self.relation(node)}"
 
     @sql.register
+    def _(self, node: Unnested) -> str:
+        return unnested_query(node, self)
+
+    @sql.register
     def _(self, node: nodes.SetQuery) -> str:
         return f" {node.op} ".join(f"({self._branch(b, node)})" for b in node.branches)
 
@@ -261,7 +270,7 @@ class Renderer:
         return text + (f" ON {' AND '.join(conditions)}" if conditions else "")
 
     def _operand(self, node: nodes.PlanNode) -> str:
-        return f"({self.relation(node)})" if isinstance(node, nodes.Join) else self.relation(node)
+        return f"({self.relation(node)})" if isinstance(node, (nodes.Join, Unnested)) else self.relation(node)
 
     def _view(self, node: nodes.PlanNode) -> str:
         text = self.sql(node)

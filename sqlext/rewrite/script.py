@@ -66,6 +66,20 @@ class RowsView:
     rows: tuple[tuple[object, ...], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """A registered table function that the text calls, and its class; ``outer``: of nothing it makes a row of NULLs."""
+
+    name: str
+    implementation: str
+    outer: bool = False
+
+    @property
+    def view(self) -> str:
+        """The name that Spark knows it by, for this query."""
+        return f"sqlext_{'left' if self.outer else 'table'}_{self.name.lower()}"
+
+
 Step = SqlView | TagView | OperatorView | RowsView
 
 
@@ -95,6 +109,7 @@ class SparkScript:
         heartbeat: whether it reads ``HEARTBEAT_VIEW``.
         changelog: whether each row says in ``nodes.KIND`` what it does to the result.
         late: where its late rows go, None if it keeps none.
+        table_functions: those of the user that it calls.
     """
 
     sources: tuple[SourceView, ...]
@@ -107,6 +122,7 @@ class SparkScript:
     heartbeat: bool
     changelog: bool = False
     late: LateScript | None = None
+    table_functions: tuple[TableFunction, ...] = ()
 
     @property
     def ticks(self) -> bool:
