@@ -9,6 +9,7 @@ from sqlext.analysis.changelogs import readable
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.scope import ScopeRelation
 from sqlext.analysis.stream_joins import bind_stream_join
+from sqlext.analysis.temporal_joins import bind_right, bind_temporal_join, time_of, versioned_table
 from sqlext.analysis.typing import infer
 from sqlext.dialect.query_nodes import Join
 from sqlext.errors import SqlExtError
@@ -32,9 +33,13 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
     first = len(binder.relations)
     left = binder.bind(join.left)
     middle = len(binder.relations)
-    right = binder.bind(join.right)
+    versioned = versioned_table(join.right)
+    time = time_of(binder, versioned, first) if versioned is not None else None
+    right = binder.bind(join.right) if versioned is None else bind_right(binder, versioned, time)
     using = join.using or (_common_names(binder, first, middle) if join.natural else ())
     _merge(binder, join, using, first, middle)
+    if time is not None and time.column.is_rowtime:
+        return bind_temporal_join(binder, replace(join, using=using), (left, right), time, range(first, middle))
     if left.streaming and right.streaming:
         return bind_stream_join(binder, replace(join, using=using), (left, right), first, middle)
     _check_kind(join, left, right)

@@ -12,6 +12,7 @@ from sqlext.analysis.scans import scan_table
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.session_gaps import with_gap
 from sqlext.analysis.time_attributes import require_time
+from sqlext.analysis.time_travel import as_of
 from sqlext.analysis.used_names import used_names
 from sqlext.analysis.windows import (
     WINDOW_FUNCTIONS,
@@ -96,7 +97,7 @@ class RelationBinder:
 
     def _table(self, ref: TableRef) -> tuple[nodes.PlanNode, Alias | None, tuple[str, ...]]:
         if ref.system_time is not None:
-            raise needs_operator("LATER-504", "a temporal join (FOR SYSTEM_TIME AS OF)", ref.span)
+            ref = as_of(ref, self.env)
         cte = self.queries.cte(ref.parts[0]) if len(ref.parts) == 1 else None
         if cte is not None:
             return cte, ref.alias, ref.parts

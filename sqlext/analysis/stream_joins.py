@@ -102,7 +102,7 @@ def bind_stream_join(
     conditions = replace(conditions, keys=(*_using_keys(join, names), *conditions.keys))
     kind = _KINDS[join.kind]
     if kind is JoinKind.INNER:
-        conditions = _with_where(conditions, binder.where, names)
+        conditions = with_where(conditions, binder.where, names)
     if kind is JoinKind.FULL and join.using:
         message = "FULL JOIN ... USING of streams: which side a column is of depends on the row"
         raise SqlExtError("JOIN-004", message, span=join.span, hint="write ON, and COALESCE of both columns")
@@ -234,7 +234,7 @@ def _retracts(parts: StreamJoinParts, bounds: Bounds) -> bool:
     return bounds.bound is JoinBound.VERSION and parts.sources[0].changelog
 
 
-def _with_where(conditions: Conditions, where: Expr | None, names: JoinNames) -> Conditions:
+def with_where(conditions: Conditions, where: Expr | None, names: JoinNames) -> Conditions:
     """Return the conditions with the comparisons of both sides that WHERE asks: it goes on asking them itself.
 
     Below an outer join too: a row that such a comparison keeps from the join has NULL there, and WHERE is not true.

@@ -7,8 +7,8 @@ from sqlext.dialect.query_nodes import Join, Select
 
 
 def used_names(select: Select) -> frozenset[str] | None:
-    """Return the names in a SELECT and its sub-queries, in lower case; None if it takes all columns."""
-    if any(isinstance(i.expr, Star) for i in select.items):
+    """Return the names in a SELECT and its sub-queries, in lower case; None if it may take any."""
+    if select.emit is not None or any(isinstance(i.expr, Star) for i in select.items):  # a late table takes rows whole
         return None
     names: set[str] = set()
     pending: list[Node] = [select]

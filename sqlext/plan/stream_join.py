@@ -176,6 +176,11 @@ class StreamJoin(Stateful):
         sides = (("left", self.left), ("right", self.right))
         return ", ".join(f"{n} rows for {s.ttl} ms after the last change" for n, s in sides if s.ttl is not None)
 
+    @property
+    def clause(self) -> Span:
+        """Where it stands."""
+        return self.span
+
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield what its state depends on."""
         times = [(s.time.later, _time_form(s)) if s.time is not None else s.ttl for s in (self.left, self.right)]

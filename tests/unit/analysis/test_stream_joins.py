@@ -1,0 +1,226 @@
+"""Joins of two streams: which operator is planned for them, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sqlext.plan.explain import walk
+from sqlext.plan.nodes import Join
+from sqlext.plan.stream_join import JoinBound, StreamJoin
+from sqlext.rewrite.script import OperatorView
+from sqlext.udfs.core.join_specification import JoinKind
+
+from .conftest import Analysis
+
+TABLES = """
+CREATE TABLE rates (user_name STRING, rate DOUBLE, rt TIMESTAMP(3), WATERMARK FOR rt AS rt,
+  PRIMARY KEY (user_name) NOT ENFORCED) WITH ('connector' = 'datagen');
+CREATE TABLE log (user_name STRING, rate DOUBLE, rt TIMESTAMP(3), WATERMARK FOR rt AS rt)
+WITH ('connector' = 'datagen');
+CREATE TABLE keyed (user_name STRING, rate DOUBLE, PRIMARY KEY (user_name) NOT ENFORCED)
+WITH ('connector' = 'datagen');
+CREATE TABLE dims (user_name STRING, country STRING) WITH ('connector' = 'delta', 'path' = '/in/dims');
+CREATE VIEW newest AS SELECT user_name, rate, rt FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY user_name ORDER BY rt DESC) AS n FROM log) WHERE n = 1;
+"""
+ON = "c.user_name = v.user_name"
+WINDOWS = """TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) c {} JOIN
+  TABLE(TUMBLE(TABLE visits, DESCRIPTOR(vt), INTERVAL '{}' MINUTE)) v
+  ON c.window_start = v.window_start AND c.window_end = v.window_end"""
+
+
+@pytest.fixture
+def tables(flink: Analysis) -> Analysis:
+    flink.run(TABLES)
+    return flink
+
+
+def _join(analysis: Analysis, query: str) -> StreamJoin:
+    return next(n for n in walk(analysis.plan(query)) if isinstance(n, StreamJoin))
+
+
+def _specification(analysis: Analysis, query: str) -> dict[str, Any]:
+    compiled = analysis.run(query)
+    assert compiled is not None
+    operators = [s for s in compiled.script.steps if isinstance(s, OperatorView) and s.function == "join"]
+    specification: Any = dict(operators[-1].arguments)["specification"]
+    return dict(specification)
+
+
+@pytest.mark.parametrize(
+    ("from_", "kind", "retracts"),
+    [
+        (f"clicks c JOIN visits v ON {ON}", JoinKind.INNER, False),
+        (f"clicks c LEFT JOIN visits v ON {ON}", JoinKind.LEFT, True),
+        (f"clicks c RIGHT JOIN visits v ON {ON}", JoinKind.RIGHT, True),
+        (f"clicks c FULL JOIN visits v ON {ON}", JoinKind.FULL, True),
+        ("clicks c CROSS JOIN visits v", JoinKind.INNER, False),
+        ("clicks c, visits v", JoinKind.INNER, False),
+        ("clicks c WHERE user_name IN (SELECT user_name FROM visits)", JoinKind.SEMI, False),
+        ("clicks c WHERE user_name NOT IN (SELECT user_name FROM visits)", JoinKind.ANTI, True),
+        (f"clicks c WHERE EXISTS (SELECT 1 FROM visits v WHERE {ON})", JoinKind.SEMI, False),
+        (f"clicks c WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE {ON})", JoinKind.ANTI, True),
+        (f"(SELECT user_name, COUNT(*) FROM clicks GROUP BY user_name) c JOIN visits v ON {ON}", JoinKind.INNER, True),
+    ],
+)
+def test_regular_joins(tables: Analysis, from_: str, kind: JoinKind, retracts: bool) -> None:
+    join = _join(tables, f"SELECT c.user_name FROM {from_}")
+    assert (join.join, join.bounded, join.changelog, join.bound) == (kind, JoinBound.NONE, retracts, "")
+
+
+@pytest.mark.parametrize(
+    ("condition", "left", "right", "hold"),
+    [
+        ("v.vt BETWEEN c.ts AND c.ts + INTERVAL '1' HOUR", 3_600_000, 0, 3_600_000),
+        ("v.vt >= c.ts - INTERVAL '2' SECOND AND v.vt < c.ts + INTERVAL '1' SECOND", 1000, 2000, 2000),
+        ("c.ts = v.vt", 0, 0, 0),
+        ("c.ts + INTERVAL '1' SECOND > v.vt - INTERVAL '1' SECOND AND c.ts <= v.vt", 2000, 0, 2000),
+        ("v.vt BETWEEN c.ts - INTERVAL '9' SECOND AND c.ts - INTERVAL '5' SECOND", -5000, 9000, 9000),
+    ],
+)
+def test_interval_joins(tables: Analysis, condition: str, left: int, right: int, hold: int) -> None:
+    join = _join(tables, f"SELECT c.ts FROM clicks c LEFT JOIN visits v ON {ON} AND {condition}")
+    assert join.bounded is JoinBound.INTERVAL
+    assert join.left.time is not None
+    assert join.right.time is not None
+    assert (join.left.time.later, join.right.time.later, join.lag) == (left, right, hold)
+    assert not join.changelog
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "v.vt >= c.ts",
+        "v.vt BETWEEN c.ts AND c.ts + INTERVAL '1' MONTH",
+        "v.vt BETWEEN c.ts AND CAST(c.ts AS TIMESTAMP(3))",
+        "v.vt > c.ts OR v.vt < c.ts",
+    ],
+)
+def test_without_both_bounds_of_time_it_is_a_regular_join(tables: Analysis, condition: str) -> None:
+    query = f"SELECT c.ts FROM clicks c JOIN visits v ON {ON} AND ({condition})"
+    assert _join(tables, query).bounded is JoinBound.NONE
+    assert tables.times(query) == {}
+
+
+def test_rowtimes_stay_in_an_interval_join(tables: Analysis) -> None:
+    query = f"SELECT c.ts, v.vt FROM clicks c, visits v WHERE {ON} AND v.vt BETWEEN c.ts AND c.ts + INTERVAL '1' DAY"
+    assert tables.times(query) == {"ts": "ROWTIME", "vt": "ROWTIME"}
+
+
+def test_a_window_after_a_regular_join_says_where_the_time_was_lost(tables: Analysis) -> None:
+    query = f"""SELECT COUNT(*) FROM TABLE(TUMBLE((SELECT c.ts FROM clicks c JOIN visits v ON {ON}),
+      DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end"""
+    tables.run(f"CREATE VIEW j AS SELECT c.ts FROM clicks c JOIN visits v ON {ON}")
+    query = "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE j, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start"
+    error = tables.refuse(query, "TIME-001", "ts")
+    assert "a join without bounds of time" in str(error.hint)
+
+
+@pytest.mark.parametrize(
+    ("kind", "grouped"), [("", "c"), ("", "v"), ("LEFT", "c"), ("RIGHT", "v")], ids=lambda x: x or "INNER"
+)
+def test_window_joins_give_windows_to_group_by(tables: Analysis, kind: str, grouped: str) -> None:
+    query = f"""SELECT {grouped}.window_start, COUNT(*) FROM {WINDOWS.format(kind, 1)} AND {ON}
+      GROUP BY {grouped}.window_start, {grouped}.window_end"""
+    join = _join(tables, query)
+    assert (join.bounded, join.changelog, join.bound) == (JoinBound.WINDOW, False, "until the window ends")
+    assert tables.plan(query).changelog is False
+
+
+def test_windows_of_other_sizes_are_no_window_join(tables: Analysis) -> None:
+    assert _join(tables, f"SELECT c.amount FROM {WINDOWS.format('', 2)}").bounded is JoinBound.NONE
+
+
+def test_conditions_are_taken_apart(tables: Analysis) -> None:
+    query = f"""SELECT c.amount, v.page FROM clicks c JOIN visits v ON {ON} AND CHAR_LENGTH(v.page) > c.amount
+      AND c.amount > 3 AND v.page <> 'x' AND (c.amount = 4 OR v.page = 'y')"""
+    join = _join(tables, query)
+    assert [len(x) for x in (join.equal, join.conditions, join.left.filters, join.right.filters, join.rest)] == [1] * 5
+
+
+def test_a_condition_on_the_kept_side_alone_is_a_key(tables: Analysis) -> None:
+    query = f"SELECT c.amount, v.page FROM clicks c LEFT JOIN visits v ON {ON} AND c.amount > 3 AND v.page <> 'x'"
+    join = _join(tables, query)
+    assert (len(join.left.needs), len(join.left.filters), len(join.right.filters)) == (1, 0, 1)
+    assert _specification(tables, query)["keys"] == 2
+
+
+def test_numbers_are_compared_as_one_type(tables: Analysis) -> None:
+    join = _join(tables, "SELECT c.amount FROM clicks c JOIN rates r ON c.amount = r.rate AND c.amount < r.rate")
+    assert [p.type.flink() for p in (*join.equal, *join.conditions) if p.type is not None] == ["DOUBLE", "DOUBLE"]
+
+
+def test_only_what_is_looked_at_is_kept(tables: Analysis) -> None:
+    specification = _specification(tables, f"SELECT v.page FROM clicks c JOIN visits v ON {ON} WHERE c.amount > 1")
+    assert (len(specification["left"]), len(specification["right"])) == (2, 2)
+
+
+def test_names_are_those_of_both_sides(tables: Analysis) -> None:
+    query = f"SELECT c.user_name, v.user_name AS other FROM clicks c JOIN visits v ON {ON}"
+    assert tables.columns(query) == {"user_name": "STRING", "other": "STRING"}
+    tables.refuse(f"SELECT user_name FROM clicks c JOIN visits v ON {ON}", "NAME-004")
+    assert tables.columns("SELECT user_name, page FROM clicks NATURAL JOIN visits") == {
+        "user_name": "STRING",
+        "page": "STRING",
+    }
+    tables.refuse(f"SELECT c.page FROM clicks c JOIN visits v ON {ON} JOIN log c ON {ON}", "NAME-006")
+
+
+def test_time_to_live(tables: Analysis) -> None:
+    query = f"SELECT {{}} c.amount FROM clicks c JOIN visits v ON {ON}"
+    tables.run("SET 'table.exec.state.ttl' = '1 h'")
+    assert _specification(tables, query.format(""))["bound"] == ("none", 3_600_000, 3_600_000)
+    hint = "/*+ STATE_TTL('c' = '1 d', 'v' = '0 s') */"
+    assert _specification(tables, query.format(hint))["bound"] == ("none", 86_400_000, None)
+    tables.refuse(query.format("/*+ STATE_TTL('c' = 'soon') */"), "JOIN-006")
+
+
+def test_not_in_takes_null_for_a_match(tables: Analysis) -> None:
+    query = "SELECT amount FROM clicks c WHERE user_name NOT IN (SELECT page FROM visits v WHERE v.vt = c.ts)"
+    join = _join(tables, query)
+    assert (join.join, join.bounded, len(join.equal)) == (JoinKind.ANTI, JoinBound.INTERVAL, 1)
+    assert [c.null_aware for c in join.conditions] == [True]
+
+
+@pytest.mark.parametrize("right", ["rates", "newest"])
+def test_temporal_joins(tables: Analysis, right: str) -> None:
+    query = f"""SELECT c.ts, r.rate, r.rt FROM clicks c LEFT JOIN {right} FOR SYSTEM_TIME AS OF c.ts AS r
+      ON c.user_name = r.user_name AND c.amount > 1 AND r.rate > 2"""
+    join = _join(tables, query)
+    assert (join.bounded, join.changelog, len(join.equal), len(join.conditions)) == (JoinBound.VERSION, False, 1, 1)
+    assert tables.times(query) == {"ts": "ROWTIME"}
+
+
+def test_a_table_is_looked_up_by_processing_time(tables: Analysis) -> None:
+    lookup = "SELECT c.amount, d.country FROM clicks c JOIN dims FOR SYSTEM_TIME AS OF c.pt AS d ON c.user_name = {}"
+    (join,) = [n for n in walk(tables.plan(lookup.format("d.user_name"))) if isinstance(n, Join)]
+    assert not join.right.streaming
+    tables.refuse(lookup.replace("dims", "visits").format("d.user_name"), "JOIN-008")
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        (f"SELECT 1 FROM clicks c LEFT JOIN visits v ON {ON} AND (c.amount = 1 OR v.page = 'x')", "JOIN-001"),
+        ("SELECT 1 FROM clicks c FULL JOIN visits v USING (user_name)", "JOIN-004"),
+        ("SELECT 1 FROM clicks JOIN visits USING (nothing)", "NAME-003"),
+        ("SELECT 1 FROM clicks c JOIN newest r ON r.rt BETWEEN c.ts AND c.ts + INTERVAL '1' HOUR", "JOIN-002"),
+        ("SELECT 1 FROM clicks c WHERE user_name IN (SELECT user_name, page FROM visits)", "NAME-007"),
+        ("SELECT 1 FROM clicks c WHERE tags IN (SELECT user_name FROM visits)", "JOIN-005"),
+        ("SELECT 1 FROM clicks c WHERE EXISTS (SELECT 1 FROM visits v WHERE v.nothing = c.amount)", "NAME-003"),
+        ("SELECT 1 FROM clicks c WHERE amount = 1 OR user_name IN (SELECT page FROM visits)", "LATER-512"),
+        ("SELECT 1 FROM clicks c JOIN rates FOR SYSTEM_TIME AS OF c.amount AS r ON c.user_name = r.rate", "JOIN-007"),
+        ("SELECT 1 FROM rates FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'", "JOIN-013"),
+        (
+            "SELECT 1 FROM clicks c RIGHT JOIN rates FOR SYSTEM_TIME AS OF c.ts AS r ON c.user_name = r.user_name",
+            "JOIN-009",
+        ),
+        ("SELECT 1 FROM clicks c JOIN log FOR SYSTEM_TIME AS OF c.ts AS r ON c.user_name = r.user_name", "JOIN-010"),
+        ("SELECT 1 FROM clicks c JOIN keyed FOR SYSTEM_TIME AS OF c.ts AS r ON c.user_name = r.user_name", "JOIN-011"),
+        ("SELECT 1 FROM clicks c JOIN rates FOR SYSTEM_TIME AS OF c.ts AS r ON c.amount > r.rate", "JOIN-012"),
+    ],
+)
+def test_refused(tables: Analysis, query: str, code: str) -> None:
+    tables.refuse(query, code)
