@@ -23,11 +23,12 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
 
     Raises:
         SqlExtError: OPT-... for options that its connector does not take, TIME-004 for SOURCE_WATERMARK()
-            on a source that has none.
+            on a source that has none, OPT-015 for a source of changes that is not read as a stream.
     """
     table = with_hints(table, ref.hints)
     try:
-        connector_of(table).validate(table, "source")
+        connector = connector_of(table)
+        connector.validate(table, "source")
     except SqlExtError as error:
         raise error.at(ref.span) from None
     raw = raw_columns(table)
@@ -37,16 +38,30 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         for c in table.columns
         if c.kind == "computed" and c.name not in table.proctime_columns
     )
+    is_stream = env.settings.streaming and table.option("scan.mode") != "snapshot"
+    if connector.changelog(table) and not is_stream:
+        raise _changes_of_batch(table, ref)
     scan = Scan(
         table_columns(table),
         table,
         env.source_view(table.name.name),
-        env.settings.streaming and table.option("scan.mode") != "snapshot",
+        is_stream,
         inner,
         computed,
         null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
+        retracts=connector.changelog(table),
     )
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan
+
+
+def _changes_of_batch(table: Table, ref: TableRef) -> SqlExtError:
+    """Flink: "Querying a table in batch mode is currently only possible for INSERT-only table sources"."""
+    return SqlExtError(
+        "OPT-015",
+        f"`{table.name.name}` gives changes of rows, which only a stream can read",
+        span=ref.span,
+        hint="SET 'execution.runtime-mode' = 'streaming', without 'scan.mode' = 'snapshot'",
+    )
 
 
 def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from sqlext.analysis.bound_insert import APPEND, FINAL_STATE, UPSERT, Mode
+from sqlext.analysis.changelogs import readable
 from sqlext.analysis.environment import Environment
 from sqlext.catalog.model import Table
+from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.explain import walk
 from sqlext.plan.keys import visible_key
-from sqlext.plan.nodes import PlanNode
+from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.plan.panes import as_changelog, last_groupings, merged_sessions_removed, untold
 from sqlext.plan.stateful import Stateful
 from sqlext.source import Span
 from sqlext.udfs.core.policy import Global, Session
 
-#: Connectors that show or take a changed row as it comes.
+#: Connectors that show or take a changed row as it comes, the rows of EMIT CHANGELOG with what they take back.
 _TAKE_UPDATES = frozenset({"print", "blackhole"})
 
 
@@ -27,6 +29,8 @@ def sink_mode(plan: PlanNode, table: Table, env: Environment, span: Span) -> tup
     """
     if table.option("connector") in _TAKE_UPDATES:
         return as_changelog(plan), APPEND
+    if connector_of(table).takes_changes(table):
+        return readable(as_changelog(plan)), APPEND
     keyed = table.option("connector") == "delta" and table.primary_key is not None
     if plan.changelog:
         return plan, _mode_of_changes(plan, table, env, span, keyed=keyed)
@@ -45,15 +49,22 @@ def _mode_of_changes(plan: PlanNode, table: Table, env: Environment, span: Span,
         return UPSERT
     if env.settings.get("sqlext.sink.updates") == FINAL_STATE:
         return FINAL_STATE
-    taking_back = next(n.what for n in walk(plan) if isinstance(n, Stateful) and n.retracts)
     raise SqlExtError(
         "SINK-004",
-        f"`{table.name.name}` ({table.option('connector')}) only appends, but this {taking_back} changes rows that it "
+        f"`{table.name.name}` ({table.option('connector')}) only appends, but {_changing(plan)} changes rows that it "
         "has already given out",
         span=span,
         hint="write to a delta table with a PRIMARY KEY, or SET 'sqlext.sink.updates' = 'final-state' to write the "
         "final rows of a bounded job at its end",
     )
+
+
+def _changing(plan: PlanNode) -> str:
+    """Return what changes rows in a plan that is a changelog, as a message calls it."""
+    top = next(n for n in walk(plan) if n.changelog and not any(i.changelog for i in n.inputs))
+    if isinstance(top, Scan):
+        return f"`{top.table.name.name}`"
+    return f"this {top.what}" if isinstance(top, Stateful) else "this GROUP BY"
 
 
 def _check_panes(plan: PlanNode, table: Table, keyed: bool, span: Span) -> None:

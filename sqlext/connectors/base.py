@@ -50,6 +50,14 @@ class Connector:
         """Return whether reading the table comes to an end."""
         return False
 
+    def changelog(self, table: Table) -> bool:
+        """Return whether each row that is read says, in the column ``plan.nodes.KIND``, what it does to the table."""
+        return False
+
+    def takes_changes(self, table: Table) -> bool:
+        """Return whether the table is written as a changelog: rows with their kinds, those taken back too."""
+        return False
+
     def metadata(self, table: Table) -> Mapping[str, LogicalType]:
         """Return the metadata columns that it offers: key -> type."""
         return {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sqlext.catalog.model import Column, Table
+from sqlext.catalog.model import Column, Options, Table
 from sqlext.connectors.base import (
     Connector,
     Role,
@@ -16,6 +16,8 @@ from sqlext.connectors.base import (
     physical_fields,
     read_columns,
 )
+from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
+from sqlext.connectors.changelog_messages import parsed_changes
 from sqlext.connectors.columnar_formats import ORC, PARQUET
 from sqlext.connectors.conversions import output_type, text_to_value, wall_to_instant
 from sqlext.connectors.csv_format import CsvFormat
@@ -34,7 +36,7 @@ from sqlext.connectors.options import (
     positive,
 )
 from sqlext.connectors.paths import absolute
-from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec
+from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec, kind_column
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3, LogicalType
 
@@ -94,12 +96,18 @@ class Filesystem(Connector):
 
     def rules_for(self, table: Table, role: Role) -> Rules:
         """Return the connector's options and those of the table's format."""
-        return _RULES.merged(self._format(table).rules) if table.option("format") else _RULES
+        name = table.option("format")
+        if name in CHANGELOG_FORMATS:
+            return _RULES.merged(CHANGELOG_FORMATS[name].rules)
+        return _RULES.merged(self._format(table).rules) if name else _RULES
 
     def validate(self, table: Table, role: Role) -> None:
         """Refuse what cannot work; see Connector.validate."""
         super().validate(table, role)
-        self._format(table).validate(self.owner, dict(table.options))
+        if self.changelog(table):
+            CHANGELOG_FORMATS[table.option("format") or ""].validate(self.owner, dict(table.options), role)
+        else:
+            self._format(table).validate(self.owner, dict(table.options))
         if len(table.partitioned_by) == len(table.columns):
             raise OptionError("OPT-008", f"every column of `{table.name.name}` is a partition column")
 
@@ -107,18 +115,26 @@ class Filesystem(Connector):
         """Return whether the folder is read once: no ``source.monitor-interval``."""
         return table.option("source.monitor-interval") is None and table.option("scan.mode") != "streaming"
 
+    def changelog(self, table: Table) -> bool:
+        """Return whether its format is one of changes."""
+        return table.option("format") in CHANGELOG_FORMATS
+
+    def takes_changes(self, table: Table) -> bool:
+        """Return whether its format is one of changes."""
+        return self.changelog(table)
+
     def metadata(self, table: Table) -> Mapping[str, LogicalType]:
         """Return path, name, size and modification time of the file a row came from."""
         return {key: type_ for key, (type_, _) in _METADATA.items()}
 
     def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
         """Return how the files are read; partition columns come from folder names."""
+        if self.changelog(table):
+            return self._changes_spec(table, zone)
         options = dict(table.options)
         file_format = self._format(table)
         fields = physical_fields(table, table.partitioned_by)
         raw = file_format.raw_schema(fields, options)
-        columns = {c.name: c for c in read_columns(table)}
-        partitions = tuple((n, "STRING") for n in table.partitioned_by)
         derived: tuple[tuple[str, str], ...] = ()
         spark_format = file_format.name
         reader = file_format.reader_options(options)
@@ -128,14 +144,37 @@ class Filesystem(Connector):
             raw, reader = (("value", "STRING"),), ()
         else:
             decoded = file_format.decode(fields, options, zone, identifier)
-        expressions = dict(decoded.expressions)
+        spec = self._files_spec(table, dict(decoded.expressions), zone, spark_format, raw, reader)
+        return replace(spec, derived=derived, filters=(*spec.filters, *decoded.filters))
+
+    def _changes_spec(self, table: Table, zone: str) -> ReadSpec:
+        """Return how files of changes are read: a line is a message."""
+        form = CHANGELOG_FORMATS[table.option("format") or ""]
+        fields = physical_fields(table, table.partitioned_by)
+        changes = parsed_changes(form, identifier("value"), fields, dict(table.options), zone)
+        spec = self._files_spec(table, changes.columns, zone, "text", (("value", "STRING"),))
+        columns = (*spec.columns, kind_column(changes.kind))
+        return replace(spec, columns=columns, derived=changes.derived, exploded=changes.exploded)
+
+    def _files_spec(
+        self,
+        table: Table,
+        expressions: dict[str, str],
+        zone: str,
+        spark_format: str,
+        raw: tuple[tuple[str, str], ...],
+        reader: Options = (),
+    ) -> ReadSpec:
+        """Return how files are read, given the fields in them; values of folders and metadata are added."""
+        options = dict(table.options)
+        columns = {c.name: c for c in read_columns(table)}
         for name in table.partitioned_by:
             expressions[name] = _partition_value(table, columns[name], zone)
         for column in metadata_columns(table):
             expressions[column.name] = _metadata_value(table, column, zone)
         return ReadSpec(
             format=spark_format,
-            schema=raw + partitions,
+            schema=(*raw, *((n, "STRING") for n in table.partitioned_by)),
             columns=tuple(
                 ReadColumn(c.name, expressions[c.name], output_type(declared_type(c), is_instant(table, c)))
                 for c in columns.values()
@@ -145,8 +184,7 @@ class Filesystem(Connector):
             # By default Spark skips files a week older than the newest that it has seen.
             stream_options=(("maxFileAge", "36500d"),),
             path=absolute(options.get("path")),
-            derived=derived,
-            filters=(*_path_filter(options), *decoded.filters),
+            filters=_path_filter(options),
             bounded=self.bounded(table),
             file_metadata=bool(metadata_columns(table)) or "source.path.regex-pattern" in options,
         )
@@ -158,7 +196,7 @@ class Filesystem(Connector):
     def _format(self, table: Table) -> Format:
         name = table.option("format") or ""
         if name not in FORMATS:
-            raise unknown_format(name, FORMATS, self.owner)
+            raise unknown_format(name, {**FORMATS, **CHANGELOG_FORMATS}, self.owner)
         return FORMATS[name]
 
     def _line_by_line(

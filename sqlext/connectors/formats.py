@@ -64,14 +64,7 @@ class TextFormat(Format, Protocol):
         """``from_json`` or ``from_csv``."""
 
 
-#: Formats of Flink that need changelogs between operators.
-CHANGELOG_FORMATS = ("debezium-json", "canal-json", "maxwell-json", "ogg-json")
-
-
 def unknown_format(name: str, known: Mapping[str, object], owner: str) -> OptionError:
     """Return the refusal of a format."""
-    if name in CHANGELOG_FORMATS:
-        message = f"format '{name}' carries updates and deletes, which are not read or written yet"
-        return OptionError("LATER-010", message, option="format", hint=f"{owner} takes {', '.join(known)}")
     hint = did_you_mean(name, known) or f"it takes {', '.join(known)}"
     return OptionError("OPT-005", f"{owner} has no format '{name}'", option="format", hint=hint)

@@ -23,17 +23,22 @@ from sqlext.connectors.base import (
     read_columns,
     written_columns,
 )
+from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
+from sqlext.connectors.changelog_messages import ParsedChanges, parsed_changes
 from sqlext.connectors.conversions import output_type, wall_to_instant
 from sqlext.connectors.csv_format import CsvFormat
 from sqlext.connectors.formats import ReadField, TextFormat, unknown_format
 from sqlext.connectors.json_format import JsonFormat, fails_on_missing
 from sqlext.connectors.messages import missing_field_check, parsed
 from sqlext.connectors.options import OptionError, Rules, any_text, duration, one_of, positive, whole
-from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec
+from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec, kind_column
 from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP_LTZ3, LogicalType, map_of
 
 _TEXT_FORMATS: dict[str, TextFormat] = {"json": JsonFormat(), "csv": CsvFormat()}
-_FORMATS = (*_TEXT_FORMATS, "raw")
+_KEY_FORMATS = (*_TEXT_FORMATS, "raw")
+_FORMATS = (*_KEY_FORMATS, *CHANGELOG_FORMATS)
+#: Beginnings of the options of formats, in the value and, for those of keys, in the key.
+_FORMAT_OPTIONS = tuple(f"{name}." for name in (*_TEXT_FORMATS, *CHANGELOG_FORMATS))
 
 _STARTUP = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 _BOUNDED = ("unbounded", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
@@ -52,7 +57,7 @@ _RULES = Rules(
         "properties.bootstrap.servers": any_text,
         "format": one_of(*_FORMATS),
         "value.format": one_of(*_FORMATS),
-        "key.format": one_of(*_FORMATS),
+        "key.format": one_of(*_KEY_FORMATS),
         "key.fields": any_text,
         "key.fields-prefix": any_text,
         "value.fields-include": one_of("ALL", "EXCEPT_KEY"),
@@ -71,7 +76,13 @@ _RULES = Rules(
         "raw.charset": any_text,
     },
     required=("properties.bootstrap.servers",),
-    prefixes=("properties.", "json.", "csv.", "key.json.", "key.csv.", "value.json.", "value.csv.", "kafka."),
+    prefixes=(
+        "properties.",
+        "kafka.",
+        *_FORMAT_OPTIONS,
+        *(f"value.{p}" for p in _FORMAT_OPTIONS),
+        *(f"key.{name}." for name in _TEXT_FORMATS),
+    ),
 )
 
 # Consumer settings that Spark decides itself; Flink's scripts carry them.
@@ -117,6 +128,8 @@ class Kafka(Connector):
         self._validate_topic(table, role)
         if role == "sink":
             self._validate_sink(table)
+        if self.changelog(table):
+            CHANGELOG_FORMATS[value_format(table)].validate(self.owner, part_options(table.options, "value"), role)
         _validate_keys(table)
         for mode, option in (("timestamp", "timestamp-millis"), ("specific-offsets", "specific-offsets")):
             for scan in ("scan.startup", "scan.bounded"):
@@ -146,20 +159,38 @@ class Kafka(Connector):
         """Return whether ``scan.bounded.mode`` ends it."""
         return (table.option("scan.bounded.mode") or "unbounded") != "unbounded"
 
+    def changelog(self, table: Table) -> bool:
+        """Return whether its values are messages of changes."""
+        return value_format(table) in CHANGELOG_FORMATS
+
+    def takes_changes(self, table: Table) -> bool:
+        """Return whether its values are messages of changes."""
+        return self.changelog(table)
+
     def metadata(self, table: Table) -> Mapping[str, LogicalType]:
-        """Return what a record carries beside key and value."""
-        return {key: type_ for key, (type_, _) in _METADATA.items()}
+        """Return what a record carries beside key and value, and, as ``value.x``, what a message of changes does."""
+        own = {key: type_ for key, (type_, _) in _METADATA.items()}
+        form = CHANGELOG_FORMATS.get(value_format(table))
+        return own | ({f"value.{k}": m.type for k, m in form.metadata.items()} if form is not None else {})
 
     def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
         """Return how records are read and taken apart. A record without value (a tombstone) is no row."""
         derived: list[tuple[str, str]] = []
         filters = ["value IS NOT NULL", *_end_filters(table)]
         expressions: dict[str, str] = {}
+        metadata = {key: expression for key, (_, expression) in _METADATA.items()}
+        changes = _changes(table, zone) if self.changelog(table) else None
+        if changes is not None:
+            derived += changes.derived
+            expressions |= changes.columns
+            metadata |= {f"value.{k}": v for k, v in changes.metadata.items()}
         parts = (
             ("key", key_format(table), key_fields(table)),
             ("value", value_format(table), value_fields(table)),
         )
         for raw, form, fields in parts:
+            if form in CHANGELOG_FORMATS:
+                continue
             if form == "raw" or not fields:
                 expressions.update({f.name: f"CAST({raw} AS {f.type.spark()})" for f in fields})
                 continue
@@ -173,20 +204,24 @@ class Kafka(Connector):
                 filters.append(missing_field_check(text, stripped))
             expressions.update(zip((f.name for f in fields), dict(message.decoded.expressions).values(), strict=True))
         for column in metadata_columns(table):
-            expressions[column.name] = _metadata_value(table, column, zone)
+            expressions[column.name] = self._metadata_value(table, column, metadata[metadata_key(column)], zone)
         headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
         return ReadSpec(
             format="kafka",
             schema=_RAW,
             fixed_schema=True,
-            columns=tuple(
-                ReadColumn(c.name, expressions[c.name], output_type(declared_type(c), is_instant(table, c)))
-                for c in read_columns(table)
+            columns=(
+                *(
+                    ReadColumn(c.name, expressions[c.name], output_type(declared_type(c), is_instant(table, c)))
+                    for c in read_columns(table)
+                ),
+                *((kind_column(changes.kind),) if changes is not None else ()),
             ),
             options=(*_connection(table), *((("includeHeaders", "true"),) if headers else ())),
             stream_options=_start(table),
             batch_options=(*_start(table), *_end(table)),
             derived=tuple(derived),
+            exploded=changes.exploded if changes is not None else None,
             filters=tuple(filters),
             bounded=self.bounded(table),
         )
@@ -194,6 +229,20 @@ class Kafka(Connector):
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how records are written."""
         return replace(super().write_spec(table), format=value_format(table))
+
+    def _metadata_value(self, table: Table, column: Column, expression: str, zone: str) -> str:
+        own, declared = self.metadata(table)[metadata_key(column)], declared_type(column)
+        value = expression if own == declared else f"CAST({expression} AS {declared.spark()})"
+        return wall_to_instant(value, zone) if is_instant(table, column) else value
+
+
+def _changes(table: Table, zone: str) -> ParsedChanges:
+    """Return how the values of records become changes."""
+    form = CHANGELOG_FORMATS[value_format(table)]
+    keys = (metadata_key(c) for c in metadata_columns(table))
+    wanted = tuple(k.removeprefix("value.") for k in keys if k.startswith("value."))
+    options = part_options(table.options, "value")
+    return parsed_changes(form, "CAST(value AS STRING)", value_fields(table), options, zone, wanted)
 
 
 def value_format(table: Table) -> str:
@@ -224,8 +273,8 @@ def key_names(options: Options) -> tuple[str, ...]:
 
 def part_options(options: Options, part: str) -> dict[str, str]:
     """Return the format options of a record's ``key`` or ``value``: ``json.x``, ``value.json.x``, ``key.json.x``."""
-    plain = {} if part == "key" else {k: v for k, v in options if k.startswith(("json.", "csv."))}
-    own = {k[len(part) + 1 :]: v for k, v in options if k.startswith((f"{part}.json.", f"{part}.csv."))}
+    plain = {} if part == "key" else {k: v for k, v in options if k.startswith(_FORMAT_OPTIONS)}
+    own = {k[len(part) + 1 :]: v for k, v in options if k.startswith(tuple(f"{part}.{p}" for p in _FORMAT_OPTIONS))}
     return plain | own
 
 
@@ -256,13 +305,6 @@ def _validate_raw(fields: tuple[ReadField, ...], form: str) -> None:
         return
     if len(fields) != 1 or not (fields[0].type.is_text or fields[0].type.root in ("BINARY", "VARBINARY")):
         raise OptionError("OPT-008", "format 'raw' holds exactly one column, of type STRING or BYTES", option="format")
-
-
-def _metadata_value(table: Table, column: Column, zone: str) -> str:
-    own, expression = _METADATA[metadata_key(column)]
-    declared = declared_type(column)
-    value = expression if own == declared else f"CAST({expression} AS {declared.spark()})"
-    return wall_to_instant(value, zone) if is_instant(table, column) else value
 
 
 def connection_options(options: Options) -> Options:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlext.catalog.model import Options
+from sqlext.plan.nodes import KIND
 from sqlext.rewrite.quoting import identifier, named
 from sqlext.types import LogicalType
 
@@ -18,12 +19,18 @@ class ReadColumn:
     type: str
 
 
+def kind_column(expression: str) -> ReadColumn:
+    """Return the column, behind all others, that says what a row of a changelog does to the table."""
+    return ReadColumn(KIND, expression, "TINYINT")
+
+
 @dataclass(frozen=True, slots=True)
 class ReadSpec:
     """A source, declaratively.
 
     The raw relation (``format``, ``schema``, options, ``path`` or ``table``) gets the ``derived`` columns added,
-    is filtered by ``filters`` and projected to ``columns``, in this order.
+    becomes a row for each element of ``exploded``, is filtered by ``filters`` and projected to ``columns``, in this
+    order.
 
     Attributes:
         format: name of a Spark data source.
@@ -34,6 +41,7 @@ class ReadSpec:
         stream_options, batch_options: further ones that only one of the two readers takes.
         path, table: where it lies: a path, or a name in Spark's catalog.
         derived: (name, expression) over the raw columns, computed once and used by ``columns`` and ``filters``.
+        exploded: name and expression of an array over these: a row becomes one for each element, none for NULL.
         filters: predicates that a row of the raw relation must meet.
         bounded: whether it has an end.
         file_metadata: whether expressions use Spark's ``_metadata`` column, which no view hands on.
@@ -50,6 +58,7 @@ class ReadSpec:
     path: str | None = None
     table: str | None = None
     derived: tuple[tuple[str, str], ...] = ()
+    exploded: tuple[str, str] | None = None
     filters: tuple[str, ...] = ()
     bounded: bool = True
     file_metadata: bool = False
@@ -60,6 +69,7 @@ class ReadSpec:
         """Whether the raw relation is what comes out, as it is."""
         return (
             not self.derived
+            and self.exploded is None
             and not self.filters
             and tuple((c.name, c.type) for c in self.columns) == self.schema
             and all(c.expression == identifier(c.name) for c in self.columns)
@@ -71,6 +81,9 @@ class ReadSpec:
         if self.derived:
             added = ", ".join(f"{e} AS {identifier(n)}" for n, e in self.derived)
             source = f"(SELECT *, {added} FROM {relation})"
+        if self.exploded is not None:
+            name, elements = self.exploded
+            source = f"(SELECT *, explode({elements}) AS {identifier(name)} FROM {source})"
         columns = ", ".join(named(c.expression, c.name) for c in self.columns)
         where = " WHERE " + " AND ".join(f"({f})" for f in self.filters) if self.filters else ""
         return f"SELECT {columns} FROM {source}{where}"

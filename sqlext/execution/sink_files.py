@@ -8,9 +8,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlext.connectors import csv_format, json_format
+from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS, ChangelogFormat
 from sqlext.connectors.filesystem import DEFAULT_PARTITION
 from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
+from sqlext.execution.sink_changes import message_fields, message_options
 from sqlext.execution.sink_commit import Commit, Folder
 from sqlext.execution.sink_encoding import encoded, partition_text
 from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
@@ -50,7 +52,7 @@ class FileSink(Sink):
         if folder.is_file():
             raise SqlExtError("SINK-092", f"`{self.spec.name}` writes to a folder, but `{self.path}` is a file")
         folder.create()
-        encoded(self.spec, self.context.zone)
+        self._held()
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch and commit it."""
@@ -65,20 +67,37 @@ class FileSink(Sink):
         return Folder(self.path, self.context.identity)
 
     def _stage(self, df: DataFrame, where: str) -> None:
-        columns = encoded(self.spec, self.context.zone)
+        columns = self._held()
         for column in self.spec.columns:
             if column.name in self.spec.partitioned_by:
                 columns[column.name] = partition_text(column, self.context.zone)
         rows = df.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in columns.items()))
         if parallelism := self.spec.option("sink.parallelism"):
             rows = rows.coalesce(int(parallelism))
-        writer = rows.write.format(self.spec.format or "").options(**self._writer_options()).mode("overwrite")
+        writer = rows.write.format(self._spark_format).options(**self._writer_options()).mode("overwrite")
         if self.spec.partitioned_by:
             writer = writer.partitionBy(*self.spec.partitioned_by)
         writer.save(where)
 
+    @property
+    def _changes(self) -> ChangelogFormat | None:
+        return CHANGELOG_FORMATS.get(self.spec.format or "")
+
+    @property
+    def _spark_format(self) -> str:
+        return "json" if self._changes is not None else self.spec.format or ""
+
+    def _held(self) -> dict[str, str]:
+        """Return what the files hold, by name, as SQL over the rows."""
+        if self._changes is None:
+            return encoded(self.spec, self.context.zone)
+        columns = (c for c in self.spec.columns if c.name not in self.spec.partitioned_by)
+        return message_fields(self._changes, columns, dict(self.spec.options), self.context)
+
     def _writer_options(self) -> dict[str, str]:
         options = dict(self.spec.options)
+        if self._changes is not None:
+            return message_options(self._changes, options)
         if self.spec.format == "csv":
             return dict(csv_format.writer_options(options))
         return dict(json_format.writer_options(options)) if self.spec.format == "json" else {}

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.connectors import csv_format, json_format
+from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
 from sqlext.connectors.kafka import connection_options, key_names, part_options
 from sqlext.connectors.spec import WriteColumn, WriteSpec
+from sqlext.execution.sink_changes import message_fields, message_options
 from sqlext.execution.sink_encoding import encode_column
 from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
 from sqlext.rewrite.quoting import identifier, string
@@ -56,9 +58,19 @@ class KafkaSink(Sink):
         if form == "raw":
             return f"CAST({identifier(columns[0].name)} AS BINARY)"
         options = part_options(self.spec.options, part)
+        if form in CHANGELOG_FORMATS:
+            fields = message_fields(CHANGELOG_FORMATS[form], columns, options, self.context)
+            return _to_json(fields, message_options(CHANGELOG_FORMATS[form], options))
         values = (
             f"{string(c.name[len(prefix) :])}, {encode_column(c, form, options, self.context.zone)}" for c in columns
         )
         settings = csv_format.writer_options(options) if form == "csv" else json_format.writer_options(options)
         pairs = ", ".join(f"{string(k)}, {string(v)}" for k, v in settings)
         return f"to_{form}(named_struct({', '.join(values)}), map({pairs}))"
+
+
+def _to_json(fields: dict[str, str], settings: dict[str, str]) -> str:
+    values = ", ".join(f"{string(n)}, {e}" for n, e in fields.items())
+    return (
+        f"to_json(named_struct({values}), map({', '.join(f'{string(k)}, {string(v)}' for k, v in settings.items())}))"
+    )

@@ -66,6 +66,9 @@ def _project(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
     frame = _as_declared(spark, raw, spec) if spec.fixed_schema else raw
     if spec.derived:
         frame = frame.selectExpr("*", *(f"{e} AS {identifier(n)}" for n, e in spec.derived))
+    if spec.exploded is not None:
+        name, elements = spec.exploded
+        frame = frame.selectExpr("*", f"explode({elements}) AS {identifier(name)}")
     for predicate in spec.filters:
         frame = frame.where(predicate)
     return frame.selectExpr(*(f"{c.expression} AS {identifier(c.name)}" for c in spec.columns))

@@ -114,6 +114,7 @@ class Scan(PlanNode):
         delay: ms that the watermark stays behind the rowtime; None: ``marks`` is its expression.
         watermarked: whether an operator above needs the watermark.
         null_handling: ``table.exec.source.rowtime-null-handling``.
+        retracts: whether its rows are changes: each says in ``KIND`` what it does to the table.
     """
 
     table: Table
@@ -126,6 +127,12 @@ class Scan(PlanNode):
     marks: Expr | None = None
     watermarked: bool = False
     null_handling: str = "fail"
+    retracts: bool = False
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What the connector adds to the table's columns."""
+        return (KIND,) if self.retracts else ()
 
     @property
     def streaming(self) -> bool:

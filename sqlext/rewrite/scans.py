@@ -34,7 +34,7 @@ def scan_sql(scan: Scan, renderer: Renderer, *, heartbeat: bool) -> str:
         return f"SELECT * FROM {identifier(scan.view)}"
     if not scan.watermarked or scan.rowtime is None:
         return _projection(scan, renderer)
-    names = [c.physical for c in scan.columns if c.physical]
+    names = scan.physical_columns()
     column, delay = (MARK, 0) if scan.delay is None else (scan.rowtime, scan.delay)
     watermark = f"WATERMARK {identifier(column)} DELAY OF {seconds_interval(delay)}"
     selected = ", ".join(identifier(n) for n in names)
@@ -72,6 +72,7 @@ def _projection(scan: Scan, renderer: Renderer, extra: tuple[str, ...] = ()) -> 
         if name == scan.rowtime:
             text = _checked(text, scan)
         selected.append(named(text, name))
+    selected += scan.hidden
     query = f"SELECT {', '.join((*selected, *extra))} FROM {identifier(scan.view)}"
     if scan.rowtime is not None and scan.null_handling == "drop":
         return f"SELECT * FROM ({query}) WHERE {identifier(scan.rowtime)} IS NOT NULL"

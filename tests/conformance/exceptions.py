@@ -22,8 +22,6 @@ _BEFORE_1970 = "rowtimes before 1970 (the watermark of Spark starts there)"
 _UNNEST = "UNNEST"
 
 LATER: dict[str, tuple[int, str]] = {
-    "group_agg/cdc_passthrough": (5, _CHANGELOG),
-    "group_agg/cdc_source": (5, _CHANGELOG),
     "group_agg/to_changelog": (5, _CHANGELOG),
     "regular_join/unnest_array": (5, _UNNEST),
     "regular_join/unnest_array_of_rows": (5, _UNNEST),

@@ -81,7 +81,7 @@ def _packed(table: pa.Table, keys: Sequence[int]) -> pa.RecordBatch:
     buckets = table.column(last).to_numpy()
     order = np.argsort(buckets, kind="stable")
     present, starts = np.unique(buckets[order], return_index=True)
-    ends = [*starts[1:], len(order)]
+    ends = np.append(starts, len(order))[1:]  # none where all rows have cancelled out
     rows = table.remove_column(last).take(order)
     cells = [encode_rows(rows.slice(a, b - a)) for a, b in zip(starts, ends, strict=True)]
     places = pa.array([keys[b] for b in present], pa.int32())

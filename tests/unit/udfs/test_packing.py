@@ -39,6 +39,17 @@ def test_no_rows_pack_to_nothing() -> None:
     assert list(pack(Distinct(), _KEYS, _batches([], 3))) == []
 
 
+class _Nothing(Distinct):
+    """Partial work after which nothing is left, as of changes that cancel each other out."""
+
+    def partial(self, rows: pa.Table) -> pa.Table:
+        return rows.slice(0, 0)
+
+
+def test_rows_of_which_partial_work_leaves_none_pack_to_no_bucket() -> None:
+    assert _rows(list(pack(_Nothing(), _KEYS, _batches([1, 2], 3)))) == {}
+
+
 def test_few_different_rows_wait_for_the_end_and_many_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "_PATIENCE", 10)
     assert len(list(pack(Distinct(), _KEYS, _batches([1, 2, 3] * 20, 5)))) == 1
