@@ -47,7 +47,9 @@ def concerns_us(query: Query, env: Environment) -> bool:
     for node in query.walk():
         if isinstance(node, MatchRecognize) or (isinstance(node, Select) and node.emit is not None):
             return True
-        if isinstance(node, TableFunction) and node.function in WINDOW_FUNCTIONS:
+        if isinstance(node, TableFunction) and (
+            node.function in WINDOW_FUNCTIONS or env.functions.find("table", node.name) is not None
+        ):
             return True
         if isinstance(node, TableRef) and (
             node.system_time is not None

@@ -1,0 +1,163 @@
+"""UNNEST, LATERAL sub-queries and table functions: names, types, plans, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from sqlext import SqlExtError
+from sqlext.plan.explain import as_text, walk
+from sqlext.plan.unnested import Unnested
+from sqlext.user_functions import UserFunctions, kind_of
+
+from .conftest import Analysis
+
+TABLE = """
+CREATE TABLE baskets (
+  id INT NOT NULL, names ARRAY<STRING NOT NULL>, items ARRAY<ROW<sku STRING, n INT NOT NULL>>, props MAP<STRING, INT>,
+  many MULTISET<STRING>, ts TIMESTAMP(3), WATERMARK FOR ts AS ts
+) WITH ('connector' = 'filesystem', 'path' = '/in/baskets', 'format' = 'json');
+"""
+
+
+class Words:
+    """A table function."""
+
+    def eval(self, text: str, most: int = 10) -> Iterator[tuple[str, int]]:
+        yield text, most
+
+
+class Ends(Words):
+    def terminate(self) -> Iterator[tuple[str, int]]:
+        yield "", 0
+
+
+@pytest.fixture
+def baskets(flink: Analysis) -> Analysis:
+    flink.run(TABLE)
+    flink.handler.state.functions.register("table", "words", Words, "word STRING, size INT")
+    return flink
+
+
+@pytest.mark.parametrize(
+    ("relation", "columns"),
+    [
+        ("UNNEST(names)", {"EXPR$0": "STRING"}),
+        ("UNNEST(names) AS t (x)", {"x": "STRING"}),
+        ("UNNEST(items)", {"sku": "STRING", "n": "INT"}),
+        ("UNNEST(b.items) WITH ORDINALITY AS t (s, n, i)", {"s": "STRING", "n": "INT", "i": "INT"}),
+        ("UNNEST(props) AS t (k, v)", {"k": "STRING", "v": "INT"}),
+        ("UNNEST(props)", {"KEY": "STRING", "VALUE": "INT"}),
+        ("UNNEST(many) AS t (x)", {"x": "STRING"}),
+        ("UNNEST(ARRAY[1, id]) AS t (x)", {"x": "INT"}),
+        ("LATERAL TABLE(words(b.names[1]))", {"word": "STRING", "size": "INT"}),
+        ("LATERAL TABLE(WORDS('a', 3)) AS t (x, y)", {"x": "STRING", "y": "INT"}),
+        ("LATERAL (SELECT id + 1, b.ts AS t, PROCTIME() AS p)", {"EXPR$0": "INT", "t": "TIMESTAMP(3) *ROWTIME*"}),
+        ("LATERAL (SELECT * FROM UNNEST(items) AS i) AS l", {"sku": "STRING", "n": "INT"}),
+        ("LATERAL (SELECT country FROM users WHERE since > ts) AS l (c)", {"c": "STRING"}),
+        ("LATERAL (SELECT COUNT(*) AS n FROM UNNEST(ARRAY[1])) AS l", {"n": "BIGINT"}),
+    ],
+)
+def test_columns(baskets: Analysis, relation: str, columns: dict[str, str]) -> None:
+    found = baskets.columns(f"SELECT * FROM baskets AS b, {relation}")
+    assert list(found)[:6] == ["id", "names", "items", "props", "many", "ts"]
+    assert found["ts"] == "TIMESTAMP(3) *ROWTIME*"
+    assert {n: t for n, t in found.items() if n in columns} == columns
+
+
+def test_nullability(baskets: Analysis) -> None:
+    query = "SELECT n, x, o FROM baskets {0} JOIN UNNEST(names) WITH ORDINALITY AS t (x, o) ON TRUE, UNNEST(items)"
+    inner = [c.type.nullable for c in baskets.plan(query.format("INNER")).columns if c.type]
+    left = [c.type.nullable for c in baskets.plan(query.format("LEFT")).columns if c.type]
+    assert inner == [True, False, False]
+    assert left == [True, True, True]
+
+
+def test_names_of_the_inner_query_come_first(baskets: Analysis) -> None:
+    inner = "SELECT id FROM UNNEST(ARRAY[1]) AS t (id) WHERE id > b.id"
+    compiled = baskets.run(f"SELECT b.id, l.id FROM baskets AS b, LATERAL ({inner}) AS l")
+    assert compiled is not None
+    assert "WHERE t.id > b.id" in compiled.script.query
+
+
+def test_a_name_of_both_sides_is_qualified_in_the_text(flink: Analysis) -> None:
+    inner = "SELECT country FROM users AS u WHERE user_name = c.user_name"
+    query = f"SELECT c.user_name FROM clicks AS c, LATERAL ({inner}) AS l"
+    compiled = flink.run(query)
+    assert compiled is not None
+    assert "u.user_name = c.user_name" in compiled.script.query
+
+
+def test_a_window_above(baskets: Analysis) -> None:
+    query = """SELECT x, window_start, COUNT(*) AS n
+    FROM TABLE(TUMBLE(TABLE baskets, DESCRIPTOR(ts), INTERVAL '1' MINUTE)), UNNEST(names) AS t (x)
+    GROUP BY x, window_start, window_end"""
+    plan = baskets.plan(query)
+    assert not plan.updating
+    assert "Unnested(UNNEST(names))" in as_text(plan)
+
+
+def test_changes_go_through(flink: Analysis) -> None:
+    query = "SELECT x FROM (SELECT user_name, COUNT(*) AS n FROM clicks GROUP BY user_name), UNNEST(ARRAY[n]) AS t (x)"
+    plan = flink.plan(query)
+    assert plan.changelog
+    (unnested,) = (n for n in walk(plan) if isinstance(n, Unnested))
+    assert unnested.changelog
+
+
+@pytest.mark.parametrize(
+    ("from_", "code", "at"),
+    [
+        ("baskets, UNNEST(id) AS t (x)", "UNNEST-001", "id)"),
+        ("baskets, UNNEST(names, names) AS t (x, y)", "UNNEST-003", "UNNEST"),
+        ("baskets, UNNEST(names) AS t (x, y)", "NAME-007", "UNNEST"),
+        ("baskets AS t, UNNEST(names) AS t (x)", "NAME-006", "UNNEST"),
+        ("UNNEST(names) AS t (x), baskets", "NAME-003", "names"),
+        ("baskets RIGHT JOIN UNNEST(names) AS t (x) ON TRUE", "LATERAL-001", "baskets"),
+        ("baskets LEFT JOIN UNNEST(names) AS t (x) ON x = 'a'", "LATERAL-001", "baskets"),
+        (
+            "baskets AS b, LATERAL (SELECT country FROM users WHERE since > b.ts LIMIT 1) AS l",
+            "LATERAL-002",
+            "SELECT country",
+        ),
+        ("baskets AS b, LATERAL (SELECT MAX(b.id)) AS l", "LATERAL-003", "SELECT MAX"),
+        ("baskets AS b, LATERAL (SELECT DISTINCT b.id) AS l", "LATERAL-003", "SELECT DISTINCT"),
+        (
+            "baskets AS b, LATERAL (SELECT v.country FROM users NATURAL JOIN users AS v WHERE v.since > b.ts) AS l",
+            "LATERAL-004",
+            "users NATURAL",
+        ),
+        (
+            "baskets AS b LEFT JOIN LATERAL (SELECT country FROM users WHERE since > b.ts) AS l ON TRUE",
+            "LATERAL-005",
+            "LATERAL",
+        ),
+        ("baskets, LATERAL TABLE(word(names[1]))", "FUNC-004", "LATERAL"),
+        ("baskets, TABLE(words(names[1]))", "NAME-003", "names"),
+        ("baskets, LATERAL TABLE(words())", "FUNC-002", "LATERAL"),
+        ("baskets, LATERAL TABLE(words(text => 'a'))", "FUNC-002", "LATERAL"),
+    ],
+)
+def test_refusals(baskets: Analysis, from_: str, code: str, at: str) -> None:
+    baskets.refuse(f"SELECT 1 FROM {from_}", code, at)
+
+
+def test_an_unknown_type(spark_mode: Analysis) -> None:
+    spark_mode.refuse("SELECT x FROM clicks, UNNEST(shuffle(map_values(tags))) AS t (x)", "UNNEST-002", "shuffle")
+
+
+def test_registration() -> None:
+    assert kind_of(Words) == "table"
+    functions = UserFunctions()
+    for returns, code in ((None, "FUNC-032"), ("a NOTYPE", "FUNC-032")):
+        with pytest.raises(SqlExtError) as refused:
+            functions.register("table", "words", Words, returns)
+        assert refused.value.code == code
+    with pytest.raises(SqlExtError) as refused:
+        functions.register("table", "words", Ends, "a STRING, b INT")
+    assert refused.value.code == "FUNC-030"
+    functions.register("table", "words", Words, "struct<a:string,b:int>")
+    found = functions.require("table", "WORDS", "FUNC-004")
+    assert found.returns is not None
+    assert [f.name for f in found.returns.fields] == ["a", "b"]
