@@ -15,7 +15,7 @@ from sqlext.udfs.core.equality import normalised
 from sqlext.udfs.core.join_conditions import require_comparable
 from sqlext.udfs.core.join_interval import IntervalLife
 from sqlext.udfs.core.join_life import Life
-from sqlext.udfs.core.join_output import JoinOutput, can_group
+from sqlext.udfs.core.join_output import JoinOutput, can_group, join_output_types
 from sqlext.udfs.core.join_regular import RegularLife
 from sqlext.udfs.core.join_rows import JoinRows, Sides, arrived, without_useless
 from sqlext.udfs.core.join_specification import (
@@ -51,6 +51,7 @@ class JoinOperator(BucketOperator[Sides]):
         self._specification = specification
         self._types = [[types[p] for p in specification.kept(side)] for side in (LEFT_SIDE, RIGHT_SIDE)]
         self._output = JoinOutput(specification, types)
+        self.output_types = join_output_types(specification, types)
         self._life = self._of(specification)
 
     def partial(self, rows: pa.Table) -> pa.Table:

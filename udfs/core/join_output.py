@@ -13,7 +13,7 @@ from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.equality import normalised
 from sqlext.udfs.core.groups import Ints, numbered
 from sqlext.udfs.core.join_rows import JoinRows
-from sqlext.udfs.core.join_specification import LEFT_SIDE, RIGHT_SIDE, JoinKind, JoinSpecification, join_output_types
+from sqlext.udfs.core.join_specification import LEFT_SIDE, RIGHT_SIDE, JoinKind, JoinSpecification
 from sqlext.udfs.core.row_kinds import DELETE, INSERT
 
 
@@ -120,3 +120,13 @@ def _repeated(weight: Ints) -> tuple[Ints, pa.Array]:
     kinds = np.full(len(places), INSERT, np.int8)
     kinds[: int(-weight[back].sum())] = DELETE
     return places, pa.array(kinds)
+
+
+def join_output_types(specification: JoinSpecification, types: Sequence[pa.DataType]) -> list[pa.DataType]:
+    """Return the type of each column that comes out, in order: left, right, ``row_kind``. They are called ``c0``, ...
+
+    Args:
+        specification: what is computed.
+        types: of the columns that go in.
+    """
+    return [*(types[p] for p in (*specification.left, *specification.right)), pa.int8()]

@@ -6,11 +6,8 @@ Both sides come as one table, their union: the columns of the other side are NUL
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-
-import pyarrow as pa
 
 #: The values of the column ``side``.
 LEFT_SIDE, RIGHT_SIDE = 0, 1
@@ -182,13 +179,3 @@ class JoinSpecification:
         compared = [c.left if side == LEFT_SIDE else c.right for c in self.conditions]
         others = {p for p in (*own, *compared) if p >= self.keys}
         return (*range(self.keys), *sorted(others))
-
-
-def join_output_types(specification: JoinSpecification, types: Sequence[pa.DataType]) -> list[pa.DataType]:
-    """Return the type of each column that comes out, in order: left, right, ``row_kind``. They are called ``c0``, ...
-
-    Args:
-        specification: what is computed.
-        types: of the columns that go in.
-    """
-    return [*(types[p] for p in (*specification.left, *specification.right)), pa.int8()]

@@ -17,7 +17,6 @@ from sqlext.udfs.core.join_specification import (
     Unbounded,
     VersionBound,
     WindowBound,
-    join_output_types,
 )
 from sqlext.udfs.processors.specified import SpecifiedFunction, SpecifiedOperator
 
@@ -41,12 +40,6 @@ class Join(SpecifiedFunction):
         super().__init__(_operator, "JOIN")
 
 
-class _Join(JoinOperator):
-    def __init__(self, specification: JoinSpecification, types: Sequence[pa.DataType]) -> None:
-        super().__init__(specification, types)
-        self.output_types = join_output_types(specification, types)
-
-
 def _operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> SpecifiedOperator:
     name, *values = fields["bound"]
     own = {
@@ -55,4 +48,4 @@ def _operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> Specif
         "conditions": tuple(Comparison(*c) for c in fields["conditions"]),
         "bound": _BOUNDS[name](*values),
     }
-    return _Join(JoinSpecification(**own), types)
+    return JoinOperator(JoinSpecification(**own), types)
