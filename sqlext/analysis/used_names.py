@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlext.dialect.expression_nodes import ColumnRef, Node, Star
-from sqlext.dialect.query_nodes import Join, Select
+from sqlext.dialect.query_nodes import Join, Select, SubqueryRef
 
 
 def used_names(select: Select) -> frozenset[str] | None:
@@ -20,5 +20,7 @@ def used_names(select: Select) -> frozenset[str] | None:
             if node.natural:
                 return None
             names.update(u.lower() for u in node.using)
+        elif isinstance(node, SubqueryRef) and node.lateral and any(isinstance(p, Star) for p in node.walk()):
+            return None  # its FROM is joined to the left side, and gives all its columns
         pending += node.children()
     return frozenset(names)

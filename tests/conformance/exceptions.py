@@ -19,18 +19,9 @@ READY: frozenset[str] = frozenset()
 
 _CHANGELOG = "changelogs between operators"
 _BEFORE_1970 = "rowtimes before 1970 (the watermark of Spark starts there)"
-_UNNEST = "UNNEST"
 
 LATER: dict[str, tuple[int, str]] = {
     "group_agg/to_changelog": (5, _CHANGELOG),
-    "regular_join/unnest_array": (5, _UNNEST),
-    "regular_join/unnest_array_of_rows": (5, _UNNEST),
-    "regular_join/unnest_left": (5, _UNNEST),
-    "regular_join/unnest_literal": (5, _UNNEST),
-    "regular_join/unnest_map": (5, _UNNEST),
-    "regular_join/unnest_ordinality": (5, _UNNEST),
-    "regular_join/unnest_where_agg": (5, _UNNEST),
-    "statements/describe_joins": (5, _UNNEST),
     "tvf_agg/before_1970": (4, _BEFORE_1970),
 }
 
