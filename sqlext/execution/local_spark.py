@@ -117,6 +117,8 @@ def _configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf
         .set("spark.driver.memory", "2g")
         .set("spark.ui.enabled", "false")
         .set("spark.ui.showConsoleProgress", "false")
+        # On a busy machine a Python worker needs longer than 15 s to start; without it the query fails.
+        .set("spark.python.authenticate.socketTimeout", "60s")
         .set("spark.sql.session.timeZone", "UTC")
         .set("spark.sql.shuffle.partitions", str(cores))
         # spark.sql(text, args=...) fails under Delta's parser without it.
