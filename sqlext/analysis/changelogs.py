@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlext.plan.nodes import Aggregate, PlanNode
 from sqlext.plan.panes import changed_groupings
+from sqlext.udfs.core.trigger_tree import AfterCount, Repeat
 
 
 def readable(node: PlanNode) -> PlanNode:
@@ -14,6 +15,23 @@ def readable(node: PlanNode) -> PlanNode:
     A result that Spark updates by key is kept by an operator of ours instead, which takes back what it gave.
     """
     return changed_groupings(node, _retracting) if node.updating else node
+
+
+def every_change(node: PlanNode) -> PlanNode:
+    """Return a relation as ``readable`` does, whose changes are looked at one by one.
+
+    A GROUP BY without EMIT then gives one for each row, as Flink's does; other operators, and a GROUP BY of changes,
+    give the net changes of a micro-batch.
+    """
+    return changed_groupings(node, _each_row) if node.updating else node
+
+
+def _each_row(grouping: Aggregate) -> Aggregate:
+    made = _retracting(grouping)
+    if made is grouping or made.firing is None or grouping.emit or grouping.input.changelog:
+        return made
+    policy = replace(made.firing.policy, trigger=Repeat(AfterCount(1)))
+    return replace(made, firing=replace(made.firing, policy=policy))
 
 
 def _retracting(grouping: Aggregate) -> Aggregate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlext.analysis.changelog_functions import CHANGELOG_FUNCTIONS, bind_changelog_function
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.lateral_forms import Bound, is_lateral
@@ -137,12 +138,15 @@ class RelationBinder:
         return rename_columns(node, view.columns) if view.columns else node
 
     def _table_function(self, relation: TableFunction) -> nodes.PlanNode:
+        if relation.function in CHANGELOG_FUNCTIONS:
+            return bind_changelog_function(relation, self.queries)
         if relation.function not in WINDOW_FUNCTIONS:
+            known = [*WINDOW_FUNCTIONS, *CHANGELOG_FUNCTIONS, *self.env.functions.names("table")]
             raise SqlExtError(
                 "FUNC-004",
                 f"there is no table function `{relation.name}`",
                 span=relation.span,
-                hint=did_you_mean(relation.name, [*WINDOW_FUNCTIONS, *self.env.functions.names("table")]),
+                hint=did_you_mean(relation.name, known),
             )
         call = WindowCall.of(relation)
         argument = call.table()

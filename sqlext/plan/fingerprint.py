@@ -18,6 +18,7 @@ from sqlext.connectors.base import written_columns
 from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import GroupingSets
 from sqlext.plan import nodes
+from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.firing import Firing
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.stateful import Stateful
@@ -264,6 +265,11 @@ def _add_operator(parts: _Parts, node: nodes.Operator) -> None:
     parts.add("operator", f"{node.function}({shown})", (node.function, value_form(node.arguments, None)))
 
 
+def _add_changelog(parts: _Parts, node: ToChangelog | FromChangelog) -> None:
+    codes = ", ".join(f"{a} = {b}" for a, b in node.codes)
+    parts.add(f"{type(node).__name__} of", codes, (column_form(node.op, node.input.columns), node.codes))
+
+
 _ADDERS: dict[type[nodes.PlanNode], Callable[..., None]] = {
     nodes.Scan: _add_scan,
     nodes.AssignWindows: _add_window,
@@ -275,6 +281,8 @@ _ADDERS: dict[type[nodes.PlanNode], Callable[..., None]] = {
     nodes.Ordered: _add_ordered,
     nodes.ValuesRows: _add_values,
     nodes.Operator: _add_operator,
+    ToChangelog: _add_changelog,
+    FromChangelog: _add_changelog,
     nodes.SetQuery: lambda parts, node: parts.add("set operation", node.op),
     nodes.SparkTable: lambda parts, node: parts.add("Spark table", node.text),
     nodes.SystemRows: lambda parts, node: parts.add("system view", node.view),

@@ -7,10 +7,14 @@ from dataclasses import replace
 
 from sqlext.analysis.parts import own_parts
 from sqlext.dialect.expression_nodes import Call
+from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.firing import Firing
 from sqlext.plan.nodes import Aggregate, Output, PlanNode, Project, SetQuery
 from sqlext.plan.stateful import Stateful
 from sqlext.udfs.core.policy import Session
+
+#: Nodes whose rows are no panes of the groupings below them.
+_OPAQUE = (Stateful, ToChangelog, FromChangelog)
 
 
 def last_groupings(plan: PlanNode) -> Iterator[Aggregate]:
@@ -18,7 +22,7 @@ def last_groupings(plan: PlanNode) -> Iterator[Aggregate]:
     if isinstance(plan, Aggregate):
         yield plan
         return
-    if isinstance(plan, Stateful):
+    if isinstance(plan, _OPAQUE):
         return
     for node in plan.inputs:
         yield from last_groupings(node)
@@ -81,7 +85,7 @@ def changed_groupings(plan: PlanNode, rule: Callable[[Aggregate], Aggregate]) ->
     """Return a plan with ``last_groupings`` changed."""
     if isinstance(plan, Aggregate):
         return rule(plan)
-    if isinstance(plan, Stateful):
+    if isinstance(plan, _OPAQUE):
         return plan
     inputs = tuple(changed_groupings(i, rule) for i in plan.inputs)
     return plan.with_inputs(inputs) if inputs else plan

@@ -10,9 +10,11 @@ from sqlext.connectors.conversions import wall_to_instant
 from sqlext.dialect.expression_nodes import ColumnRef, Expr
 from sqlext.dialect.query_nodes import GroupingSets, OrderItem
 from sqlext.plan import nodes
+from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.unnested import Unnested
+from sqlext.rewrite.changelog_functions import from_changelog_sql, to_changelog_sql
 from sqlext.rewrite.columns import default_outputs, held, instant, kind_of, value
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
@@ -133,6 +135,14 @@ class Renderer:
     @sql.register
     def _(self, node: Stateful) -> str:
         return operator_sql(node, self)
+
+    @sql.register
+    def _(self, node: ToChangelog) -> str:
+        return to_changelog_sql(node, self)
+
+    @sql.register
+    def _(self, node: FromChangelog) -> str:
+        return from_changelog_sql(node, self)
 
     @sql.register
     def _(self, node: nodes.Project) -> str:

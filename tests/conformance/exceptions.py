@@ -21,7 +21,6 @@ _CHANGELOG = "changelogs between operators"
 _BEFORE_1970 = "rowtimes before 1970 (the watermark of Spark starts there)"
 
 LATER: dict[str, tuple[int, str]] = {
-    "group_agg/to_changelog": (5, _CHANGELOG),
     "tvf_agg/before_1970": (4, _BEFORE_1970),
 }
 

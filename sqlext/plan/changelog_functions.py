@@ -1,0 +1,43 @@
+"""TO_CHANGELOG and FROM_CHANGELOG: a changelog as rows that say what happened in a column, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlext.plan.nodes import KIND, Unary
+
+
+@dataclass(frozen=True, slots=True)
+class ToChangelog(Unary):
+    """Every change of the input as a row of its own, with the code of its kind in the column ``op``.
+
+    Attributes:
+        op: physical name of the column of codes.
+        codes: kind (``udfs.core.row_kinds``) and code; changes of other kinds are left out.
+    """
+
+    op: str
+    codes: tuple[tuple[int, str], ...]
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Nothing: its rows are only added."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class FromChangelog(Unary):
+    """The rows of the input as changes, of the kind that the code in ``op`` says.
+
+    Attributes:
+        op: physical name of the column of codes.
+        codes: code and kind; any other code fails the query (RUN-045).
+    """
+
+    op: str
+    codes: tuple[tuple[str, int], ...]
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The kind."""
+        return (KIND,)
