@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+from datetime import datetime
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -81,6 +84,21 @@ def test_rows_behind_the_watermark_are_dropped_and_counted() -> None:
     run.batch([Row("a", 10)], 8)
     assert run.batch([Row("a", 7), Row("a", 8, id=1), Row("z", 1)], 9) == [(1, 1)]
     assert run.late == 2
+
+
+def test_late_rows_as_flink_recorded_them() -> None:
+    """Case over_agg/late_rows, a row at a time: that is how the watermark moved there."""
+    folder = Path(__file__).parents[3] / "conformance" / "cases" / "flink" / "over_agg" / "late_rows"
+    run, latest, out = Run(OverCall("count", frame=Frame("RANGE", 60_000))), 0, []
+    for line in (folder / "in" / "late.csv").read_text("utf-8").splitlines():
+        number, key, _, text = line.split(",")
+        time = int(datetime.fromisoformat(f"{text}+00:00").timestamp() * 1000)
+        latest = max(latest, time)
+        out += run.batch([Row(key, time, id=int(number))], latest - 5_000)
+    out += run.batch([], Clock.END)
+    recorded = map(json.loads, (folder / "expected" / "snk.json").read_text("utf-8").splitlines())
+    assert sorted(out) == sorted((r["id"], r["c"]) for r in recorded)
+    assert run.late == 4
 
 
 def test_peers_of_a_range_see_each_other_and_rows_do_not() -> None:
