@@ -29,6 +29,7 @@ class Counts:
     rows_out: int = 0
     rows_late: int = 0
     rows_dropped: int = 0
+    busy_ms: int = 0
 
     def plus(self, other: Counts) -> Counts:
         """Return the sum."""
@@ -38,6 +39,7 @@ class Counts:
             self.rows_out + other.rows_out,
             self.rows_late + other.rows_late,
             self.rows_dropped + other.rows_dropped,
+            self.busy_ms + other.busy_ms,
         )
 
 
@@ -80,6 +82,7 @@ class Progress:
                 "state_rows": self._state_rows,
                 "rows_late": total.rows_late,
                 "rows_dropped": total.rows_dropped,
+                "busy_ms": total.busy_ms,
             }
 
     def _take(self, report: StreamingQueryProgress) -> None:
@@ -102,6 +105,7 @@ class Progress:
             _given_out(report, "n"),
             late,
             dropped + _counted(report, "late", "closed") - late,
+            report.durationMs.get("triggerExecution", 0),
         )
 
     def _is_own(self, description: str) -> bool:
@@ -113,7 +117,7 @@ def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     if len(parts) == 1:
         return dict(next(iter(parts.values())))
     watermarks = [p["watermark"] for p in parts.values() if p["watermark"] is not None]
-    names = ("batch", "rows_in", "rows_out", "state_rows", "rows_late", "rows_dropped")
+    names = ("batch", "rows_in", "rows_out", "state_rows", "rows_late", "rows_dropped", "busy_ms")
     sums = {name: sum(p[name] for p in parts.values()) for name in names}
     return {**sums, "watermark": min(watermarks) if watermarks else None}
 

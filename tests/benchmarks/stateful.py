@@ -93,7 +93,7 @@ def by_operator(spark: SparkSession, source: Path, out: Path, question: Question
     session.run(_TABLES.format(source=source, out=out / "rows"))
     result = session.sql(_QUERY.format(window=question.sql, emit=question.emit).strip())
     assert result.query is not None
-    return _in_batches(result.query._running.values())
+    return float(result.query.progress["busy_ms"]) / 1000
 
 
 def _in_batches(queries: Iterable[StreamingQuery]) -> float:

@@ -105,7 +105,7 @@ def by_sqlext(spark: SparkSession, source: Path, out: Path, format: str, window:
     result = session.sql(_QUERY.format(window=window.sql).strip())
     whole = time.perf_counter() - started
     assert result.query is not None
-    return Times(_in_batches(result.query._running.values()), whole)
+    return Times(float(result.query.progress["busy_ms"]) / 1000, whole)
 
 
 def compare(spark: SparkSession, root: Path, source: Path, format: str, window: Window, runs: int) -> None:
