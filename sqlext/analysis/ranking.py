@@ -13,7 +13,7 @@ from sqlext.analysis.over_calls import OverCall, Prepared, aliased
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.scope import Scope
 from sqlext.analysis.typing import infer
-from sqlext.dialect.expression_nodes import Between, Binary, ColumnRef, Expr, Literal, Paren, Star
+from sqlext.dialect.expression_nodes import AllOf, Between, Binary, ColumnRef, Expr, Literal, Paren, Star
 from sqlext.dialect.query_nodes import OrderItem, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -180,21 +180,24 @@ def _replaced(node: nodes.PlanNode, old: Rank, new: Rank) -> nodes.PlanNode:
 def _limit(where: Expr, scope: Scope, physical: str) -> Limit | None:
     """Return the range that the conjuncts of a WHERE give a column; None if they give no end."""
     first, last = 1, None
-    rest: Expr | None = None
+    rest: list[Expr] = []
     for part in _conjuncts(where):
         bounds = _bounds(part, scope, physical)
         if bounds is None:
-            rest = part if rest is None else Binary(where.span, "AND", rest, part)
+            rest.append(part)
             continue
         low, high = bounds
         first = max(first, low) if low is not None else first
         last = high if last is None or (high is not None and high < last) else last
-    return Limit(first, last, rest) if last is not None else None
+    left = AllOf(where.span, tuple(rest)) if rest else None
+    return Limit(first, last, left) if last is not None else None
 
 
 def _conjuncts(expr: Expr) -> list[Expr]:
     if isinstance(expr, Paren):
         return _conjuncts(expr.operand)
+    if isinstance(expr, AllOf):
+        return [c for o in expr.operands for c in _conjuncts(o)]
     if isinstance(expr, Binary) and expr.op.upper() == "AND":
         return [*_conjuncts(expr.left), *_conjuncts(expr.right)]
     return [expr]

@@ -14,7 +14,6 @@ from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.session_gaps import with_gap
 from sqlext.analysis.time_attributes import require_time
 from sqlext.analysis.time_travel import as_of
-from sqlext.analysis.used_names import used_names
 from sqlext.analysis.windows import (
     WINDOW_FUNCTIONS,
     WindowCall,
@@ -58,7 +57,7 @@ class RelationBinder:
         self.queries = queries
         self.where = select.where if select is not None else None
         self.hints = select.hints if select is not None else ()
-        self.used = used_names(select) if select is not None else None
+        self.select = select
         self.env: Environment = queries.env
         self.relations: list[ScopeRelation] = []
         self.anonymous = 0

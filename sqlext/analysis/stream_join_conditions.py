@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.coercion import least_restrictive
@@ -10,6 +10,7 @@ from sqlext.analysis.parts import own_parts
 from sqlext.analysis.scope import Scope
 from sqlext.analysis.typing import infer
 from sqlext.dialect.expression_nodes import (
+    AllOf,
     Between,
     Binary,
     ColumnRef,
@@ -71,53 +72,37 @@ class Conditions:
 
 
 def and_parts(expr: Expr | None) -> Iterator[Expr]:
-    """Yield what AND connects."""
+    """Yield what AND connects, without what is always true."""
     inner = expr
     while isinstance(inner, Paren):
         inner = inner.operand
-    if isinstance(inner, Binary) and inner.op.upper() == "AND":
+    if isinstance(inner, AllOf):
+        for operand in inner.operands:
+            yield from and_parts(operand)
+    elif isinstance(inner, Binary) and inner.op.upper() == "AND":
         yield from and_parts(inner.left)
         yield from and_parts(inner.right)
-    elif expr is not None:
-        yield expr
+    elif inner is not None and not (isinstance(inner, Literal) and inner.value == "TRUE"):
+        yield inner
 
 
-def conjuncts(expr: Expr | None) -> Iterator[Expr]:
-    """Yield what AND connects; BETWEEN is two comparisons, an equality of rows one for each field."""
-    for part in and_parts(expr):
-        yield from _simpler(part)
-
-
-def _simpler(part: Expr) -> Iterator[Expr]:
-    while isinstance(part, Paren):
-        part = part.operand
-    if isinstance(part, Between) and not part.negated and not part.symmetric:
-        yield Binary(part.span, ">=", part.operand, part.low)
-        yield Binary(part.span, "<=", part.operand, part.high)
-    elif isinstance(part, Binary) and part.op == "=" and _are_rows(part.left, part.right):
-        for left, right in zip(row_items(part.left), row_items(part.right), strict=True):
-            yield Binary(part.span, "=", left, right)
-    elif not isinstance(part, Literal) or part.value != "TRUE":
-        yield part
-
-
-def conditions_of(parts: Iterable[Expr], names: JoinNames) -> Conditions:
-    """Return conjuncts by what they are.
+def conditions_of(expr: Expr | None, names: JoinNames) -> Conditions:
+    """Return the conjuncts of a condition by what they are.
 
     Raises:
         SqlExtError: NAME-... for a name that means nothing.
     """
     found: dict[str, list[Expr]] = {LEFT: [], RIGHT: [], "rest": []}
     pairs: list[Pair] = []
-    for part in parts:
+    for part in and_parts(expr):
         sides = names.sides_of(part)
-        pair = pair_of(part, names) if len(sides) == 2 else None
-        if pair is not None:
-            pairs.append(pair)
-        elif len(sides) == 2:
-            found["rest"].append(part)
-        else:
+        if len(sides) < 2:
             found[RIGHT if sides == {RIGHT} else LEFT].append(part)
+            continue
+        asked = [pair_of(c, names) for c in comparisons_of(part)]
+        pairs += [p for p in asked if p is not None]
+        if None in asked:
+            found["rest"].append(part)
     keys = tuple(p for p in pairs if p.operator in ("=", NULL_SAFE))
     return Conditions(
         tuple(dict.fromkeys(keys)),
@@ -126,6 +111,17 @@ def conditions_of(parts: Iterable[Expr], names: JoinNames) -> Conditions:
         tuple(found[RIGHT]),
         tuple(found["rest"]),
     )
+
+
+def comparisons_of(part: Expr) -> list[Expr]:
+    """Return what a conjunct says, in parts: BETWEEN is two comparisons, an equality of rows one for each field."""
+    if isinstance(part, Between) and not part.negated and not part.symmetric:
+        return [Binary(part.span, ">=", part.operand, part.low), Binary(part.span, "<=", part.operand, part.high)]
+    if isinstance(part, Binary) and part.op == "=":
+        rows = row_items(part.left), row_items(part.right)
+        if len(rows[0]) == len(rows[1]):
+            return [Binary(part.span, "=", left, right) for left, right in zip(*rows, strict=True)]
+    return [part]
 
 
 def pair_of(expr: Expr, names: JoinNames) -> Pair | None:
@@ -161,11 +157,6 @@ def _common(left: LogicalType, right: LogicalType) -> LogicalType | None:
         return None
     common = least_restrictive((left, right))
     return replace(common, nullable=True) if common is not None else None
-
-
-def _are_rows(left: Expr, right: Expr) -> bool:
-    rows = [s for s in (left, right) if isinstance(s, RowValue)]
-    return len(rows) == 2 and len(rows[0].items) == len(rows[1].items)
 
 
 def row_items(expr: Expr) -> tuple[Expr, ...]:

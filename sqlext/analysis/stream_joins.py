@@ -16,13 +16,15 @@ from sqlext.analysis.stream_join_conditions import (
     RIGHT,
     Conditions,
     JoinNames,
+    and_parts,
     compared,
+    comparisons_of,
     conditions_of,
-    conjuncts,
     pair_of,
 )
 from sqlext.analysis.stream_join_ttl import ttl_of
 from sqlext.analysis.typing import infer
+from sqlext.analysis.used_names import names_of, used_names
 from sqlext.dialect.expression_nodes import ColumnRef, Expr
 from sqlext.dialect.query_nodes import Join
 from sqlext.errors import SqlExtError
@@ -98,7 +100,7 @@ def bind_stream_join(
     names = from_names(binder, *relations, join)
     if join.condition is not None:
         infer(join.condition, _scope(binder, [*relations[0], *relations[1]]))
-    conditions = conditions_of(conjuncts(join.condition), names)
+    conditions = conditions_of(join.condition, names)
     conditions = replace(conditions, keys=(*_using_keys(join, names), *conditions.keys))
     kind = _KINDS[join.kind]
     if kind is JoinKind.INNER:
@@ -108,7 +110,15 @@ def bind_stream_join(
         raise SqlExtError("JOIN-004", message, span=join.span, hint="write ON, and COALESCE of both columns")
     ttl = tuple(ttl_of(r, binder.hints, binder.env) for r in relations)
     parts = StreamJoinParts(
-        join.span, kind, sources, relations, names, conditions, f"__j{middle}", (ttl[0], ttl[1]), used=binder.used
+        join.span,
+        kind,
+        sources,
+        relations,
+        names,
+        conditions,
+        f"__j{middle}",
+        (ttl[0], ttl[1]),
+        used=used_by(binder, join, conditions),
     )
     node, given = planned(parts)
     binder.relations[first:] = given
@@ -127,6 +137,12 @@ def from_names(
 
     scopes = [_scope(binder, [*r, *_using_relations(r, join)]) for r in (left, right)]
     return JoinNames(scopes[0], scopes[1], side_of)
+
+
+def used_by(binder: RelationBinder, join: Join, conditions: Conditions) -> frozenset[str] | None:
+    """Return the names of the columns that a join must give, None for all."""
+    used = used_names(binder.select, join) if binder.select is not None else None
+    return used | names_of(conditions.rest) if used is not None else None
 
 
 def planned(parts: StreamJoinParts) -> tuple[nodes.PlanNode, list[ScopeRelation]]:
@@ -248,14 +264,13 @@ def with_where(conditions: Conditions, where: Expr | None, names: JoinNames) -> 
 
 
 def _asked(where: Expr | None, names: JoinNames) -> Iterator[Pair]:
-    for part in conjuncts(where):
+    for part in and_parts(where):
         try:
             sides = names.sides_of(part)
         except SqlExtError:  # a name of another relation of FROM
             continue
-        pair = pair_of(part, names) if len(sides) == 2 else None
-        if pair is not None:
-            yield pair
+        pairs = [pair_of(c, names) for c in comparisons_of(part)] if len(sides) == 2 else []
+        yield from (p for p in pairs if p is not None)
 
 
 def _using_keys(join: Join, names: JoinNames) -> list[Pair]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.calls import is_aggregate
@@ -18,14 +17,13 @@ from sqlext.analysis.stream_join_conditions import (
     and_parts,
     compared,
     conditions_of,
-    conjuncts,
     row_items,
 )
 from sqlext.analysis.stream_join_ttl import ttl_of
 from sqlext.analysis.stream_joins import StreamJoinParts, planned
 from sqlext.analysis.typing import infer
 from sqlext.analysis.used_names import used_names
-from sqlext.dialect.expression_nodes import Binary, Call, ColumnRef, Exists, Expr, InQuery, Paren, Star, Unary
+from sqlext.dialect.expression_nodes import AllOf, Call, ColumnRef, Exists, Expr, InQuery, Paren, Star, Unary
 from sqlext.dialect.query_nodes import Query, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -75,7 +73,7 @@ def with_semi_joins(
     """
     if not node.streaming:
         return select, node, scope
-    used = used_names(select)
+    used, below = used_names(select), node
     left: list[Expr] = []
     for i, part in enumerate(and_parts(select.where)):
         test = _test(part)
@@ -102,7 +100,9 @@ def with_semi_joins(
         )
         node, relations = planned(parts)
         scope = replace(scope, relations=tuple(relations))
-    where = reduce(lambda a, b: Binary(a.span, "AND", a, b), left) if left else None
+    if select.where is None or node is below:
+        return select, node, scope
+    where = AllOf(select.where.span, tuple(left)) if left else None
     return replace(select, where=where), node, scope
 
 
@@ -170,7 +170,7 @@ def _names(outer: Scope, inner: Scope) -> JoinNames:
 
 
 def _conditions(test: _Test, inside: _Inside, names: JoinNames) -> Conditions:
-    conditions = conditions_of(conjuncts(inside.where), names)
+    conditions = conditions_of(inside.where, names)
     if test.operand is None:
         return conditions
     operands = row_items(test.operand)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.scope import Found, Scope
 from sqlext.analysis.stream_join_bounds import Bounds
-from sqlext.analysis.stream_join_conditions import NULL_SAFE, Conditions, JoinNames, conditions_of, conjuncts
-from sqlext.analysis.stream_joins import StreamJoinParts, from_names, planned, with_where
+from sqlext.analysis.stream_join_conditions import NULL_SAFE, Conditions, JoinNames, conditions_of
+from sqlext.analysis.stream_joins import StreamJoinParts, from_names, planned, used_by, with_where
 from sqlext.analysis.typing import infer
 from sqlext.analysis.versions import Versions, versions_of
 from sqlext.catalog.model import Table
 from sqlext.dialect.expression_nodes import ColumnRef, Expr, Literal
+from sqlext.dialect.expressions import parse_expression_text
 from sqlext.dialect.query_nodes import Hint, Join, ParenRelation, Relation, TableRef
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -110,7 +111,7 @@ def bind_temporal_join(
     if join.condition is not None:
         both = (*relations[0], *relations[1])
         infer(join.condition, replace(binder.scope(), relations=tuple(both)))
-    conditions = conditions_of(conjuncts(join.condition), names)
+    conditions = conditions_of(join.condition, names)
     if kind is JoinKind.INNER:
         conditions = with_where(conditions, binder.where, names)
     alias = relations[1][0].alias
@@ -123,7 +124,7 @@ def bind_temporal_join(
         _by_key(conditions, versions, names, join),
         f"__j{places.stop}",
         bounds=Bounds(JoinBound.VERSION, JoinTime(time.column, time.relation.alias), JoinTime(versions.time, alias)),
-        used=binder.used,
+        used=used_by(binder, join, conditions),
     )
     node, given = planned(parts)
     binder.relations[places.start :] = given
@@ -146,14 +147,11 @@ def _by_key(conditions: Conditions, versions: Versions, names: JoinNames, join: 
     if unequal:
         message = "IS NOT DISTINCT FROM in a temporal join is for the primary key alone"
         raise SqlExtError("JOIN-001", message, span=unequal[0].left.span)
-    asked = [Pair(_true(e), "=", e) for e in conditions.right]
+    true = parse_expression_text("TRUE", names.left.mode, "the condition on the right side")
+    asked = [Pair(true, "=", e) for e in conditions.right]
     return replace(conditions, keys=tuple(keys), comparisons=(*conditions.comparisons, *others, *asked), right=())
 
 
 def _physical(expr: Expr, scope: Scope) -> str:
     found = scope.bare(expr) if isinstance(expr, ColumnRef) else None
     return found.column.physical if found is not None else ""
-
-
-def _true(expr: Expr) -> Literal:
-    return Literal(expr.span, "BOOLEAN", "TRUE")

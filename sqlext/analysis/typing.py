@@ -90,6 +90,12 @@ def _in_query(expr: e.InQuery, types: TypeInference) -> LogicalType | None:
     return BOOLEAN
 
 
+def _all_of(expr: e.AllOf, types: TypeInference) -> LogicalType | None:
+    for operand in expr.operands:
+        types.type_of(operand)
+    return BOOLEAN
+
+
 def _subscript(expr: e.Subscript, types: TypeInference) -> LogicalType | None:
     """Refuse a literal index that no array has, as Flink's planner does."""
     type_, index = types.type_of(expr.operand), expr.index
@@ -110,6 +116,7 @@ _RULES: dict[type[e.Node], Callable[[Any, TypeInference], LogicalType | None]] =
     e.NamedArgument: _named_argument,
     e.ScalarQuery: _query,
     e.Exists: _exists,
+    e.AllOf: _all_of,
     e.InQuery: _in_query,
     e.Call: calls.call_type,
     e.Literal: literals.literal_type,

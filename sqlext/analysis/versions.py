@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlext.dialect.expression_nodes import Literal
+from sqlext.dialect.expressions import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
@@ -108,7 +108,7 @@ def _last_rows(rank: Rank) -> _Found | None:
         return None
     (below,) = rank.sources
     handed_on = [nodes.Output(p, None, PlanColumn(p, None, p)) for p in below.physical_columns()]
-    number = nodes.Output(rank.number, Literal(rank.call.span, "NUMBER", "1"))
+    number = nodes.Output(rank.number, parse_expression_text("1", rank.scope.mode, "the number of the last row"))
     node = nodes.Project(rank.columns, below, rank.scope, (*handed_on, number))
     return _Found(node, tuple(k.column.physical for k in keys if k is not None), time.column.physical)
 

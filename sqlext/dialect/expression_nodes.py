@@ -298,6 +298,13 @@ class Paren(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class AllOf(Expr):
+    """Conditions that all must hold: what analysis leaves of a WHERE, whose span it keeps."""
+
+    operands: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RowValue(Expr):
     """``ROW(a, b)`` or ``(a, b)``."""
 

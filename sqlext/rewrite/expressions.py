@@ -151,12 +151,17 @@ def _unary(node: e.Unary, renderer: Renderer) -> str | None:
     return operators.unary(node, renderer)
 
 
+def _all_of(node: e.AllOf, renderer: Renderer) -> str:
+    return " AND ".join(renderer.text(o) if is_atomic(o) else f"({renderer.text(o)})" for o in node.operands)
+
+
 _Rule = Callable[[Any, Renderer], "str | None"]
 
 #: What is rendered in both modes: forms that Spark has not.
 _BOTH: dict[type[e.Node], _Rule] = {
     e.ColumnRef: _column,
     e.Lambda: _lambda,
+    e.AllOf: _all_of,
     e.Call: calls.call,
     e.Cast: forms.cast,
     e.Literal: forms.literal,
