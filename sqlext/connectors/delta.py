@@ -2,14 +2,27 @@
 
 Bounded, like Flink's filesystem: what is there when the query starts, to the end. ``'scan.mode' = 'streaming'``
 or ``source.monitor-interval`` makes it unbounded: later commits are read too.
+
+With ``'readChangeFeed' = 'true'`` (Spark's name) its change data feed is read: the rows that each commit has inserted,
+updated and deleted. Without a ``startingVersion`` the rows that are there come first, as inserts. The table needs
+``delta.enableChangeDataFeed``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlext.catalog.model import KEPT_BY, Table
-from sqlext.connectors.base import Connector, Role, physical_fields
+from sqlext.connectors.base import (
+    Connector,
+    Role,
+    declared_type,
+    metadata_columns,
+    metadata_key,
+    physical_fields,
+    read_columns,
+)
 from sqlext.connectors.conversions import (
     convert,
     output_type,
@@ -21,8 +34,10 @@ from sqlext.connectors.conversions import (
 from sqlext.connectors.formats import ReadField
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, duration, memory, positive, whole
 from sqlext.connectors.paths import absolute
-from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec
-from sqlext.rewrite.quoting import identifier
+from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec, kind_column
+from sqlext.rewrite.quoting import identifier, string
+from sqlext.types import BIGINT, TIMESTAMP_LTZ3, LogicalType
+from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 _STREAM_READER = {
     "maxFilesPerTrigger": positive,
@@ -32,6 +47,19 @@ _STREAM_READER = {
     "ignoreDeletes": boolean,
     "ignoreChanges": boolean,
     "skipChangeCommits": boolean,
+}
+_CHANGE_FEED = "readChangeFeed"
+#: The kinds of rows, by the names of Delta's change data feed.
+_KINDS = {
+    "insert": INSERT,
+    "update_preimage": UPDATE_BEFORE,
+    "update_postimage": UPDATE_AFTER,
+    "delete": DELETE,
+}
+#: Metadata columns of the feed, and its own columns that hold them.
+_FEED_METADATA = {
+    "commit-version": (BIGINT, "_commit_version"),
+    "commit-timestamp": (TIMESTAMP_LTZ3, "_commit_timestamp"),
 }
 _BATCH_READER = {"versionAsOf": whole, "timestampAsOf": any_text}
 
@@ -46,6 +74,7 @@ class Delta(Connector):
             "table-path": any_text,
             "table-name": any_text,
             "source.monitor-interval": duration,
+            _CHANGE_FEED: boolean,
             KEPT_BY: any_text,
             **_STREAM_READER,
             **_BATCH_READER,
@@ -68,8 +97,20 @@ class Delta(Connector):
         """Return whether it is read to the version of when the query starts."""
         return table.option("scan.mode") != "streaming" and table.option("source.monitor-interval") is None
 
+    def changelog(self, table: Table) -> bool:
+        """Return whether its change data feed is read."""
+        return (table.option(_CHANGE_FEED) or "false").strip().lower() == "true"
+
+    def metadata(self, table: Table) -> Mapping[str, LogicalType]:
+        """Return which commit a change is of; a table that is read without its feed has none."""
+        return {key: type_ for key, (type_, _) in _FEED_METADATA.items()} if self.changelog(table) else {}
+
     def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
         """Return how the table is read; its own schema is held against the declared one when it is opened."""
+        spec = self._rows_spec(table, zone)
+        return _feed_spec(spec, table) if self.changelog(table) else spec
+
+    def _rows_spec(self, table: Table, zone: str) -> ReadSpec:
         fields = physical_fields(table)
         return ReadSpec(
             format="delta",
@@ -88,6 +129,22 @@ class Delta(Connector):
         spec = super().write_spec(table)
         path = absolute(table.option("path") or table.option("table-path"))
         return replace(spec, format="delta", path=path, table=table.option("table-name"))
+
+
+def _feed_spec(spec: ReadSpec, table: Table) -> ReadSpec:
+    """Return how the feed is read: the table's columns, the metadata asked for, and the kind of each row."""
+    whens = " ".join(f"WHEN {string(name)} THEN {kind}" for name, kind in _KINDS.items())
+    own = {c.name: c for c in spec.columns}
+    for column in metadata_columns(table):
+        type_, held = _FEED_METADATA[metadata_key(column)]
+        declared = declared_type(column)
+        value = held if declared == type_ else f"CAST({held} AS {declared.spark()})"
+        own[column.name] = ReadColumn(column.name, value, declared.spark())
+    columns = (
+        *(own[c.name] for c in read_columns(table)),
+        kind_column(f"CAST(CASE _change_type {whens} END AS TINYINT)"),
+    )
+    return replace(spec, columns=columns, options=(*spec.options, (_CHANGE_FEED, "true")))
 
 
 def stored_schema(fields: tuple[ReadField, ...]) -> tuple[tuple[str, str], ...]:

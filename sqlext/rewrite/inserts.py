@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.bound_insert import APPEND, UPSERT, Assignment, BoundInsert
+from sqlext.analysis.bound_insert import APPEND, Assignment, BoundInsert
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.typing import infer
-from sqlext.plan.nodes import EXISTS, KIND, PlanNode
+from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.columns import value
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.context import ScopeContext
@@ -16,7 +16,6 @@ from sqlext.rewrite.late_rows import or_late, travels
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.rewrite.script import LateScript, SparkScript
 from sqlext.types import LogicalType
-from sqlext.udfs.core.row_kinds import INSERT, UPDATE_AFTER
 
 
 def insert_script(insert: BoundInsert, env: Environment, *, heartbeat: bool) -> SparkScript:
@@ -27,17 +26,7 @@ def insert_script(insert: BoundInsert, env: Environment, *, heartbeat: bool) -> 
     if required:
         conditions = or_late(required) if travels(insert.plan) else required
         script = replace(script, query=f"SELECT * FROM ({script.query}) WHERE {' AND '.join(conditions)}")
-    if insert.mode == UPSERT and script.changelog:
-        script = _by_key(script)
     return with_late_rows(script, insert.late, env)
-
-
-def _by_key(script: SparkScript) -> SparkScript:
-    """Return the script of a changelog as rows of a key that are there, or are gone."""
-    names = ", ".join(identifier(name) for _, name in script.outputs)
-    exists = f"{KIND} IN ({INSERT}, {UPDATE_AFTER}) AS {EXISTS}"
-    query = f"SELECT {names}, {exists} FROM ({script.query})"
-    return replace(script, query=query, updating=True, changelog=False)
 
 
 def with_late_rows(script: SparkScript, late: BoundInsert | None, env: Environment) -> SparkScript:

@@ -103,3 +103,18 @@ def test_a_schema_is_not_written() -> None:
 def test_messages_as_they_are_written(name: str, fields: list[str]) -> None:
     assert [text for _, text in written_message(CHANGELOG_FORMATS[name], "r", "d")] == fields
     assert [field for field, _ in written_message(DEBEZIUM, "r", "d")] == ["before", "after", "op"]
+
+
+def test_the_change_feed_of_delta() -> None:
+    options = {"connector": "delta", "path": "/d", "readChangeFeed": "true", "startingVersion": "3"}
+    definition = table({"k": STRING}, options, metadata={"at": (TIMESTAMP_LTZ3, "commit-timestamp")})
+    connector = connector_of(definition)
+    connector.validate(definition, "source")
+    assert (connector.changelog(definition), connector.takes_changes(definition)) == (True, False)
+    spec = connector.read_spec(definition)
+    assert (spec.options, spec.stream_options) == ((("readChangeFeed", "true"),), (("startingVersion", "3"),))
+    assert [c.expression for c in spec.columns[:2]] == ["k", "_commit_timestamp"]
+    assert "WHEN 'update_preimage' THEN 1" in spec.columns[2].expression
+    plain = table({"k": STRING}, {"connector": "delta", "path": "/d"}, metadata={"at": (BIGINT, "commit-version")})
+    with pytest.raises(OptionError, match="no metadata"):
+        connector_of(plain).validate(plain, "source")
