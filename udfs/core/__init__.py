@@ -31,9 +31,9 @@ The last two share ``elements`` and ``element_maker`` (rows as elements), ``key_
 (retractions); all three ``pane_table`` (the rows that come out). ``latest`` leaves the last pane of a micro-batch.
 
 MATCH_RECOGNIZE: ``match_pattern`` and ``match_expressions`` say what is looked for, ``match_specification`` all of it.
-``match_operator`` orders rows (``match_rows``), searches partitions (``match_search``, with ``match_program`` for the
-pattern, ``match_links`` for what was taken, ``match_conditions`` and ``match_numbers`` for DEFINE, ``match_reach``) and
-gives out matches (``match_output``).
+``match_operator`` orders rows (``match_rows``), searches partitions (``match_search``, ``match_run``; ``match_program``
+is the pattern, ``match_links`` what was taken, ``match_conditions`` and ``match_numbers`` are DEFINE, ``match_reach`` is
+PREV and NEXT) and gives out matches (``match_output``).
 
 OVER: ``over_specification``; ``over_operator`` keeps rows until they are due (``over_state``), ``over_step`` lets them
 out. ``over_timeline`` and ``over_bounds`` find frames in sorted rows, ``over_functions`` says what can be computed over

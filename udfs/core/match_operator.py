@@ -31,7 +31,8 @@ from sqlext.udfs.core.match_rows import (
     python_values,
     with_state_columns,
 )
-from sqlext.udfs.core.match_search import Match, Search
+from sqlext.udfs.core.match_run import Match
+from sqlext.udfs.core.match_search import Search
 from sqlext.udfs.core.match_specification import MatchSpecification
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 

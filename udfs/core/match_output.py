@@ -14,7 +14,7 @@ from sqlext.udfs.core.arrow_numpy import taken
 from sqlext.udfs.core.groups import Groups, Ints
 from sqlext.udfs.core.match_expressions import Cell, Classifier, Measure
 from sqlext.udfs.core.match_links import Link, Rows
-from sqlext.udfs.core.match_search import Match
+from sqlext.udfs.core.match_run import Match
 from sqlext.udfs.core.match_specification import MatchSpecification
 from sqlext.udfs.core.row_kinds import INSERT
 

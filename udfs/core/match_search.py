@@ -1,48 +1,23 @@
-"""The search for matches in the rows of one partition.
-
-At every row an attempt begins. An attempt follows all ways of the program at once, each a thread, in the order of
-preference. A match that is complete ends the threads that are less preferred (for Flink all of its attempt), and waits
-until nothing that is preferred to it can come any more: until its own attempt has no thread left, and no earlier one
-has a thread or a match. Then it counts, and takes away the attempts that AFTER MATCH SKIP passes over.
-"""
+"""The search for matches in the rows of one partition: at every row an attempt begins (``match_run``)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlext.errors import SqlExtError
 from sqlext.udfs.core.match_conditions import Conditions, Evaluate
 from sqlext.udfs.core.match_expressions import Cell
-from sqlext.udfs.core.match_links import Link, Rows
-from sqlext.udfs.core.match_program import Edge, Program, program_of
-from sqlext.udfs.core.match_specification import LAST, NEXT, PAST_LAST, MatchSpecification
-
-#: An attempt with more ways than this to match the same rows is given up: they would double with each row.
-MOST_THREADS = 1 << 14
+from sqlext.udfs.core.match_links import Rows
+from sqlext.udfs.core.match_program import Program, program_of
+from sqlext.udfs.core.match_run import Match, Run
+from sqlext.udfs.core.match_specification import MatchSpecification
 
 
-class Match(NamedTuple):
-    """A match that counts: its first row, and the link of its last one; None for a match of no row."""
+class Found(NamedTuple):
+    """Matches that count, and the first row that may be part of a later one."""
 
-    start: int
-    link: Link | None
-
-
-class _Thread(NamedTuple):
-    state: int
-    link: Link | None
-
-
-@dataclass(slots=True)
-class _Attempt:
-    """What may still begin at a row. ``found``: it is complete, with ``link`` (None: of no row)."""
-
-    start: int
-    threads: list[_Thread]
-    found: bool = False
-    link: Link | None = None
+    matches: list[Match]
+    kept_from: int
 
 
 class Search:
@@ -61,10 +36,19 @@ class Search:
             c.value if isinstance(c, Cell) and c == Cell(c.value, v) else None
             for v, c in enumerate(specification.conditions)
         ]
+        start = self.program.states[self.program.start]
+        first = [self.columns[e.variable] for e in start.edges if self.columns[e.variable] is not None]
+        plain = len(first) == len(start.edges) and not start.accepts
+        # The columns of which one must hold where a match begins; None: any row will do.
+        self.begins = [c for c in first if c is not None] if plain else None
         # Where no condition looks back, threads in one state have one future: the preferred one stands for all.
         self.forgets = all(
             c is None or column is not None for c, column in zip(specification.conditions, self.columns, strict=True)
         )
+
+    def may_begin(self, rows: Rows, row: int) -> bool:
+        """Whether an attempt at a row may get any further: asked before it is made, as most do not."""
+        return self.begins is None or any(rows.value(column, row) is True for column in self.begins)
 
     def run(self, rows: Rows, times: Sequence[int] | None, start: int, end: int, now: int | None) -> Found:
         """Return what is found in the rows of a partition.
@@ -76,7 +60,7 @@ class Search:
             end: behind the last row that may be taken.
             now: rows that come later are not before this time; None: nothing is known of them.
         """
-        run = _Run(self, rows, times)
+        run = Run(self, rows, times)
         for row in range(start, end):
             run.take(row)
         run.pass_time(now)
@@ -88,141 +72,9 @@ class Search:
         Flink has no end of its rows but the last watermark: with WITHIN it ends all that is open, without it nothing
         does, and a match that waits is not given out.
         """
-        run = _Run(self, rows, times)
+        run = Run(self, rows, times)
         for row in range(start, end):
             run.take(row)
         if self.specification.standard or self.specification.within is not None:
             run.end_threads(lambda attempt: True)
         return run.matches
-
-
-class Found(NamedTuple):
-    """Matches that count, and the first row that may be part of a later one."""
-
-    matches: list[Match]
-    kept_from: int
-
-
-@dataclass
-class _Run:
-    search: Search
-    rows: Rows
-    times: Sequence[int] | None
-    matches: list[Match] = field(default_factory=list)
-    attempts: list[_Attempt] = field(default_factory=list)
-
-    def take(self, row: int) -> None:
-        """Try a row in all attempts, and in one that begins with it."""
-        if self.times is not None:
-            self.pass_time(self.times[row])
-        for attempt in self.attempts:
-            attempt.threads = self._advanced(attempt, attempt.threads, row)
-        program = self.search.program
-        fresh = _Attempt(row, [])
-        fresh.found = self.search.specification.standard and program.states[program.start].accepts
-        fresh.threads = self._advanced(fresh, [_Thread(program.start, None)], row)
-        self.attempts = [a for a in (*self.attempts, fresh) if a.threads or a.found]
-        self._settle()
-
-    def pass_time(self, now: int | None) -> None:
-        """End the threads whose match would be longer than WITHIN; what waited for them counts."""
-        within, times = self.search.specification.within, self.times
-        if now is None or within is None or times is None or not self.attempts:
-            return
-        self.end_threads(lambda attempt: now - times[attempt.start] >= within)
-
-    def end_threads(self, ends: Callable[[_Attempt], bool]) -> None:
-        """End the threads of some attempts."""
-        for attempt in self.attempts:
-            if ends(attempt):
-                attempt.threads = []
-        self._settle()
-
-    def _advanced(self, attempt: _Attempt, threads: Iterable[_Thread], row: int) -> list[_Thread]:
-        """Return the threads after a row; those that are less preferred than a match which is complete are gone."""
-        states, standard = self.search.program.states, self.search.specification.standard
-        advanced: list[_Thread] = []
-        seen: set[int] = set()
-        for thread in threads:
-            for edge in states[thread.state].edges:
-                link = self._taken(edge, thread.link, row)
-                if link is None or (self.search.forgets and edge.target in seen):
-                    continue
-                seen.add(edge.target)
-                state = states[edge.target]
-                if state.edges and (standard or not state.accepts):
-                    advanced.append(_Thread(edge.target, link))
-                if state.accepts:
-                    attempt.found, attempt.link = True, link
-                    return advanced if standard else []
-        if len(advanced) > MOST_THREADS:
-            raise _too_many(advanced)
-        return advanced
-
-    def _taken(self, edge: Edge, before: Link | None, row: int) -> Link | None:
-        """Return the link of a row as the variable of an edge, None if the row cannot be taken."""
-        if any(self._holds(variable, before, row) is not None for variable in edge.unless):
-            return None
-        return self._holds(edge.variable, before, row)
-
-    def _holds(self, variable: int, before: Link | None, row: int) -> Link | None:
-        search, condition = self.search, self.search.conditions[variable]
-        column = search.columns[variable]
-        if column is not None and self.rows.value(column, row) is not True:
-            return None
-        link = Link.taken(row, variable, before, search.groups, search.specification.group_count)
-        if condition is None or column is not None or condition(link, self.rows) is True:
-            return link
-        return None
-
-    def _settle(self) -> None:
-        """Let the matches count that nothing preferred can come before."""
-        while self.attempts and not self.attempts[0].threads:
-            first = self.attempts[0]
-            if not first.found:
-                del self.attempts[0]
-                continue
-            self.matches.append(Match(first.start, first.link))
-            passed = self._passed(first)
-            self.attempts = [a for a in self.attempts if a.start >= passed]
-
-    def _passed(self, match: _Attempt) -> int:
-        """Return the first row at which the next match may begin.
-
-        Raises:
-            SqlExtError: RUN-042 where that would be the same match again.
-        """
-        skip = self.search.specification.skip
-        if skip.to == NEXT or (skip.to == PAST_LAST and match.link is None):
-            return match.start + 1
-        if skip.to == PAST_LAST:
-            assert match.link is not None
-            return match.link.row + 1
-        ends = () if match.link is None else (match.link.last if skip.to == LAST else match.link.first)
-        target = ends[skip.group] if ends else None
-        name = self._name(skip.group)
-        if target is None:
-            raise SqlExtError(
-                "RUN-042",
-                f"AFTER MATCH SKIP TO {skip.to} {name}: a match has no row of {name}",
-                hint="skip to a variable that every match has",
-            )
-        if target.row == match.start:
-            raise SqlExtError(
-                "RUN-042",
-                f"AFTER MATCH SKIP TO {skip.to} {name} would find the same match again: it begins there",
-                hint="skip to a variable that no match begins with, or TO NEXT ROW",
-            )
-        return target.row
-
-    def _name(self, group: int) -> str:
-        variables = self.search.specification.variables
-        return variables[group] if group < len(variables) else "the subset"
-
-
-def _too_many(threads: Sequence[_Thread]) -> SqlExtError:
-    return SqlExtError(
-        "RUN-043",
-        f"MATCH_RECOGNIZE: the rows of one match can be taken in more than {len(threads):,} ways",
-        hint="let the conditions of neighbouring variables exclude each other",
-    )
