@@ -13,6 +13,7 @@ from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.stateful import Stateful
 from sqlext.source import Span
+from sqlext.udfs.core.match_pattern import most_rows
 from sqlext.udfs.core.match_specification import MatchSpecification, specification_to_json
 
 
@@ -91,8 +92,15 @@ class Match(Stateful):
     @property
     def bound(self) -> str:
         """Rows stay as long as they may be part of a match."""
-        within = self.search.within
-        return f"rows of {within} ms" if within is not None else "rows of unfinished matches"
+        within, rows = self.search.within, most_rows(self.search.pattern)
+        if within is not None:
+            return f"rows of {within} ms"
+        return f"{rows} row{'s' if rows != 1 else ''} of each key" if rows is not None else ""
+
+    @property
+    def clause(self) -> Span | None:
+        """The whole of it."""
+        return self.span
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield what its state depends on."""

@@ -37,3 +37,17 @@ class Repeat:
 
 
 Pattern = Variable | Concatenation | Choice | Repeat
+
+
+def most_rows(pattern: Pattern) -> int | None:
+    """Return how many rows a match can have, None if any number."""
+    if isinstance(pattern, Variable):
+        return 1
+    if isinstance(pattern, Repeat):
+        inner = most_rows(pattern.of)
+        return None if inner is None or pattern.most is None else inner * pattern.most
+    counts = [most_rows(item) for item in pattern.items]
+    known = [c for c in counts if c is not None]
+    if len(known) < len(counts):
+        return None
+    return max(known, default=0) if isinstance(pattern, Choice) else sum(known)

@@ -160,9 +160,23 @@ def test_clauses(flink: Analysis) -> None:
     assert match.search.measures == (e.Cell(0, 4),)
 
 
-def test_explain(flink: Analysis) -> None:
-    text = as_text(flink.plan(_query(rest="WITHIN INTERVAL '5' SECOND")))
-    assert "Match(MATCH_RECOGNIZE by user_name in the order of ts; state: rows of 5000 ms)" in text
+@pytest.mark.parametrize(
+    ("clauses", "bound"),
+    [
+        ({"rest": "WITHIN INTERVAL '5' SECOND"}, "rows of 5000 ms"),
+        ({"pattern": "A B{2,5}? A"}, "7 rows of each key"),
+        ({"pattern": "A B+ A"}, "kept for ever"),
+    ],
+)
+def test_explain(flink: Analysis, clauses: dict[str, str], bound: str) -> None:
+    text = as_text(flink.plan(_query(**clauses)))
+    assert f"Match(MATCH_RECOGNIZE by user_name in the order of ts; state: {bound})" in text
+
+
+def test_a_state_that_nothing_bounds_is_refused_where_asked_for(flink: Analysis) -> None:
+    flink.run("SET 'sqlext.unbounded-state' = 'error'")
+    flink.plan(_query())
+    flink.refuse(_query(pattern="A B+ A"), "STATE-001", "clicks MATCH")
 
 
 def test_all_rows_have_the_columns_of_the_row(standard: Analysis) -> None:
