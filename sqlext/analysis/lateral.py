@@ -80,7 +80,9 @@ def _unnested(
     # A table function sees the left side by the word LATERAL alone.
     sees = scope if isinstance(right, Unnest) or right.lateral else replace(scope, relations=())
     source = source_of(right, sees, binder.env)
-    named = binder.aliased(nodes.OneRow(made_columns(source, binder.env, outer=outer)), right.alias, (), right.span)
+    named = binder.aliased(
+        nodes.OneRow(made_columns(source, right, binder.env, outer=outer)), right.alias, (), right.span
+    )
     made = tuple(replace(c, physical=p) for c, p in zip(named.columns, _physical(named.columns), strict=True))
     binder.relations[-1] = replace(binder.relations[-1], columns=made)
     columns = (*(c for r in scope.relations for c in r.columns), *made)

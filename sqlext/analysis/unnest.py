@@ -1,12 +1,11 @@
 """What UNNEST and table functions make of a row: their arguments checked, their columns named.
 
 Flink: docs sql/queries/joins, "Array, Multiset and Map Expansion". The rows of an array of rows have a column a field,
-those of a map its key and its value; WITH ORDINALITY adds an INT that counts from 1.
+those of a map its key and its value; WITH ORDINALITY adds an INT that counts from 1. Measured with Flink 2.3: the one
+column of any other array is called as the alias is; a row that is NULL gives no row.
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.scope import Scope
@@ -16,7 +15,7 @@ from sqlext.dialect.query_nodes import TableFunction, Unnest
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.unnested import Elements, TableCall
-from sqlext.types import INT, Field, LogicalType
+from sqlext.types import INT, Field
 
 
 def source_of(relation: Unnest | TableFunction, scope: Scope, env: Environment) -> Elements | TableCall:
@@ -56,24 +55,29 @@ def _call(relation: TableFunction, scope: Scope, env: Environment) -> TableCall:
     return TableCall(found.name, found.implementation, arguments)
 
 
-def made_columns(source: Elements | TableCall, env: Environment, *, outer: bool) -> tuple[PlanColumn, ...]:
-    """Return the columns of the rows that are made; with ``outer`` each may be NULL."""
-    return tuple(PlanColumn(f.name, f.type.as_nullable() if outer else f.type, f.name) for f in _fields(source, env))
+def made_columns(
+    source: Elements | TableCall, relation: Unnest | TableFunction, env: Environment, *, outer: bool
+) -> tuple[PlanColumn, ...]:
+    """Return the columns of the rows that are made; with ``outer`` each may be NULL.
+
+    Raises:
+        SqlExtError: NAME-007 if the relation names more or fewer columns.
+    """
+    alias = relation.alias
+    fields = _fields(source, alias.name if alias is not None else "EXPR$0", env)
+    if alias is not None and alias.columns and len(alias.columns) != len(fields):
+        message = f"{len(alias.columns)} column names for the columns {', '.join(f.name for f in fields)}"
+        raise SqlExtError("NAME-007", message, span=relation.span)
+    return tuple(PlanColumn(f.name, f.type.as_nullable() if outer else f.type, f.name) for f in fields)
 
 
-def _fields(source: Elements | TableCall, env: Environment) -> tuple[Field, ...]:
+def _fields(source: Elements | TableCall, name: str, env: Environment) -> tuple[Field, ...]:
     if isinstance(source, TableCall):
         returns = env.functions.require("table", source.function, "FUNC-004").returns
         return returns.fields if returns is not None else ()
     element = source.type.children[0]
     if source.type.root == "MAP":
         fields: tuple[Field, ...] = (Field("KEY", element), Field("VALUE", source.type.children[1]))
-    elif element.root == "ROW":
-        fields = tuple(replace(f, type=_below(f.type, element)) for f in element.fields)
     else:
-        fields = (Field("EXPR$0", element),)
+        fields = element.fields if element.root == "ROW" else (Field(name, element),)
     return (*fields, Field("ORDINALITY", INT.not_null())) if source.ordinality else fields
-
-
-def _below(field: LogicalType, row: LogicalType) -> LogicalType:
-    return field.as_nullable() if row.nullable else field

@@ -13,6 +13,7 @@ from sqlext.plan.unnested import Elements, TableCall, Unnested
 from sqlext.rewrite.columns import held
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import TableFunction
+from sqlext.types import LogicalType
 
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
@@ -50,10 +51,23 @@ def _elements(source: Elements, text: str, outer: str) -> str:
     root, element = source.type.root, source.type.children[0]
     if root == "MULTISET":
         text = f"flatten(transform(map_entries({text}), e -> array_repeat(e.key, e.value)))"
+    if root != "MAP" and element.root == "ROW":
+        return (
+            _numbered_rows(element, text, outer) if source.ordinality else f"inline{outer}({_present(text, element)})"
+        )
     if not source.ordinality:
-        generator = "inline" if root != "MAP" and element.root == "ROW" else "explode"
-        return f"{generator}{outer}({text})"
-    names = (_PLACE, _KEY, _VALUE) if root == "MAP" else (_PLACE, _VALUE)
-    fields = [f"{_VALUE}.{identifier(f.name)}" for f in element.fields] if root != "MAP" else []
-    values = fields or names[1:]
-    return f"(SELECT {', '.join(values)}, {_PLACE} + 1 FROM posexplode{outer}({text}) AS __e({', '.join(names)}))"
+        return f"explode{outer}({text})"
+    names = ", ".join((_KEY, _VALUE) if root == "MAP" else (_VALUE,))
+    return f"(SELECT {names}, {_PLACE} + 1 FROM posexplode{outer}({text}) AS __e({_PLACE}, {names}))"
+
+
+def _present(text: str, element: LogicalType, path: str = "") -> str:
+    """Return an array of rows without those that are NULL: of these Spark's ``inline`` would make rows of NULLs."""
+    return f"filter({text}, e -> e{path} IS NOT NULL)" if element.nullable else text
+
+
+def _numbered_rows(element: LogicalType, text: str, outer: str) -> str:
+    numbered = f"transform({text}, (e, i) -> named_struct('e', e, 'i', i + 1))"
+    fields = ", ".join(f"{_VALUE}.{identifier(f.name)}" for f in element.fields)
+    rows = f"inline{outer}({_present(numbered, element, '.e')})"
+    return f"(SELECT {fields}, {_PLACE} FROM {rows} AS __e({_VALUE}, {_PLACE}))"

@@ -44,6 +44,7 @@ def baskets(flink: Analysis) -> Analysis:
     ("relation", "columns"),
     [
         ("UNNEST(names)", {"EXPR$0": "STRING"}),
+        ("UNNEST(names) WITH ORDINALITY AS t", {"t": "STRING", "ORDINALITY": "INT"}),
         ("UNNEST(names) AS t (x)", {"x": "STRING"}),
         ("UNNEST(items)", {"sku": "STRING", "n": "INT"}),
         ("UNNEST(b.items) WITH ORDINALITY AS t (s, n, i)", {"s": "STRING", "n": "INT", "i": "INT"}),
@@ -70,8 +71,8 @@ def test_nullability(baskets: Analysis) -> None:
     query = "SELECT n, x, o FROM baskets {0} JOIN UNNEST(names) WITH ORDINALITY AS t (x, o) ON TRUE, UNNEST(items)"
     inner = [c.type.nullable for c in baskets.plan(query.format("INNER")).columns if c.type]
     left = [c.type.nullable for c in baskets.plan(query.format("LEFT")).columns if c.type]
-    assert inner == [True, False, False]
-    assert left == [True, True, True]
+    assert inner == [False, False, False]
+    assert left == [False, True, True]
 
 
 def test_names_of_the_inner_query_come_first(baskets: Analysis) -> None:
@@ -112,6 +113,7 @@ def test_changes_go_through(flink: Analysis) -> None:
         ("baskets, UNNEST(id) AS t (x)", "UNNEST-001", "id)"),
         ("baskets, UNNEST(names, names) AS t (x, y)", "UNNEST-003", "UNNEST"),
         ("baskets, UNNEST(names) AS t (x, y)", "NAME-007", "UNNEST"),
+        ("baskets, UNNEST(items) AS t (x)", "NAME-007", "UNNEST"),
         ("baskets AS t, UNNEST(names) AS t (x)", "NAME-006", "UNNEST"),
         ("UNNEST(names) AS t (x), baskets", "NAME-003", "names"),
         ("baskets RIGHT JOIN UNNEST(names) AS t (x) ON TRUE", "LATERAL-001", "baskets"),
