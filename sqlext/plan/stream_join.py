@@ -205,6 +205,14 @@ class StreamJoin(Stateful):
         return (left, pair.operator, right, pair.type.flink() if pair.type else None, pair.null_aware)
 
 
+def may_lack_times(node: PlanNode) -> bool:
+    """Whether rows may have NULL for a rowtime: those that an interval join gives for rows without a match."""
+    if isinstance(node, StreamJoin) and node.bounded is JoinBound.INTERVAL:
+        outer = node.join in (JoinKind.LEFT, JoinKind.RIGHT, JoinKind.FULL)
+        return outer or any(may_lack_times(i) for i in node.inputs)
+    return any(may_lack_times(i) for i in node.inputs)
+
+
 def _columns_form(side: JoinSide) -> object:
     return [(*_place(side, c.column, c.relation), c.as_value) for c in side.carried]
 

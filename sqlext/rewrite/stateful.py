@@ -18,6 +18,7 @@ from sqlext.dialect.expression_nodes import Call, Expr, Node
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import Firing
+from sqlext.plan.stream_join import may_lack_times
 from sqlext.rewrite.accumulators import Accumulators
 from sqlext.rewrite.columns import instant
 from sqlext.rewrite.context import ScopeContext
@@ -115,13 +116,20 @@ class StatefulSql:
         """Return the view of the operator's rows with the window as a struct and times as times."""
         rows = OperatorInput()
         step = self._step(rows)
-        where = f" WHERE {self.renderer.expr(self.node.where, self.node.scope)}" if self.node.where is not None else ""
-        operated = step.add(self.renderer, rows.query(f"{self._below()}{where}"))
+        operated = step.add(self.renderer, rows.query(f"{self._below()}{self._where()}"))
         shown = self.renderer.add_step(lambda name: SqlView(name, self._shown(operated, step.keys)))
         if self.node.window is None:
             return shown
         window = self.node.window
         return self.renderer.add_step(lambda name: TagView(name, shown, window, window=not self._is_custom()))
+
+    def _where(self) -> str:
+        """Return what is asked of the rows; those that an outer join gave without a time are in no window."""
+        where = self.node.where
+        conditions = [self.renderer.expr(where, self.node.scope)] if where is not None else []
+        if self.node.window is not None and may_lack_times(self.node.input):
+            conditions = [*(f"({c})" for c in conditions), *(f"{text} IS NOT NULL" for _, text in self._times()[:1])]
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
     def _shown(self, operated: str, keys: tuple[str, ...]) -> str:
         names = [*keys, "__start", "__end", *self.accumulators.result_names(), *PANE_COLUMNS[:5], "__row_kind"]

@@ -1,6 +1,5 @@
-"""Spark, several stateful operators in one stream: counts per ten minutes, then their average per hour.
-
-The page's second example joins two streams: it waits for the join operators.
+"""Spark, several stateful operators in one stream: counts per ten minutes, then their average per hour; a join of two
+streams, then counts of its rows per hour.
 """
 
 from __future__ import annotations
@@ -107,3 +106,52 @@ def test_the_hour_closes_with_the_first_event_a_minute_after_its_end(
     write(folder, "later.json", [(1, ELEVEN + timedelta(hours=1, minutes=1, seconds=1))])
     session.run(keep_open + SCRIPT + AVERAGES, variables)
     assert rows(session) == EXPECTED
+
+
+JOIN = """
+CREATE TABLE impressions (
+  impressionAdId INT, impressionTime TIMESTAMP(3),
+  WATERMARK FOR impressionTime AS impressionTime - INTERVAL '2' HOURS
+) WITH ('connector' = 'filesystem', 'path' = '${IN}/impressions', 'format' = 'json');
+
+CREATE TABLE clicks (
+  clickAdId INT, clickTime TIMESTAMP(3), WATERMARK FOR clickTime AS clickTime - INTERVAL '3' HOURS
+) WITH ('connector' = 'filesystem', 'path' = '${IN}/clicks', 'format' = 'json');
+
+CREATE VIEW joined AS
+SELECT impressionAdId, impressionTime, clickAdId, clickTime
+FROM impressions LEFT JOIN clicks
+ON clickAdId = impressionAdId AND clickTime >= impressionTime AND clickTime <= impressionTime + INTERVAL '1' HOUR;
+
+CREATE TABLE perHour (window_start TIMESTAMP(3), adId INT, `count` BIGINT)
+WITH ('connector' = 'delta', 'path' = '${OUT}');
+
+SET 'pipeline.name' = 'perHour';
+INSERT INTO perHour
+SELECT window_start, clickAdId, COUNT(*)
+FROM TABLE(TUMBLE(TABLE joined, DESCRIPTOR(clickTime), INTERVAL '1' HOUR))
+GROUP BY window_start, window_end, clickAdId;
+"""
+
+
+def _write_times(folder: Path, ad: str, time: str, rows: list[tuple[int, str]]) -> None:
+    folder.mkdir(parents=True)
+    lines = [json.dumps({ad: i, time: f"2023-06-02 {at}:00"}) for i, at in rows]
+    (folder / "rows.json").write_text("\n".join(lines) + "\n")
+
+
+def test_clicks_per_advertisement_and_hour(session: Session, tmp_path: Path) -> None:
+    """Impressions without a click come out of the join too; they are in no window of the clicks' time."""
+    shown = [(1, "11:00"), (1, "11:50"), (2, "11:10"), (3, "11:20"), (2, "12:30")]
+    clicked = [(1, "11:05"), (1, "12:00"), (1, "12:40"), (2, "12:11"), (2, "12:35"), (2, "13:30"), (4, "11:30")]
+    _write_times(tmp_path / "in" / "impressions", "impressionAdId", "impressionTime", shown)
+    _write_times(tmp_path / "in" / "clicks", "clickAdId", "clickTime", clicked)
+    result = session.run(JOIN, {"IN": str(tmp_path / "in"), "OUT": str(tmp_path / "out")})[-1]
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    found = session.sql("SELECT * FROM perHour").rows
+    # 11:00 is clicked at 11:05 and 12:00 (an hour later, no more), 11:50 at 12:00 and 12:40; 12:30 at 12:35 and 13:30.
+    noon, one = ELEVEN + timedelta(hours=1), ELEVEN + timedelta(hours=2)
+    assert sorted(found) == [(ELEVEN, 1, 1), (noon, 1, 3), (noon, 2, 1), (one, 2, 1)]
+    assert result.query is not None
+    history = DeltaTable(str(tmp_path / "out")).history()
+    assert "MERGE" not in {entry["operation"] for entry in history}  # append
