@@ -22,6 +22,7 @@ from sqlext.analysis.over_calls import (
     has_over,
     over_calls,
     prepared,
+    with_aliases_in_qualify,
     with_results_read,
     without_window_names,
 )
@@ -95,6 +96,8 @@ class SelectBinder:
 
     def bound(self, select: Select, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
         """Return the plan of a SELECT over a FROM."""
+        select = with_aliases_in_qualify(select, scope)
+        select, node = with_limits(select, node, scope)
         if has_over(select) and (node.streaming or select.qualify is not None):
             if is_grouped(select, self.mode):
                 return self._over_grouped(select, node, scope)
