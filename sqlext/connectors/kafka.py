@@ -182,14 +182,14 @@ class Kafka(Connector):
         changes = _changes(table, zone) if self.changelog(table) else None
         if changes is not None:
             derived += changes.derived
-            expressions |= changes.columns
             metadata |= {f"value.{k}": v for k, v in changes.metadata.items()}
         parts = (
             ("key", key_format(table), key_fields(table)),
             ("value", value_format(table), value_fields(table)),
         )
         for raw, form, fields in parts:
-            if form in CHANGELOG_FORMATS:
+            if changes is not None and raw == "value":
+                expressions |= changes.columns
                 continue
             if form == "raw" or not fields:
                 expressions.update({f.name: f"CAST({raw} AS {f.type.spark()})" for f in fields})

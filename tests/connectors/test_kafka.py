@@ -134,3 +134,21 @@ def test_spark_cannot_write_exactly_once_to_kafka(broker: str) -> None:
     definition = table(COLUMNS, options(broker, "x") | {"sink.delivery-guarantee": "exactly-once"})
     with pytest.raises(SqlExtError, match="at least once"):
         connector_of(definition).validate(definition, "sink")
+
+
+def test_changes_by_key_and_their_metadata(connected: SparkSession, broker: str) -> None:
+    key = {"key.format": "json", "key.fields": "k"}
+    changes = options(broker, "changes", form="debezium-json", **key)
+    definition = table({"k": STRING, "v": INT}, changes, metadata={"at": (TIMESTAMP_LTZ3, "value.ingestion-timestamp")})
+    sink = open_sink(
+        connected,
+        connector_of(definition).write_spec(table({"k": STRING, "v": INT}, changes)),
+        SinkContext("q", "1", kind="__row_kind"),
+    )
+    rows = connected.createDataFrame([("a", 1, 2), ("a", 2, 3)], "k STRING, v INT, __row_kind TINYINT").coalesce(1)
+    sink.write(rows, 0)
+    send(connected, broker, "changes", '{"before":null,"after":{"k":"b"},"op":"r","ts_ms":1500}', None)
+    connector_of(definition).validate(definition, "source")
+    frame = open_batch(connected, connector_of(definition).read_spec(definition))
+    found = [(r.k, r.v, r["__row_kind"], r["at"].timestamp() if r["at"] else None) for r in frame.collect()]
+    assert found == [("a", 1, 0, None), ("a", 2, 3, None), ("b", None, 0, 1.5)]
