@@ -291,20 +291,21 @@ def _check_no_panes(select: Select, items: list[Item]) -> None:
 
 
 def _assign_legacy(node: nodes.PlanNode, scope: Scope, window: LegacyWindow) -> tuple[nodes.PlanNode, Scope]:
-    if not isinstance(node, nodes.Aliased) or len(scope.relations) > 1:
+    if not isinstance(node, nodes.Aliased):
         raise needs_operator("LATER-405", "a group window over a join", None, hint="put the join into a sub-query")
     if node.updating:
         raise needs_operator("LATER-505", "a window over an updating result", None)
     below = node.input if window.spec.gap is None else with_gap(node, window.call.args[1], scope)
     assigned = assign_windows(below, window.time, window.spec, NAMES)
-    relation = scope.relations[0]
     start, end, window_time = assigned.columns[-3:]
     # TUMBLE_ROWTIME is nullable in Flink, the window_time of a table function is not (DESCRIBE shows it).
     nullable = replace(window_time, type=window_time.type.as_nullable() if window_time.type else None)
-    columns = (*relation.columns, start, end, nullable)
+    added = (start, end, nullable)
+    columns = (*node.columns, *added)
+    first, *others = scope.relations  # several where the relation is a join of streams
     return (
         nodes.Aliased(columns, replace(assigned, columns=columns), node.alias),
-        replace(scope, relations=(replace(relation, columns=columns),)),
+        replace(scope, relations=(replace(first, columns=(*first.columns, *added)), *others)),
     )
 
 

@@ -143,7 +143,7 @@ def _correlated(queries: QueryBinder, query: Query) -> _Inside:
     items: list[Expr] = []
     for item in select.items:
         if isinstance(item.expr, Star):
-            items += [ColumnRef(item.span, (r.qualifier[-1], c.name)) for r in scope.relations for c in r.columns]
+            items += [ColumnRef(item.span, (*r.qualifier[-1:], c.name)) for r in scope.relations for c in r.columns]
         else:
             items.append(item.expr)
     return _Inside(node, scope, tuple(items), select.where)

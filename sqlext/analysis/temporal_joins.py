@@ -99,12 +99,15 @@ def bind_temporal_join(
         places: of the left side's relations.
 
     Raises:
-        SqlExtError: JOIN-009 for another kind of join, JOIN-010 and JOIN-011 for a right side without versions,
+        SqlExtError: JOIN-009 for another kind of join, JOIN-010 and JOIN-011 for sides that are no stream of versions,
             JOIN-012 if its primary key is not equated.
     """
     kind = _KINDS.get(join.kind)
     if kind is None:
         raise SqlExtError("JOIN-009", f"a temporal join is INNER or LEFT, not {join.kind}", span=join.span)
+    if not sources[0].streaming:
+        message = "a temporal join by event time needs a stream on its left side"
+        raise SqlExtError("JOIN-011", message, span=join.left.span)
     relations = binder.relations[places.start : places.stop], binder.relations[places.stop :]
     versions = versions_of(sources[1], join.right.span)
     names = from_names(binder, *relations, join)

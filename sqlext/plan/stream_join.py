@@ -159,7 +159,7 @@ class StreamJoin(Stateful):
     @property
     def what(self) -> str:
         """The kind of join and its keys: ``LEFT interval join by a.k = b.k``."""
-        by = " AND ".join(f"{_text(k.left)} = {_text(k.right)}" for k in self.equal)
+        by = " AND ".join(_key_text(k) for k in self.equal)
         return f"{self.join.value} {self.bounded.value}{f' by {by}' if by else ''}"
 
     @property
@@ -226,7 +226,13 @@ def _place(side: JoinSide, column: PlanColumn, alias: str) -> tuple[int, int | s
     return place, column_form(column, side.scope.relations[place].columns)
 
 
+def _key_text(key: Pair) -> str:
+    """Return a key as it is written; of USING and of IN the left side says all."""
+    named = isinstance(key.right, ColumnRef) and key.right.parts[0].startswith("__")
+    return _text(key.left) if named else f"{_text(key.left)} = {_text(key.right)}"
+
+
 def _text(expr: Expr) -> str:
-    if isinstance(expr, ColumnRef):  # of USING it has the place alone
-        return ".".join(p for p in expr.parts if p != USING)
+    if isinstance(expr, ColumnRef) and expr.parts[0] == USING:  # its span is that of the join
+        return expr.parts[1]
     return " ".join(expr.span.text.split())
