@@ -200,6 +200,38 @@ def test_a_table_is_looked_up_by_processing_time(tables: Analysis) -> None:
     tables.refuse(lookup.replace("dims", "visits").format("d.user_name"), "JOIN-008")
 
 
+def test_a_changing_result_is_joined_with_a_static_table_by_spark(tables: Analysis) -> None:
+    query = """SELECT c.n, u.country FROM (SELECT user_name, COUNT(*) AS n FROM clicks GROUP BY user_name) c
+      LEFT JOIN users u ON c.user_name = u.user_name"""
+    plan = tables.plan(query)
+    assert (plan.changelog, [type(n).__name__ for n in walk(plan) if isinstance(n, (Join, StreamJoin))]) == (
+        True,
+        ["Join"],
+    )
+
+
+def test_group_windows_over_an_interval_join(tables: Analysis) -> None:
+    query = f"""SELECT TUMBLE_END(v.vt, INTERVAL '1' HOUR) AS e, COUNT(*) AS n FROM clicks c JOIN visits v
+      ON {ON} AND v.vt BETWEEN c.ts AND c.ts + INTERVAL '1' HOUR GROUP BY TUMBLE(v.vt, INTERVAL '1' HOUR)"""
+    assert tables.columns(query) == {"e": "TIMESTAMP(3)", "n": "BIGINT"}
+
+
+def test_what_is_left_of_where_is_asked_alone(tables: Analysis) -> None:
+    compiled = tables.run("""SELECT amount FROM clicks
+      WHERE amount > 1 AND user_name IN (SELECT user_name FROM visits) AND (amount < 5 OR amount = 9)""")
+    assert compiled is not None
+    assert compiled.script.query.endswith("WHERE (amount > 1) AND (amount < 5 OR amount = 9))")
+
+
+def test_what_is_left_of_where_beside_a_rank_is_asked_alone(flink: Analysis) -> None:
+    compiled = flink.run("""SELECT amount
+      FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY user_name ORDER BY amount) AS n
+        FROM clicks)
+      WHERE amount > 1 AND n <= 3 AND amount < 5""")
+    assert compiled is not None
+    assert compiled.script.query.endswith("WHERE (amount > 1) AND (amount < 5))")
+
+
 @pytest.mark.parametrize(
     ("query", "code"),
     [
