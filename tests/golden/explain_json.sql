@@ -24,6 +24,7 @@ SELECT user_name, MAX(amount) AS most FROM clicks GROUP BY user_name;
     "clicks.ts: largest value - 5000 ms"
   ],
   "groupings": [],
+  "unbounded_states": [],
   "tree": {
     "node": "Aggregate",
     "detail": "by window, u.country; emitted when the watermark passes the window",
@@ -86,6 +87,9 @@ SELECT user_name, MAX(amount) AS most FROM clicks GROUP BY user_name;
     "clicks.ts: largest value - 5000 ms"
   ],
   "groupings": [],
+  "unbounded_states": [
+    "GROUP BY user_name without a window"
+  ],
   "tree": {
     "node": "Aggregate",
     "detail": "by user_name",

@@ -58,6 +58,7 @@ mode:            streaming
 result:          update, by key (user_name)
 time attributes: none
 watermark:       clicks.ts: largest value - 5000 ms
+unbounded state: GROUP BY user_name without a window
 Aggregate(by user_name)  [update, by key (user_name)]
   Scan(default_catalog.default_database.clicks (filesystem, stream))
 

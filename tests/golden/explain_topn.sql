@@ -11,6 +11,8 @@ mode:            streaming
 result:          changelog
 time attributes: none
 watermark:       clicks.ts: largest value - 5000 ms
+unbounded state: Top-5
+unbounded state: GROUP BY u.country without a window
 stateful:        GROUP BY u.country: GROUP BY whose changes are read on
   EMIT:          by default
   panes:         several for a key and window, and the rows that take them back

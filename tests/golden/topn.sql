@@ -32,5 +32,5 @@ FROM (
       FROM sqlext_step_2
     ) AS __in
   ) AS __q0
-  WHERE amount > 1
+  WHERE (amount > 1)
 );
