@@ -30,6 +30,14 @@ class Order(NamedTuple):
 Rows = list[tuple[Any, ...]]
 _LINES = (DATA / "orders" / "orders.json").read_text("utf-8").splitlines()
 ORDERS = [Order(**{**row, "ts": datetime.fromisoformat(row["ts"])}) for row in map(json.loads, _LINES)]
+PAYMENTS = [
+    (row["order_id"], row["method"], datetime.fromisoformat(row["ts"]))
+    for row in map(json.loads, (DATA / "payments" / "payments.json").read_text("utf-8").splitlines())
+]
+PRICES = [
+    (row["item"], row["price"], datetime.fromisoformat(row["since"]))
+    for row in map(json.loads, (DATA / "prices" / "prices.json").read_text("utf-8").splitlines())
+]
 ITEMS = dict(line.split(";")[:2] for line in (DATA / "items" / "items.csv").read_text("utf-8").splitlines())
 
 
@@ -162,6 +170,31 @@ def carts() -> Rows:
     return [tuple(row) for row in rows]
 
 
+def paid_within_five_minutes() -> list[tuple[Order, str | None]]:
+    found: list[tuple[Order, str | None]] = []
+    for order in ORDERS:
+        end = order.ts + timedelta(minutes=5)
+        methods = [method for of, method, ts in PAYMENTS if of == order.order_id and order.ts <= ts <= end]
+        found += [(order, method) for method in methods or [None]]
+    return found
+
+
+def paid_per_window() -> Rows:
+    groups: dict[datetime, list[str | None]] = defaultdict(list)
+    for order, method in paid_within_five_minutes():
+        groups[start(order, 5)].append(method)
+    return [(t, len(methods), sum(m is not None for m in methods)) for t, methods in groups.items()]
+
+
+def prices_in_force() -> Rows:
+    found = []
+    for order in ORDERS:
+        earlier = [(since, price) for item, price, since in PRICES if item == order.item and since <= order.ts]
+        since, price = max(earlier, default=(None, None))
+        found.append((order.order_id, order.item, price, since))
+    return found
+
+
 EXPECTED: dict[tuple[str, int], Rows] = {
     ("06_hop_with_gaps", 0): gaps(),
     ("14_upsert", 0): totals("customer"),
@@ -189,6 +222,13 @@ EXPECTED: dict[tuple[str, int], Rows] = {
     ("41_emit_triggers", 1): packets(),
     ("42_cumulate_distinct", 0): quarters(),
     ("42_cumulate_distinct", 1): buyers(),
+    ("46_joins", 0): [(o.order_id, o.customer, m) for o in ORDERS for of, m, _ in PAYMENTS if of == o.order_id],
+    ("46_joins", 1): [(o.order_id, method) for o, method in paid_within_five_minutes()],
+    ("46_joins", 2): paid_per_window(),
+    ("46_joins", 4): [(o.order_id, o.item) for o in ORDERS if (o.order_id, "card") in {p[:2] for p in PAYMENTS}],
+    ("46_joins", 5): [(o.order_id, o.item) for o, method in paid_within_five_minutes() if method is None],
+    ("47_temporal_joins", 0): prices_in_force(),
+    ("47_temporal_joins", 2): [(o.order_id, ITEMS[o.item]) for o in ORDERS],
 }
 
 
