@@ -19,8 +19,8 @@ from sqlext.analysis.stream_join_conditions import (
     conditions_of,
     row_items,
 )
+from sqlext.analysis.stream_join_plan import StreamJoinParts, planned
 from sqlext.analysis.stream_join_ttl import ttl_of
-from sqlext.analysis.stream_joins import StreamJoinParts, planned
 from sqlext.analysis.typing import infer
 from sqlext.analysis.used_names import used_names
 from sqlext.dialect.expression_nodes import AllOf, Call, ColumnRef, Exists, Expr, InQuery, Paren, Star, Unary

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from sqlext.analysis.scope import Found, Scope
 from sqlext.analysis.stream_join_bounds import Bounds
 from sqlext.analysis.stream_join_conditions import NULL_SAFE, Conditions, JoinNames, conditions_of
-from sqlext.analysis.stream_joins import StreamJoinParts, from_names, planned, used_by, with_where
+from sqlext.analysis.stream_join_plan import StreamJoinParts, planned
+from sqlext.analysis.stream_joins import from_names, used_by, with_where
 from sqlext.analysis.typing import infer
 from sqlext.analysis.versions import Versions, versions_of
 from sqlext.catalog.model import Table
