@@ -11,7 +11,7 @@ from sqlext.analysis.scope import ScopeRelation
 from sqlext.analysis.stream_joins import bind_stream_join
 from sqlext.analysis.temporal_joins import bind_right, bind_temporal_join, time_of, versioned_table
 from sqlext.analysis.typing import infer
-from sqlext.dialect.query_nodes import Join
+from sqlext.dialect.query_nodes import Join, Relation
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 
@@ -31,11 +31,14 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
             side's rows, NAME-003 for USING columns that a side lacks.
     """
     first = len(binder.relations)
-    left = binder.bind(join.left)
+    left = _side(binder, join.left, padded=join.kind in ("RIGHT", "FULL"))
     middle = len(binder.relations)
     versioned = versioned_table(join.right)
     time = time_of(binder, versioned, first) if versioned is not None else None
-    right = binder.bind(join.right) if versioned is None else bind_right(binder, versioned, time)
+    if versioned is not None:
+        right = bind_right(binder, versioned, time)
+    else:
+        right = _side(binder, join.right, padded=join.kind in ("LEFT", "FULL"))
     using = join.using or (_common_names(binder, first, middle) if join.natural else ())
     _merge(binder, join, using, first, middle)
     if time is not None and time.column.is_rowtime:
@@ -51,6 +54,16 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
     columns = tuple(c for r in scope.relations for c in r.columns)
     pairs = tuple(_pair(binder, n, first, middle, join) for n in using)
     return nodes.Join(columns, left, right, join.kind, scope, join.condition, pairs)
+
+
+def _side(binder: RelationBinder, relation: Relation, *, padded: bool) -> nodes.PlanNode:
+    """Return a side; joins in one that may come out as NULL do not look at WHERE, which may be true of NULL."""
+    where = binder.where
+    binder.where = None if padded else where
+    try:
+        return binder.bind(relation)
+    finally:
+        binder.where = where
 
 
 def _check_kind(join: Join, left: nodes.PlanNode, right: nodes.PlanNode) -> None:

@@ -166,7 +166,8 @@ class SelectBinder:
     def _check_expression(self, expr: Expr, node: nodes.PlanNode) -> None:
         for part in own_parts(expr):
             if isinstance(part, (InQuery, Exists, ScalarQuery)) and self.queries.bind_inside(part.query).streaming:
-                raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span)
+                hint = "in a stream's WHERE, IN and EXISTS (and NOT) connected by AND are joins"
+                raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span, hint)
             if isinstance(part, Call) and part.over is not None and node.streaming:
                 raise misplaced(part)
 

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.stream_join_conditions import (
     LEFT,
+    NULL_SAFE,
     RIGHT,
     Conditions,
     JoinNames,
     and_parts,
     compared,
-    comparisons_of,
     conditions_of,
-    pair_of,
 )
 from sqlext.analysis.stream_join_plan import StreamJoinParts, planned
 from sqlext.analysis.stream_join_ttl import ttl_of
 from sqlext.analysis.typing import infer
 from sqlext.analysis.used_names import names_of, used_names
-from sqlext.dialect.expression_nodes import ColumnRef, Expr
+from sqlext.dialect.expression_nodes import AllOf, ColumnRef, Expr
 from sqlext.dialect.query_nodes import Join
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -108,26 +107,27 @@ def used_by(binder: RelationBinder, join: Join, conditions: Conditions) -> froze
 
 
 def with_where(conditions: Conditions, where: Expr | None, names: JoinNames) -> Conditions:
-    """Return the conditions with the comparisons of both sides that WHERE asks: it goes on asking them itself.
-
-    Below an outer join too: a row that such a comparison keeps from the join has NULL there, and WHERE is not true.
-    """
-    pairs = list(_asked(where, names))
+    """Return the conditions of an inner join with those of WHERE that it can ask: WHERE goes on asking them itself."""
+    asked = conditions_of(AllOf(where.span, tuple(_known(where, names))), names) if where is not None else Conditions()
     known = {*conditions.keys, *conditions.comparisons}
-    new = [p for p in dict.fromkeys(pairs) if p not in known]
-    keys = tuple(p for p in new if p.operator == "=")
-    others = tuple(p for p in new if p.operator not in ("=", "IS NOT DISTINCT FROM"))
-    return replace(conditions, keys=(*conditions.keys, *keys), comparisons=(*conditions.comparisons, *others))
+    new = [p for p in (*asked.keys, *asked.comparisons) if p not in known]
+    return replace(
+        conditions,
+        keys=(*conditions.keys, *(p for p in new if p.operator in ("=", NULL_SAFE))),
+        comparisons=(*conditions.comparisons, *(p for p in new if p.operator not in ("=", NULL_SAFE))),
+        left=(*conditions.left, *asked.left),
+        right=(*conditions.right, *asked.right),
+    )
 
 
-def _asked(where: Expr | None, names: JoinNames) -> Iterator[Pair]:
+def _known(where: Expr, names: JoinNames) -> Iterator[Expr]:
+    """Yield the conjuncts of a WHERE whose names are those of a join: others are of other relations of FROM."""
     for part in and_parts(where):
         try:
-            sides = names.sides_of(part)
-        except SqlExtError:  # a name of another relation of FROM
+            names.sides_of(part)
+        except SqlExtError:
             continue
-        pairs = [pair_of(c, names) for c in comparisons_of(part)] if len(sides) == 2 else []
-        yield from (p for p in pairs if p is not None)
+        yield part
 
 
 def _using_keys(join: Join, names: JoinNames) -> list[Pair]:

@@ -23,7 +23,18 @@ from sqlext.analysis.stream_join_plan import StreamJoinParts, planned
 from sqlext.analysis.stream_join_ttl import ttl_of
 from sqlext.analysis.typing import infer
 from sqlext.analysis.used_names import used_names
-from sqlext.dialect.expression_nodes import AllOf, Call, ColumnRef, Exists, Expr, InQuery, Paren, Star, Unary
+from sqlext.dialect.expression_nodes import (
+    AllOf,
+    Call,
+    ColumnRef,
+    Exists,
+    Expr,
+    InQuery,
+    Paren,
+    ScalarQuery,
+    Star,
+    Unary,
+)
 from sqlext.dialect.query_nodes import Query, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -75,6 +86,7 @@ def with_semi_joins(
         return select, node, scope
     used, below = used_names(select), node
     left: list[Expr] = []
+    plain = tuple(p for p in and_parts(select.where) if _is_plain_condition(p))
     for i, part in enumerate(and_parts(select.where)):
         test = _test(part)
         inside = _inside(queries, test.query) if test is not None else None
@@ -90,7 +102,7 @@ def with_semi_joins(
             (node, inside.node),
             (scope.relations, inside.scope.relations),
             names,
-            _conditions(test, inside, names),
+            _conditions(test, inside, names, plain),
             _ALIAS.format(i),
             (
                 ttl_of(scope.relations, select.hints, queries.env),
@@ -98,6 +110,7 @@ def with_semi_joins(
             ),
             used=used,
         )
+        plain = ()  # what comes out fulfils it, or is not asked for
         node, relations = planned(parts)
         scope = replace(scope, relations=tuple(relations))
     if select.where is None or node is below:
@@ -159,6 +172,10 @@ def _is_plain(query: Query, mode: str) -> bool:
     return not grouped and not any(is_aggregate(c, mode) or c.over is not None for c in calls)
 
 
+def _is_plain_condition(expr: Expr) -> bool:
+    return not any(isinstance(p, (Exists, InQuery, ScalarQuery)) for p in own_parts(expr))
+
+
 def _names(outer: Scope, inner: Scope) -> JoinNames:
     def side_of(ref: ColumnRef) -> str:
         if inner.has(ref):
@@ -169,8 +186,10 @@ def _names(outer: Scope, inner: Scope) -> JoinNames:
     return JoinNames(outer, inner, side_of)
 
 
-def _conditions(test: _Test, inside: _Inside, names: JoinNames) -> Conditions:
+def _conditions(test: _Test, inside: _Inside, names: JoinNames, plain: tuple[Expr, ...]) -> Conditions:
+    """Return what the sub-query asks, and of left rows what WHERE asks besides: others need not be kept."""
     conditions = conditions_of(inside.where, names)
+    conditions = replace(conditions, left=(*conditions.left, *plain))
     if test.operand is None:
         return conditions
     operands = row_items(test.operand)

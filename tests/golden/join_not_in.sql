@@ -11,11 +11,13 @@ WHERE amount > 1 AND user_name NOT IN (SELECT user_name FROM orders AS o WHERE o
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_1 AS
 SELECT
   CAST(c.amount AS BIGINT) AS c0,
-  CAST(0 AS TINYINT) AS c1,
-  c.user_name AS c2,
-  c.amount AS c3,
-  user_name AS c4,
-  NULL AS c5
+  CASE
+    WHEN (amount > 1) AND (amount < 9) THEN true END AS c1,
+  CAST(0 AS TINYINT) AS c2,
+  c.user_name AS c3,
+  c.amount AS c4,
+  user_name AS c5,
+  NULL AS c6
 FROM (
   SELECT
     user_name,
@@ -28,11 +30,12 @@ FROM (
 UNION ALL
 SELECT
   CAST(o.id AS BIGINT) AS c0,
-  CAST(1 AS TINYINT) AS c1,
-  NULL AS c2,
+  true AS c1,
+  CAST(1 AS TINYINT) AS c2,
   NULL AS c3,
   NULL AS c4,
-  user_name AS c5
+  NULL AS c5,
+  user_name AS c6
 FROM (
   SELECT
     id,

@@ -140,6 +140,21 @@ def test_conditions_are_taken_apart(tables: Analysis) -> None:
     assert [len(x) for x in (join.equal, join.conditions, join.left.filters, join.right.filters, join.rest)] == [1] * 5
 
 
+def test_where_keeps_rows_from_the_state_of_inner_joins(tables: Analysis) -> None:
+    join = _join(tables, f"SELECT v.page FROM clicks c, visits v WHERE {ON} AND c.amount > 3 AND v.page <> 'x'")
+    assert [len(x) for x in (join.equal, join.left.filters, join.right.filters)] == [1, 1, 1]
+    join = _join(tables, "SELECT amount FROM clicks WHERE user_name IN (SELECT page FROM visits) AND amount > 3")
+    assert len(join.left.filters) == 1
+
+
+def test_where_may_be_true_of_rows_that_an_outer_join_fills_with_null(tables: Analysis) -> None:
+    query = f"""SELECT v.page FROM rates r LEFT JOIN (clicks c JOIN visits v ON {ON}) ON r.user_name = c.user_name
+      WHERE COALESCE(c.amount, 0) = COALESCE(CHAR_LENGTH(v.page), 0) AND c.amount IS NULL"""
+    outer, inner = [n for n in walk(tables.plan(query)) if isinstance(n, StreamJoin)]
+    assert (outer.join, inner.join) == (JoinKind.LEFT, JoinKind.INNER)
+    assert (len(inner.equal), inner.left.filters) == (1, ())
+
+
 def test_a_condition_on_the_kept_side_alone_is_a_key(tables: Analysis) -> None:
     query = f"SELECT c.amount, v.page FROM clicks c LEFT JOIN visits v ON {ON} AND c.amount > 3 AND v.page <> 'x'"
     join = _join(tables, query)
