@@ -31,19 +31,14 @@ The last two share ``elements`` and ``element_maker`` (rows as elements), ``key_
 (retractions); all three ``pane_table`` (the rows that come out). ``latest`` leaves the last pane of a micro-batch.
 
 MATCH_RECOGNIZE: ``match_pattern`` and ``match_expressions`` say what is looked for, ``match_specification`` all of it.
-``match_operator`` orders rows (``match_rows``), searches partitions (``match_search``, ``match_run``; ``match_program``
-is the pattern, ``match_links`` what was taken, ``match_conditions`` and ``match_numbers`` are DEFINE, ``match_reach`` is
-PREV and NEXT) and gives out matches (``match_output``).
-
-OVER: ``over_specification``; ``over_operator`` keeps rows until they are due (``over_state``), ``over_step`` lets them
-out. ``over_timeline`` and ``over_bounds`` find frames in sorted rows, ``over_functions`` says what can be computed over
-them (``over_function``): ``over_aggregates`` by ``over_sums`` or ``over_blocks``, ``over_places``.
+``match_operator`` orders rows (``match_rows``), searches partitions (``match_search``, ``match_run``) and gives out
+matches (``match_output``). ``match_program`` is the pattern, ``match_links`` what was taken; ``match_conditions`` and
+``match_numbers`` are DEFINE, ``match_reach`` is PREV and NEXT.
 
 Operators over rows that may change: ``zset`` (the net of a micro-batch), ``changelog_aggregate`` (GROUP BY);
-``rank_specification``, ``rank_rows``, ``rank_operator`` (Top-N at once), ``rank_at_time`` (by window, or the first row).
-Joins: ``join_specification``, ``join_operator`` over ``join_regular``, ``join_interval``, ``join_window`` and
-``temporal_join``, each a life of state (``join_life``). OVER: ``over_specification``, ``over_operator``. MATCH_RECOGNIZE:
-``match_pattern``, ``match_expressions``, ``match_operator``.
+``rank_specification``, ``rank_rows``, ``rank_operator`` (Top-N at once), ``rank_at_time`` (once: by window, or the
+first row). Joins: ``join_specification``, ``join_operator`` over ``join_regular``, ``join_interval``, ``join_window``
+and ``temporal_join``, each a life of state (``join_life``). OVER: ``over_specification``, ``over_operator``.
 
 What users write: ``trigger_hooks``, ``window_evictors``, ``aggregate_hooks``; ``conditions`` is WHEN.
 """
