@@ -11,8 +11,7 @@ must fail: once it agrees with Flink, the suite fails until its entry goes.
 
 from __future__ import annotations
 
-LATER_AREAS: dict[str, int] = {
-}
+LATER_AREAS: dict[str, int] = {}
 
 # Of an area that otherwise waits: these need nothing that is missing.
 READY: frozenset[str] = frozenset()
