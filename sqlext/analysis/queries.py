@@ -7,7 +7,6 @@ from dataclasses import replace
 from sqlext.analysis.changelogs import readable
 from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.later import needs_operator
 from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.ranking import refuse_open_ranks
 from sqlext.analysis.relations import RelationBinder, rename_columns
@@ -16,7 +15,7 @@ from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.selects import SelectBinder
 from sqlext.analysis.sort_keys import with_hidden_keys, without_hidden_keys
 from sqlext.analysis.stream_order import ordered_stream
-from sqlext.analysis.stream_sets import each_once
+from sqlext.analysis.stream_sets import each_as_often, each_once
 from sqlext.analysis.typing import infer
 from sqlext.dialect.query_nodes import Query, QueryBody, Select, SetOperation, TableBody, Values
 from sqlext.errors import SqlExtError
@@ -104,15 +103,14 @@ class QueryBinder:
                 )
         op = operation.op + (" ALL" if operation.all else "")
         streaming = any(b.streaming for b in branches)
-        if streaming and operation.all and op != "UNION ALL":
-            raise needs_operator("LATER-506", op, operation.span)
         branches = [readable(b) for b in branches]
         by_place = zip(*(b.columns for b in branches), strict=True)
         columns = tuple(_common(cols, i, operation.span) for i, cols in enumerate(by_place))
         self._check_types(branches, operation)
         if streaming and (op != "UNION" or any(b.changelog for b in branches)) and op != "UNION ALL":
             sides = [materialised(b, self.env, f"{op} compares values", operation.span) for b in branches]
-            return each_once(self, op, sides)
+            every = each_as_often if operation.all else each_once
+            return every(self, operation.op, sides)
         if streaming and op == "UNION":
             whole = nodes.SetQuery(columns, "UNION ALL", tuple(branches))
             plain = materialised(whole, self.env, "UNION compares values", operation.span)

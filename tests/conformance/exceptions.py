@@ -11,12 +11,6 @@ must fail: once it agrees with Flink, the suite fails until its entry goes.
 
 from __future__ import annotations
 
-LATER_AREAS: dict[str, int] = {}
-
-# Of an area that otherwise waits: these need nothing that is missing.
-READY: frozenset[str] = frozenset()
-
-_CHANGELOG = "changelogs between operators"
 _BEFORE_1970 = "rowtimes before 1970 (the watermark of Spark starts there)"
 
 LATER: dict[str, tuple[int, str]] = {
@@ -46,10 +40,7 @@ AT_RUN: frozenset[str] = frozenset({"tvf_agg/before_1970"})
 
 def waits_for(key: str) -> str | None:
     """Return which later work a case waits for, or None."""
-    if key in LATER:
-        issue, what = LATER[key]
-        return f"issue {issue}: {what}"
-    area = key.partition("/")[0]
-    if area in LATER_AREAS and key not in READY:
-        return f"issue {LATER_AREAS[area]}: {area}"
-    return None
+    if key not in LATER:
+        return None
+    issue, what = LATER[key]
+    return f"issue {issue}: {what}"
