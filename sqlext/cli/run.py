@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 
 from sqlext.cli.progress import Watch, by_sink, summary
 from sqlext.cli.tables import result_table
+from sqlext.execution.unbounded import UnboundedStateWarning
 
 if TYPE_CHECKING:
     from sqlext.execution.result import Result
@@ -40,7 +44,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
     output, messages = console(), console(stderr=True)
     session = sqlext.connect(catalog=Path(options.catalog).absolute())
     shown = Shown(output)
-    with Watch(messages, shown=options.progress) as watch:
+    with Watch(messages, shown=options.progress) as watch, _warnings_shown(messages):
 
         def show(result: Result) -> None:
             if result.query is not None:
@@ -65,6 +69,30 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
     for query in watch.queries:
         for name, progress in by_sink(query):
             messages.print(summary(name, progress), markup=False, highlight=False)
+
+
+@contextmanager
+def _warnings_shown(messages: Console) -> Iterator[None]:
+    """Print warnings of ours as lines, not with the place in our code from which they come."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UnboundedStateWarning)
+        before = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, UnboundedStateWarning):
+                messages.print(f"warning: {message}", markup=False, highlight=False)
+            else:
+                before(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        yield
 
 
 class Shown:

@@ -45,6 +45,7 @@ from sqlext.execution.sinks import Sink, SinkContext, open_sink
 from sqlext.execution.spark_tables import spark_columns
 from sqlext.execution.state import State
 from sqlext.execution.ticks import TickSource
+from sqlext.execution.unbounded import warn_of_unbounded_state
 from sqlext.execution.views import open_script
 from sqlext.plan.fingerprint import Fingerprint, digest, fingerprint
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
@@ -149,6 +150,8 @@ class SparkHandler:
         """Run a query; its rows are collected as they come."""
         bounded = is_bounded(plan)
         refuse_unsupported(plan, bounded, statement.span)
+        if not bounded:
+            warn_of_unbounded_state([plan])
         late = late_insert(plan, env)
         script = with_late_rows(script_of(plan, env, heartbeat=bounded), late, env)
         if not script.streaming:
@@ -174,6 +177,8 @@ class SparkHandler:
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Start INSERTs as one job."""
         schedule = self._schedule(inserts)
+        if not schedule.bounded:
+            warn_of_unbounded_state(i.plan for i in inserts)
         drafts = [self._draft(insert, schedule, env, len(inserts) > 1) for insert in inserts]
         scripts = [d.script for d in drafts]
         name = self.state.settings.get("pipeline.name") or drafts[0].name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext.errors import SqlExtError
+from sqlext.execution.unbounded import UnboundedStateWarning, warn_of_unbounded_state
 from sqlext.plan.states import unbounded_states
 
 from .conftest import Analysis
@@ -43,3 +44,10 @@ def test_what_has_a_bound_goes_on(flink: Analysis, query: str) -> None:
     flink.run("SET 'sqlext.unbounded-state' = 'error'")
     flink.run(query)
     assert not list(unbounded_states(flink.plan(query)))
+
+
+def test_a_warning_names_each_clause_once(flink: Analysis) -> None:
+    plan = flink.plan("SELECT user_name, COUNT(*) FROM visits GROUP BY user_name")
+    with pytest.warns(UnboundedStateWarning, match="GROUP BY user_name without a window") as warned:
+        warn_of_unbounded_state([plan, plan])
+    assert len(warned) == 1
