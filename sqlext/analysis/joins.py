@@ -30,6 +30,7 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
         SqlExtError: JOIN-... for two streams that cannot be joined so, LATER-515 for outer joins that keep the static
             side's rows, NAME-003 for USING columns that a side lacks.
     """
+    _require_condition(join, binder.env.mode)
     first = len(binder.relations)
     left = _side(binder, join.left, padded=join.kind in ("RIGHT", "FULL"))
     middle = len(binder.relations)
@@ -54,6 +55,14 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
     columns = tuple(c for r in scope.relations for c in r.columns)
     pairs = tuple(_pair(binder, n, first, middle, join) for n in using)
     return nodes.Join(columns, left, right, join.kind, scope, join.condition, pairs)
+
+
+def _require_condition(join: Join, mode: str) -> None:
+    """Flink: "INNER, LEFT, RIGHT or FULL join requires a condition"; to Spark it is a CROSS JOIN."""
+    plain = join.kind in ("INNER", "LEFT", "RIGHT", "FULL") and not join.comma
+    if mode == "flink" and plain and join.condition is None and not join.using and not join.natural:
+        message = f"{join.kind} JOIN needs ON, USING or NATURAL"
+        raise SqlExtError("JOIN-014", message, span=join.span, hint="CROSS JOIN pairs all rows with all")
 
 
 def _side(binder: RelationBinder, relation: Relation, *, padded: bool) -> nodes.PlanNode:
