@@ -1,6 +1,6 @@
 """Apache Flink, windows: assigners, triggers, evictors, lateness, windows after windows.
 
-The top k over the sums of windows waits for its operator. Flink's own panes are in ``tests/conformance/triggers``.
+Flink's own panes are in ``tests/conformance/triggers``.
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ SUMS = f"""SELECT window_start, window_end, window_time, SUM(`value`) AS s
 FROM TABLE({TUMBLE}) WHERE key IS NOT NULL GROUP BY key, window_start, window_end, window_time"""
 CONSECUTIVE = f"""SELECT window_start, window_end, MAX(s), COUNT(*)
 FROM ({SUMS}) GROUP BY window_start, window_end"""
+TOP = f"""SELECT window_start, key, s FROM (
+SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY s DESC) AS n
+FROM ({SUMS.replace("SELECT window_start", "SELECT key, window_start")})) WHERE n <= 1"""
 ROWS = [row("a", 1, 1, 3000), row("b", 2, 2, 1000), row("a", 3, 4, 1000), row("a", 4, 6.5, 1000)]
 ALL = [Move(ROWS, clock=START), Move(watermark=END_OF_TIME)]
 FOUR = [Move([row("a", v, v) for v in pair], clock=START) for pair in ((1, 2), (3, 4), (5, 6))]
@@ -78,6 +81,7 @@ SCRIPTS = {
     "day in UTC+8": (over(DAY, "COUNT(*)", "EMIT DEFAULT", keyed=False), ALL),
     "processing time": (over(BY_CLOCK, "SUM(`value`)"), CLOCK),
     "consecutive": (CONSECUTIVE, ALL),
+    "top k": (TOP, ALL),
     "global": (f"{LISTED} EMIT NEVER", ALL[:1]),
     "count window": (f"{LISTED} EMIT EVERY 2 ROWS KEEP LAST 4 ROWS", FOUR),
     "count evictor after": (f"{LISTED} EMIT EVERY 2 ROWS KEEP LAST 1 ROWS AFTER FIRING", FOUR),
@@ -120,6 +124,7 @@ WINDOWS = {
     "session of a gap of each row": [("a", at(1), at(5), 4), ("a", at(6.5), at(7.5), 4), ("b", at(2), at(3), 2)],
     "day in UTC+8": [(at(-8 * 3600), at(16 * 3600), 4)],
     "consecutive": [(at(0), at(5), 4, 2), (at(5), at(10), 4, 1)],
+    "top k": [(at(0), "a", 4), (at(5), "a", 4)],
 }
 
 
