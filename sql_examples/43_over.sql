@@ -24,7 +24,7 @@ SELECT order_id, customer, amount - LAG(amount) OVER (PARTITION BY customer ORDE
 SELECT order_id, customer, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY ts) AS number FROM orders;
 
 -- The rowtime stays one: a window over the running total of each item.
-CREATE TEMPORARY VIEW totals AS
+CREATE TEMPORARY VIEW IF NOT EXISTS totals AS
 SELECT item, ts, SUM(amount) OVER (PARTITION BY item ORDER BY ts) AS so_far FROM orders;
 
 SELECT item, window_end, MAX(so_far) AS so_far

@@ -28,7 +28,7 @@ SELECT * FROM orders MATCH_RECOGNIZE (
 );
 
 -- MATCH_ROWTIME() is a time attribute: windows over matches.
-CREATE TEMPORARY VIEW rises AS
+CREATE TEMPORARY VIEW IF NOT EXISTS rises AS
 SELECT customer, at FROM orders MATCH_RECOGNIZE (
   PARTITION BY customer
   ORDER BY ts

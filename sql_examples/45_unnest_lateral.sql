@@ -6,7 +6,7 @@ CREATE TABLE baskets (
   notes MAP<STRING, STRING>, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '30' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/baskets', 'format' = 'json');
 
-CREATE TABLE prices (item STRING, kind STRING, price DOUBLE)
+CREATE TABLE item_prices (item STRING, kind STRING, price DOUBLE)
 WITH ('connector' = 'filesystem', 'path' = '${IN}/items', 'format' = 'csv', 'csv.field-delimiter' = ';',
       'scan.mode' = 'snapshot');
 
@@ -26,7 +26,7 @@ GROUP BY item, window_start, window_end;
 SELECT basket, customer, l.item, l.total, big
 FROM baskets AS b
 CROSS JOIN LATERAL (
-  SELECT i.item, pieces * price AS total FROM UNNEST(b.items) AS i JOIN prices AS p ON p.item = i.item WHERE pieces > 1
+  SELECT i.item, pieces * price AS total FROM UNNEST(b.items) AS i JOIN item_prices AS p ON p.item = i.item WHERE pieces > 1
 ) AS l
 CROSS JOIN LATERAL (SELECT l.total >= 10 AS big);
 

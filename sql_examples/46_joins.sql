@@ -3,7 +3,7 @@
 
 CREATE TABLE orders (
   order_id INT, customer STRING, item STRING, amount DOUBLE, ts TIMESTAMP(3),
-  WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE
+  WATERMARK FOR ts AS ts - INTERVAL '30' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/orders', 'format' = 'json');
 
 CREATE TABLE payments (
@@ -16,7 +16,7 @@ SELECT /*+ STATE_TTL('o' = '1 d', 'p' = '6 h') */ o.order_id, o.customer, p.meth
 FROM orders AS o JOIN payments AS p ON o.order_id = p.order_id;
 
 -- An interval join: paid within five minutes, or not. A row is kept until it can match nothing more.
-CREATE TEMPORARY VIEW paid AS
+CREATE TEMPORARY VIEW IF NOT EXISTS paid AS
 SELECT o.order_id, o.customer, o.ts, p.method
 FROM orders AS o LEFT JOIN payments AS p
 ON o.order_id = p.order_id AND p.ts BETWEEN o.ts AND o.ts + INTERVAL '5' MINUTE;

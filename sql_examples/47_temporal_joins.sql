@@ -2,7 +2,7 @@
 
 CREATE TABLE orders (
   order_id INT, customer STRING, item STRING, amount DOUBLE, ts TIMESTAMP(3),
-  WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE
+  WATERMARK FOR ts AS ts - INTERVAL '30' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/orders', 'format' = 'json');
 
 -- A versioned table: each row is the price of its item from `since` on.
@@ -20,13 +20,13 @@ CREATE TABLE price_log (
   item STRING, price DOUBLE, since TIMESTAMP(3), WATERMARK FOR since AS since - INTERVAL '1' MINUTE
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/prices', 'format' = 'json');
 
-CREATE TEMPORARY VIEW last_prices AS
+CREATE TEMPORARY VIEW IF NOT EXISTS last_prices AS
 SELECT item, price, since
 FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY item ORDER BY since DESC) AS n FROM price_log)
 WHERE n = 1;
 
 -- The left rowtime stays one: how many were sold in each five minutes at the price in force.
-CREATE TEMPORARY VIEW sold AS
+CREATE TEMPORARY VIEW IF NOT EXISTS sold AS
 SELECT o.item, o.ts, o.amount / p.price AS pieces
 FROM orders AS o JOIN last_prices FOR SYSTEM_TIME AS OF o.ts AS p ON o.item = p.item AND o.amount >= p.price;
 

@@ -27,7 +27,8 @@ SELECT `type`, data.shelf, data.items, data.pieces FROM messages;
 
 -- TO_CHANGELOG makes each change a row that is only added; FROM_CHANGELOG is the way back.
 CREATE TABLE orders (
-  order_id INT, customer STRING, item STRING, amount DOUBLE, ts TIMESTAMP(3)
+  order_id INT, customer STRING, item STRING, amount DOUBLE, ts TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '30' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/orders', 'format' = 'json');
 
 CREATE TABLE history (op STRING, item STRING, n BIGINT)

@@ -1,4 +1,4 @@
-"""``IN``, ``EXISTS`` and their negations over a stream, in WHERE: semi and anti joins."""
+"""``IN``, ``EXISTS`` and their negations in WHERE, over a stream or correlated: semi and anti joins."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.calls import is_aggregate
+from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.relations import RelationBinder
-from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.scope import Found, Scope, ScopeRelation
 from sqlext.analysis.stream_join_conditions import (
     LEFT,
     RIGHT,
@@ -21,6 +22,7 @@ from sqlext.analysis.stream_join_conditions import (
 )
 from sqlext.analysis.stream_join_plan import StreamJoinParts, planned
 from sqlext.analysis.stream_join_ttl import ttl_of
+from sqlext.analysis.substitution import substitute
 from sqlext.analysis.typing import infer
 from sqlext.analysis.used_names import used_names
 from sqlext.dialect.expression_nodes import (
@@ -30,6 +32,7 @@ from sqlext.dialect.expression_nodes import (
     Exists,
     Expr,
     InQuery,
+    Node,
     Paren,
     ScalarQuery,
     Star,
@@ -66,12 +69,14 @@ class _Inside:
         scope: its names.
         items: what it selects.
         where: what it asks of its rows and of those of the query around it.
+        correlated: whether it names columns of the query around it.
     """
 
     node: nodes.PlanNode
     scope: Scope
     items: tuple[Expr, ...]
     where: Expr | None = None
+    correlated: bool = False
 
 
 def with_semi_joins(
@@ -82,15 +87,16 @@ def with_semi_joins(
     Raises:
         SqlExtError: JOIN-... for what cannot be joined, and what the sub-queries raise.
     """
-    if not node.streaming:
-        return select, node, scope
     used, below = used_names(select), node
     left: list[Expr] = []
     plain = tuple(p for p in and_parts(select.where) if _is_plain_condition(p))
     for i, part in enumerate(and_parts(select.where)):
         test = _test(part)
         inside = _inside(queries, test.query) if test is not None else None
-        if test is None or inside is None or not inside.node.streaming:
+        if test is not None and inside is not None and not inside.node.streaming and inside.correlated:
+            node = _by_spark(test, inside, node, scope, _ALIAS.format(i))
+            continue
+        if test is None or inside is None or not inside.node.streaming or not node.streaming:
             left.append(part)
             continue
         names = _names(scope, inside.scope)
@@ -159,7 +165,40 @@ def _correlated(queries: QueryBinder, query: Query) -> _Inside:
             items += [ColumnRef(item.span, (*r.qualifier[-1:], c.name)) for r in scope.relations for c in r.columns]
         else:
             items.append(item.expr)
-    return _Inside(node, scope, tuple(items), select.where)
+    return _Inside(node, scope, tuple(items), select.where, correlated=True)
+
+
+def _by_spark(test: _Test, inside: _Inside, node: nodes.PlanNode, scope: Scope, alias: str) -> nodes.PlanNode:
+    """Return the rows that fulfil EXISTS over a static relation: a semi or anti join of Spark's.
+
+    The relation's columns get names of their own, as its tables may be called as those around it are.
+
+    Raises:
+        SqlExtError: JOIN-015 for IN, whose values are not among the conditions.
+    """
+    if test.operand is not None:
+        message = "a sub-query of IN over a static table cannot name columns of the query around it"
+        raise SqlExtError("JOIN-015", message, span=test.expr.span, hint="write EXISTS (... AND x = y)")
+    builder, names = OutputBuilder(inside.scope), dict[tuple[str, str], str]()
+    for relation in inside.scope.relations:
+        for column in relation.columns:
+            names[relation.alias, column.name] = f"{alias}_{len(names)}"
+            builder.add(names[relation.alias, column.name], None, Found(relation, column, ()))
+
+    def rule(part: Node) -> Node | None:
+        if not isinstance(part, ColumnRef) or not inside.scope.has(part):
+            return None
+        found = inside.scope.find(part)
+        return ColumnRef(part.span, (alias, names[found.relation.alias, found.column.name], *found.path))
+
+    rows = nodes.Project(tuple(builder.columns), inside.node, inside.scope, tuple(builder.outputs))
+    known = ScopeRelation(alias, (alias,), rows.columns)
+    both = replace(scope, relations=(*scope.relations, known))
+    condition = substitute(inside.where, rule) if inside.where is not None else None
+    if condition is not None:
+        infer(condition, both)
+    kind = "LEFT ANTI" if test.negated else "LEFT SEMI"
+    return nodes.Join(node.columns, node, nodes.Aliased(rows.columns, rows, alias), kind, both, condition)
 
 
 def _is_plain(query: Query, mode: str) -> bool:

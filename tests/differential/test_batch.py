@@ -41,6 +41,7 @@ def _fits(case: Case) -> bool:
     waits = exceptions.waits_for(case.key) or case.refused or case.unrepeatable
     return (
         not waits
+        and case.key not in exceptions.GAPS
         and case.key not in EMPTY
         and case.reads_tables
         and "INSERT" in case.script
