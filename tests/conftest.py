@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 CORES = 2
+SAMPLE = 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,15 +28,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=HERE / "conformance" / "cases" / "flink",
         help="folder of reference cases, <area>/<name>/script.sql (default: the project's own copy)",
     )
+    parser.addoption(
+        "--all",
+        action="store_true",
+        help=f"run all of what is marked sampled: by default one in {SAMPLE}, so that a run takes half an hour",
+    )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark by need: what asks for ``spark`` is spark, what lies in tests/unit is unit."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark by need: what asks for ``spark`` is spark, what lies in tests/unit is unit; leave a sample of some."""
+    if not config.getoption("--all") and not config.getoption("keyword"):
+        _leave_sample(config, items)
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
         elif HERE / "unit" in item.path.parents:
             item.add_marker(pytest.mark.unit)
+
+
+def _leave_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect all but every third of the tests marked sampled, function by function; not where ``-k`` chooses."""
+    seen: Counter[str] = Counter()
+    left_out = []
+    for item in items:
+        if item.get_closest_marker("sampled") is None:
+            continue
+        function = item.nodeid.partition("[")[0]
+        if seen[function] % SAMPLE:
+            left_out.append(item)
+        seen[function] += 1
+    config.hook.pytest_deselected(items=left_out)
+    gone = set(map(id, left_out))
+    items[:] = [item for item in items if id(item) not in gone]
 
 
 @pytest.fixture(scope="session")

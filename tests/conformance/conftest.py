@@ -54,7 +54,9 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
 
 
 def _parameter(case: Case) -> pytest.ParameterSet:
-    return pytest.param(case, id=case.key, marks=_marks(case))
+    # Those that were given all run; of our own those that are refused, which costs little.
+    sampled = [pytest.mark.sampled] if RECORDED_HERE in case.folder.parents and not case.refused else []
+    return pytest.param(case, id=case.key, marks=[*_marks(case), *sampled])
 
 
 def _marks(case: Case) -> list[pytest.MarkDecorator]:

@@ -58,6 +58,7 @@ class BatchCase(Case):
         return f"SET 'execution.runtime-mode' = 'batch'; {super().script}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", sample(), ids=lambda c: c.key)
 def test_stream_and_batch(case: Case, spark: SparkSession, tmp_path: Path) -> None:
     outs = []

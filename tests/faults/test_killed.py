@@ -43,6 +43,7 @@ MOMENTS = [
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_killed_and_restarted(workspace: Workspace, moment: str) -> None:
     for i, rows in enumerate(FILES):

@@ -22,6 +22,7 @@ INPUT = (("a,1,1", "a,2,5"), ("a,3,30",), ("a,4,31",), ("a,5,2", "b,6,32", "b,7,
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("late", "moment"),
     [

@@ -61,6 +61,7 @@ def _columns(fields: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", ANSWERS)
 def test_query(number: int, session: Session, batch: SparkSession, data: Path) -> None:
     text = (QUERIES / f"q{number}.sql").read_text("utf-8")

@@ -86,6 +86,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
 def test_the_same_rows(spark: SparkSession, data: Path, tmp_path: Path, zone: str) -> None:
     script = tmp_path / "script.sql"

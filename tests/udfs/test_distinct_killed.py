@@ -36,6 +36,7 @@ def _kill_when(job: subprocess.Popen[bytes], sign: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize(("batch", "moment"), [(0, "before"), (1, "during"), (2, "after")])
 def test_same_rows_after_kill(tmp_path: Path, batch: int, moment: str) -> None:
     for start in (0, 100, 200, 300):
