@@ -164,10 +164,15 @@ def _assigned(window: WindowKind, rows: list[Row]) -> int:
 def test_exact_counts_do_not_depend_on_batches(
     window: WindowKind, rows: list[Row], cuts: list[int], n: int, discarding: bool
 ) -> None:
-    """The same rows in the same order give the same panes, each of n rows (M5)."""
+    """The same rows in the same order give the same panes, each of n rows (M5).
+
+    In what order the rows of sessions that were merged stand in a pane is not promised: it goes by their merging.
+    """
     policy = Policy(window, AfterCount(n), mode="DISCARDING" if discarding else "ACCUMULATING")
-    expected = _all_panes(policy, [rows])
-    assert sorted(map(repr, _all_panes(policy, _split(rows, cuts)))) == sorted(map(repr, expected))
+    expected, parted = _all_panes(policy, [rows]), _all_panes(policy, _split(rows, cuts))
+    if isinstance(window, Session):
+        expected, parted = ([replace(p, values=tuple(sorted(p.values))) for p in ps] for ps in (expected, parted))
+    assert sorted(map(repr, parted)) == sorted(map(repr, expected))
     if discarding and not isinstance(window, Session):
         assert {len(p.values) for p in expected if p.timing == "EARLY"} <= {n}
 
