@@ -96,6 +96,11 @@ class Span:
         return self.source.text[self.start : self.end]
 
     @property
+    def one_line(self) -> str:
+        """The user's text with its white space as single blanks, to be shown in a line."""
+        return " ".join(self.text.split())
+
+    @property
     def position(self) -> Position:
         """Where the range begins, for messages."""
         return self.source.position(self.start)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import Aggregate, PlanNode
 from sqlext.plan.panes import changed_groupings
+from sqlext.source import Span
 from sqlext.udfs.core.trigger_tree import AfterCount, Repeat
 
 
@@ -24,6 +26,16 @@ def every_change(node: PlanNode) -> PlanNode:
     give the net changes of a micro-batch.
     """
     return changed_groupings(node, _each_row) if node.updating else node
+
+
+def window_of_changes(span: Span, clause: str = "a window") -> SqlExtError:
+    """Return WINDOW-012. Flink: "StreamPhysicalWindowAggregate doesn't support consuming update and delete changes"."""
+    return SqlExtError(
+        "WINDOW-012",
+        f"{clause} cannot stand over rows that change after they were given out",
+        span=span,
+        hint="group without it, or make the rows below final: by a window, or EMIT ... DISCARDING",
+    )
 
 
 def _each_row(grouping: Aggregate) -> Aggregate:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from sqlext.dialect.expression_nodes import Expr, Interval, Literal, Paren, Unary
+from sqlext.dialect.expression_nodes import Expr, Interval, Paren, Unary
 from sqlext.errors import SqlExtError
 
 _MILLIS = {
@@ -61,8 +61,3 @@ def _compound(value: str, first: str, last: str) -> int:
     if len(fields) != len(units):
         raise ValueError(value)
     return sign * sum(int(Decimal(f) * _MILLIS[u]) for f, u in zip(fields, units, strict=True))
-
-
-def is_string(expr: Expr) -> bool:
-    """Whether an argument is a string where an interval is wanted."""
-    return isinstance(expr, Literal) and expr.kind == "STRING"

@@ -71,7 +71,7 @@ def call_tree(call: e.Call, trees: Trees) -> core.Expression:
 
 def not_over_rows(expr: e.Node) -> SqlExtError:
     """Return MATCH-014: the operator cannot compute this from several rows."""
-    shown = " ".join(expr.span.text.split())
+    shown = expr.span.one_line
     return SqlExtError(
         "MATCH-014",
         f"{shown if len(shown) <= 60 else shown[:57] + '...'} cannot be computed from several rows of a match",

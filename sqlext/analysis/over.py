@@ -131,7 +131,7 @@ def _attribute(expr: Expr, scope: Scope) -> PlanColumn | None:
     if isinstance(expr, Call) and expr.function == "PROCTIME":
         return None
     found = scope.bare(expr)
-    column = found.column if found is not None else PlanColumn(" ".join(expr.span.text.split()), infer(expr, scope), "")
+    column = found.column if found is not None else PlanColumn(expr.span.one_line, infer(expr, scope), "")
     require_time(column, expr.span, "ORDER BY of OVER")
     return None if column.time is Time.PROCTIME else column
 

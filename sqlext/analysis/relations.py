@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.changelog_functions import CHANGELOG_FUNCTIONS, bind_changelog_function
+from sqlext.analysis.changelogs import window_of_changes
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.later import needs_operator
 from sqlext.analysis.lateral_forms import Bound, is_lateral
 from sqlext.analysis.scans import scan_table
 from sqlext.analysis.scope import Scope, ScopeRelation
@@ -163,7 +163,7 @@ class RelationBinder:
                 raise SqlExtError("WINDOW-006", "PARTITION BY takes columns", span=expr.span)
         session_keys = tuple(k.column.physical for k in keys if k is not None)
         if node.updating:
-            raise needs_operator("LATER-505", "a window over an updating result", relation.span)
+            raise window_of_changes(relation.span)
         if spec.gap is not None:
             node = with_gap(node, call.arguments["GAP"], inner.scope())
         return assign_windows(node, found.column, replace(spec, session_keys=session_keys))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.calls import is_aggregate
-from sqlext.analysis.changelogs import readable
+from sqlext.analysis.changelogs import readable, window_of_changes
 from sqlext.analysis.firings import Grouped, find_firing
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouped_over import split_grouped
@@ -102,9 +102,9 @@ class SelectBinder:
             if is_grouped(select, self.mode):
                 return self._over_grouped(select, node, scope)
             select, node, scope = self._with_over(select, node, scope)
+            select, node = with_limits(select, node, scope)  # what was QUALIFY
         elif select.windows:
             select = without_window_names(select)
-        select, node = with_limits(select, node, scope)
         items = self._items(select, scope)
         self._check(select, items, scope, node)
         grouping = find_grouping(select, [i.expr for i in items], scope)
@@ -191,7 +191,8 @@ class SelectBinder:
     ) -> nodes.PlanNode:
         node = readable(node)
         if node.changelog and (select.emit is not None or grouping.window is not None):
-            raise _window_of_changes(select)
+            emit = select.emit
+            raise window_of_changes(emit.span, "EMIT") if emit is not None else window_of_changes(select.span)
         for item in items:
             if item.expr is not None:
                 check_grouped(item.expr, grouping, scope, self.mode)
@@ -208,7 +209,8 @@ class SelectBinder:
                 builder.add(item.name, reference, None, grouped=True)
         if self._sessions_of_others(node, grouping):
             node = session_rows(node)
-        firing, retracting = self._firing(select, items, scope, node, grouping)
+        grouped = _grouped(select, items, scope, node, grouping)
+        firing = self._firing(grouped)
         keys: tuple[str, ...] = ()
         final = grouping.window is not None or not node.streaming
         if firing is not None:
@@ -231,21 +233,15 @@ class SelectBinder:
             keys,
             firing,
             emit_text(select.emit) if select.emit is not None else "",
-            retracting=None if final else retracting,
+            retracting=None if final else find_firing(grouped, self.queries.env, read_on=True),
         )
 
-    def _firing(
-        self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping
-    ) -> tuple[Firing | None, Firing | None]:
-        """Return what an operator of ours does for a grouping, and what it does where its changes are read on."""
-        expressions = [i.expr for i in items if i.expr is not None]
-        assign = nodes.window_function(node) if grouping.window is not None else None
-        grouped = Grouped(select, node, scope, grouping, expressions, assign)
-        if node.streaming:
-            env = self.queries.env
-            return find_firing(grouped, env), find_firing(grouped, env, read_on=True)
+    def _firing(self, grouped: Grouped) -> Firing | None:
+        """Return what an operator of ours does for a grouping, None where Spark's own do."""
+        if grouped.node.streaming:
+            return find_firing(grouped, self.queries.env)
         refuse_static(tuple(grouped.aggregates()))
-        return None, None
+        return None
 
     def _sessions_of_others(self, node: nodes.PlanNode, grouping: Grouping) -> bool:
         """Whether sessions are grouped by other keys than they are made by: then their rows must be known first."""
@@ -260,15 +256,10 @@ class SelectBinder:
         return not legacy and (declared != grouped or len(grouping.expressions) != len(declared))
 
 
-def _window_of_changes(select: Select) -> SqlExtError:
-    """Flink: "StreamPhysicalWindowAggregate doesn't support consuming update and delete changes"."""
-    clause = "EMIT" if select.emit is not None else "a window"
-    return SqlExtError(
-        "WINDOW-012",
-        f"{clause} cannot stand over rows that change after they were given out",
-        span=select.emit.span if select.emit is not None else select.span,
-        hint="group without it, or make the rows below final: by a window, or EMIT ... DISCARDING",
-    )
+def _grouped(select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping) -> Grouped:
+    expressions = [i.expr for i in items if i.expr is not None]
+    assign = nodes.window_function(node) if grouping.window is not None else None
+    return Grouped(select, node, scope, grouping, expressions, assign)
 
 
 def _session_key(node: nodes.PlanNode, grouping: Grouping) -> str | None:
@@ -295,7 +286,7 @@ def _assign_legacy(node: nodes.PlanNode, scope: Scope, window: LegacyWindow) -> 
     if not isinstance(node, nodes.Aliased):
         raise needs_operator("LATER-405", "a group window over a join", None, hint="put the join into a sub-query")
     if node.updating:
-        raise needs_operator("LATER-505", "a window over an updating result", None)
+        raise window_of_changes(window.call.span)
     below = node.input if window.spec.gap is None else with_gap(node, window.call.args[1], scope)
     assigned = assign_windows(below, window.time, window.spec, NAMES)
     start, end, window_time = assigned.columns[-3:]

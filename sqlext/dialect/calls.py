@@ -17,7 +17,6 @@ from sqlext.dialect.expression_nodes import (
     ScalarQuery,
 )
 from sqlext.dialect.keywords import at_query
-from sqlext.dialect.literals import UNITS
 from sqlext.dialect.nesting import enter, leave
 from sqlext.dialect.over import parse_over
 from sqlext.dialect.query_nodes import Descriptor, OrderItem, SelectItem
@@ -143,11 +142,6 @@ def _filter(cursor: Cursor) -> Expr:
     leave(cursor)
     cursor.expect_symbol(")")
     return condition
-
-
-def at_unit(cursor: Cursor) -> bool:
-    """Whether a time unit stands alone as an argument: ``TIMESTAMPDIFF(DAY, ...)``."""
-    return cursor.token.upper in UNITS and cursor.peek().text == ","
 
 
 def keyword(cursor: Cursor) -> Keyword:

@@ -300,4 +300,4 @@ def _shape(node: nodes.PlanNode) -> str:
 
 def _text(node: Expr | GroupingSets | object) -> str:
     span = getattr(node, "span", None)
-    return " ".join(span.text.split()) if span is not None else str(node)
+    return span.one_line if span is not None else str(node)

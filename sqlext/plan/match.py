@@ -108,9 +108,9 @@ class Match(Stateful):
         keys = ", ".join(c.name for c in self.partition)
         yield "MATCH_RECOGNIZE keys", keys, [column_form(c, below) for c in self.partition]
         order = [(expression_form(o.expr, self.scope), o.descending, o.nulls) for o in self.order]
-        shown = ", ".join([self.time.name, *(" ".join(o.span.text.split()) for o in self.order)])
+        shown = ", ".join([self.time.name, *(o.span.one_line for o in self.order)])
         yield "MATCH_RECOGNIZE order", shown, (column_form(self.time, below), order)
         values = [(value_form(v.expr, self.scope), v.absent) for v in self.values]
         totals = [(value_form(t.call, self.scope), t.group, t.final) for t in self.totals]
         form = (specification_to_json(self.search), values, totals)
-        yield "MATCH_RECOGNIZE", " ".join(self.span.text.split()), form
+        yield "MATCH_RECOGNIZE", self.span.one_line, form

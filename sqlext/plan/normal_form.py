@@ -47,7 +47,7 @@ def value_form(value: Any, scope: Scope | None) -> Any:
     if isinstance(value, LogicalType):
         return f"{value.flink()}{'' if value.nullable else ' NOT NULL'}"
     if isinstance(value, Span):
-        return " ".join(value.text.split())
+        return value.one_line
     if isinstance(value, (tuple, list)):
         return tuple(value_form(v, scope) for v in value)
     if is_dataclass(value) and not isinstance(value, type):

@@ -75,7 +75,7 @@ class Over(Stateful):
     @property
     def what(self) -> str:
         """OVER, and of which rows."""
-        keys = ", ".join(_text(e) for e in self.partition)
+        keys = ", ".join(e.span.one_line for e in self.partition)
         return f"OVER{f' by {keys}' if keys else ''} in the order of {self.time.name if self.time else 'arrival'}"
 
     @property
@@ -86,17 +86,13 @@ class Over(Stateful):
         for unit, shown in (("ROWS", "{} rows of each key"), ("RANGE", "rows of {} ms")):
             lengths = [f.preceding for f in frames if f.unit == unit and f.preceding is not None]
             texts += [shown.format(max(lengths))] if lengths else []
-        return ", ".join(texts)
+        return ", ".join(texts) or "rows until the watermark passes them"
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield what its state depends on: all columns of its input, as rows wait in it."""
         below = self.sources[0].columns
-        yield "OVER keys", ", ".join(_text(e) for e in self.partition), value_form(self.partition, self.scope)
+        yield "OVER keys", ", ".join(e.span.one_line for e in self.partition), value_form(self.partition, self.scope)
         order = self.time.name if self.time else "arrival"
         yield "OVER order", order, column_form(self.time, below) if self.time else None
         calls = [f.call for f in self.functions]
-        yield "OVER", ", ".join(_text(c) for c in calls), [expression_form(c, self.scope) for c in calls]
-
-
-def _text(expr: Expr) -> str:
-    return " ".join(expr.span.text.split())
+        yield "OVER", ", ".join(c.span.one_line for c in calls), [expression_form(c, self.scope) for c in calls]

@@ -74,7 +74,7 @@ class Rank(Stateful):
     @property
     def what(self) -> str:
         """Deduplication keeps one row of a key, Top-N some."""
-        texts = (" ".join(e.span.text.split()) for e in self.partition)
+        texts = (e.span.one_line for e in self.partition)
         keys = ", ".join([*(["the window"] if self.window else []), *texts])
         of = f" by {keys}" if keys else ""
         if self.last == self.first == 1:

@@ -41,12 +41,13 @@ def _unbounded(node: nodes.PlanNode) -> UnboundedState | None:
     if policy is not None and (policy.once or not isinstance(policy.window, Global)):
         return None
     keys = node.group_by
-    if not keys:  # one row of accumulators
-        return None
-    return UnboundedState(f"GROUP BY {', '.join(_text(k) for k in keys)} without a window", keys[0].span)
+    if keys:
+        return UnboundedState(f"GROUP BY {', '.join(_text(k) for k in keys)} without a window", keys[0].span)
+    # Without keys there is one row of accumulators; but rows that change are kept themselves.
+    return UnboundedState("an aggregate of rows that change", None) if node.input.changelog else None
 
 
 def _text(item: object) -> str:
     span = getattr(item, "span", None)
     kind = f"{item.kind} " if isinstance(item, GroupingSets) else ""
-    return kind if span is None else " ".join(span.text.split())
+    return kind if span is None else span.one_line

@@ -173,8 +173,9 @@ class StreamJoin(Stateful):
             case JoinBound.INTERVAL:
                 sides = (("left", self.left), ("right", self.right))
                 return ", ".join(f"{n} rows for {s.time.later} ms of event time" for n, s in sides if s.time)
-        sides = (("left", self.left), ("right", self.right))
-        return ", ".join(f"{n} rows for {s.ttl} ms after the last change" for n, s in sides if s.ttl is not None)
+        if self.left.ttl is None or self.right.ttl is None:
+            return ""
+        return f"left rows for {self.left.ttl} ms after the last change, right rows for {self.right.ttl} ms"
 
     @property
     def clause(self) -> Span:
@@ -235,4 +236,4 @@ def _key_text(key: Pair) -> str:
 def _text(expr: Expr) -> str:
     if isinstance(expr, ColumnRef) and expr.parts[0] == USING:  # its span is that of the join
         return expr.parts[1]
-    return " ".join(expr.span.text.split())
+    return expr.span.one_line

@@ -57,10 +57,8 @@ class Unnested(Unary):
         """What is done, as EXPLAIN names it: ``LEFT UNNEST(tags) WITH ORDINALITY``."""
         kind = "LEFT " if self.outer else ""
         if isinstance(self.source, TableCall):
-            shown = ", ".join(_text(a) for a in self.source.arguments)
+            shown = ", ".join(a.span.one_line for a in self.source.arguments)
             return f"{kind}{self.source.function}({shown})"
-        return f"{kind}UNNEST({_text(self.source.operand)}){' WITH ORDINALITY' if self.source.ordinality else ''}"
-
-
-def _text(expr: Expr) -> str:
-    return " ".join(expr.span.text.split())
+        return (
+            f"{kind}UNNEST({self.source.operand.span.one_line}){' WITH ORDINALITY' if self.source.ordinality else ''}"
+        )

@@ -20,6 +20,8 @@ TOP = "SELECT page FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY page ORDER BY
         ("SELECT user_name, COUNT(*) FROM visits GROUP BY user_name", "GROUP BY user_name without a window"),
         ("SELECT DISTINCT user_name FROM visits", "DISTINCT of whole rows"),
         ("SELECT user_name FROM visits INTERSECT SELECT page FROM visits", "without a window"),
+        ("SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM visits GROUP BY page)", "rows that change"),
+        ("SELECT /*+ STATE_TTL('a' = '1d') */ a.page FROM visits AS a JOIN visits AS b ON a.page = b.page", "join"),
     ],
 )
 def test_refused_where_asked_for(flink: Analysis, query: str, named: str) -> None:
@@ -36,6 +38,8 @@ def test_refused_where_asked_for(flink: Analysis, query: str, named: str) -> Non
     [
         "SELECT page FROM visits",
         "SELECT COUNT(*) FROM visits",
+        "SELECT page FROM visits ORDER BY vt",
+        "SELECT /*+ STATE_TTL('a' = '1d', 'b' = '1d') */ a.page FROM visits AS a JOIN visits AS b ON a.page = b.page",
         f"SELECT page, COUNT(*) FROM {WINDOW} GROUP BY page, window_start, window_end",
         TOP,
     ],
