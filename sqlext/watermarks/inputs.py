@@ -1,0 +1,120 @@
+"""An input of a query: what is declared of its time, and what has been seen of it. All times are ms since 1970 UTC."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlext.watermarks.ends import Ends, SessionEnd
+
+#: The watermark of an input that has ended: 9999-01-01, as the row that ends bounded input says.
+END_OF_TIME = 253_370_764_800_000
+#: The split of an input that is not taken apart.
+WHOLE = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """``scan.watermark.alignment.*``: nobody of a group runs more than ``drift`` ahead of its slowest.
+
+    Attributes:
+        drift, update_interval: milliseconds.
+    """
+
+    group: str
+    drift: int
+    update_interval: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A source as one query reads it.
+
+    Attributes:
+        name: unique in the query: the table's, numbered where it is read twice.
+        delay: ms that the watermark stays behind the largest event time.
+        idle: ms without rows after which it no longer holds the watermark back; None: never.
+        closes: whether the clock closes windows while every input is idle (``sqlext.idle.close-windows``).
+        alignment: the group that it is held in step with.
+        interval: ms between two watermarks (``on-periodic``); 0: as often as something was seen.
+        by_rows: whether its rows move Spark's watermark themselves; otherwise heartbeats alone do.
+        bounded: whether it has an end, in a query that has none.
+        ends: when the windows right above it end.
+    """
+
+    name: str
+    delay: int = 0
+    idle: int | None = None
+    closes: bool = False
+    alignment: Alignment | None = None
+    interval: int = 0
+    by_rows: bool = True
+    bounded: bool = False
+    ends: tuple[Ends | SessionEnd, ...] = ()
+
+    @property
+    def moved(self) -> bool:
+        """Whether heartbeats may have to move its watermark."""
+        return self.idle is not None or self.bounded or not self.by_rows
+
+
+@dataclass(slots=True)
+class Split:
+    """What has been seen of a part of an input that has a time of its own: a Kafka partition, or all of it.
+
+    Attributes:
+        since: when rows came last, by the keeper's clock; its first sight, where none has come.
+        largest: the largest event time; None before the first row.
+        rows: how many came.
+        held: whether alignment holds it back.
+    """
+
+    since: int
+    largest: int | None = None
+    rows: int = 0
+    held: bool = False
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of an input.
+
+    Attributes:
+        watermark: its own, as far as rows have brought it; None before that. It never goes back.
+        beat: the last heartbeat given to it in this run; None if none.
+        beat_at: when that was.
+        ended: whether a bounded one is through.
+        idle: whether it holds nobody back now.
+        resumed: whether Spark does not know yet how far it was before a restart.
+    """
+
+    splits: dict[str, Split] = field(default_factory=dict)
+    watermark: int | None = None
+    beat: int | None = None
+    beat_at: int | None = None
+    ended: bool = False
+    idle: bool = False
+    resumed: bool = False
+
+    @property
+    def reached(self) -> int | None:
+        """How far its watermark is to Spark: by its rows or by a heartbeat."""
+        known = [w for w in (self.watermark, self.beat) if w is not None]
+        return max(known) if known else None
+
+    @property
+    def largest(self) -> int | None:
+        """The largest event time of all splits."""
+        known = [s.largest for s in self.splits.values() if s.largest is not None]
+        return max(known) if known else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a restart needs; heartbeats are given anew then."""
+        splits = {n: [s.since, s.largest, s.rows] for n, s in self.splits.items()}
+        return {"splits": splits, "watermark": self.reached, "ended": self.ended, "idle": self.idle}
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> Known:
+        """Return what ``to_json`` wrote."""
+        splits = {n: Split(*s) for n, s in value["splits"].items()}
+        return Known(splits, value["watermark"], ended=value["ended"], idle=value["idle"])
