@@ -35,10 +35,11 @@ MATCH_RECOGNIZE: ``match_pattern`` and ``match_expressions`` say what is looked 
 matches (``match_output``). ``match_program`` is the pattern, ``match_links`` what was taken; ``match_conditions`` and
 ``match_numbers`` are DEFINE, ``match_reach`` is PREV and NEXT.
 
-Operators over rows that may change: ``zset`` (the net of a micro-batch), ``changelog_aggregate`` (GROUP BY);
-``rank_specification``, ``rank_rows``, ``rank_operator`` (Top-N at once), ``rank_at_time`` (once: by window, or the
-first row). Joins: ``join_specification``, ``join_operator`` over ``join_regular``, ``join_interval``, ``join_window``
-and ``temporal_join``, each a life of state (``join_life``). OVER: ``over_specification``, ``over_operator``.
+Operators over rows that may change: ``zset`` (the net of a micro-batch); ``group_aggregate`` (GROUP BY) with
+``group_results`` from ``retractable`` numbers (``exact_doubles``) or ``kept_rows``. Top-N: ``rank_specification``,
+``rank_rows``, ``rank_operator`` (at once), ``rank_at_time`` (once: by window, or the first row). Joins:
+``join_specification``, ``join_operator`` over ``join_regular``, ``join_interval``, ``join_window`` and
+``temporal_join``, each a life of state (``join_life``). OVER: ``over_specification``, ``over_operator``.
 
 What users write: ``trigger_hooks``, ``window_evictors``, ``aggregate_hooks``; ``conditions`` is WHEN.
 """

@@ -16,24 +16,37 @@ _LIMIT = 1 << 63
 _MOST_DIGITS = 38
 
 
-def integer_sums(values: Values, groups: Groups) -> Ints:
+def integer_sums(values: Values, groups: Groups, weights: Ints | None = None) -> Ints:
     """Return the sum of each group.
+
+    Args:
+        values: what is added.
+        groups: of the values.
+        weights: how often each value counts, less than 0 for one that is taken away (of all no more than 2 ** 30);
+            None: once.
 
     Raises:
         SqlExtError: RUN-035 if one does not fit 64 bits.
     """
     values = values.astype(np.int64, copy=False)
-    if not len(values) or max(-int(values.min()), int(values.max())) * len(values) < _LIMIT:
-        return _added(values, groups)
-    low, high = _added(values & _LOW, groups), _added(values >> _WORD, groups)
+    if not len(values) or _largest(values) * len(values) * (1 if weights is None else _largest(weights)) < _LIMIT:
+        return _added(values if weights is None else values * weights, groups)
+    parts = (values & _LOW, values >> _WORD)
+    low, high = (_added(p if weights is None else p * weights, groups) for p in parts)
     high += low >> _WORD
     if ((high < -_HALF) | (high >= _HALF)).any():
         raise _overflow("BIGINT")
     return (high << _WORD) + (low & _LOW)
 
 
-def decimal_sums(column: pa.Array, groups: Groups, of: pa.DataType) -> pa.Array:
+def decimal_sums(column: pa.Array, groups: Groups, of: pa.DataType, weights: Ints | None = None) -> pa.Array:
     """Return the sum of each group as decimals of a type of the same scale; 0 for one without values.
+
+    Args:
+        column: what is added.
+        groups: of the values.
+        of: the type of the sums.
+        weights: as of ``integer_sums``.
 
     Raises:
         SqlExtError: RUN-035 if one has too many digits.
@@ -44,7 +57,7 @@ def decimal_sums(column: pa.Array, groups: Groups, of: pa.DataType) -> pa.Array:
         words = words * present[:, None]
     # Four words of 32 bits, the lowest first; only the highest has a sign. No sum of them leaves 64 bits.
     parts = [words[:, 0] & _LOW, words[:, 0] >> _WORD & _LOW, words[:, 1] & _LOW, words[:, 1] >> _WORD]
-    sums = [_added(p, groups) for p in parts]
+    sums = [_added(p if weights is None else p * weights, groups) for p in parts]
     for lower, higher in ((0, 1), (1, 2), (2, 3)):
         sums[higher] += sums[lower] >> _WORD
         sums[lower] &= _LOW
@@ -55,6 +68,10 @@ def decimal_sums(column: pa.Array, groups: Groups, of: pa.DataType) -> pa.Array:
     if too_wide.any() or _has_more_digits(pairs, of.precision):
         raise _overflow(f"DECIMAL({of.precision}, {of.scale})")
     return made.cast(of)
+
+
+def _largest(values: Values) -> int:
+    return max(-int(values.min()), int(values.max()))
 
 
 def _added(values: Values, groups: Groups) -> Ints:

@@ -39,6 +39,7 @@ class WindowSpecification:
         values: DOUBLE columns that triggers and evictors look at, by their numbers in the policy.
         row: a struct, the original row: kept for rows that come too late.
         kind: what each row does (``row_kinds``), where rows may be taken back: without a window only.
+        ttl: ms of processing time after which a group to which no row came is forgotten: without a window only.
     """
 
     keys: int
@@ -51,6 +52,7 @@ class WindowSpecification:
     values: tuple[int, ...] = ()
     row: int | None = None
     kind: int | None = None
+    ttl: int | None = None
 
 
 def output_types(specification: WindowSpecification, types: Sequence[pa.DataType]) -> list[tuple[str, pa.DataType]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.udfs.core.accumulator import Aggregate
 from sqlext.udfs.core.arrow_types import plain_schema
-from sqlext.udfs.core.changelog_aggregate import ChangelogAggregate
+from sqlext.udfs.core.group_aggregate import GroupAggregate
 from sqlext.udfs.core.latest import Latest
 from sqlext.udfs.core.operators import BucketOperator
 from sqlext.udfs.core.policy_json import policy_from_json
@@ -28,10 +28,10 @@ class WindowFunction:
     """The stateful function ``window``.
 
     Arguments: ``policy`` (JSON), ``aggregates`` (function, positions, distinct, parameters), ``places`` (what of a row
-    stands where: ``keys`` is how many there are), ``columns`` (names of what comes out), ``latest`` (whether only the
-    last pane of a key, window and micro-batch is wanted), ``name``, ``lag`` (see ``Time``), ``registered`` (the
-    ``UserFunctions`` of the session; all other arguments are plain values), and ``buckets``, by default
-    ``DEFAULT_BUCKETS``.
+    stands where: ``keys`` is how many there are; and ``ttl``), ``columns`` (names of what comes out), ``latest``
+    (whether only the last pane of a key, window and micro-batch is wanted), ``name``, ``lag`` (see ``Time``),
+    ``registered`` (the ``UserFunctions`` of the session; all other arguments are plain values), and ``buckets``, by
+    default ``DEFAULT_BUCKETS``.
     """
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
@@ -49,8 +49,8 @@ class WindowFunction:
         require_comparable(keys, "GROUP BY")
         types = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
         operator: BucketOperator[Any]
-        if specification.kind is not None:
-            operator = ChangelogAggregate(specification, types)
+        if specification.kind is not None or specification.ttl is not None:
+            operator = GroupAggregate(specification, types)
         else:
             operator = WindowOperator(specification, types, *classes_of(specification.policy, registered))
         if arguments.get("latest"):
