@@ -1,0 +1,149 @@
+"""The Spark data source of the Arrow path: any ``SplitReader``, with what is made of its rows in the worker."""
+
+from __future__ import annotations
+
+import base64
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxFiles,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from sqlext.sources.contract import Limit, Slice, SplitReader
+from sqlext.sources.stream import Facts, SplitStream, Work
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: The name of the data source, and of its only option.
+FORMAT = "sqlext"
+_INPUT = "input"
+
+
+@dataclass(frozen=True)
+class ArrowInput:
+    """A source and all that Spark is told of it.
+
+    Attributes:
+        reader: the source.
+        schema: Spark DDL of what comes out.
+        work: what is made of its rows.
+        limit: the most that a micro-batch takes.
+        holds: see ``SplitStream``.
+        facts: a folder that gets a file for each slice (``Facts.leave``).
+    """
+
+    reader: SplitReader
+    schema: str
+    work: Work = field(default_factory=Work)
+    limit: Limit | None = None
+    holds: Path | None = None
+    facts: Path | None = None
+
+
+def open_arrow(spark: SparkSession, source: ArrowInput) -> DataFrame:
+    """Return a source as a streaming DataFrame."""
+    spark.dataSource.register(ArrowSource)
+    dumps: Callable[[ArrowInput], bytes] = cloudpickle.dumps
+    packed = base64.b64encode(dumps(source)).decode("ascii")
+    return spark.readStream.format(FORMAT).option(_INPUT, packed).load()
+
+
+class ArrowSource(DataSource):
+    """Spark's side of an ``ArrowInput``."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of the format."""
+        return FORMAT
+
+    def schema(self) -> str:
+        """Return the columns that come out."""
+        return self._input().schema
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        """Return the reader."""
+        return ArrowStreamReader(self._input())
+
+    def _input(self) -> ArrowInput:
+        # Spark itself sends this class by pickle: whoever can set the option can run code anyway.
+        return cast(ArrowInput, pickle.loads(base64.b64decode(self.options[_INPUT])))  # noqa: S301
+
+
+class Piece(InputPartition):
+    """A slice as Spark's partition."""
+
+    def __init__(self, value: Slice) -> None:
+        super().__init__(value)
+
+
+class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Offsets beside the driver, rows in the workers."""
+
+    def __init__(self, source: ArrowInput) -> None:
+        self._source = source
+        self._stream = SplitStream(source.reader, source.holds)
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        """Return where a new query begins."""
+        return self._stream.initial()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """Return the limit of a micro-batch."""
+        limit = self._source.limit
+        return ReadAllAvailable() if limit is None else _LIMITS[limit.unit](limit.most)
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        """Return where the next micro-batch ends."""
+        return self._stream.latest(start, _limit(limit))
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Take what is there now, and no more."""
+        self._stream.stop_at_what_is_there()
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        """Return the slices of a micro-batch."""
+        return [Piece(s) for s in self._source.reader.slices(start, end)] if start != end else []
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield what is made of a slice."""
+        facts = Facts()
+        yield from self._source.work.process(self._source.reader.read(partition.value), facts)
+        if self._source.facts is not None:
+            facts.leave(self._source.facts, partition.value)
+
+    def commit(self, end: dict[str, int]) -> None:
+        """Let the source forget what is through."""
+        self._source.reader.commit(end)
+
+    def stop(self) -> None:
+        """Give free what the driver's side has opened."""
+        self._source.reader.close()
+
+
+_LIMITS: dict[str, type[ReadMaxRows] | type[ReadMaxFiles] | type[ReadMaxBytes]] = {
+    "rows": ReadMaxRows,
+    "files": ReadMaxFiles,
+    "bytes": ReadMaxBytes,
+}
+
+
+def _limit(given: ReadLimit) -> Limit | None:
+    if isinstance(given, ReadMaxRows):
+        return Limit("rows", given.max_rows)
+    if isinstance(given, ReadMaxFiles):
+        return Limit("files", given.max_files)
+    return Limit("bytes", given.max_bytes) if isinstance(given, ReadMaxBytes) else None
