@@ -9,6 +9,7 @@ session.run("job.sql", variables={"IN": "data"})
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
@@ -26,6 +27,7 @@ def connect(
     catalog: str | os.PathLike[str] | None = None,
     *,
     allow_python_functions: bool = False,
+    settings: Mapping[str, str] | None = None,
 ) -> Session:
     """Return a session.
 
@@ -33,7 +35,8 @@ def connect(
         spark: an existing Spark session with Delta; None builds a local one when it is first needed.
         catalog: the folder of the catalog, made if it is not there; None uses a fresh temporary one.
         allow_python_functions: whether scripts may import code with CREATE FUNCTION ... LANGUAGE PYTHON.
+        settings: what the session begins with: settings of Spark (``spark...``), and options of SET.
     """
     from sqlext.execution.session import Session
 
-    return Session(spark, catalog, allow_python_functions=allow_python_functions)
+    return Session(spark, catalog, allow_python_functions=allow_python_functions, settings=settings)

@@ -19,12 +19,17 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.bounded": ("finish", "catch-up"),
     "sqlext.match-recognize": ("flink", "standard"),
     "sqlext.unbounded-state": ("allow", "error"),
+    "sqlext.idle.close-windows": ("true", "false"),
     "execution.runtime-mode": ("streaming", "batch"),
     "table.exec.source.rowtime-null-handling": ("fail", "drop", "skip_watermark"),
     "table.exec.sink.not-null-enforcer": ("error", "drop"),
+    "sql-client.execution.result-mode": ("table", "changelog", "tableau"),
+    "sqlext.shell.format": ("table", "csv", "json", "markdown"),
 }
 #: Keys of our own that take any text.
 _TEXTS = ("sqlext.clock",)
+#: Keys that take a duration.
+_DURATIONS = ("table.exec.source.idle-timeout", "pipeline.auto-watermark-interval")
 _OWN = (*(k for k in _CHOICES if k.startswith("sqlext.")), *_TEXTS)
 _DEFAULTS = {
     "sqlext.expressions": "spark",
@@ -32,11 +37,15 @@ _DEFAULTS = {
     "sqlext.bounded": "finish",
     "sqlext.match-recognize": "flink",
     "sqlext.unbounded-state": "allow",
+    "sqlext.idle.close-windows": "false",
     "execution.runtime-mode": "streaming",
     "table.local-time-zone": "UTC",
     "table.exec.source.rowtime-null-handling": "fail",
     "table.exec.sink.not-null-enforcer": "error",
+    "sql-client.execution.result-mode": "table",
 }
+#: Keys that take any text but are to be known to an editor.
+_FLINK_TEXTS = ("pipeline.name", "table.exec.state.ttl", "table.local-time-zone")
 _DURATION = re.compile(r"^\s*(\d+)\s*([a-zµ]*)\s*$", re.IGNORECASE)
 _MILLIS = {
     **dict.fromkeys(("", "ms", "milli", "millis", "millisecond", "milliseconds"), 1),
@@ -46,6 +55,16 @@ _MILLIS = {
     **dict.fromkeys(("d", "day", "days"), 86_400_000),
 }
 _OFFSET_ZONE = re.compile(r"^(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})$")
+
+
+def known_keys() -> tuple[str, ...]:
+    """Return the keys of SET that mean something, sorted."""
+    return tuple(sorted({*_CHOICES, *_TEXTS, *_DURATIONS, *_FLINK_TEXTS}))
+
+
+def choices_of(key: str) -> tuple[str, ...]:
+    """Return the values that a key takes, none if it takes any text."""
+    return _CHOICES.get(key, ())
 
 
 def parse_duration(text: str) -> int | None:
@@ -130,6 +149,10 @@ def _checked(key: str, value: str, span: Span | None) -> str:
                 hint=f"it is one of {', '.join(repr(c) for c in choices)}",
             )
         return value.lower()
+    if key in _DURATIONS and parse_duration(value) is None:
+        raise SqlExtError(
+            "OPT-011", f"`{key}` cannot be '{value}'", span=span, hint="it is a duration such as '10 s' or '5min'"
+        )
     if key == "table.local-time-zone":
         zone = parse_zone(value)
         if zone is None:

@@ -15,6 +15,11 @@ from sqlext.errors import SqlExtError, did_you_mean
 JOB = "job"
 
 
+def job_of(record: QueryRecord) -> str:
+    """Return the name of the job that a query is a part of."""
+    return dict(record.details).get(JOB, record.name)
+
+
 def record_query(record: QueryRecord) -> ChangeFunction:
     """A query starts: keep its record, in place of an older one of its name. Secrets in its text are hidden."""
     safe = replace(record, statement=redact_text(record.statement), details=redact(record.details))
@@ -35,7 +40,7 @@ def drop_query(name: str, *, if_exists: bool = False) -> ChangeFunction:
     """DROP QUERY [IF EXISTS]: forget a query, or all queries of the job of that name (their state is execution's)."""
 
     def change(snapshot: Snapshot) -> Sequence[Change]:
-        found = [q for q in snapshot.queries() if name in (q.name, dict(q.details).get(JOB))]
+        found = [q for q in snapshot.queries() if name in (q.name, job_of(q))]
         if found:
             return [Delete(ObjectKey("query", name=q.name)) for q in found]
         if if_exists:

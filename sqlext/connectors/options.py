@@ -62,10 +62,21 @@ def number(value: str) -> str | None:
     return None if re.fullmatch(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", value) else "a number"
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Takes one of some words, in any case."""
+
+    choices: tuple[str, ...]
+
+    def __call__(self, value: str) -> str | None:
+        """Check a value."""
+        words = [c.lower() for c in self.choices]
+        return None if value.strip().lower() in words else " or ".join(self.choices)
+
+
 def one_of(*choices: str) -> Check:
     """Take one of some words, in any case."""
-    words = [c.lower() for c in choices]
-    return lambda value: None if value.strip().lower() in words else " or ".join(choices)
+    return Choice(choices)
 
 
 def pattern(value: str) -> str | None:
@@ -169,6 +180,7 @@ COMMON = Rules(
         "scan.watermark.alignment.group": any_text,
         "scan.watermark.alignment.max-drift": duration,
         "scan.watermark.alignment.update-interval": duration,
+        "sqlext.idle.close-windows": boolean,
         "scan.parallelism": positive,
         "scan.mode": one_of("snapshot", "streaming"),
         "sink.parallelism": positive,

@@ -7,14 +7,14 @@ a backslash in a string is a character like any other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from sqlext.dialect.statement_nodes import ResetOption, SetOption, Statement
 from sqlext.dialect.statements import parse_statement
-from sqlext.dialect.tokens import Cursor, tokenize
+from sqlext.dialect.tokens import Cursor, Token, tokenize
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.source import SourceText, Substitution
+from sqlext.source import SourceText, Span, Substitution
 
 MODES = ("spark", "flink")
 MODE_KEY = "sqlext.expressions"
@@ -60,26 +60,59 @@ def _unknown_variable(text: str, name: str, match: re.Match[str], variables: Map
     return SqlExtError("NAME-001", f"the variable ${{{variable}}} is not defined", span=span, hint=hint)
 
 
-def parse_script(source: SourceText, mode: str = "spark", *, unparsed: bool = False) -> Iterator[Statement]:
+def parse_script(
+    source: SourceText,
+    mode: str = "spark",
+    *,
+    unparsed: bool = False,
+    on_error: Callable[[SqlExtError, Span], None] | None = None,
+) -> Iterator[Statement]:
     """Yield the statements of a script, each parsed when it is asked for.
 
     Args:
         source: the script.
         mode: ``'spark'`` or ``'flink'``, until the script itself sets ``sqlext.expressions``.
         unparsed: as in ``parse_statement``.
+        on_error: told what is wrong with a statement, and which it is; reading goes on behind it. Without it that
+            is raised.
     """
     at = 0
     while at < len(source.text):
-        cursor, at = _next_statement(source, mode, at)
-        if not cursor.at_end:
+        start = at
+        try:
+            cursor, at = _next_statement(source, mode, start)
+            if cursor.at_end:
+                continue
             statement = parse_statement(cursor, unparsed=unparsed)
-            yield statement
-            mode = _mode_after(statement, mode)
+        except SqlExtError as error:
+            if on_error is None:
+                raise
+            at = max(at, _statement_end(source.text, start, mode)[0])
+            on_error(error, source.span(start, at))
+            continue
+        yield statement
+        mode = _mode_after(statement, mode)
+
+
+def is_complete(text: str, mode: str = "spark") -> bool:
+    """Whether a text ends where a statement ends: not within one, a string, a comment or a statement set."""
+    source, at = SourceText.of(text), 0
+    while at < len(text):
+        _, closed = _statement_end(text, at, mode)
+        try:
+            cursor, at = _next_statement(source, mode, at)
+        except SqlExtError:
+            return False  # a string, a quoted name or a comment is still open
+        if _opens_statement_set(cursor):
+            closed = _ends_statement_set(cursor.tokens)
+        if not closed and not cursor.at_end:
+            return False
+    return True
 
 
 def _next_statement(source: SourceText, mode: str, at: int) -> tuple[Cursor, int]:
     """Return a cursor over the next statement and where the one after it begins."""
-    end = _statement_end(source.text, at, mode)
+    end, _ = _statement_end(source.text, at, mode)
     cursor = Cursor(source, tokenize(source, mode, at, end), mode)
     if _opens_statement_set(cursor):
         end = _statement_set_end(source, mode, end)
@@ -89,15 +122,18 @@ def _next_statement(source: SourceText, mode: str, at: int) -> tuple[Cursor, int
     return cursor, end
 
 
-def _statement_end(text: str, at: int, mode: str) -> int:
-    """Return the offset after the next semicolon that is not in a string, a quoted name or a comment."""
+def _statement_end(text: str, at: int, mode: str) -> tuple[int, bool]:
+    """Return the offset after the next semicolon that is not in a string, a quoted name or a comment.
+
+    Without one it is the end of the text, and False.
+    """
     while match := _SKIP[mode].search(text, at):
         at = match.end()
         if match.lastgroup == "end":
-            return at
+            return at, True
         if match.lastgroup == "comment":
             at = _comment_end(text, at, nested=mode == "spark")
-    return len(text)
+    return len(text), False
 
 
 def _comment_end(text: str, at: int, nested: bool) -> int:
@@ -118,10 +154,15 @@ def _opens_statement_set(cursor: Cursor) -> bool:
 def _statement_set_end(source: SourceText, mode: str, at: int) -> int:
     """Return the offset after the END of the statement set whose first INSERT ends at ``at``."""
     while at < len(source.text):
-        start, at = at, _statement_end(source.text, at, mode)
+        start, (at, _) = at, _statement_end(source.text, at, mode)
         if Cursor(source, tokenize(source, mode, start, at), mode).at_words("END"):
             break
     return at
+
+
+def _ends_statement_set(tokens: Sequence[Token]) -> bool:
+    """Whether the last statement is END with its semicolon."""
+    return [t.upper or t.text for t in tokens[-4:-1]] == [";", "END", ";"]
 
 
 def _mode_after(statement: Statement, mode: str) -> str:

@@ -291,6 +291,15 @@ class StatementSet(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class StopJob(Statement):
+    """``STOP JOB 'name' [WITH SAVEPOINT]``."""
+
+    job: str
+    job_span: Span
+    savepoint: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SelectStatement(Statement):
     """A query at top level: its rows are shown."""
 

@@ -10,6 +10,7 @@ from sqlext.dialect.create_table import CreateFlags, is_spark_table, parse_creat
 from sqlext.dialect.databases import parse_create_catalog, parse_create_database, parse_drop, parse_use
 from sqlext.dialect.functions import parse_create_function
 from sqlext.dialect.insert import at_statement_set, parse_insert, parse_statement_set
+from sqlext.dialect.jobs import parse_stop
 from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.nesting import check_height, too_deep
 from sqlext.dialect.queries import after_query, parse_query
@@ -189,7 +190,10 @@ _STATEMENTS: dict[str, Callable[[Cursor], Statement | None]] = {
     "EXECUTE": _execute,
     "STATEMENT": _execute,
     "BEGIN": _begin,
+    "STOP": parse_stop,
 }
+#: The first words of statements.
+FIRST_WORDS = tuple(_STATEMENTS)
 
 #: Spark's and Delta's own first words, so that none of them is taken for a slip of ours.
 _SPARK_WORDS = frozenset(

@@ -73,6 +73,10 @@ class DryRun:
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
 
+    def stop_job(self, statement: ast.StopJob) -> Result:
+        """Stop nothing: an INSERT before it may be what starts the job."""
+        return Result()
+
     def runs(self, query: str) -> bool:
         """Whether a query runs: none does here."""
         return False

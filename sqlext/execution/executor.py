@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.errors import PySparkException
 
@@ -33,11 +33,12 @@ from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
 from sqlext.execution.explain import explain_statement
 from sqlext.execution.failures import refused, run_error
 from sqlext.execution.jobs import Job, JobLog, Part, Place, Schedule
+from sqlext.execution.live_rows import LiveRows
 from sqlext.execution.materialized import own_place
 from sqlext.execution.query import Query
 from sqlext.execution.quiet import quiet
-from sqlext.execution.records import QueryRecords, drop_query
-from sqlext.execution.result import Result
+from sqlext.execution.records import QueryRecords, drop_query, stop_job
+from sqlext.execution.result import Result, Row
 from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
 from sqlext.execution.sink_late import with_late_sink
 from sqlext.execution.sink_plain import CollectSink
@@ -131,6 +132,10 @@ class SparkHandler:
         name = ".".join(statement.name)
         drop_query(self.state.catalog, self.folder, name, if_exists=statement.if_exists)
         return Result()
+
+    def stop_job(self, statement: ast.StopJob) -> Result:
+        """Stop a job of this session; its place is kept."""
+        return stop_job(statement, self._running(), self.state.catalog)
 
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""
@@ -308,15 +313,20 @@ class _Remove(JobLog):
 def _collected(query: Query, sink: CollectSink, rows: DataFrame, names: Sequence[str], spark: SparkSession) -> Result:
     """Return the rows of a SELECT so far, without the hidden columns of an updating one."""
 
-    def rows_so_far() -> list[tuple[Any, ...]]:
-        return [tuple(r)[: len(names)] for r in sink.rows]
+    def live() -> LiveRows:
+        return sink.live(len(names))
+
+    def rows_so_far() -> list[Row]:
+        followed = live()
+        followed.take()
+        return followed.rows
 
     def frame() -> DataFrame:
         from pyspark.sql.types import StructType
 
         return spark.createDataFrame(rows_so_far(), StructType(rows.schema.fields[: len(names)]))
 
-    return Result(names, rows_so_far, query=query, frame=frame)
+    return Result(names, rows_so_far, query=query, frame=frame, live=live)
 
 
 def _guarded(action: Callable[[], T], span: Span) -> T:

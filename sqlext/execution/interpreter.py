@@ -49,6 +49,9 @@ class Handler(Protocol):
     def drop_query(self, statement: ast.Drop) -> Result:
         """Remove a query and its state."""
 
+    def stop_job(self, statement: ast.StopJob) -> Result:
+        """Stop a running job."""
+
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""
 
@@ -80,6 +83,7 @@ class Interpreter:
             ast.Explain: self._explain,
             ast.SetOption: self._set,
             ast.ResetOption: self._reset,
+            ast.StopJob: self._stop_job,
             ast.Insert: self._insert,
             ast.StatementSet: self._statement_set,
             ast.SelectStatement: self._select,
@@ -251,6 +255,9 @@ class Interpreter:
     def _show(self, statement: ast.Show) -> Result:
         columns, rows = show(statement, self.state.catalog, self.environment())
         return Result(columns, rows)
+
+    def _stop_job(self, statement: ast.StopJob) -> Result:
+        return self.handler.stop_job(statement)
 
     def _describe(self, statement: ast.Describe) -> Result:
         columns, rows = describe(statement, self.state.catalog, self.environment())

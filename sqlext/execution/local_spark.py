@@ -21,6 +21,7 @@ from sqlext.execution import class_archive
 
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _SCALA = "2.13"
+_PACKAGES = "spark.jars.packages"
 
 # Delta's POM asks for jars that Spark has already (70 MB of Hadoop, Parquet, Log4j, ...). Spark's own
 # copies are loaded first, so these would only be downloaded, resolved and never used.
@@ -84,11 +85,13 @@ def local_spark(
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # Else Spark warns about host names, and a laptop that changes networks loses its driver.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    conf = _configuration(cores or os.cpu_count() or 1, home, packages)
+    chosen = dict(settings or {})
+    further = [p for p in chosen.pop(_PACKAGES, "").split(",") if p]  # beside ours, not in their place
+    conf = _configuration(cores or os.cpu_count() or 1, home, [*packages, *further])
     log4j = Path(__file__).with_name("log4j2.properties").as_uri()
     tuning = class_archive.java_options() if java_options is None else java_options
     conf.set("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={log4j} {tuning}")
-    conf.setAll(list((settings or {}).items()))
+    conf.setAll(list(chosen.items()))
     return _start(conf, home / "spark.log")
 
 
@@ -108,7 +111,7 @@ def _configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf
         SparkConf()
         .setMaster(f"local[{cores}]")
         .setAppName("sqlext")
-        .set("spark.jars.packages", ",".join([_delta_package(), *packages]))
+        .set(_PACKAGES, ",".join([_delta_package(), *packages]))
         .set("spark.jars.excludes", ",".join(_SHIPPED_WITH_SPARK))
         .set("spark.sql.extensions", _DELTA_EXTENSION)
         .set("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")

@@ -11,14 +11,17 @@ from typing import Any
 
 from sqlext.catalog import ddl
 from sqlext.catalog.changes import Change, ChangeFunction
-from sqlext.catalog.ddl.queries import JOB
+from sqlext.catalog.ddl.queries import JOB, job_of
 from sqlext.catalog.model import QueryRecord
 from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.catalog.snapshot import Snapshot
 from sqlext.catalog.store import CatalogStore
+from sqlext.dialect.statement_nodes import StopJob
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.jobs import JobLog
 from sqlext.execution.query import Query
+from sqlext.execution.result import Result
 
 
 class QueryRecords(JobLog):
@@ -56,12 +59,45 @@ def drop_query(catalog: SessionCatalog, folder: Path, name: str, *, if_exists: b
     Raises:
         SqlExtError: CAT-002 there is none, RUN-022 it runs.
     """
-    records = [q for q in catalog.snapshot().queries() if name in (q.name, dict(q.details).get(JOB))]
+    records = job_records(catalog, name)
     with ExitStack() as held:
         homes = [held.enter_context(QueryHome(folder, r.name, _elsewhere(folder, r))) for r in records]
         catalog.apply(ddl.drop_query(name, if_exists=if_exists), f"DROP QUERY {name}")
         for home in homes:
             home.remove()
+
+
+def stop_job(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> Result:
+    """Stop a job; WITH SAVEPOINT gives the checkpoints from which the same statement goes on.
+
+    Args:
+        running: the queries of the session.
+
+    Raises:
+        SqlExtError: CAT-002 there is none of that name, RUN-025 it is none of this session's.
+    """
+    name = statement.job
+    found = next((q for q in running if name in (q.name, *q.parts)), None)
+    if found is None:
+        raise _not_running(statement, running, catalog)
+    found.stop()
+    if not statement.savepoint:
+        return Result()
+    return Result(("savepoint path",), [(q.checkpoint,) for q in job_records(catalog, name)])
+
+
+def job_records(catalog: SessionCatalog, name: str) -> list[QueryRecord]:
+    """Return the records of a job's queries, by the name of the job or of one of its queries."""
+    return [q for q in catalog.snapshot().queries() if name in (q.name, job_of(q))]
+
+
+def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> SqlExtError:
+    name = statement.job
+    if job_records(catalog, name):
+        message = f"job `{name}` does not run in this session"
+        return SqlExtError("RUN-025", message, span=statement.job_span, hint="stop it where it was started")
+    hint = did_you_mean(name, [q.name for q in running]) or "SHOW JOBS lists the jobs"
+    return SqlExtError("CAT-002", f"there is no job `{name}`", span=statement.job_span, hint=hint)
 
 
 def _elsewhere(folder: Path, record: QueryRecord) -> str | None:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from sqlext.execution.live_rows import LiveRows
     from sqlext.execution.query import Query
 
 Row = tuple[Any, ...]
+#: What a row does to a result, ``+I``, ``-U``, ``+U`` or ``-D``, and the row.
+Change = tuple[str, Row]
 
 
 class Result:
@@ -29,6 +32,7 @@ class Result:
         *,
         query: Query | None = None,
         frame: Callable[[], DataFrame] | None = None,
+        live: Callable[[], LiveRows] | None = None,
         statement: str = "",
     ) -> None:
         self.columns = tuple(columns)
@@ -36,6 +40,7 @@ class Result:
         self.statement = statement
         self._rows = rows
         self._frame = frame
+        self._live = live
 
     @property
     def rows(self) -> list[Row]:
@@ -47,6 +52,10 @@ class Result:
     def df(self) -> DataFrame | None:
         """The rows as a DataFrame, None for a statement without rows."""
         return self._frame() if self._frame else None
+
+    def live(self) -> LiveRows | None:
+        """Return the rows of a streaming SELECT from its first change on, None for any other statement."""
+        return self._live() if self._live else None
 
     def __repr__(self) -> str:
         shown = f", query={self.query.name!r}" if self.query else ""

@@ -16,9 +16,13 @@ from sqlext.dialect.script import parse_script
 from sqlext.dialect.statement_nodes import Statement
 from sqlext.errors import SqlExtError
 from sqlext.execution.dry_run import DryRun
+from sqlext.execution.editor import Editor
+from sqlext.execution.foreground import Foreground
 from sqlext.execution.interpreter import Interpreter
 from sqlext.execution.offline import check_file, new_state, read_source, rewrite_source
 from sqlext.execution.result import Result
+from sqlext.execution.session_settings import apply_to_spark, of_spark, set_options
+from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
 
@@ -44,6 +48,7 @@ class Session:
         catalog: the catalog's folder, or the name of a database of ``spark`` whose folder has it; None makes a
             temporary one.
         allow_python_functions: whether a script may import code: CREATE FUNCTION ... LANGUAGE PYTHON.
+        settings: what it begins with: of Spark (``spark...``), and options of SET.
     """
 
     def __init__(
@@ -52,6 +57,7 @@ class Session:
         catalog: PathOrText | None = None,
         *,
         allow_python_functions: bool = False,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         self._given = spark
         self._own: SparkSession | None = None
@@ -59,7 +65,10 @@ class Session:
         self.folder = _catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
         self._state = new_state(self.folder)
         self._state.python_allowed = allow_python_functions
+        self._spark_settings = of_spark(settings or {})
+        set_options(self._state, settings or {})
         self._queries: list[Query] = []
+        self._foreground = Foreground()
 
     @property
     def spark(self) -> SparkSession:
@@ -69,14 +78,26 @@ class Session:
             if given is None:
                 from sqlext.execution.local_spark import local_spark
 
-                given = local_spark()
-            self._own = given.newSession()
+                given = local_spark(settings=self._spark_settings)
+            own = given.newSession()
+            apply_to_spark(own, self._spark_settings)
+            self._own = own
         return self._own
 
     @property
     def catalog(self) -> SessionCatalog:
         """The catalog as this session sees it; ``history()`` and ``at_version(n)`` go back in time."""
         return self._state.catalog
+
+    @property
+    def settings(self) -> Settings:
+        """The options of SET as they are now."""
+        return self._state.settings
+
+    @property
+    def editor(self) -> Editor:
+        """What an editor asks about a text: is it complete, what are its pieces, what could stand here."""
+        return Editor(self._state)
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -188,6 +209,10 @@ class Session:
         """Return what is wrong with a script, statement by statement; nothing runs."""
         return check_file(script, variables, state=self._state)
 
+    def interrupt(self) -> None:
+        """End the statement that another thread runs here; queries in the background go on."""
+        self._foreground.end()
+
     def stop(self) -> None:
         """Stop the queries that this session started."""
         for query in self.queries:
@@ -237,14 +262,16 @@ class Session:
     def _one(
         self, interpreter: Interpreter, statement: Statement, on_statement: Callable[[Result], None] | None
     ) -> Result:
-        result = interpreter.run(statement)
+        with self._foreground.statement(self._own):
+            result = interpreter.run(statement)
         if result.query is not None:
             self._queries.append(result.query)
         if on_statement is not None:
             on_statement(result)
         if result.query is not None and result.query.bounded:
             try:
-                result.query.await_termination()
+                with self._foreground.waiting(result.query):
+                    result.query.await_termination()
             except KeyboardInterrupt:
                 self.stop()
                 raise

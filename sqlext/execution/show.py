@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from sqlext.analysis import functions
 from sqlext.analysis.definitions.create_text import create_table_text, create_view_text
 from sqlext.analysis.environment import Environment
+from sqlext.catalog.ddl.queries import job_of
 from sqlext.catalog.information_schema import NAMES as SYSTEM_VIEWS
 from sqlext.catalog.model import QueryRecord, Relation, Table, View
 from sqlext.catalog.names import INFORMATION_SCHEMA
@@ -110,9 +111,10 @@ def _queries(statement: Show, catalog: SessionCatalog, env: Environment) -> _Ans
 
 
 def _jobs(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
-    """List queries under the columns of Flink's SHOW JOBS; a query's name is its id."""
-    rows = [(q.name, q.name, q.status.upper(), q.started) for q in _records(catalog)]
-    return ("job id", "job name", "status", "start time"), list(rows)
+    """List jobs under the columns of Flink's SHOW JOBS; a job's name is its id."""
+    jobs = {job_of(q): q for q in _records(catalog)}
+    rows: list[Row] = [(name, name, q.status.upper(), q.started) for name, q in jobs.items()]
+    return ("job id", "job name", "status", "start time"), rows
 
 
 def _records(catalog: SessionCatalog) -> list[QueryRecord]:

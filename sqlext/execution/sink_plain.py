@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.conversions import as_text, convert
 from sqlext.connectors.spec import WriteSpec
+from sqlext.execution.live_rows import LiveRows, StandingRows
 from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
-from sqlext.plan.nodes import EXISTS
 from sqlext.rewrite.quoting import identifier
 from sqlext.types import LogicalType
-from sqlext.udfs.core.row_kinds import INSERT, SHOWN, UPDATE_AFTER
+from sqlext.udfs.core.row_kinds import SHOWN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
@@ -120,9 +120,6 @@ class SparkFormatSink(Sink):
 class CollectSink(Sink):
     """Keeps the rows of every batch in this process: for SELECT at top level.
 
-    Of an updating result it keeps the current row of every key, in the order in which they first came; of a changelog
-    the rows that were not taken back.
-
     Attributes:
         folds: False to keep every row that an updating result has given.
     """
@@ -136,33 +133,6 @@ class CollectSink(Sink):
         """Keep a batch; one that is run again replaces itself."""
         self.batches[batch_id] = df.collect()
 
-    @property
-    def rows(self) -> list[Row]:
-        """The rows so far, hidden columns included (they come last)."""
-        every = [row for _, batch in sorted(self.batches.items()) for row in batch]
-        if self.context.kind is not None:
-            return self._net(every, self.context.kind)
-        if self.context.exists is None:
-            return every
-        return self._folded(every) if self.folds else [row for row in every if row[self.context.exists]]
-
-    def _net(self, changes: list[Row], kind: str) -> list[Row]:
-        """Return the rows of a changelog that are left, in the order in which they came."""
-        left: dict[str, list[Row]] = {}
-        for row in changes:
-            same = left.setdefault(repr(row[: len(row) - 1]), [])
-            if row[kind] in (INSERT, UPDATE_AFTER):
-                same.append(row)
-            elif same:
-                same.pop()
-        return [row for rows in left.values() for row in rows]
-
-    def _folded(self, changes: list[Row]) -> list[Row]:
-        current: dict[str, Row] = {}
-        for row in changes:
-            key = repr([row[k] for k in self.context.keys])
-            if row[self.context.exists or EXISTS]:
-                current[key] = row
-            else:
-                current.pop(key, None)
-        return list(current.values())
+    def live(self, width: int) -> LiveRows:
+        """Return the rows from the first batch on, of each the first ``width`` columns."""
+        return LiveRows(self.batches, StandingRows(self.context, width, self.folds))

@@ -348,11 +348,18 @@ def test_collect(session: SparkSession) -> None:
     plain = CollectSink(SinkContext("select", "1"))
     for batch in (0, 0, 1):
         plain.write(rows(session, ("a", batch)), batch)
-    assert [tuple(r) for r in plain.rows] == [("a", 0), ("a", 1)]
+    live = plain.live(2)
+    assert live.take() == [("+I", ("a", 0)), ("+I", ("a", 1))]
+    assert live.rows == [("a", 0), ("a", 1)]
     folded = CollectSink(SinkContext("select", "1", keys=("__key_0",), exists=EXISTS))
     folded.write(rows(session, ("a", 1, "a", True), ("b", 1, "b", True), schema=CHANGES), 0)
     folded.write(rows(session, ("b", 1, "b", False), ("a", 2, "a", True), schema=CHANGES), 1)
-    assert [tuple(r)[:2] for r in folded.rows] == [("a", 2)]
+    live = folded.live(2)
+    assert live.take() == [
+        ("+I", ("a", 1)), ("+I", ("b", 1)), ("-D", ("b", 1)), ("-U", ("a", 1)), ("+U", ("a", 2)),
+    ]  # fmt: skip
+    assert live.rows == [("a", 2)]
+    assert live.take() == []
 
 
 def test_a_sink_can_be_sent_elsewhere(session: SparkSession, tmp_path: Path) -> None:

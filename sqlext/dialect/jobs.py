@@ -1,0 +1,22 @@
+"""STOP JOB.
+
+STOP JOB 'name' [WITH SAVEPOINT]
+"""
+
+from __future__ import annotations
+
+from sqlext.dialect.keywords import unsupported
+from sqlext.dialect.statement_nodes import StopJob
+from sqlext.dialect.tokens import Cursor
+
+
+def parse_stop(cursor: Cursor) -> StopJob | None:
+    """Read STOP JOB; None for any other STOP."""
+    start = cursor.expect_words("STOP").start
+    if not cursor.accept_words("JOB"):
+        return None
+    token = cursor.expect_string("the job's name in quotes")
+    savepoint = cursor.accept_words("WITH", "SAVEPOINT")
+    if cursor.at_words("WITH", "DRAIN"):
+        raise unsupported(cursor, "WITH DRAIN", "a bounded query drains by itself; STOP JOB keeps the job's place")
+    return StopJob(cursor.span_from(start), token.value, cursor.source.span(token.start, token.end), savepoint)

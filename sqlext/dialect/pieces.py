@@ -1,0 +1,84 @@
+"""A text in coloured pieces: every character of it, however unfinished, for highlighting and completion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Literal, NamedTuple
+
+from sqlext.dialect.tokens import Kind, Token, tokenize
+from sqlext.dialect.vocabulary import KEYWORDS
+from sqlext.errors import SqlExtError
+from sqlext.source import SourceText
+
+PieceKind = Literal["keyword", "function", "name", "quoted", "string", "number", "symbol", "comment", "space"]
+
+
+class Piece(NamedTuple):
+    """Some characters of a text; ``open`` where a string, a quoted name or a comment has no end."""
+
+    start: int
+    text: str
+    kind: PieceKind
+    open: bool = False
+
+    @property
+    def end(self) -> int:
+        """The offset behind it."""
+        return self.start + len(self.text)
+
+    @property
+    def upper(self) -> str:
+        """A word in upper case, the text of anything else."""
+        return self.text.upper() if self.kind in ("keyword", "function", "name") else self.text
+
+
+_KINDS: dict[Kind, PieceKind] = {
+    Kind.QUOTED: "quoted",
+    Kind.STRING: "string",
+    Kind.NUMBER: "number",
+    Kind.SYMBOL: "symbol",
+    Kind.HINT: "comment",
+}
+_OPENERS: dict[str, PieceKind] = {"`": "quoted", "'": "string", '"': "string"}
+
+
+def pieces(text: str, mode: str = "spark") -> Iterator[Piece]:
+    """Yield the pieces of a text in order; together they are the text."""
+    tokens, rest = _tokens(text, mode)
+    at = 0
+    for token, following in zip_longest(tokens, tokens[1:]):
+        yield from _between(text, at, token.start)
+        yield Piece(token.start, text[token.start : token.end], _kind(token, following))
+        at = token.end
+    yield from _between(text, at, rest)
+    if rest < len(text):
+        yield Piece(rest, text[rest:], _OPENERS.get(text[rest], "comment"), open=True)
+
+
+def _tokens(text: str, mode: str) -> tuple[list[Token], int]:
+    """Return the tokens of a text, up to what is never closed, and where that begins."""
+    source = SourceText.of(text)
+    try:
+        return tokenize(source, mode)[:-1], len(text)
+    except SqlExtError as error:
+        start = error.span.start if error.span is not None else 0
+    try:
+        return tokenize(source, mode, 0, start)[:-1], start
+    except SqlExtError:
+        return [], start
+
+
+def _kind(token: Token, following: Token | None) -> PieceKind:
+    if token.kind is not Kind.WORD:
+        return _KINDS[token.kind]
+    if token.upper in KEYWORDS:
+        return "keyword"
+    called = following is not None and following.text == "("
+    return "function" if called else "name"
+
+
+def _between(text: str, start: int, end: int) -> Iterator[Piece]:
+    if start < end:
+        gap = text[start:end]
+        yield Piece(start, gap, "comment" if gap.strip() else "space")
