@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlext.catalog.model import Table
 from sqlext.connectors.base import Connector
 from sqlext.connectors.blackhole import Blackhole
+from sqlext.connectors.dataframe import RegisteredFrame
 from sqlext.connectors.datagen import Datagen
 from sqlext.connectors.delta import Delta
 from sqlext.connectors.filesystem import Filesystem
@@ -15,9 +16,12 @@ from sqlext.connectors.rate import Rate
 from sqlext.connectors.spark_format import SparkFormat
 from sqlext.errors import did_you_mean
 
+#: Those that a script may name.
 CONNECTORS: dict[str, Connector] = {
     c.name: c for c in (Filesystem(), Delta(), Kafka(), Rate(), Datagen(), Print(), Blackhole(), SparkFormat())
 }
+#: And those of tables that are made otherwise.
+_EVERY: dict[str, Connector] = {**CONNECTORS, RegisteredFrame.name: RegisteredFrame()}
 
 
 def connector_of(table: Table) -> Connector:
@@ -31,7 +35,7 @@ def connector_of(table: Table) -> Connector:
         message = f"table `{table.name.name}` has no 'connector' option: it can neither be read nor written"
         hint = f"add WITH ('connector' = '...'), one of {', '.join(CONNECTORS)}"
         raise OptionError("OPT-001", message, hint=hint)
-    found = CONNECTORS.get(name)
+    found = _EVERY.get(name)
     if found is None:
         hint = did_you_mean(name, CONNECTORS) or f"there are {listed(CONNECTORS)}; any Spark format by 'spark'"
         raise OptionError("OPT-002", f"there is no connector '{name}'", option="connector", hint=hint)

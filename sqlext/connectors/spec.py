@@ -46,6 +46,7 @@ class ReadSpec:
         bounded: whether it has an end.
         file_metadata: whether expressions use Spark's ``_metadata`` column, which no view hands on.
         batch_relation: SQL relation that stands for the raw one when read as batch, where the format is stream-only.
+        frame: key of a registered DataFrame that is the raw relation, in place of a format.
     """
 
     format: str
@@ -63,6 +64,7 @@ class ReadSpec:
     bounded: bool = True
     file_metadata: bool = False
     batch_relation: str | None = None
+    frame: str | None = None
 
     @property
     def is_projection_only(self) -> bool:

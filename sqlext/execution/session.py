@@ -13,7 +13,7 @@ from urllib.request import url2pathname
 
 from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.statement_nodes import Statement
+from sqlext.dialect.statement_nodes import SelectStatement, Statement, UnparsedQuery
 from sqlext.errors import SqlExtError
 from sqlext.execution.dry_run import DryRun
 from sqlext.execution.editor import Editor
@@ -22,13 +22,15 @@ from sqlext.execution.interpreter import Interpreter
 from sqlext.execution.offline import check_file, new_state, read_source, rewrite_source
 from sqlext.execution.result import Result
 from sqlext.execution.session_settings import apply_to_spark, of_spark, set_options
+from sqlext.execution.spark_sessions import own_session
 from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
+    from sqlext.execution.frames import Delay
     from sqlext.execution.query import Query
 
 PathOrText = str | os.PathLike[str]
@@ -41,7 +43,7 @@ class Session:
     """Runs streaming SQL on a Spark session, with a catalog.
 
     Statements see what statements before them defined. The Spark session is one of its own (``newSession``): two
-    Sessions in a process share Spark and nothing else.
+    Sessions in a process share Spark and nothing else, unless they are told to work in the one that they are given.
 
     Args:
         spark: an existing Spark session; None starts a local Spark with Delta when it is first needed.
@@ -49,6 +51,7 @@ class Session:
             temporary one.
         allow_python_functions: whether a script may import code: CREATE FUNCTION ... LANGUAGE PYTHON.
         settings: what it begins with: of Spark (``spark...``), and options of SET.
+        isolated: False to work in ``spark`` itself: statements see its temporary views, and DataFrames are its own.
     """
 
     def __init__(
@@ -57,9 +60,11 @@ class Session:
         catalog: PathOrText | None = None,
         *,
         allow_python_functions: bool = False,
+        isolated: bool = True,
         settings: Mapping[str, str] | None = None,
     ) -> None:
         self._given = spark
+        self._isolated = isolated
         self._own: SparkSession | None = None
         self._temporary = None if catalog is not None else tempfile.TemporaryDirectory(prefix="sqlext-catalog-")
         self.folder = _catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
@@ -79,7 +84,7 @@ class Session:
                 from sqlext.execution.local_spark import local_spark
 
                 given = local_spark(settings=self._spark_settings)
-            own = given.newSession()
+            own = own_session(given) if self._isolated else given
             apply_to_spark(own, self._spark_settings)
             self._own = own
         return self._own
@@ -151,6 +156,63 @@ class Session:
             SqlExtError: as ``register_aggregate``.
         """
         self._state.functions.register("table", name, cls, returns)
+
+    def register(
+        self,
+        df: DataFrame,
+        name: str,
+        *,
+        rowtime: str | None = None,
+        watermark: Delay | None = None,
+        proctime: str | None = None,
+        bounded: bool = False,
+        replace: bool = False,
+    ) -> None:
+        """Let a DataFrame be a temporary table of this session, streaming or static, with time attributes.
+
+        Args:
+            df: of any Spark session of this application.
+            name: the table's name, ``orders`` or ``catalog.database.orders``.
+            rowtime: the column, TIMESTAMP or TIMESTAMP_NTZ, that is event time.
+            watermark: how far the watermark stays behind it, ``"5 seconds"`` or a timedelta; zero if not given.
+            proctime: the name of a further column that is processing time.
+            bounded: whether a streaming DataFrame has an end: a query then takes what is there, and ends.
+            replace: whether another temporary table of that name may go.
+
+        Raises:
+            SqlExtError: CAT-001, DDL-001, TIME-010, TIME-011, TIME-015, TIME-016 (``execution/frames.py``).
+        """
+        from sqlext.execution.frames import FrameTable, register_frame
+
+        wanted = FrameTable(self.catalog.resolve(name.split(".")), df, rowtime, watermark, proctime, bounded)
+        register_frame(wanted, self.catalog, self._state.frames, replace=replace)
+
+    def table(self, name: str) -> DataFrame:
+        """Return a table or view as a DataFrame, a streaming one with its watermark; see ``query``."""
+        return self.query(f"TABLE {name}")
+
+    def query(self, text: str) -> DataFrame:
+        """Return a SELECT as a DataFrame, of a stream a streaming one; nothing runs until it is written somewhere.
+
+        A rowtime is event time to Spark, with the watermark of its table, and a TIMESTAMP. The DataFrame belongs to
+        ``session.spark``. Checkpoint, trigger and restart are the user's, as of any DataFrame.
+
+        Raises:
+            SqlExtError: as ``sql``; PARSE-021 for what is no query, SINK-010 for a result whose rows change, SINK-011
+                for late rows that are to be kept.
+        """
+        from sqlext.execution.executor import RunOptions
+        from sqlext.execution.frame_handler import FrameHandler
+
+        source = SourceText.of(text)
+        statements = self._checked(source)
+        if len(statements) != 1 or not isinstance(statements[0], (SelectStatement, UnparsedQuery)):
+            span = statements[0].span if statements else None
+            raise SqlExtError("PARSE-021", "query() takes one SELECT", span=span, hint="sql() takes any statement")
+        handler = FrameHandler(lambda: self.spark, self._state, self.folder, RunOptions("query"), lambda: self.queries)
+        frame = Interpreter(self._state, handler).run(statements[0]).df
+        assert frame is not None
+        return frame
 
     def sql(self, text: str) -> Result:
         """Run one statement and return its result; a bounded query has ended then, an unbounded one runs.

@@ -17,6 +17,7 @@ from pyarrow.fs import FileType
 from sqlext.execution.sink_commit import STAGING, filesystem
 from sqlext.execution.sink_files import FileSink
 from sqlext.execution.sinks import Sink, SinkContext
+from sqlext.execution.spark_sessions import own_session
 from sqlext.rewrite.quoting import identifier
 from sqlext.udfs.core.row_kinds import INSERT, UPDATE_AFTER
 
@@ -48,7 +49,7 @@ class FinalStateSink(Sink):
         """Write the rows that exist at the end. A second time replaces what the first has written."""
         where, root = filesystem(self._changes)
         if where.get_file_info(root).type != FileType.NotFound:
-            self.target.write(self._rows(spark.newSession()), 0)
+            self.target.write(self._rows(own_session(spark)), 0)
         self.target.finish(spark)
 
     @property

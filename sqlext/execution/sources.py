@@ -51,6 +51,11 @@ def open_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
         raise _refusal(error, spec, "batch") from error
 
 
+def open_frame(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
+    """Return a DataFrame that is there already, as ``spec.columns``."""
+    return _project(spark, raw, spec)
+
+
 def _open_raw_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
     if spec.batch_relation is not None:
         return spark.sql(f"SELECT * FROM {spec.batch_relation}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.catalog.information_schema import SystemView, system_view
 from sqlext.catalog.session_catalog import SessionCatalog
+from sqlext.execution.frames import Frames
 from sqlext.settings import Settings
 from sqlext.user_functions import UserFunctions
 
@@ -18,7 +19,7 @@ class State:
 
     ``folder`` is the catalog's. ``functions`` are those that the user has registered, and ``python_allowed`` says
     whether a script may name classes to import. ``stored`` is the catalog whose earlier versions can be asked for: in
-    a copy, that of the original.
+    a copy, that of the original. ``frames`` are the DataFrames that are tables.
     """
 
     catalog: SessionCatalog
@@ -28,6 +29,7 @@ class State:
     folder: Path = Path()
     functions: UserFunctions = field(default_factory=UserFunctions)
     python_allowed: bool = False
+    frames: Frames = field(default_factory=Frames)
 
     def fork(self) -> State:
         """Return a copy for a dry run: nothing done to it reaches this one."""
