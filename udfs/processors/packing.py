@@ -8,13 +8,15 @@ These functions run in Python workers (``mapInArrow``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sqlext.udfs.core.arrow_numpy import integers
 from sqlext.udfs.core.arrow_types import plain
+from sqlext.udfs.core.groups import Ints
 from sqlext.udfs.core.operators import BucketOperator
 from sqlext.udfs.core.table_codec import decode_rows, encode_rows
 
@@ -24,8 +26,16 @@ PACKED = "bucket INT, rows BINARY, now BIGINT"
 _PATIENCE = 1 << 18
 
 
+def last_column(table: pa.Table) -> Ints:
+    """Return the bucket of each row where Spark has put it: last."""
+    return integers(table.column(table.num_columns - 1))
+
+
 def pack(
-    operator: BucketOperator[Any], keys: Sequence[int], batches: Iterable[pa.RecordBatch]
+    operator: BucketOperator[Any],
+    keys: Sequence[int],
+    batches: Iterable[pa.RecordBatch],
+    buckets_of: Callable[[pa.Table], Ints] = last_column,
 ) -> Iterator[pa.RecordBatch]:
     """Yield a partition's rows, worked on as far as they can be here, as a table per bucket.
 
@@ -33,6 +43,7 @@ def pack(
         operator: does the partial work.
         keys: the grouping key of each bucket.
         batches: the rows; the last column is the bucket.
+        buckets_of: finds the bucket of rows, or of partial results, whose last column does not have it.
     """
     waiting: list[pa.RecordBatch] = []
     worked: list[pa.Table] = []
@@ -44,11 +55,11 @@ def pack(
             if sum(t.num_rows for t in worked) > _PATIENCE // 2:
                 worked = [_joined(operator, worked)]
                 if worked[0].num_rows > _PATIENCE // 2:
-                    yield _packed(worked.pop(), keys)
+                    yield _packed(worked.pop(), keys, buckets_of)
     if waiting:
         worked.append(_partial(operator, waiting))
     if worked:
-        yield _packed(_joined(operator, worked), keys)
+        yield _packed(_joined(operator, worked), keys, buckets_of)
 
 
 def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -75,10 +86,10 @@ def _joined(operator: BucketOperator[Any], worked: list[pa.Table]) -> pa.Table:
     return operator.partial(pa.concat_tables(worked))
 
 
-def _packed(table: pa.Table, keys: Sequence[int]) -> pa.RecordBatch:
-    """Return rows grouped by their last column, each bucket's in their order."""
+def _packed(table: pa.Table, keys: Sequence[int], buckets_of: Callable[[pa.Table], Ints]) -> pa.RecordBatch:
+    """Return rows without their last column, grouped by bucket, each bucket's in their order."""
     last = table.num_columns - 1
-    buckets = table.column(last).to_numpy()
+    buckets = buckets_of(table)
     order = np.argsort(buckets, kind="stable")
     present, starts = np.unique(buckets[order], return_index=True)
     ends = np.append(starts, len(order))[1:]  # none where all rows have cancelled out

@@ -1,0 +1,47 @@
+"""The columns of a file, with the Arrow types of what Spark would make of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from sqlext.sources.expressions import INSTANT, WALL_CLOCK
+from sqlext.types import LogicalType
+
+
+class Field(NamedTuple):
+    """A column: its name and the type that it is read as."""
+
+    name: str
+    type: pa.DataType
+
+
+def arrow_type(declared: LogicalType, *, instant: bool = False) -> pa.DataType | None:
+    """Return the Arrow type of a column, None for one that is not read here.
+
+    Args:
+        declared: as the table has it.
+        instant: whether it is a rowtime of type TIMESTAMP, which is carried as an instant.
+    """
+    if declared.is_text:
+        return pa.string()
+    if declared.root == "DECIMAL":
+        return pa.decimal128(declared.precision or 10, declared.scale or 0)
+    if declared.root == "TIMESTAMP":
+        return INSTANT if instant else WALL_CLOCK
+    return _TYPES.get(declared.root)
+
+
+_TYPES = {
+    "BOOLEAN": pa.bool_(),
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INTEGER": pa.int32(),
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "DATE": pa.date32(),
+    "TIMESTAMP_LTZ": INSTANT,
+}

@@ -1,0 +1,105 @@
+"""Which files a query has admitted, in order: the position of a file is its number here.
+
+A folder of small files, each the files that were found together, named by the position of its first one. A file that
+is written is never changed, so a crash leaves the log as it was or with one more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlext.errors import SqlExtError
+
+_DIGITS = 20
+
+
+class Found(NamedTuple):
+    """A file as it was found: path, time of modification in milliseconds since 1970, size in bytes."""
+
+    path: str
+    modified: int
+    size: int
+
+
+@dataclass
+class FileLog:
+    """The log of one query's source.
+
+    Attributes:
+        folder: where it lies.
+    """
+
+    folder: Path
+    _starts: list[int] = field(default_factory=list)
+    _paths: set[str] = field(default_factory=set)
+    _count: int = 0
+
+    def __len__(self) -> int:
+        """Return how many files have been admitted."""
+        self._load()
+        return self._count
+
+    def __contains__(self, path: str) -> bool:
+        """Return whether a path has been admitted."""
+        self._load()
+        return path in self._paths
+
+    def append(self, files: Sequence[Found]) -> None:
+        """Admit files; durable when this returns."""
+        if not files:
+            return
+        self._load()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        place = self._place(self._count)
+        temporary = place.with_name(f".{place.name}.tmp")
+        with temporary.open("w", encoding="utf-8") as stream:
+            json.dump(files, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(place)
+        self._take(self._count, files)
+
+    def between(self, start: int, end: int) -> Iterator[Found]:
+        """Yield the files at positions from ``start`` to before ``end``.
+
+        Raises:
+            SqlExtError: RUN-040 if the log does not have them.
+        """
+        self._load()
+        if end > self._count:
+            raise SqlExtError(
+                "RUN-040",
+                f"the query has read {end} files, its log in `{self.folder}` knows {self._count}",
+                hint="put the log back beside the checkpoint; DROP QUERY starts the query anew",
+            )
+        first = max(bisect_right(self._starts, start) - 1, 0)
+        for at in self._starts[first:]:
+            if at >= end:
+                return
+            for number, found in enumerate(_read(self._place(at)), at):
+                if start <= number < end:
+                    yield found
+
+    def _load(self) -> None:
+        if self._count or not self.folder.is_dir():
+            return
+        for place in sorted(self.folder.glob("[0-9]*.json")):
+            self._take(int(place.stem), _read(place))
+
+    def _take(self, start: int, files: Sequence[Found]) -> None:
+        self._starts.append(start)
+        self._paths.update(f.path for f in files)
+        self._count = start + len(files)
+
+    def _place(self, start: int) -> Path:
+        return self.folder / f"{start:0{_DIGITS}}.json"
+
+
+def _read(place: Path) -> list[Found]:
+    return [Found(*entry) for entry in json.loads(place.read_text(encoding="utf-8"))]

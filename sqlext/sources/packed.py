@@ -1,0 +1,76 @@
+"""Rows worked on by an operator where they are read: what leaves the worker is partial results, packed by bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext.sources.expressions import INSTANT
+from sqlext.sources.hashing import buckets_of
+from sqlext.sources.program import Program
+from sqlext.sources.stream import Facts, Work
+from sqlext.udfs.core.arrow_numpy import whole
+from sqlext.udfs.core.groups import Ints
+from sqlext.udfs.core.operators import BucketOperator
+from sqlext.udfs.processors.bucket_keys import bucket_keys
+from sqlext.udfs.processors.packing import PACKED, pack
+
+#: Packed rows and, once in each slice, the largest event time of its rows: so Spark's watermark moves as with them.
+MARK = "mark"
+MARKED = f"{PACKED}, {MARK} TIMESTAMP"
+
+
+@dataclass(frozen=True)
+class PackedWork(Work):
+    """The partial work of a bucket operator.
+
+    Attributes:
+        program: makes the operator's input.
+        operator: the semantics.
+        keys: how many of its first columns are the key.
+        buckets: how many there are.
+    """
+
+    program: Program
+    operator: BucketOperator[Any]
+    keys: int
+    buckets: int
+
+    def process(self, batches: Iterator[pa.RecordBatch], facts: Facts) -> Iterator[pa.RecordBatch]:
+        """Yield packed rows."""
+        groups = bucket_keys(self.buckets)
+        rows = (self._input(batch, facts) for batch in batches if batch.num_rows)
+        waiting: pa.RecordBatch | None = None
+        for packed in pack(self.operator, groups, rows, self._buckets_of):
+            if waiting is not None:
+                yield _marked(waiting, None)
+            waiting = packed if packed.num_rows else waiting
+        if waiting is None and facts.largest is not None:
+            waiting = _nothing_for(groups[0])
+        if waiting is not None:
+            yield _marked(waiting, facts.largest)
+
+    def _input(self, batch: pa.RecordBatch, facts: Facts) -> pa.RecordBatch:
+        """Return the operator's input; its last column stands where Spark would have put the bucket."""
+        columns = self.program.run(batch, facts)
+        rows = len(next(iter(columns.values())))
+        return pa.record_batch({**columns, "bucket": pa.array(np.zeros(rows, np.int16))})
+
+    def _buckets_of(self, table: pa.Table) -> Ints:
+        return buckets_of([whole(c) for c in table.columns[: self.keys]], table.num_rows, self.buckets)
+
+
+def _nothing_for(group: int) -> pa.RecordBatch:
+    """Return a packed row without rows, to carry a mark."""
+    return pa.record_batch(
+        [pa.array([group], pa.int32()), pa.nulls(1, pa.binary()), pa.nulls(1, pa.int64())], ["bucket", "rows", "now"]
+    )
+
+
+def _marked(packed: pa.RecordBatch, largest: int | None) -> pa.RecordBatch:
+    marks = pa.array([largest] * packed.num_rows, pa.int64()).view(INSTANT)
+    return pa.record_batch([*packed.columns, marks], [*packed.schema.names, MARK])

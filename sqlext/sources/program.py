@@ -1,0 +1,105 @@
+"""What is made of rows in the worker before Spark sees them: computed columns, the checks of the rowtime, filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlext.errors import SqlExtError
+from sqlext.sources.expressions import Expression, selected
+from sqlext.sources.stream import Facts
+
+
+@dataclass(frozen=True)
+class Rowtime:
+    """The event time of a table.
+
+    Attributes:
+        column: the column, an instant in microseconds.
+        name: how messages call it.
+        nulls: ``table.exec.source.rowtime-null-handling``.
+        since_1970: whether a time before that fails, as Spark's watermark would drop the row unseen.
+    """
+
+    column: str
+    name: str
+    nulls: Literal["fail", "drop", "skip_watermark"] = "fail"
+    since_1970: bool = True
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One SELECT: the columns that it computes of the rows for which ``where`` holds.
+
+    ``keeps``: the columns before stay beside the computed ones.
+    """
+
+    columns: tuple[tuple[str, Expression], ...]
+    where: Expression | None = None
+    keeps: bool = False
+
+
+@dataclass(frozen=True)
+class Program:
+    """Rows as the source has them to rows as an operator takes them.
+
+    Attributes:
+        computed: computed columns of the table, added to its own.
+        rowtime: checked, counted and, as the largest of all rows, handed on to Spark's watermark.
+        stages: SELECTs above the table, innermost first.
+    """
+
+    computed: Stage | None
+    rowtime: Rowtime | None
+    stages: tuple[Stage, ...]
+
+    def run(self, batch: pa.RecordBatch, facts: Facts) -> dict[str, pa.Array]:
+        """Return the columns of the last stage, which are at least one.
+
+        Raises:
+            SqlExtError: RUN-001 for a rowtime that is NULL, RUN-002 for one before 1970, RUN-100 for an overflow.
+        """
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+        rows = batch.num_rows
+        if self.computed is not None:
+            columns, rows = _after(self.computed, columns, rows)
+        if self.rowtime is not None:
+            columns, rows = _checked(self.rowtime, columns, rows, facts)
+        else:
+            facts.add(rows, None)
+        for stage in self.stages:
+            columns, rows = _after(stage, columns, rows)
+        return columns
+
+
+def _after(stage: Stage, columns: dict[str, pa.Array], rows: int) -> tuple[dict[str, pa.Array], int]:
+    if stage.where is not None:
+        places = selected(stage.where.evaluate(columns, rows))
+        if places is not None:
+            read = frozenset().union(*(e.columns() for _, e in stage.columns))
+            taken = pa.array(places)
+            columns = {n: c.take(taken) for n, c in columns.items() if stage.keeps or n in read}
+            rows = len(places)
+    made = {name: expression.evaluate(columns, rows) for name, expression in stage.columns}
+    return ({**columns, **made} if stage.keeps else made), rows
+
+
+def _checked(
+    rowtime: Rowtime, columns: dict[str, pa.Array], rows: int, facts: Facts
+) -> tuple[dict[str, pa.Array], int]:
+    times = columns[rowtime.column]
+    if times.null_count and rowtime.nulls == "fail":
+        raise SqlExtError("RUN-001", f"rowtime {rowtime.name} is NULL")
+    if times.null_count and rowtime.nulls == "drop":
+        places = pa.array(np.flatnonzero(times.is_valid().to_numpy(zero_copy_only=False)))
+        columns = {n: c.take(places) for n, c in columns.items()}
+        times, rows = columns[rowtime.column], len(places)
+    span = pc.min_max(times.view(pa.int64())).as_py()
+    if rowtime.since_1970 and span["min"] is not None and span["min"] < 0:
+        raise SqlExtError("RUN-002", f"rowtime {rowtime.name} lies before 1970, where Spark's watermark begins")
+    facts.add(rows, span["max"])
+    return columns, rows
