@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.timing import timing_of
 from sqlext.analysis.watermarks import constant_delay, is_source_watermark
 from sqlext.catalog.model import Column, Table
 from sqlext.connectors.registry import connector_of
@@ -23,7 +24,8 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
 
     Raises:
         SqlExtError: OPT-... for options that its connector does not take, TIME-004 for SOURCE_WATERMARK()
-            on a source that has none, OPT-015 for a source of changes that is not read as a stream.
+            on a source that has none, OPT-030 to 032 for options of its time,
+            OPT-015 for a source of changes that is not read as a stream.
     """
     table = with_hints(table, ref.hints)
     try:
@@ -76,7 +78,9 @@ def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:
             hint=f"declare WATERMARK FOR {mark.column} AS {mark.column} - INTERVAL '5' SECOND",
         )
     delay = constant_delay(expression, mark.column)
-    return replace(scan, rowtime=mark.column, delay=delay, marks=None if delay is not None else expression)
+    marks = None if delay is not None else expression
+    timing = timing_of(scan.table, env.settings, ref.span)
+    return replace(scan, rowtime=mark.column, delay=delay, marks=marks, timing=timing)
 
 
 def _parse(table: Table, text: str, column: str) -> Expr:

@@ -50,6 +50,10 @@ class Connector:
         """Return whether reading the table comes to an end."""
         return False
 
+    def can_be_held(self, table: Table) -> bool:
+        """Return whether reading can wait for others at the source (``scan.watermark.alignment.*``)."""
+        return False
+
     def changelog(self, table: Table) -> bool:
         """Return whether each row that is read says, in the column ``plan.nodes.KIND``, what it does to the table."""
         return False

@@ -1,23 +1,14 @@
-"""Which queries come to an end, and which options of their sources do nothing yet."""
+"""Which queries come to an end, and how."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sqlext.analysis.bound_insert import FINAL_STATE, BoundInsert
-from sqlext.analysis.later import needs_operator
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import PlanNode, Scan
-from sqlext.source import Span
 
-#: Options that hold a stream's time back or move it on; a bounded source needs none of them (as in Flink).
-_TIME_OPTIONS = (
-    "scan.watermark.idle-timeout",
-    "scan.watermark.emit.strategy",
-    "scan.watermark.alignment.group",
-    "scan.watermark.alignment.max-drift",
-)
 #: Formats that give all they have in one micro-batch unless a limit is set.
 _WHOLE = frozenset({"csv", "json", "parquet", "orc", "text"})
 _LIMITS = ("maxFilesPerTrigger", "maxBytesPerTrigger")
@@ -48,16 +39,6 @@ def _in_one_batch(scan: Scan, zone: str) -> bool:
     spec = connector_of(scan.table).read_spec(scan.table, zone)
     limits = {k for k, _ in (*spec.options, *spec.stream_options)}
     return spec.format in _WHOLE and not any(limit in limits for limit in _LIMITS)
-
-
-def refuse_unsupported(plan: PlanNode, bounded: bool, span: Span) -> None:
-    """Refuse options of unbounded sources that are stored and shown but do nothing yet (LATER-601)."""
-    if bounded:
-        return
-    for scan in streaming_scans(plan):
-        for key in _TIME_OPTIONS:
-            if scan.table.option(key) is not None:
-                raise needs_operator("LATER-601", f"option '{key}' of `{scan.table.name.name}`", span)
 
 
 def refuse_endless_final_state(insert: BoundInsert, bounded: bool) -> None:

@@ -6,6 +6,7 @@
     checkpoint/      Spark's own checkpoint (where ``--checkpoint`` is no local folder: below that)
     heartbeat/       the row that ends a bounded input
     ticks/           the tick with which it begins, where an operator asks what time it is
+    time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
 """
 
@@ -94,8 +95,13 @@ class QueryHome:
 
     @property
     def own_sources(self) -> tuple[str, ...]:
-        """Folders that it reads as streams and that are none of the user's."""
-        return str(self.heartbeat), str(self.ticks)
+        """Folders of what it reads as streams and what is none of the user's."""
+        return (str(self.folder.resolve()),)
+
+    @property
+    def time(self) -> Path:
+        """The folder of its time keeper."""
+        return self.folder / "time"
 
     def run(self) -> Run | None:
         """Return the run that was begun here last, None if there is none.
@@ -153,6 +159,7 @@ class QueryHome:
         shutil.rmtree(self.checkpoint, ignore_errors=True)
         shutil.rmtree(self.heartbeat, ignore_errors=True)
         shutil.rmtree(self.ticks, ignore_errors=True)
+        shutil.rmtree(self.time, ignore_errors=True)
         shutil.rmtree(self.staging, ignore_errors=True)
 
     def begin(self, run: Run) -> None:

@@ -11,11 +11,12 @@ from sqlext.analysis.late_inserts import late_insert
 from sqlext.catalog import ddl
 from sqlext.catalog.model import Table
 from sqlext.dialect import statement_nodes as ast
-from sqlext.execution.bounds import is_bounded, refuse_unsupported
+from sqlext.execution.bounds import is_bounded
 from sqlext.execution.explain import explain_statement
 from sqlext.execution.result import Result
 from sqlext.execution.state import State
 from sqlext.plan.nodes import PlanNode
+from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.inserts import insert_script, with_late_rows
 from sqlext.rewrite.script import SparkScript
@@ -58,8 +59,7 @@ class DryRun:
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Compile a query."""
         bounded = is_bounded(plan)
-        refuse_unsupported(plan, bounded, statement.span)
-        script = script_of(plan, env, heartbeat=bounded and self.heartbeat)
+        script = script_of(plan, env, end=self._end(bounded=bounded))
         script = with_late_rows(script, late_insert(plan, env), env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
@@ -68,10 +68,14 @@ class DryRun:
         """Compile INSERTs."""
         bounded = all(is_bounded(i.plan) for i in inserts)
         for insert in inserts:
-            refuse_unsupported(insert.plan, bounded, insert.span)
-            script = insert_script(insert, env, heartbeat=bounded and self.heartbeat)
+            script = insert_script(insert, env, end=self._end(bounded=bounded))
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
+
+    def _end(self, *, bounded: bool) -> InputEnd:
+        if not self.heartbeat:
+            return InputEnd.CATCH_UP
+        return InputEnd.FINISH if bounded else InputEnd.NONE
 
     def stop_job(self, statement: ast.StopJob) -> Result:
         """Stop nothing: an INSERT before it may be what starts the job."""

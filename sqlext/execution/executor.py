@@ -26,7 +26,6 @@ from sqlext.execution.bounds import (
     closes_late,
     is_bounded,
     refuse_endless_final_state,
-    refuse_unsupported,
     streaming_scans,
 )
 from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
@@ -46,11 +45,13 @@ from sqlext.execution.sinks import Sink, SinkContext, open_sink
 from sqlext.execution.spark_tables import spark_columns
 from sqlext.execution.state import State
 from sqlext.execution.ticks import TickSource
+from sqlext.execution.timekeeping import Clock, Timekeeping
 from sqlext.execution.unbounded import warn_of_unbounded_state
 from sqlext.execution.views import open_script
 from sqlext.plan.fingerprint import Fingerprint, digest, fingerprint
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
+from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.inserts import insert_script, with_late_rows
 from sqlext.rewrite.script import SparkScript
@@ -154,11 +155,10 @@ class SparkHandler:
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Run a query; its rows are collected as they come."""
         bounded = is_bounded(plan)
-        refuse_unsupported(plan, bounded, statement.span)
         if not bounded:
             warn_of_unbounded_state([plan])
         late = late_insert(plan, env)
-        script = with_late_rows(script_of(plan, env, heartbeat=bounded), late, env)
+        script = with_late_rows(script_of(plan, env, end=InputEnd.FINISH if bounded else InputEnd.NONE), late, env)
         if not script.streaming:
             return self._select_at_once(script, env, statement.span)
         exists = EXISTS if script.updating else None
@@ -167,7 +167,7 @@ class SparkHandler:
         shown = CollectSink(context, folds=not has_clause(plan))
         name = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
         home = QueryHome(Path(tempfile.mkdtemp(prefix="sqlext-")), name)
-        with ExitStack() as undo, self._settings(env, [script]):
+        with ExitStack() as undo, self.settings(env, [script]):
             undo.callback(home.remove)
             rows = self._open(script, env, home, statement.span, runs=not bounded)
             sink = self._with_late(shown, script, late, replace(context, query=name), statement.span)
@@ -175,7 +175,7 @@ class SparkHandler:
             part = Part(name, statement.span, rows, sink, _targets(name, late), script.output_mode, place)
             part = _as_scripted(part, script, plan, env)
             schedule = Schedule(bounded, interval=self.options.interval)
-            job = Job(self.spark_session, name, [part], schedule, lambda: self._settings(env, [script]), _Remove(home))
+            job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
             undo.pop_all()
         return _collected(job.start(), shown, rows, [n for _, n in script.outputs], self.spark_session)
 
@@ -187,29 +187,27 @@ class SparkHandler:
         drafts = [self._draft(insert, schedule, env, len(inserts) > 1) for insert in inserts]
         scripts = [d.script for d in drafts]
         name = self.state.settings.get("pipeline.name") or drafts[0].name
-        with ExitStack() as held, self._settings(env, scripts):
+        with ExitStack() as held, self.settings(env, scripts):
             places = self._places(drafts, schedule, held)
             parts = [self._insert_part(d, p, env, schedule) for d, p in zip(drafts, places, strict=True)]
             records = [self._record(statement, d, p.home) for d, p in zip(drafts, places, strict=True) if p is not None]
             log = QueryRecords(self.state.catalog, self.folder, name, records)
-            job = Job(self.spark_session, name, parts, schedule, lambda: self._settings(env, scripts), log)
+            job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
             held.pop_all()
         return Result(query=job.start())
 
     def _schedule(self, inserts: Sequence[BoundInsert]) -> Schedule:
         bounded = all(is_bounded(i.plan) for i in inserts)
         for insert in inserts:
-            refuse_unsupported(insert.plan, bounded, insert.span)
             refuse_endless_final_state(insert, bounded)
         return Schedule(bounded, self.state.settings.get("sqlext.bounded") == "finish", self.options.interval)
 
     def _draft(self, insert: BoundInsert, schedule: Schedule, env: Environment, several: bool) -> Draft:
         named, sink = self.state.settings.get("pipeline.name"), insert.table.name.name
         wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
-        finish = schedule.bounded and schedule.finish
-        script = insert_script(insert, env, heartbeat=finish)
-        end = ("finish" if finish else "catch-up") if schedule.bounded else "none"
-        return Draft(self.options.numbered(wanted), insert, script, fingerprint(insert, env.zone, env.mode, end))
+        script = insert_script(insert, env, end=schedule.end)
+        prints = fingerprint(insert, env.zone, env.mode, schedule.end.value)
+        return Draft(self.options.numbered(wanted), insert, script, prints)
 
     def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
         """Return where the queries of a streaming job keep their places, locked; none for a job without streams."""
@@ -260,7 +258,7 @@ class SparkHandler:
         )
 
     def _select_at_once(self, script: SparkScript, env: Environment, span: Span) -> Result:
-        with self._settings(env, [script]):
+        with self.settings(env, [script]):
             frame = self._open(script, env, None, span)
             rows = _guarded(lambda: [tuple(r) for r in frame.collect()], span)
         return Result(frame.columns, rows, frame=lambda: frame)
@@ -268,17 +266,28 @@ class SparkHandler:
     def _open(
         self, script: SparkScript, env: Environment, home: QueryHome | None, span: Span, *, runs: bool = False
     ) -> DataFrame:
-        heartbeat = home.heartbeat if home else None
         ticks = TickSource(home.ticks, runs, env.settings.get("sqlext.clock")) if home else None
+        return self.opened(script, env, home, ticks, span)
+
+    def opened(
+        self, script: SparkScript, env: Environment, home: QueryHome | None, ticks: TickSource | None, span: Span
+    ) -> DataFrame:
+        """Return a script's query as a DataFrame.
+
+        Raises:
+            SqlExtError: OPT-..., RUN-010 for a source that cannot be opened, RUN-101 what Spark refuses.
+        """
+        spark, state = self.spark_session, self.state
         try:
             with quiet():
-                return open_script(self.spark_session, script, env.zone, heartbeat, ticks, env.functions)
+                return open_script(spark, script, env.zone, home, ticks, env.functions, state.frames)
         except PySparkException as error:
             raise refused(error, span) from error
         except SqlExtError as error:
             raise error.at(span) from error.__cause__
 
-    def _settings(self, env: Environment, scripts: Sequence[SparkScript]) -> AbstractContextManager[None]:
+    def settings(self, env: Environment, scripts: Sequence[SparkScript]) -> AbstractContextManager[None]:
+        """Return a block in which Spark has the settings that scripts are opened and started under."""
         kept = CASE_SENSITIVE if env.mode == "flink" else ()
         return spark_settings(self.spark_session, query_settings(env.zone, scripts), kept)
 
@@ -290,8 +299,11 @@ def _targets(name: str, late: BoundInsert | None) -> tuple[str, ...]:
 
 def _as_scripted(part: Part, script: SparkScript, plan: PlanNode, env: Environment) -> Part:
     """Return a part with what its script and its plan say of how it runs."""
+    place, clock = part.place, Clock(env.settings.get("sqlext.clock"))
+    kept = place is not None and bool(script.kept)
     return replace(
         part,
+        timekeeping=Timekeeping(place.home.time, script.kept, clock) if place is not None and kept else None,
         heartbeat=script.heartbeat,
         closes_late=closes_late(plan, env.zone),
         ticks=script.ticks,

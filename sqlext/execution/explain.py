@@ -16,6 +16,7 @@ from sqlext.execution.result import Result
 from sqlext.plan.explain import as_json, as_mermaid, as_text
 from sqlext.plan.nodes import Aggregate, PlanNode
 from sqlext.plan.panes import has_clause
+from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.inserts import insert_script
 from sqlext.rewrite.layout import layout
@@ -48,14 +49,14 @@ def _plans(explain: ast.Explain, env: Environment) -> list[tuple[PlanNode, str, 
     if isinstance(statement, ast.SelectStatement):
         plan = QueryBinder(env).bind_whole(statement.query)
         late_insert(plan, env)
-        return [(plan, script_of(plan, env, heartbeat=False).query, None)]
+        return [(plan, script_of(plan, env, end=InputEnd.CATCH_UP).query, None)]
     inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
     plans: list[tuple[PlanNode, str, BoundInsert | None]] = []
     for insert in inserts:
         if not isinstance(insert, ast.Insert):
             raise SqlExtError("DDL-040", "EXPLAIN takes a query or an INSERT", span=statement.span)
         bound = bind_insert(insert, env)
-        plans.append((bound.plan, insert_script(bound, env, heartbeat=False).query, bound))
+        plans.append((bound.plan, insert_script(bound, env, end=InputEnd.CATCH_UP).query, bound))
     return plans
 
 

@@ -17,7 +17,9 @@ from sqlext.execution.progress import ROWS_OUT, Progress
 from sqlext.execution.query import Query
 from sqlext.execution.quiet import quiet
 from sqlext.execution.sinks import Sink
+from sqlext.execution.timekeeping import Timekeeping, keep_time
 from sqlext.plan.nodes import LATE
+from sqlext.plan.timing import InputEnd
 from sqlext.source import Span
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ class Part:
         ticks: whether its operators ask what time it is.
         ends: whether a tick must tell them that a bounded input has ended.
         keeps_late: whether late rows come beside its rows.
+        timekeeping: of its inputs, where they have no end.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Part:
     ticks: bool = False
     ends: bool = False
     keeps_late: bool = False
+    timekeeping: Timekeeping | None = None
 
     @property
     def streaming(self) -> bool:
@@ -89,6 +93,13 @@ class Schedule:
     bounded: bool
     finish: bool = True
     interval: int | None = None
+
+    @property
+    def end(self) -> InputEnd:
+        """What the end of the input is."""
+        if not self.bounded:
+            return InputEnd.NONE
+        return InputEnd.FINISH if self.finish else InputEnd.CATCH_UP
 
 
 class JobLog:
@@ -147,6 +158,7 @@ class Job:
             if isinstance(error, Exception):
                 raise failure from failure.__cause__
             raise
+        keep_time(self.query, {p.name: p.timekeeping for p in self.parts if p.timekeeping is not None})
         threading.Thread(target=self._live, name=f"sqlext {self.query.name}", daemon=True).start()
         return self.query
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Name of the observation that counts the rows given to the sink.
 ROWS_OUT = "sqlext_rows_out"
+#: Under this name and an input's, Spark's progress has the largest time (ms) and the rows of a micro-batch of it.
+INPUT = "sqlext input "
 #: How Spark describes the source of the ticks of a clock that runs.
 _CLOCK = "RateStreamV2"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -43,11 +45,26 @@ class Counts:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class InputCounts:
+    """What micro-batches had of an input: the largest time that its watermark goes by (ms), and rows."""
+
+    largest: int | None = None
+    rows: int = 0
+    batches: int = 0
+    last_rows: int = 0
+
+    def plus(self, largest: int | None, rows: int) -> InputCounts:
+        """Return the counts with those of another batch."""
+        known = [t for t in (self.largest, largest) if t is not None]
+        return InputCounts(max(known) if known else None, self.rows + rows, self.batches + 1, rows)
+
+
 class Progress:
     """Of one query of a job.
 
     Args:
-        own: folders of sources of our own (the row that ends its input, ticks): their rows are none of the user's.
+        own: folders that hold sources of our own (heartbeats, ticks): their rows are none of the user's.
     """
 
     def __init__(self, own: tuple[str, ...] = ()) -> None:
@@ -58,6 +75,7 @@ class Progress:
         self._key: tuple[str, int] | None = None
         self._watermark: int | None = None
         self._state_rows = 0
+        self._inputs: dict[str, InputCounts] = {}
 
     def add(self, reports: Iterable[StreamingQueryProgress]) -> None:
         """Take Spark's reports, oldest first; those that were taken before change nothing."""
@@ -69,6 +87,11 @@ class Progress:
         """Count rows that were written outside of a stream."""
         with self._lock:
             self._before = self._before.plus(Counts(rows_out=rows))
+
+    def inputs(self) -> dict[str, InputCounts]:
+        """Return what was observed of each input, by its name."""
+        with self._lock:
+            return dict(self._inputs)
 
     def values(self) -> dict[str, Any]:
         """Return what there is to say; see ``Query.progress``."""
@@ -91,10 +114,18 @@ class Progress:
             if self._key[0] == key[0] and report.batchId < self._key[1]:
                 return
             self._before = self._before.plus(self._last)
+        if self._key != key:
+            self._observe(report)
         self._key, self._last = key, self._counts(report)
         watermark = _watermark(report)
         self._watermark = watermark if watermark is not None else self._watermark
         self._state_rows = _open(report)
+
+    def _observe(self, report: StreamingQueryProgress) -> None:
+        for name, row in report.observedMetrics.items():
+            if name.startswith(INPUT):
+                known = self._inputs.get(name[len(INPUT) :], InputCounts())
+                self._inputs[name[len(INPUT) :]] = known.plus(row["largest"], int(row["n"]))
 
     def _counts(self, report: StreamingQueryProgress) -> Counts:
         late = _given_out(report, "late")  # operators count them among those that they did not take
@@ -109,7 +140,7 @@ class Progress:
         )
 
     def _is_own(self, description: str) -> bool:
-        return description.startswith(_CLOCK) or any(description.endswith(f"{folder}]") for folder in self._own)
+        return description.startswith(_CLOCK) or any(f":{folder}/" in description for folder in self._own)
 
 
 def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.progress import Progress, joined
+from sqlext.execution.progress import InputCounts, Progress, joined
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
+
+    from sqlext.execution.timekeeping import Timekeeping
 
 _SECONDS_TO_STOP = 60
 
@@ -23,6 +25,7 @@ class Query:
         streaming: whether it ran as a stream (a query over static tables alone does not).
         bounded: whether its input has an end.
         parts: names of the single queries, one a sink.
+        timekeeping: who keeps their time, where their input has no end.
     """
 
     def __init__(self, name: str, parts: Mapping[str, Progress], *, streaming: bool, bounded: bool) -> None:
@@ -32,6 +35,7 @@ class Query:
         self.bounded = bounded
         self._progress = dict(parts)
         self._running: dict[str, StreamingQuery] = {}
+        self.timekeeping: Mapping[str, Timekeeping] = {}
         self._error: SqlExtError | None = None
         self._status = "running"
         self._stop_requested = threading.Event()
@@ -120,6 +124,14 @@ class Query:
         report = query.lastProgress if query is not None else None
         if report is not None:
             self._progress[name].add([report])
+
+    def inputs(self, name: str) -> Mapping[str, InputCounts]:
+        """Return what was counted of the inputs of a part, by their names."""
+        return self._progress[name].inputs()
+
+    def await_end(self, timeout: float) -> bool:
+        """Wait until it has ended, well or not; return whether it has. Seconds."""
+        return self._ended.wait(timeout)
 
     def wrote(self, name: str, rows: int) -> None:
         """Count rows that a part wrote outside of a stream."""

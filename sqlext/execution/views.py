@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
-from sqlext.execution.sources import open_batch, open_stream
+from sqlext.execution.checkpoint import QueryHome
+from sqlext.execution.frames import Frames
+from sqlext.execution.progress import INPUT
+from sqlext.execution.sources import open_batch, open_frame, open_stream
 from sqlext.execution.ticks import TickSource
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import (
     HEARTBEAT_VIEW,
+    ObservedView,
     OperatorView,
     RowsView,
     SourceView,
@@ -36,32 +39,50 @@ def open_script(
     spark: SparkSession,
     script: SparkScript,
     zone: str,
-    heartbeat: Path | None,
+    home: QueryHome | None,
     ticks: TickSource | None,
     registered: UserFunctions,
+    frames: Frames,
 ) -> DataFrame:
     """Return the script's query as a DataFrame, its views registered under their names.
 
     Args:
+        home: where the rows lie that only move its watermarks.
         registered: the user's classes, which operators name.
+        frames: the user's DataFrames, which tables name.
 
     Raises:
         SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
         AnalysisException: what Spark refuses in the query.
     """
     for source in script.sources:
-        _open_source(spark, source, zone)
-    if script.heartbeat and heartbeat is not None:
-        heartbeat.mkdir(parents=True, exist_ok=True)
-        spark.readStream.format("text").load(str(heartbeat)).createOrReplaceTempView(HEARTBEAT_VIEW)
+        _open_source(spark, source, zone, frames)
+    if home is not None:
+        _open_heartbeats(spark, script, home)
     register_table_functions(spark, script.table_functions, registered)
     for step in script.steps:
         _take(spark, step, ticks, registered).createOrReplaceTempView(step.view)
     return spark.sql(script.query)
 
 
-def _open_source(spark: SparkSession, source: SourceView, zone: str) -> None:
+def _open_heartbeats(spark: SparkSession, script: SparkScript, home: QueryHome) -> None:
+    texts = spark.readStream.format("text")
+    if script.heartbeat:
+        home.heartbeat.mkdir(parents=True, exist_ok=True)
+        texts.load(str(home.heartbeat)).createOrReplaceTempView(HEARTBEAT_VIEW)
+    for number, kept in enumerate(script.kept):
+        if kept.input.moved:
+            folder = home.time / str(number)
+            folder.mkdir(parents=True, exist_ok=True)
+            texts.option("cleanSource", "delete").load(str(folder)).createOrReplaceTempView(kept.view)
+
+
+def _open_source(spark: SparkSession, source: SourceView, zone: str, frames: Frames) -> None:
     spec = connector_of(source.table).read_spec(source.table, zone)
+    if spec.frame is not None:
+        with frames.opened(spec.frame, spark) as raw:
+            open_frame(spark, raw, spec).createOrReplaceTempView(source.view)
+        return
     frame = open_stream(spark, spec) if source.streaming else open_batch(spark, spec)
     frame.createOrReplaceTempView(source.view)
 
@@ -74,10 +95,19 @@ def _take(spark: SparkSession, step: Step, ticks: TickSource | None, registered:
     if isinstance(step, RowsView):
         schema = ", ".join(f"{identifier(n)} {t}" for n, t in step.columns)
         return spark.createDataFrame([tuple(r) for r in step.rows], schema)
+    if isinstance(step, ObservedView):
+        return _observed(spark.table(step.input), step)
     assert isinstance(step, OperatorView)
     opened = ticks.open(spark, step.ticks) if ticks is not None else None
     arguments = {**dict(step.arguments), "registered": registered}
     return operator(step.function).apply(spark.table(step.input), arguments, opened)
+
+
+def _observed(frame: DataFrame, step: ObservedView) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    largest = f.max(f.unix_millis(identifier(step.column))).alias("largest")
+    return frame.observe(f"{INPUT}{step.name}", largest, f.count(f.lit(1)).alias("n"))
 
 
 def _tagged(spark: SparkSession, step: TagView) -> DataFrame:

@@ -11,7 +11,9 @@ from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import GroupingSets, OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import Firing
+from sqlext.plan.timing import Timing
 from sqlext.plan.windows import WindowKind, WindowSpec
+from sqlext.watermarks.ends import Ends, SessionEnd
 
 if TYPE_CHECKING:
     from sqlext.analysis.scope import Scope
@@ -115,6 +117,8 @@ class Scan(PlanNode):
         watermarked: whether an operator above needs the watermark.
         null_handling: ``table.exec.source.rowtime-null-handling``.
         retracts: whether its rows are changes: each says in ``KIND`` what it does to the table.
+        timing: how its time moves in a query without end.
+        ends: when the windows right above it end.
     """
 
     table: Table
@@ -128,6 +132,13 @@ class Scan(PlanNode):
     watermarked: bool = False
     null_handling: str = "fail"
     retracts: bool = False
+    timing: Timing | None = None
+    ends: tuple[Ends | SessionEnd, ...] = ()
+
+    @property
+    def paced(self) -> bool:
+        """Whether its watermark moves at an interval of its own, not with its rows."""
+        return self.timing is not None and self.timing.interval > 0
 
     @property
     def hidden(self) -> tuple[str, ...]:

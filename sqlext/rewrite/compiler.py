@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlext.analysis.environment import Environment
 from sqlext.plan.nodes import KIND, PlanNode
+from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.columns import default_outputs
 from sqlext.rewrite.late_rows import travels, unless_late
 from sqlext.rewrite.quoting import identifier, named
@@ -17,7 +18,7 @@ def script_of(
     env: Environment,
     outputs: tuple[tuple[str, str], ...] | None = None,
     *,
-    heartbeat: bool,
+    end: InputEnd,
     latest: bool = False,
 ) -> SparkScript:
     """Return the Spark script of a plan.
@@ -25,11 +26,11 @@ def script_of(
     Args:
         outputs: (text, name) of the final columns, the text over the plan's physical columns; by default the
             columns' values under their names, made unique.
-        heartbeat: whether watermarked inputs end with a heartbeat (bounded input that runs to its end).
+        end: what the end of its input is.
         latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
     """
     rewritten = apply_rules(plan)
-    renderer = Renderer(env.zone, heartbeat=heartbeat, latest=latest)
+    renderer = Renderer(env.zone, end=end, latest=latest)
     source = renderer.relation(rewritten)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = travels(plan)
@@ -45,5 +46,6 @@ def script_of(
         plan.keys,
         renderer.used_heartbeat,
         KIND in plan.hidden,
+        kept=tuple(renderer.kept),
         table_functions=tuple(renderer.table_functions.values()),
     )

@@ -8,6 +8,7 @@ from sqlext.analysis.bound_insert import APPEND, Assignment, BoundInsert
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.typing import infer
 from sqlext.plan.nodes import PlanNode
+from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.columns import value
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.context import ScopeContext
@@ -18,10 +19,10 @@ from sqlext.rewrite.script import LateScript, SparkScript
 from sqlext.types import LogicalType
 
 
-def insert_script(insert: BoundInsert, env: Environment, *, heartbeat: bool) -> SparkScript:
+def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns."""
     outputs = _outputs(insert, env)
-    script = script_of(insert.plan, env, outputs, heartbeat=heartbeat, latest=insert.mode != APPEND)
+    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND)
     required = _dropped_if_null(insert)
     if required:
         conditions = or_late(required) if travels(insert.plan) else required

@@ -1,4 +1,4 @@
-"""Rule: a scan gets its watermark only where a window above waits for it.
+"""Rule: a scan gets its watermark only where something above waits for it: a window, an operator, a DataFrame.
 
 Without one, Spark would drop late rows from an aggregate that is to count them all (a GROUP BY without window),
 and keep asking for batches that nothing needs.
@@ -8,25 +8,41 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.plan.nodes import Aggregate, AssignWindows, PlanNode, Scan
+from sqlext.plan.nodes import Aggregate, AssignWindows, PlanNode, Scan, TagTime
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.windows import WindowKind, WindowSpec
+from sqlext.watermarks.ends import Ends, SessionEnd
 
 
 def place_watermarks(plan: PlanNode) -> PlanNode:
-    """Return the plan with ``watermarked`` set on the scans below windowed aggregates."""
-    return _place(plan, needed=False)
+    """Return the plan with ``watermarked`` and ``ends`` set on the scans below windowed aggregates."""
+    return _place(plan, (), needed=False)
 
 
-def _place(node: PlanNode, needed: bool) -> PlanNode:
+def _place(node: PlanNode, ends: tuple[Ends | SessionEnd, ...], *, needed: bool) -> PlanNode:
     if isinstance(node, Scan):
-        return replace(node, watermarked=needed and node.is_stream and node.rowtime is not None)
+        watermarked = needed and node.is_stream and node.rowtime is not None
+        return replace(node, watermarked=watermarked, ends=ends if watermarked else ())
     needed = needed or _waits(node)
-    inputs = tuple(_place(i, needed) for i in node.inputs)
+    if isinstance(node, Aggregate):  # windows above it come later than those below
+        ends = ()
+    elif isinstance(node, AssignWindows) and not node.spec.processing:
+        ends = (*ends, _ends(node.spec))
+    inputs = tuple(_place(i, ends, needed=needed) for i in node.inputs)
     return node.with_inputs(inputs) if inputs else node
 
 
+def _ends(spec: WindowSpec) -> Ends | SessionEnd:
+    if spec.kind is WindowKind.SESSION:
+        return SessionEnd(spec.size)
+    offset = spec.offset + (spec.size if spec.kind is WindowKind.HOP else 0)
+    return Ends(spec.slide, offset % spec.slide, spec.wall_clock)
+
+
 def _waits(node: PlanNode) -> bool:
-    """Whether a node gives its rows when the watermark passes a window."""
+    """Whether a node gives its rows when the watermark passes a window, or hands the watermark on."""
+    if isinstance(node, TagTime):
+        return True
     if isinstance(node, AssignWindows):
         return node.by_rows
     if isinstance(node, Stateful):

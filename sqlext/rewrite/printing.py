@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 from sqlext.catalog.secrets import redact
 from sqlext.connectors.registry import connector_of
 from sqlext.rewrite.layout import layout
-from sqlext.rewrite.script import HEARTBEAT_VIEW, OperatorView, RowsView, SourceView, SqlView, Step, TagView
+from sqlext.rewrite.script import (
+    HEARTBEAT_VIEW,
+    ObservedView,
+    OperatorView,
+    RowsView,
+    SourceView,
+    SqlView,
+    Step,
+    TagView,
+)
 
 if TYPE_CHECKING:
     from sqlext.execution.dry_run import Compiled
@@ -19,6 +28,11 @@ def printed_script(compiled: Compiled, zone: str) -> str:
     lines = [line for source in script.sources for line in _source(source, zone)]
     if script.heartbeat:
         lines.append(f"-- view {HEARTBEAT_VIEW}: streaming text file, the row that ends the bounded input")
+    lines += [
+        f"-- view {k.view}: streaming text files, heartbeats of input {k.input.name}"
+        for k in script.kept
+        if k.input.moved
+    ]
     lines += [f"-- table function {f.view}: {f.implementation}" for f in script.table_functions]
     for step in script.steps:
         lines += _step(step)
@@ -47,6 +61,8 @@ def _step(step: Step) -> list[str]:
         return [f"CREATE OR REPLACE TEMPORARY VIEW {step.view} AS", f"{layout(step.sql)};"]
     if isinstance(step, TagView):
         return [f"-- view {step.view}: {step.input} with column {step.column} marked as event time"]
+    if isinstance(step, ObservedView):
+        return [f"-- view {step.view}: {step.input}, the largest {step.column} observed as input {step.name}"]
     if isinstance(step, OperatorView):
         return [f"-- view {step.view}: stateful function {step.function} over {step.input}"]
     assert isinstance(step, RowsView)

@@ -13,11 +13,13 @@ from sqlext.plan import nodes
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.timing import InputEnd
 from sqlext.plan.unnested import Unnested
 from sqlext.rewrite.changelog_functions import from_changelog_sql, to_changelog_sql
 from sqlext.rewrite.columns import default_outputs, held, instant, kind_of, value
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
+from sqlext.rewrite.kept_inputs import KeptInput
 from sqlext.rewrite.late_rows import or_late, travels, unless_late
 from sqlext.rewrite.operators_sql import operator_sql
 from sqlext.rewrite.quoting import identifier, named
@@ -33,14 +35,15 @@ from sqlext.rewrite.window_sql import custom_windows_sql, gap_millis, window_exp
 class Renderer:
     """Renders the nodes of one statement; collects the source views and steps that the text needs."""
 
-    def __init__(self, zone: str, *, heartbeat: bool, latest: bool = True) -> None:
+    def __init__(self, zone: str, *, end: InputEnd, latest: bool = True) -> None:
         self.zone = zone
-        self.heartbeat = heartbeat
+        self.end = end
         self.latest = latest  # whether of the panes of a micro-batch only the last is looked at
         self.sources: list[SourceView] = []
         self.steps: list[Step] = []
         self.table_functions: dict[str, TableFunction] = {}
         self.used_heartbeat = False
+        self.kept: list[KeptInput] = []
 
     def relation(self, node: nodes.PlanNode) -> str:
         """Return a node as it stands in FROM."""
@@ -70,8 +73,7 @@ class Renderer:
     @sql.register
     def _(self, node: nodes.Scan) -> str:
         self.sources.append(SourceView(node.view, node.table, node.is_stream))
-        self.used_heartbeat |= node.watermarked and self.heartbeat
-        return scan_sql(node, self, heartbeat=self.heartbeat)
+        return scan_sql(node, self)
 
     @sql.register
     def _(self, node: nodes.OneRow) -> str:

@@ -1,4 +1,4 @@
-"""A scan as text: computed columns, the checks of its rowtime, its watermark and the row that ends it."""
+"""A scan as text: computed columns, the checks of its rowtime, its watermark and the rows that only move it."""
 
 from __future__ import annotations
 
@@ -8,50 +8,71 @@ from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.connectors.conversions import wall_to_instant
 from sqlext.plan.columns import Part
 from sqlext.plan.nodes import Scan
+from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.durations import seconds_interval
+from sqlext.rewrite.kept_inputs import kept_rows
 from sqlext.rewrite.quoting import identifier, named, string
 from sqlext.rewrite.script import HEARTBEAT_VIEW
 
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
 
-#: Set in the row that ends a bounded input.
+#: Set in the rows that only move the watermark.
 FLAG = "__heartbeat"
 #: True in every row. Its expression is not deterministic to Spark, so no filter is moved from above it to below the
 #: watermark: there a filter would take away rows that move the watermark on, the row that ends the input among them.
 BARRIER = "__seen"
 _SEEN = f"spark_partition_id() >= 0 AS {BARRIER}"
+#: The watermark where its expression is no constant delay.
 MARK = "__mark"
+#: In place of the rowtime where heartbeats alone move the watermark: there rows are all of 1970.
+MOVED = "__moved"
+_NO_FLAG = f"CAST(NULL AS STRING) AS {FLAG}"
 
 
-def scan_sql(scan: Scan, renderer: Renderer, *, heartbeat: bool) -> str:
-    """Return the query of a table's columns.
-
-    Args:
-        heartbeat: whether a watermarked scan is to end with the row of ``HEARTBEAT_VIEW``.
-    """
+def scan_sql(scan: Scan, renderer: Renderer) -> str:
+    """Return the query of a table's columns."""
     if not scan.computed and scan.rowtime is None:
         return f"SELECT * FROM {identifier(scan.view)}"
     if not scan.watermarked or scan.rowtime is None:
         return _projection(scan, renderer)
-    names = scan.physical_columns()
+    names, marked = scan.physical_columns(), [MARK] if scan.marks is not None else []
     column, delay = (MARK, 0) if scan.delay is None else (scan.rowtime, scan.delay)
-    watermark = f"WATERMARK {identifier(column)} DELAY OF {seconds_interval(delay)}"
+    if renderer.end is InputEnd.NONE:
+        kept, rows = kept_rows(scan, _marked(scan, renderer), column, delay, renderer)
+        if not kept.input.moved:
+            return _watermarked(f"SELECT * FROM {rows}", names, column, delay)
+        extra, columns = _NO_FLAG, [*names, *marked, FLAG]
+        if not kept.input.by_rows:
+            column, delay = MOVED, 0
+            extra, columns = f"{extra}, TIMESTAMP '1970-01-01 00:00:00Z' AS {MOVED}", [*columns, MOVED]
+        end = _end_row(columns, {scan.rowtime, column}, kept.view)
+        return _watermarked(f"SELECT *, {extra} FROM {rows} UNION ALL {end}", names, column, delay, flagged=True)
+    if renderer.end is InputEnd.CATCH_UP:
+        return _watermarked(_marked(scan, renderer), names, column, delay)
+    renderer.used_heartbeat = True
+    end = _end_row([*names, FLAG, *marked], {scan.rowtime, column}, HEARTBEAT_VIEW)
+    rows = f"{_marked(scan, renderer, (_NO_FLAG,))} UNION ALL {end}"
+    return _watermarked(rows, names, column, delay, flagged=True)
+
+
+def _watermarked(
+    rows: str, names: tuple[str, ...] | list[str], column: str, delay: int, *, flagged: bool = False
+) -> str:
+    """Return columns of rows behind a watermark; rows that are flagged have moved it and go."""
     selected = ", ".join(identifier(n) for n in names)
-    if not heartbeat:
-        text = _marked(scan, renderer, ())
-        return f"SELECT {selected} FROM (SELECT *, {_SEEN} FROM ({text}) {watermark}) WHERE {BARRIER}"
-    rows = _marked(scan, renderer, (f"CAST(NULL AS STRING) AS {FLAG}",))
-    times = {scan.rowtime, column}
-    extra = [MARK] if column == MARK else []
-    ends = ["CAST(value AS TIMESTAMP)" if n in times else "NULL" for n in names]
-    ends += ["value", *("CAST(value AS TIMESTAMP)" for _ in extra)]
-    end = f"SELECT {', '.join(ends)} FROM {HEARTBEAT_VIEW}"
-    seen = f"SELECT *, {_SEEN} FROM ({rows} UNION ALL {end}) {watermark}"
-    return f"SELECT {selected} FROM ({seen}) WHERE {BARRIER} AND {FLAG} IS NULL"
+    watermark = f"WATERMARK {identifier(column)} DELAY OF {seconds_interval(delay)}"
+    where = f"{BARRIER} AND {FLAG} IS NULL" if flagged else BARRIER
+    return f"SELECT {selected} FROM (SELECT *, {_SEEN} FROM ({rows}) {watermark}) WHERE {where}"
 
 
-def _marked(scan: Scan, renderer: Renderer, extra: tuple[str, ...]) -> str:
+def _end_row(columns: list[str], times: set[str], view: str) -> str:
+    """Return the rows of a view of times, each in the shape of the table's rows."""
+    values = {FLAG: "value", **dict.fromkeys(times, "CAST(value AS TIMESTAMP)")}
+    return f"SELECT {', '.join(values.get(c, 'NULL') for c in columns)} FROM {view}"
+
+
+def _marked(scan: Scan, renderer: Renderer, extra: tuple[str, ...] = ()) -> str:
     """Return the table's columns, ``extra`` and, where the watermark is an expression, the column that it is."""
     text = _projection(scan, renderer, extra)
     return text if scan.marks is None else _with_mark(scan, text, renderer)

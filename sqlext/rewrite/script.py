@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlext.catalog.model import Table
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.kept_inputs import KeptInput
 
 #: The view of the file that ends a bounded input: one column ``value``, a timestamp's text.
 HEARTBEAT_VIEW = "sqlext_heartbeat"
@@ -80,7 +84,20 @@ class TableFunction:
         return f"sqlext_{'left' if self.outer else 'table'}_{self.name.lower()}"
 
 
-Step = SqlView | TagView | OperatorView | RowsView
+@dataclass(frozen=True, slots=True)
+class ObservedView:
+    """A view of the rows of an input, as they are; Spark's progress has the largest ``column`` of each batch in ms.
+
+    ``name``: the input's, under which the observation is found (``execution.progress``).
+    """
+
+    view: str
+    input: str
+    name: str
+    column: str
+
+
+Step = SqlView | TagView | OperatorView | RowsView | ObservedView
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +126,7 @@ class SparkScript:
         heartbeat: whether it reads ``HEARTBEAT_VIEW``.
         changelog: whether each row says in ``nodes.KIND`` what it does to the result.
         late: where its late rows go, None if it keeps none.
+        kept: its inputs, where it has no end: a time keeper watches them.
         table_functions: those of the user that it calls.
     """
 
@@ -122,6 +140,7 @@ class SparkScript:
     heartbeat: bool
     changelog: bool = False
     late: LateScript | None = None
+    kept: tuple[KeptInput, ...] = ()
     table_functions: tuple[TableFunction, ...] = ()
 
     @property

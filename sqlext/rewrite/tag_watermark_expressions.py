@@ -1,4 +1,4 @@
-"""Rule: a watermark that is no constant delay is computed on a column of its own, the rowtime tagged by hand.
+"""Rule: a watermark that is no constant delay, or not moved by rows, has a column of its own; the rowtime is tagged.
 
 Spark's watermark is the largest value of a column minus a constant. So the declared expression becomes that
 column, with delay 0, and leaves again; the rowtime is then marked as event time (``TagTime``).
@@ -13,7 +13,7 @@ def tag_watermark_expressions(plan: PlanNode) -> PlanNode:
     """Return the plan with a tag above every watermarked scan whose watermark is an expression."""
 
     def rule(node: PlanNode) -> PlanNode:
-        if isinstance(node, Scan) and node.watermarked and node.marks is not None and node.rowtime:
+        if isinstance(node, Scan) and node.watermarked and node.rowtime and (node.marks is not None or node.paced):
             return TagTime(node.columns, node, node.rowtime)
         return node
 

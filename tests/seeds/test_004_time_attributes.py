@@ -235,20 +235,6 @@ def test_options_are_in_the_information_schema(session: Session) -> None:
 
 
 @each_option
-def test_an_unbounded_source_is_refused_until_they_work(offline: Session, options: dict[str, str]) -> None:
-    error = refusal(offline, ON_TIMESTAMP % f"{UNBOUNDED}, {written(options)}" + "SELECT user_name FROM user_actions;")
-    assert error.code == "LATER-601"
-    assert next(iter(options)) in str(error)
-
-
-@each_option
-def test_a_hint_is_refused_alike(offline: Session, options: dict[str, str]) -> None:
-    query = f"SELECT user_name FROM user_actions /*+ OPTIONS({written(options)}) */;"
-    error = refusal(offline, ON_TIMESTAMP % UNBOUNDED + query)
-    assert error.code == "LATER-601"
-
-
-@each_option
 def test_a_bounded_source_takes_table_options_and_hints(
     session: Session, variables: dict[str, str], options: dict[str, str]
 ) -> None:

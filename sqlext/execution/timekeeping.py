@@ -1,0 +1,166 @@
+"""The time keepers of a job: they watch what its inputs give, and write what must move or wait.
+
+Each query of a job has a keeper (``sqlext.watermarks``), woken five times a second by a thread of the job. It takes
+what Spark's progress says of finished micro-batches and writes into the query's folder:
+
+time/<n>/<ms>.txt    heartbeats of its n-th input: a timestamp, which Spark reads as a row that only moves the watermark
+time/held/<n>.json   the splits of that input that must wait (read by sources that can)
+time/keeper.json     what a restart needs, and what SHOW WATERMARKS and EXPLAIN WHY tell
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlext.execution.progress import InputCounts
+from sqlext.execution.query import Query
+from sqlext.rewrite.kept_inputs import KeptInput
+from sqlext.watermarks.inputs import END_OF_TIME, Known
+from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
+from sqlext.watermarks.report import awaited, splits
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+#: Seconds between two looks; Flink's ``pipeline.auto-watermark-interval`` is as long by default.
+_LOOK = 0.2
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_STATE = "keeper.json"
+
+
+class Clock:
+    """Processing time in ms: the machine's, or the last line of a folder of text files (``sqlext.clock``)."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._folder = Path(folder) if folder is not None else None
+
+    def now(self) -> int:
+        """Return the time; a clock of files that has not begun stands at 0."""
+        if self._folder is None:
+            return time.time_ns() // 1_000_000
+        lines = (line for file in self._folder.glob("[!._]*") for line in file.read_text("utf-8").split())
+        return max((int(line) for line in lines), default=0)
+
+
+class Timekeeping:
+    """Keeps the time of one query.
+
+    Args:
+        folder: ``QueryHome.time``.
+        kept: its inputs.
+        clock: what time it is.
+
+    Attributes:
+        keeper: what it knows.
+        looks: how often it has looked.
+    """
+
+    def __init__(self, folder: Path, kept: Sequence[KeptInput], clock: Clock) -> None:
+        self._folder = folder
+        self._kept = {k.input.name: (number, k) for number, k in enumerate(kept)}
+        self._clock = clock
+        self._taken: dict[str, InputCounts] = {}
+        self.looks = 0
+        self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
+        self._written = ""
+
+    def look(self, counts: Mapping[str, InputCounts], *, resting: bool) -> None:
+        """Take what was read so far and do what follows from it.
+
+        Args:
+            counts: of each input, all that micro-batches which are done have had of it.
+            resting: whether no micro-batch is under way: then whoever gives nothing is silent, not just waiting.
+        """
+        now = self._clock.now()
+        read = False
+        for name, count in counts.items():
+            before = self._taken.get(name, InputCounts())
+            if count.batches > before.batches:
+                read = True
+                self.keeper.saw(name, [Seen(count.largest, count.rows - before.rows)], now)
+            self._taken[name] = count
+            if self._kept[name][1].input.bounded and count.batches and (count.last_rows == 0 or resting):
+                self.keeper.ended(name)
+        if resting or read:  # while a batch is under way nobody knows who gives it rows
+            self._act(self.keeper.decide(now))
+        self._save()
+        self.looks += 1
+
+    def _act(self, decisions: Decisions) -> None:
+        for name, watermark in decisions.beats.items():
+            number, kept = self._kept[name]
+            ahead = kept.ahead if watermark < END_OF_TIME else 0
+            _put(self._folder / str(number) / f"{watermark}.txt", f"{_timestamp(watermark + ahead)}\n")
+        for name, held in decisions.held.items():
+            _put(self._folder / "held" / f"{self._kept[name][0]}.json", json.dumps({"held": sorted(held)}))
+
+    def _state(self) -> Mapping[str, Any]:
+        state = read_state(self._folder)
+        known: Mapping[str, Any] = state["known"] if state else {}
+        return known
+
+    def _save(self) -> None:
+        """Write what is known if it has changed; what a restart needs and what people ask for are one file."""
+        state = {
+            "known": self.keeper.to_json(),
+            "watermark": self.keeper.watermark,
+            "splits": [asdict(s) for s in splits(self.keeper)],
+            "awaited": [asdict(a) for a in awaited(self.keeper)],
+        }
+        text = json.dumps(state)
+        if text != self._written:
+            _put(self._folder / _STATE, text)
+            self._written = text
+
+
+def read_state(folder: Path) -> dict[str, Any] | None:
+    """Return what a keeper wrote last into a query's folder ``time``, None if none ran there."""
+    path = folder / _STATE
+    try:
+        state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    for known in state["known"].values():
+        Known.from_json(known)
+    return state
+
+
+def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
+    """Look after the queries of a job, by the names of their parts, in a thread of its own until the job has ended."""
+
+    def live() -> None:
+        while not query.await_end(_LOOK):
+            for name, keeping in keepers.items():
+                running = query.running.get(name)
+                if running is not None:
+                    resting = not _works(running)  # before the counts: what it has done since is looked at next time
+                    query.collect_last(name)
+                    keeping.look(query.inputs(name), resting=resting)
+
+    query.timekeeping = dict(keepers)
+    if keepers:
+        threading.Thread(target=live, name=f"sqlext time of {query.name}", daemon=True).start()
+
+
+def _works(running: StreamingQuery) -> bool:
+    status = running.status
+    return bool(status["isTriggerActive"] and status["isDataAvailable"])
+
+
+def _put(path: Path, text: str) -> None:
+    """Write a file in one step; files that begin with a dot are seen by no reader."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.parent / f".{path.name}.tmp"
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def _timestamp(ms: int) -> str:
+    return f"{(_EPOCH + timedelta(milliseconds=ms)).strftime('%Y-%m-%d %H:%M:%S.%f')[:-3]}Z"

@@ -1,0 +1,49 @@
+"""Inputs of a query without end: what is observed of them, and the heartbeats that move their watermarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlext.plan.nodes import Scan
+from sqlext.plan.timing import Timing
+from sqlext.rewrite.script import ObservedView, SqlView
+from sqlext.watermarks.inputs import Input
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.renderer import Renderer
+
+
+@dataclass(frozen=True, slots=True)
+class KeptInput:
+    """An input that the time keeper watches.
+
+    Attributes:
+        view: the view of its heartbeats: one column ``value``, a timestamp's text.
+        ahead: ms that a heartbeat is ahead of the watermark that it brings: Spark takes the delay off again.
+    """
+
+    input: Input
+    view: str
+    ahead: int
+
+
+def kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Renderer) -> tuple[KeptInput, str]:
+    """Return an input and the view of its rows, observed: the largest value of ``column``, and how many."""
+    timing = scan.timing or Timing()
+    number = sum(k.input.name.split("#")[0] == scan.table.name.name for k in renderer.kept)
+    declared = Input(
+        name=f"{scan.table.name.name}#{number + 1}" if number else scan.table.name.name,
+        delay=delay,
+        idle=timing.idle,
+        closes=timing.closes,
+        alignment=timing.alignment,
+        interval=timing.interval,
+        by_rows=timing.interval == 0,
+        bounded=timing.bounded,
+        ends=scan.ends,
+    )
+    kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", delay if declared.by_rows else 0)
+    renderer.kept.append(kept)
+    view = renderer.add_step(lambda name: SqlView(name, rows))
+    return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column))

@@ -1,0 +1,97 @@
+"""A query without end over several inputs, with a clock of its own that both its operators and its time keeper see."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import sqlext
+from sqlext.execution.query import Query
+from sqlext.execution.timekeeping import Timekeeping
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from sqlext.execution.result import Result
+
+_SECONDS = 60
+#: Looks of the keeper after which it has seen all that Spark has finished, and Spark what it wrote.
+_LOOKS = 2
+
+
+class TimedRun:
+    """Runs a script of one SELECT or INSERT; its tables read ``${IN}/<name>``, its clock is ``${CLOCK}``."""
+
+    def __init__(self, spark: SparkSession, folder: Path, script: str) -> None:
+        self._spark, self._folder, self._script = spark, folder, script
+        self._files = 0
+        for name in ("in", "clock"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+
+    def start(self, settings: Mapping[str, str] | None = None) -> None:
+        """Start the query; it goes on where it was, if it was."""
+        session = sqlext.connect(self._spark, catalog=self._folder / "catalog")
+        for name, value in {"spark.sql.shuffle.partitions": "1", **(settings or {})}.items():
+            session.spark.conf.set(name, value)
+        variables = {n: str(self._folder / n.lower()) for n in ("IN", "OUT", "CLOCK")}
+        self.session = session
+        self._result: Result = session.run(self._script, variables)[-1]
+
+    @property
+    def query(self) -> Query:
+        """The running query."""
+        assert self._result.query is not None
+        return self._result.query
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """What came out so far."""
+        return sorted(self._result.rows, key=repr)
+
+    @property
+    def keeping(self) -> Timekeeping:
+        """The query's time keeper."""
+        (found,) = self.query.timekeeping.values()
+        return found
+
+    def put(self, table: str, lines: Iterable[str]) -> None:
+        """Give a table lines of CSV, in one file."""
+        folder = self._folder / "in" / table
+        folder.mkdir(parents=True, exist_ok=True)
+        self._place(folder / f"{self._files:04}.csv", "".join(f"{line}\n" for line in lines))
+
+    def clock(self, seconds: float) -> None:
+        """Set the clock."""
+        self._place(self._folder / "clock" / f"{self._files:04}.txt", f"{int(seconds * 1000)}\n")
+
+    def settle(self) -> None:
+        """Wait until the query has worked off what it was given, the keeper has seen that, and what follows is done."""
+        before = -1
+        while before != self.query.progress["batch"]:
+            self._process()
+            before = self.query.progress["batch"]
+            self._looked()
+            self._process()
+
+    def stop(self) -> None:
+        """Stop it; its place is kept."""
+        self.query.stop()
+
+    def _process(self) -> None:
+        for query in self.query.running.values():
+            query.processAllAvailable()
+
+    def _looked(self) -> None:
+        seen, end = self.keeping.looks, time.monotonic() + _SECONDS
+        while self.keeping.looks < seen + _LOOKS:
+            if time.monotonic() > end or not self.query.is_active:
+                raise TimeoutError(str(self.query.exception or "the time keeper does not look"))
+            time.sleep(0.02)
+
+    def _place(self, path: Path, text: str) -> None:
+        self._files += 1
+        temporary = self._folder / "new"
+        temporary.write_text(text)
+        temporary.replace(path)
