@@ -120,13 +120,6 @@ class _MatchBinder:
 
     def _check_input(self) -> None:
         span = self.clause.input.span
-        if not self.below.streaming:
-            raise SqlExtError(
-                "MATCH-017",
-                "MATCH_RECOGNIZE over rows that are not read as a stream is not supported",
-                span=span,
-                hint="SET 'execution.runtime-mode' = 'streaming' reads bounded tables as streams too",
-            )
         if self.below.updating or self.below.changelog:
             raise SqlExtError(
                 "MATCH-017",
@@ -162,6 +155,13 @@ class _MatchBinder:
             )
         if items[0].descending:
             raise SqlExtError("MATCH-007", "MATCH_RECOGNIZE goes forward in time", span=span, hint="remove DESC")
+        if not self.below.streaming and not found.column.is_rowtime:
+            raise SqlExtError(
+                "MATCH-017",
+                "rows that are all there have no order of arrival: MATCH_RECOGNIZE needs a rowtime here",
+                span=span,
+                hint="SET 'execution.runtime-mode' = 'streaming' reads bounded tables as streams too",
+            )
         return found.column
 
     def _partition(self) -> tuple[PlanColumn, ...]:

@@ -1,6 +1,8 @@
-"""A bucket operator on a streaming DataFrame.
+"""A bucket operator on a DataFrame.
 
 rows -> partial work, packed per bucket -> shuffle -> state -> rows
+
+A static DataFrame has no state: each bucket is one step, at the end of time.
 
 Public PySpark API only, so that it runs over Spark Connect too.
 """
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.operators import BucketOperator
+from sqlext.udfs.processors.at_once import applied_at_once
 from sqlext.udfs.processors.bucket_keys import bucket_keys
 from sqlext.udfs.processors.bucket_processor import OUTPUT, BucketProcessor
 from sqlext.udfs.processors.packing import PACKED, pack, unpack
@@ -56,7 +59,7 @@ def apply_in_buckets(
     buckets: int,
     time: Time | None = None,
 ) -> DataFrame:
-    """Return what an operator makes of a streaming DataFrame.
+    """Return what an operator makes of a DataFrame.
 
     To the operator columns are ``c0``, ``c1``, ... by position, in and out: so names may be any, and may change.
     The session gets ``STATE_STORE_SETTINGS`` where it has nothing of its own: they count when the query starts.
@@ -74,10 +77,12 @@ def apply_in_buckets(
     """
     if not 1 <= buckets <= _MAX_BUCKETS:
         raise SqlExtError("FUNC-012", f"a stateful function has 1 to {_MAX_BUCKETS} buckets, not {buckets}")
-    require_state_store(frame.sparkSession)
     plain = frame.toDF(*_names(len(frame.columns)))
     groups = bucket_keys(buckets)
     packed = plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, groups), PACKED)
+    if not frame.isStreaming:
+        return _unpacked(applied_at_once(packed, operator), output)
+    require_state_store(frame.sparkSession)
     if time is not None and time.ticks is not None:
         packed = packed.unionAll(_ticks(time.ticks, groups))
     event_time = time is not None and time.event_time
@@ -87,7 +92,11 @@ def apply_in_buckets(
     processed = packed.groupBy("bucket").transformWithState(processor, OUTPUT, "Append", mode)
     if time is not None:
         processed = _counted(processed, time.name)
-    return processed.select("rows").mapInArrow(unpack, _positional(output)).toDF(*output.names)
+    return _unpacked(processed.select("rows"), output)
+
+
+def _unpacked(rows: DataFrame, output: StructType) -> DataFrame:
+    return rows.mapInArrow(unpack, _positional(output)).toDF(*output.names)
 
 
 def _ticks(ticks: DataFrame, groups: Sequence[int]) -> DataFrame:

@@ -41,7 +41,7 @@ class SpecifiedFunction:
         self._clause = clause
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
-        """Return what the operator makes of a streaming DataFrame.
+        """Return what the operator makes of a DataFrame.
 
         Raises:
             SqlExtError: FUNC-011 for a key that cannot be compared, FUNC-012 for a wrong number of buckets.

@@ -6,6 +6,7 @@ import pytest
 
 from sqlext.plan.explain import as_text, walk
 from sqlext.plan.match import Match
+from sqlext.rewrite.script import OperatorView
 from sqlext.udfs.core import match_expressions as e
 from sqlext.udfs.core.match_specification import Skip
 
@@ -241,3 +242,13 @@ def test_steps_of_the_partition(standard: Analysis) -> None:
 )
 def test_refusals(flink: Analysis, clauses: dict[str, str], code: str, at: str) -> None:
     flink.refuse(_query(**clauses), code, at)
+
+
+def test_in_batch_mode(flink: Analysis) -> None:
+    """The operator runs once over rows that are all there; by rowtime, as they have no order of arrival."""
+    flink.run("SET 'execution.runtime-mode' = 'batch'")
+    compiled = flink.run(_query())
+    assert compiled is not None
+    assert not compiled.plan.streaming
+    assert any(isinstance(s, OperatorView) for s in compiled.script.steps)
+    flink.refuse(_query(order="pt"), "MATCH-017", "pt")
