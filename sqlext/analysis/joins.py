@@ -47,7 +47,7 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
     if left.streaming and right.streaming:
         return bind_stream_join(binder, replace(join, using=using), (left, right), first, middle)
     _check_kind(join, left, right)
-    left, right = readable(left), readable(right)
+    left, right = readable(left), _with_own_windows(binder, readable(right), middle)
     _null_extend(binder, join, first, middle)
     scope = replace(binder.scope(), relations=tuple(binder.relations[first:]))
     if join.condition is not None:
@@ -55,6 +55,31 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
     columns = tuple(c for r in scope.relations for c in r.columns)
     pairs = tuple(_pair(binder, n, first, middle, join) for n in using)
     return nodes.Join(columns, left, right, join.kind, scope, join.condition, pairs)
+
+
+def _with_own_windows(binder: RelationBinder, right: nodes.PlanNode, middle: int) -> nodes.PlanNode:
+    """Return the right side with a window of another name than the left side's: groupings know it by its name alone."""
+    taken = {c.physical for r in binder.relations[:middle] for c in r.columns if c.window_bound}
+    if len(binder.relations) != middle + 1 or not isinstance(right, nodes.Aliased):
+        return right
+    relation = binder.relations[middle]
+    same = {c.physical for c in relation.columns if c.window_bound} & taken
+    if not same:
+        return right
+    names = {name: f"{name}_{middle}" for name in same}
+    outputs = {
+        c.physical: nodes.Output(names.get(c.physical, c.physical), None, c, relation.alias)
+        for c in right.columns
+        if c.physical
+    }
+    columns, known = (
+        tuple(replace(c, physical=names.get(c.physical, c.physical)) for c in of)
+        for of in (right.columns, relation.columns)
+    )
+    binder.relations[middle] = replace(relation, columns=known)
+    scope = replace(binder.scope(), relations=(relation,))
+    renamed = nodes.Project(columns, right, scope, tuple(outputs.values()))
+    return nodes.Aliased(columns, renamed, right.alias)
 
 
 def _require_condition(join: Join, mode: str) -> None:

@@ -27,6 +27,7 @@ from sqlext.analysis.typing import infer
 from sqlext.analysis.used_names import used_names
 from sqlext.dialect.expression_nodes import (
     AllOf,
+    Binary,
     Call,
     ColumnRef,
     Exists,
@@ -169,16 +170,10 @@ def _correlated(queries: QueryBinder, query: Query) -> _Inside:
 
 
 def _by_spark(test: _Test, inside: _Inside, node: nodes.PlanNode, scope: Scope, alias: str) -> nodes.PlanNode:
-    """Return the rows that fulfil EXISTS over a static relation: a semi or anti join of Spark's.
+    """Return the rows that fulfil EXISTS or IN over a static relation: a semi or anti join of Spark's.
 
     The relation's columns get names of their own, as its tables may be called as those around it are.
-
-    Raises:
-        SqlExtError: JOIN-015 for IN, whose values are not among the conditions.
     """
-    if test.operand is not None:
-        message = "a sub-query of IN over a static table cannot name columns of the query around it"
-        raise SqlExtError("JOIN-015", message, span=test.expr.span, hint="write EXISTS (... AND x = y)")
     builder, names = OutputBuilder(inside.scope), dict[tuple[str, str], str]()
     for relation in inside.scope.relations:
         for column in relation.columns:
@@ -195,10 +190,27 @@ def _by_spark(test: _Test, inside: _Inside, node: nodes.PlanNode, scope: Scope, 
     known = ScopeRelation(alias, (alias,), rows.columns)
     both = replace(scope, relations=(*scope.relations, known))
     condition = substitute(inside.where, rule) if inside.where is not None else None
-    if condition is not None:
-        infer(condition, both)
+    items = (substitute(i, rule) for i in inside.items)
+    sought = tuple(zip(_operands(test, inside), items, strict=True)) if test.operand is not None else ()
+    for asked in (condition, *(Binary(test.expr.span, "=", *pair) for pair in sought)):
+        if asked is not None:
+            infer(asked, both)
     kind = "LEFT ANTI" if test.negated else "LEFT SEMI"
-    return nodes.Join(node.columns, node, nodes.Aliased(rows.columns, rows, alias), kind, both, condition)
+    right = nodes.Aliased(rows.columns, rows, alias)
+    return nodes.Join(node.columns, node, right, kind, both, condition, sought=sought, unknown_counts=test.negated)
+
+
+def _operands(test: _Test, inside: _Inside) -> tuple[Expr, ...]:
+    """Return what is looked for.
+
+    Raises:
+        SqlExtError: NAME-007 if the sub-query has not as many columns.
+    """
+    operands = row_items(test.operand) if test.operand is not None else ()
+    if len(operands) != len(inside.items):
+        message = f"{len(operands)} values are looked for in a sub-query of {len(inside.items)} columns"
+        raise SqlExtError("NAME-007", message, span=test.expr.span)
+    return operands
 
 
 def _is_plain(query: Query, mode: str) -> bool:
@@ -231,10 +243,7 @@ def _conditions(test: _Test, inside: _Inside, names: JoinNames, plain: tuple[Exp
     conditions = replace(conditions, left=(*conditions.left, *plain))
     if test.operand is None:
         return conditions
-    operands = row_items(test.operand)
-    if len(operands) != len(inside.items):
-        message = f"{len(operands)} values are looked for in a sub-query of {len(inside.items)} columns"
-        raise SqlExtError("NAME-007", message, span=test.expr.span)
+    operands = _operands(test, inside)
     pairs = tuple(_pair(o, i, test, names) for o, i in zip(operands, inside.items, strict=True))
     if not test.negated:
         return replace(conditions, keys=(*conditions.keys, *pairs))

@@ -244,6 +244,9 @@ def _add_join(parts: _Parts, node: nodes.Join) -> None:
     shown = ", ".join(x for _, x, _, _ in node.equal)
     parts.add("JOIN", f"{node.kind}{f' USING ({shown})' if shown else ''}", (node.kind, equal))
     _add_condition(parts, "ON", node.condition, node)
+    if node.sought:
+        texts = ", ".join(_text(one) for one, _ in node.sought)
+        parts.add("IN", texts, [[expression_form(e, node.scope) for e in pair] for pair in node.sought])
 
 
 def _add_unnested(parts: _Parts, node: Unnested) -> None:

@@ -318,14 +318,22 @@ def _single(item: Expr | GroupingSets) -> Iterator[Expr]:
 
 @dataclass(frozen=True, slots=True)
 class Join(PlanNode):
-    """A join with at most one stream."""
+    """A join with at most one stream.
+
+    Attributes:
+        equal: USING: alias and physical column, left and right.
+        sought: of IN: what must be equal besides.
+        unknown_counts: of NOT IN: what is sought is found too where its comparison is unknown.
+    """
 
     left: PlanNode
     right: PlanNode
     kind: str
     scope: Scope
     condition: Expr | None = None
-    equal: tuple[tuple[str, str, str, str], ...] = ()  # USING: alias and physical column, left and right
+    equal: tuple[tuple[str, str, str, str], ...] = ()
+    sought: tuple[tuple[Expr, Expr], ...] = ()
+    unknown_counts: bool = False
 
     @property
     def inputs(self) -> tuple[PlanNode, ...]:

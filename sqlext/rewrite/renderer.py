@@ -279,6 +279,8 @@ class Renderer:
         conditions = [f"{identifier(a)}.{identifier(x)} = {identifier(b)}.{identifier(y)}" for a, x, b, y in node.equal]
         if node.condition is not None:
             conditions.append(self.expr(node.condition, node.scope))
+        sought = [" = ".join(f"({self.expr(e, node.scope)})" for e in pair) for pair in node.sought]
+        conditions += [f"coalesce({s}, true)" if node.unknown_counts else s for s in sought]
         return text + (f" ON {' AND '.join(conditions)}" if conditions else "")
 
     def _operand(self, node: nodes.PlanNode) -> str:

@@ -1,4 +1,4 @@
-"""EXISTS over a static table that names columns of the query around it: a semi or anti join of Spark's."""
+"""EXISTS and IN over a static table that names columns of the query around it: a semi or anti join of Spark's."""
 
 from __future__ import annotations
 
@@ -28,8 +28,21 @@ def test_a_join_of_sparks(flink: Analysis, word: str, kind: str) -> None:
     assert "__s1_" in compiled.script.query
 
 
-def test_in_is_refused(flink: Analysis) -> None:
+@pytest.mark.parametrize(("word", "kind"), [("", "LEFT SEMI"), ("NOT ", "LEFT ANTI")])
+def test_in_is_such_a_join_too(flink: Analysis, word: str, kind: str) -> None:
     flink.run(BATCH)
+    inside = "SELECT v.page FROM visits AS v WHERE v.vt = o.vt"
+    compiled = flink.run(f"SELECT page FROM visits AS o WHERE page {word}IN ({inside})")
+    assert compiled is not None
+    (join,) = (n for n in walk(compiled.plan) if isinstance(n, Join))
+    assert join.kind == kind
+    # NOT IN is not true if one comparison is unknown.
+    assert ("coalesce(" in compiled.script.query) == bool(word)
+
+
+def test_as_many_values_as_columns(flink: Analysis) -> None:
+    flink.run(BATCH)
+    inside = "SELECT v.page, v.vt FROM visits AS v WHERE v.vt = o.vt"
     with pytest.raises(SqlExtError) as refused:
-        flink.run("SELECT page FROM visits AS o WHERE page IN (SELECT v.page FROM visits AS v WHERE v.vt = o.vt)")
-    assert (refused.value.code, refused.value.line) == ("JOIN-015", 1)
+        flink.run(f"SELECT page FROM visits AS o WHERE page IN ({inside})")
+    assert (refused.value.code, refused.value.line) == ("NAME-007", 1)
