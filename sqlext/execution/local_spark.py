@@ -95,6 +95,28 @@ def local_spark(
     return _start(conf, home / "spark.log")
 
 
+def persistent_spark(
+    folder: str | os.PathLike[str], *, packages: Sequence[str] = (), settings: Mapping[str, str] | None = None
+) -> SparkSession:
+    """Return the Spark of this process, or start one whose tables are there again when the next one starts.
+
+    Args:
+        folder: where warehouse and metastore (Derby: one process at a time) lie, absolute or below the working
+            directory.
+
+    Raises:
+        SqlExtError: as ``local_spark``.
+    """
+    home = Path(folder).absolute()
+    metastore = {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={home / 'metastore'};create=true",
+    }
+    options = f"{class_archive.java_options()} -Dderby.stream.error.file={home / 'derby.log'}"
+    settings = {**metastore, **(settings or {})}
+    return local_spark(folder=home, packages=packages, settings=settings, java_options=options)
+
+
 def _running() -> SparkSession | None:
     if SparkContext._active_spark_context is None:  # noqa: SLF001 - no public question exists
         return None

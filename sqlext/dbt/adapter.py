@@ -1,0 +1,163 @@
+"""The adapter: dbt-spark's, and what the macros of streaming models call. Scripts are run by a Session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from dbt.adapters.base.meta import available
+from dbt.adapters.base.relation import BaseRelation
+from dbt.adapters.contracts.relation import RelationType
+from dbt.adapters.spark.column import SparkColumn
+from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
+from dbt_common.exceptions import DbtRuntimeError
+
+from sqlext.dbt.connections import SqlextConnectionManager, SqlextCredentials
+from sqlext.errors import SqlExtError
+from sqlext.execution.session import Session
+from sqlext.execution.streaming_tables import CHANGED, Kind, forget, kind_of
+from sqlext.settings import parse_duration
+
+T = TypeVar("T")
+
+
+@dataclass
+class SqlextConfig(SparkConfig):
+    """What ``config()`` of a model takes, besides dbt-spark's.
+
+    Attributes:
+        emit: the EMIT clause, without the word.
+        rowtime, watermark: the column that is event time for models that read this one, and its watermark.
+        settings: SET options for this model's query.
+        run_for: how long a run reads sources that do not end.
+        trigger_interval: how often such a query starts a micro-batch.
+    """
+
+    emit: str | None = None
+    rowtime: str | None = None
+    watermark: str | None = None
+    settings: dict[str, str] | None = None
+    run_for: str | None = None
+    trigger_interval: str | None = None
+
+
+class SqlextAdapter(SparkAdapter):
+    """Relations are Spark's tables and views, and those that sqlext's catalog alone knows."""
+
+    ConnectionManager = SqlextConnectionManager
+    AdapterSpecificConfigs = SqlextConfig
+
+    @available
+    def run_script(self, script: str, run_for: str | None = None, trigger_interval: str | None = None) -> None:
+        """Run a script to the end of its sources; those without an end are left after ``run_for``."""
+        _told(lambda: self._run(script, run_for, trigger_interval))
+
+    @available
+    def catch_up(self, script: str, run_for: str | None = None, trigger_interval: str | None = None) -> str:
+        """Run a streaming table's script; return what differs if its state was made by another one, else nothing."""
+        try:
+            self._run(script, run_for, trigger_interval)
+        except SqlExtError as error:
+            if error.code in CHANGED:
+                return error.message
+            raise DbtRuntimeError(error.render()) from error
+        return ""
+
+    @available
+    def stream_kind(self, relation: BaseRelation) -> Kind | None:
+        """Return whether sqlext's catalog has a relation as ``source``, ``view`` or ``streaming_table``."""
+        return kind_of(self._session(), _name(relation))
+
+    def drop_relation(self, relation: BaseRelation) -> None:
+        """Drop a relation in both catalogs, and the query that keeps it with its state."""
+        _told(lambda: forget(self._session(), _name(relation)))
+        super().drop_relation(relation)
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """Return Spark's relations of a schema and the streams."""
+        found = super().list_relations_without_caching(schema_relation)
+        known = {relation.identifier for relation in found}
+        for stream in self._session().catalog.snapshot().relations(database=schema_relation.schema):
+            if stream.name.name not in known:
+                type_ = RelationType.View if kind_of(self._session(), stream.name[1:]) == "view" else RelationType.Table
+                found.append(self.Relation.create(schema=stream.name.database, identifier=stream.name.name, type=type_))
+        return found
+
+    def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
+        """Return the columns of a table or of a stream."""
+        if kind_of(self._session(), _name(relation)) in ("source", "view"):
+            return [column for column, _ in self._described(relation)]
+        return super().get_columns_in_relation(relation)
+
+    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
+        """Yield a row for each column, for ``dbt docs``: those of streams with their time attributes."""
+        described = self._described(relation)
+        if not described:
+            yield from super()._get_columns_for_catalog(relation)
+        for column, comment in described:
+            row = column.to_column_dict()
+            yield {
+                **{key: value for key, value in row.items() if key not in ("column", "dtype")},
+                "column_name": column.column,
+                "column_type": column.dtype,
+                "column_comment": comment,
+                "table_database": None,
+            }
+
+    def _described(self, relation: BaseRelation) -> list[tuple[SparkColumn, str]]:
+        """Return the columns of a stream with what else DESCRIBE says of them; none for what only Spark knows."""
+        session = self._session()
+        if kind_of(session, _name(relation)) is None:
+            return []
+        rows = _told(lambda: session.sql(f"DESCRIBE {relation}").rows)
+        return [(_column(relation, i, row), _comment(row)) for i, row in enumerate(rows)]
+
+    def _run(self, script: str, run_for: str | None, trigger_interval: str | None) -> None:
+        self._session().run(script, run_for=_millis(run_for), trigger_interval=_millis(trigger_interval))
+
+    def _session(self) -> Session:
+        credentials = self.config.credentials
+        assert isinstance(credentials, SqlextCredentials)
+        return credentials.session()
+
+
+def _name(relation: BaseRelation) -> tuple[str, str]:
+    return str(relation.schema), str(relation.identifier)
+
+
+def _column(relation: BaseRelation, index: int, row: Sequence[Any]) -> SparkColumn:
+    return SparkColumn(
+        column=row[0],
+        dtype=row[1],
+        table_schema=relation.schema,
+        table_name=relation.identifier,
+        table_type=relation.type,
+        table_owner="",
+        table_stats={},
+        column_index=index,
+    )
+
+
+def _comment(row: Sequence[Any]) -> str:
+    """Return key, definition, watermark and comment of a column as one text."""
+    _, _, _, key, extras, watermark, *comment = row
+    watermark = f"WATERMARK AS {watermark}" if watermark else None
+    return "; ".join(str(part) for part in (*comment, key, extras, watermark) if part)
+
+
+def _millis(duration: str | None) -> int | None:
+    if duration is None:
+        return None
+    millis = parse_duration(duration)
+    if millis is None:
+        raise DbtRuntimeError(f"'{duration}' is no duration; write '30 s' or '1 min'")
+    return millis
+
+
+def _told(action: Callable[[], T]) -> T:
+    """Return what an action gives; a refusal becomes dbt's own error, with its position and hint."""
+    try:
+        return action()
+    except SqlExtError as error:
+        raise DbtRuntimeError(error.render()) from error

@@ -1,0 +1,5 @@
+"""The version that ``dbt --version`` shows."""
+
+from importlib.metadata import version as installed
+
+version = installed("sqlext")
