@@ -12,18 +12,13 @@ from pathlib import Path
 
 import click
 
-from sqlext.cli.parameters import definition, duration
+from sqlext.cli.messages import as_json, tell
+from sqlext.cli.parameters import CATALOG, CONF, DEFINE, duration
+from sqlext.cli.shell.command import shell
 from sqlext.errors import SqlExtError
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
-DEFINE = click.option(
-    "--define", "-D", "definitions", type=definition, multiple=True, metavar="NAME=VALUE",
-    help="Replace ${NAME} in the script. Can be repeated.",
-)  # fmt: skip
-CATALOG = click.option(
-    "--catalog", default=".sqlext", show_default=True, metavar="DIR",
-    help="The folder that remembers tables, views and queries.",
-)  # fmt: skip
+PATHS = click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -91,18 +86,67 @@ def explain(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, 
 
 
 @main.command()
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@PATHS
 @DEFINE
 @CATALOG
-def check(files: tuple[Path, ...], definitions: tuple[tuple[str, str], ...], catalog: str) -> None:
-    """Look for mistakes in scripts. Starts no Spark and changes nothing."""
+@click.option("-i", "init", type=click.Path(path_type=Path), help="A script whose tables and views all others see.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def check(
+    paths: tuple[Path, ...], definitions: tuple[tuple[str, str], ...], catalog: str, init: Path | None, format_: str
+) -> None:
+    """Look for mistakes in scripts and in folders of scripts. Starts no Spark and changes nothing."""
     with _errors():
-        from sqlext.execution.offline import check_file
+        from sqlext.execution.offline import check_files
 
-        errors = [e for file in files for e in check_file(file, dict(definitions), catalog=catalog)]
-    for error in errors:
-        click.echo(error.render(), err=True)
+        found = check_files(paths, dict(definitions), catalog=catalog, init=init)
+    errors = [error for of_file in found.values() for error in of_file]
+    if format_ == "json":
+        click.echo(as_json(errors))
+    else:
+        for error in errors:
+            tell(error)
+        if len(found) > 1 and errors:
+            wrong = sum(1 for of_file in found.values() if of_file)
+            plural = "" if len(errors) == 1 else "s"
+            click.echo(f"{len(errors)} error{plural} in {wrong} of {len(found)} files", err=True)
     sys.exit(1 if errors else 0)
+
+
+@main.command()
+@PATHS
+@DEFINE
+@CONF
+@click.option("--update", is_flag=True, help="Write what the scripts give now in place of comparing it.")
+def test(
+    paths: tuple[Path, ...],
+    definitions: tuple[tuple[str, str], ...],
+    conf: tuple[tuple[str, str], ...],
+    update: bool,
+) -> None:
+    """Run scripts and compare what they give with the .out files beside them.
+
+    A folder stands for its scripts that have such a file. ${IN} is the folder `data` beside a script, ${OUT} an empty
+    one. A query that never ends gets what the .steps file beside it says, step by step, on a clock of its own.
+    """
+    with _errors():
+        from sqlext.cli.testing import run_tests
+
+        code = run_tests(paths, dict(definitions), dict(conf), update=update)
+    sys.exit(code)
+
+
+@main.command()
+@click.argument("shell_name", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell_name: str) -> None:
+    """Print what makes a shell complete this command: eval "$(sqlext completion bash)"."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell_name)
+    assert kind is not None
+    click.echo(kind(main, {}, "sqlext", "_SQLEXT_COMPLETE").source())
+
+
+main.add_command(shell)
 
 
 @contextmanager
@@ -111,7 +155,7 @@ def _errors() -> Iterator[None]:
     try:
         yield
     except SqlExtError as e:
-        click.echo(e.render(), err=True)
+        tell(e)
         sys.exit(1)
 
 

@@ -6,6 +6,11 @@ import re
 
 import click
 
+CATALOG = click.option(
+    "--catalog", default=".sqlext", show_default=True, metavar="DIR",
+    help="The folder that remembers tables, views and queries.",
+)  # fmt: skip
+
 _NAME = re.compile(r"[A-Z0-9_]+")
 
 
@@ -25,3 +30,21 @@ def duration(text: str) -> int:
     if millis is None:
         raise click.BadParameter(f"{text!r} is no duration; write for instance '30 s' or '5 min'")
     return millis
+
+
+def setting(text: str) -> tuple[str, str]:
+    """Return key and value of ``key=value``."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise click.BadParameter(f"{text!r} is not key=value")
+    return key.strip(), value
+
+
+DEFINE = click.option(
+    "--define", "-D", "definitions", type=definition, multiple=True, metavar="NAME=VALUE",
+    help="Replace ${NAME} in the script. Can be repeated.",
+)  # fmt: skip
+CONF = click.option(
+    "--conf", type=setting, multiple=True, metavar="KEY=VALUE",
+    help="A setting of Spark (spark...), or an option of SET. Can be repeated.",
+)  # fmt: skip

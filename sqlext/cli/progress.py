@@ -17,6 +17,7 @@ from rich.table import Table
 # The year 9000. The end of bounded input moves the watermark to the last date there is, less its delay.
 _NEAR_END_MS = 221_845_392_000_000
 _SECONDS_BETWEEN_LOOKS = 0.25
+_UNITS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000))
 _COLUMNS = ("query", "batch", "rows in", "watermark", "open windows", "rows out", "late, dropped", "status")
 
 
@@ -140,6 +141,17 @@ def watermark(millis: int | None) -> str:
     if _at_end(millis):
         return "end of time"
     return datetime.fromtimestamp(millis / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def lag(millis: int | None, now: int) -> str:
+    """Return how far a watermark is behind the clock; both in ms since 1970 UTC."""
+    if millis is None or _at_end(millis):
+        return "-"
+    behind = max(0, now - millis)
+    for unit, size in _UNITS:
+        if behind >= 2 * size:
+            return f"{behind // size:,} {unit}"
+    return f"{behind} ms"
 
 
 def _at_end(millis: int | None) -> bool:

@@ -44,7 +44,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
     output, messages = console(), console(stderr=True)
     session = sqlext.connect(catalog=Path(options.catalog).absolute())
     shown = Shown(output)
-    with Watch(messages, shown=options.progress) as watch, _warnings_shown(messages):
+    with Watch(messages, shown=options.progress) as watch, warnings_shown(messages):
 
         def show(result: Result) -> None:
             if result.query is not None:
@@ -72,7 +72,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
 
 
 @contextmanager
-def _warnings_shown(messages: Console) -> Iterator[None]:
+def warnings_shown(messages: Console) -> Iterator[None]:
     """Print warnings of ours as lines, not with the place in our code from which they come."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UnboundedStateWarning)

@@ -14,14 +14,15 @@ from rich.text import Text
 MOST_ROWS = 100
 
 
-def result_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Group:
-    """Return rows as a table, numbers to the right; beyond MOST_ROWS it only says how many there are."""
-    hidden = len(rows) - MOST_ROWS
+def result_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], most: int | None = MOST_ROWS) -> Group:
+    """Return rows as a table, numbers to the right; beyond ``most`` it only says how many there are."""
+    shown = rows[:most]
+    hidden = len(rows) - len(shown)
     table = Table(box=box.SIMPLE_HEAD)
     for i, column in enumerate(columns):
-        numeric = any(_is_number(row[i]) for row in rows[:MOST_ROWS])
+        numeric = any(_is_number(row[i]) for row in shown)
         table.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
-    for row in rows[:MOST_ROWS]:
+    for row in shown:
         # Text, not str: rich would read [brackets] in the data as markup.
         table.add_row(*(Text(cell(value)) for value in row))
     return Group(table, *([Text(f"  ... and {hidden:,} more rows")] if hidden > 0 else []))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sqlext.catalog.session_catalog import SessionCatalog
@@ -11,6 +11,7 @@ from sqlext.catalog.store import CatalogStore
 from sqlext.dialect.script import parse_script, substitute
 from sqlext.dialect.statement_nodes import Statement
 from sqlext.errors import SqlExtError
+from sqlext.execution.checking import errors_of, sql_files
 from sqlext.execution.dry_run import Compiled, DryRun
 from sqlext.execution.explain import explained
 from sqlext.execution.interpreter import Interpreter
@@ -125,15 +126,30 @@ def check_file(
     """
     state = (state or new_state(catalog)).fork()
     state.created = set()
-    errors: list[SqlExtError] = []
     try:
-        source = read_source(file, variables)
-        interpreter = Interpreter(state, DryRun(state))
-        for statement in parse_script(source, unparsed=True):
-            try:
-                interpreter.run(statement)
-            except SqlExtError as error:
-                errors.append(error)
+        return errors_of(read_source(file, variables), state)
     except SqlExtError as error:
-        errors.append(error)
-    return errors
+        return [error]
+
+
+def check_files(
+    paths: Sequence[Path_],
+    variables: Mapping[str, str] | None = None,
+    catalog: Path_ | None = None,
+    init: Path_ | None = None,
+) -> dict[Path, list[SqlExtError]]:
+    """Return what is wrong with files and with the ``.sql`` files of folders, by file; each is checked for itself.
+
+    Args:
+        init: a script whose definitions all of them see.
+
+    Raises:
+        SqlExtError: RUN-012 for a folder without such a file.
+    """
+    state = new_state(catalog).fork()
+    found = {}
+    if init is not None:
+        found[Path(init)] = errors_of(read_source(init, variables), state)
+    for file in sql_files(paths):
+        found[file] = check_file(file, variables, state=state)
+    return found

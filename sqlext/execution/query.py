@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
 from sqlext.execution.progress import InputCounts, Progress, joined
+from sqlext.execution.quiet import quiet
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -72,6 +73,20 @@ class Query:
         if ended and self._error is not None:
             raise self._error
         return ended
+
+    def process_available(self) -> None:
+        """Wait until it has worked off what its sources have now.
+
+        Raises:
+            SqlExtError: why it failed.
+        """
+        try:
+            with quiet():
+                for query in tuple(self._running.values()):
+                    query.processAllAvailable()
+        except Exception:
+            self.await_termination(_SECONDS_TO_STOP)  # says why, in the user's terms
+            raise
 
     @property
     def progress(self) -> dict[str, Any]:

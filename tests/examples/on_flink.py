@@ -14,7 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+# This Python has Flink, and not what sqlext needs: the module is imported alone.
+sys.path.insert(0, str(Path(__file__).parents[2] / "sqlext" / "testing"))
 from render import is_ordered, result_title, section
 
 FOLDER = Path(__file__).parents[2] / "sql_examples"

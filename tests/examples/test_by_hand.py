@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from sqlext.testing.render import cell
+
 from .examples import DATA, FOLDER
-from .render import cell
 
 
 class Order(NamedTuple):

@@ -81,9 +81,15 @@ def test_a_file_that_is_not_there(command: str, folder: Path) -> None:
 def test_check_reads_all_files(folder: Path) -> None:
     good = CliRunner().invoke(main, ["check", "good.sql", "--define", "IN=x"])
     assert (good.exit_code, good.output) == (0, "")
-    both = CliRunner().invoke(main, ["check", "bad.sql", "good.sql", "bad.sql", "--define", "IN=x"])
+    (folder / "worse.sql").write_text("SELECT FROM;\nSELEC 1;\n")
+    both = CliRunner().invoke(main, ["check", "bad.sql", "good.sql", "worse.sql", "--define", "IN=x"])
     assert both.exit_code == 1
-    assert both.stderr.count("bad.sql:4:22") == 2
+    assert [line.partition(": ")[0] for line in both.stderr.splitlines() if ".sql:" in line] == [
+        "bad.sql:4:22",
+        "worse.sql:1:8",
+        "worse.sql:2:1",
+    ]
+    assert both.stderr.splitlines()[-1] == "3 errors in 2 of 3 files"
 
 
 @pytest.mark.parametrize("command", ["rewrite", "explain", "check"])

@@ -1,0 +1,125 @@
+"""Rows as text: a table, CSV, JSON (an object a line) or Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from sqlext.cli.tables import cell, result_table
+
+FORMATS = ("table", "csv", "json", "markdown")
+#: The column in front of rows that come as changes.
+OPERATION = "op"
+_NARROWEST = 10
+
+Row = Sequence[Any]
+
+
+def print_rows(form: str, columns: Sequence[str], rows: Sequence[Row], console: Console) -> None:
+    """Print a result; a single text of several lines (EXPLAIN, SHOW CREATE TABLE) as it is, unless it is to be data."""
+    if form != "table":
+        for line in _LINES[form](columns, rows, True):
+            print_line(line, console)
+    elif len(rows) == 1 and len(columns) == 1 and "\n" in str(rows[0][0]):
+        print_line(str(rows[0][0]), console)
+    else:
+        console.print(result_table(columns, rows, most=None if not console.is_terminal else 1000))
+
+
+def change_lines(
+    form: str, columns: Sequence[str], changes: Iterable[tuple[str, Row]], *, first: bool
+) -> Iterator[str]:
+    """Yield changes as lines, ``+I``, ``-U``, ``+U`` or ``-D`` in front; with a head if they are the first."""
+    rows = [(operation, *row) for operation, row in changes]
+    write = _LINES.get(form, _columns)
+    return write((OPERATION, *columns), rows, first)
+
+
+def print_line(line: str, console: Console) -> None:
+    """Print a line as it is: not wrapped, not coloured, not cut."""
+    console.print(Text(line), soft_wrap=True)
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[str]:
+    for row in [columns] if first else []:
+        yield _csv_line(row)
+    for row in rows:
+        yield _csv_line(["" if v is None else _text(v) for v in row])
+
+
+def _csv_line(values: Iterable[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()
+
+
+def _json(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[str]:
+    for row in rows:
+        named = {column: jsonable(value) for column, value in zip(columns, row, strict=True)}
+        yield json.dumps(named, ensure_ascii=False)
+
+
+def _markdown(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[str]:
+    if first:
+        yield _markdown_line(columns)
+        yield _markdown_line(["---"] * len(columns))
+    for row in rows:
+        yield _markdown_line([_text(v) for v in row])
+
+
+def _markdown_line(values: Iterable[str]) -> str:
+    return "| " + " | ".join(v.replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>") for v in values) + " |"
+
+
+def _columns(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[str]:
+    """Yield rows in columns whose width does not depend on what is still to come."""
+    widths = [len(OPERATION), *(max(_NARROWEST, len(c)) for c in columns[1:])]
+    for row in [columns] if first else []:
+        yield _padded(row, widths)
+    for row in rows:
+        yield _padded([_text(v) for v in row], widths)
+
+
+def _padded(values: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(v.ljust(w) for v, w in zip(values, widths, strict=True)).rstrip()
+
+
+_LINES: dict[str, Callable[[Sequence[str], Iterable[Row], bool], Iterator[str]]] = {
+    "csv": _csv,
+    "json": _json,
+    "markdown": _markdown,
+}
+
+
+def _text(value: Any) -> str:
+    """Return a value as text, nested ones as JSON."""
+    return json.dumps(jsonable(value), ensure_ascii=False) if isinstance(value, (tuple, list, dict)) else cell(value)
+
+
+def jsonable(value: Any) -> Any:
+    """Return a value as JSON has it: numbers, booleans, null, lists and objects; anything else as text."""
+    if isinstance(value, Mapping):
+        return {cell(k): jsonable(v) for k, v in value.items()}
+    if hasattr(value, "asDict"):  # a ROW of Spark
+        return {k: jsonable(v) for k, v in value.asDict().items()}
+    if isinstance(value, (tuple, list)):
+        return [jsonable(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex()
+    return value if value is None or isinstance(value, (bool, int, float, str)) else _unquoted(value)
+
+
+def _unquoted(value: Any) -> Any:
+    """Return a whole DECIMAL as a number, any other as text: nothing is lost."""
+    whole = isinstance(value, Decimal) and value == value.to_integral_value()
+    return int(value) if whole else cell(value)

@@ -1,0 +1,1 @@
+"""``sqlext shell``: statements typed, given or piped, one Session behind them."""

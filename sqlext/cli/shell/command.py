@@ -1,0 +1,108 @@
+"""The command ``sqlext shell``: its options are those of spark-sql."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sqlext.cli.messages import tell
+from sqlext.cli.parameters import CATALOG, CONF, definition
+from sqlext.errors import SqlExtError
+
+if TYPE_CHECKING:
+    from sqlext.cli.shell.shell import Shell
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says; ``texts`` and ``file`` are to be run in place of a prompt."""
+
+    catalog: str
+    definitions: dict[str, str]
+    conf: dict[str, str]
+    texts: tuple[str, ...] = ()
+    file: Path | None = None
+    init: Path | None = None
+    database: str | None = None
+    form: str = "table"
+    silent: bool = False
+
+
+@click.command()
+@click.option("-e", "texts", multiple=True, metavar="SQL", help="Run these statements, and no prompt. Can be repeated.")
+@click.option("-f", "file", type=click.Path(path_type=Path), help="Run the statements of a file, and no prompt.")
+@click.option("-i", "init", type=click.Path(path_type=Path), help="Run the statements of a file first.")
+@click.option("-S", "--silent", is_flag=True, help="Show rows and errors only.")
+@click.option("--database", metavar="NAME", help="Begin in this database, DB or CATALOG.DB.")
+@CONF
+@click.option(
+    "-d", "-D", "--define", "definitions", type=definition, multiple=True, metavar="NAME=VALUE",
+    help="Replace ${NAME} in statements. Can be repeated.",
+)  # fmt: skip
+@click.option(
+    "--format", "form", type=click.Choice(["table", "csv", "json", "markdown"]), default="table", show_default=True,
+    help="How rows are shown. SET 'sqlext.shell.format' changes it.",
+)  # fmt: skip
+@CATALOG
+def shell(
+    texts: tuple[str, ...],
+    file: Path | None,
+    init: Path | None,
+    silent: bool,
+    database: str | None,
+    conf: tuple[tuple[str, str], ...],
+    definitions: tuple[tuple[str, str], ...],
+    form: str,
+    catalog: str,
+) -> None:
+    """Type statements at a prompt; or give them with -e, in a file with -f, or through a pipe.
+
+    Without a prompt the exit code is 0, or 1 after the first statement that is refused or fails.
+    """
+    options = Options(catalog, dict(definitions), dict(conf), texts, file, init, database, form, silent)
+    try:
+        code = _run(options)
+    except SqlExtError as error:
+        tell(error)
+        code = 1
+    sys.exit(code)
+
+
+def _run(options: Options) -> int:
+    import sqlext
+    from sqlext.cli.shell.shell import Shell
+
+    session = sqlext.connect(catalog=Path(options.catalog).absolute(), settings=options.conf)
+    if options.database is not None:
+        session.catalog.use_database(options.database.split("."))
+    opened = Shell(session, options.definitions, options.form, options.silent)
+    given = bool(options.texts) or options.file is not None or not (sys.stdin.isatty() and sys.stdout.isatty())
+    begun = options.init is None or opened.run(options.init)
+    if not given:
+        _prompt(opened)
+        return 0
+    well = begun and _run_given(opened, options)
+    return 0 if opened.close(wait=well) and well else 1
+
+
+def _run_given(opened: Shell, options: Options) -> bool:
+    """Run what is given, one after the other, up to the first that goes wrong."""
+    texts = options.texts if options.texts or options.file is not None else (sys.stdin.read(),)
+    # A line that ends in .sql would be a file's name.
+    return all(opened.run(text + "\n") for text in texts) and (options.file is None or opened.run(options.file))
+
+
+def _prompt(opened: Shell) -> None:
+    try:
+        from sqlext.cli.shell.prompt import interact
+    except ModuleNotFoundError as error:
+        opened.close(wait=False)
+        message, hint = f"the prompt needs the package {error.name}", "pip install 'sqlext[shell]'"
+        raise SqlExtError("ENV-009", message, hint=hint) from error
+    opened.start_spark()
+    interact(opened)
+    opened.close(wait=False)

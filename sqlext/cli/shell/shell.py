@@ -1,0 +1,176 @@
+"""Runs statements in a thread of their own, shows what comes of them, and ends them when Ctrl-C says so."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from sqlext.cli.formats import print_rows
+from sqlext.cli.messages import tell
+from sqlext.cli.progress import Watch, by_sink, summary
+from sqlext.cli.run import console, warnings_shown
+from sqlext.cli.shell.screen import prints_changes, screen_for
+from sqlext.errors import SqlExtError
+
+if TYPE_CHECKING:
+    from sqlext.execution.query import Query
+    from sqlext.execution.result import Result
+    from sqlext.execution.session import Session
+
+Follow = Callable[["Query"], object]
+
+
+@dataclass
+class Shell:
+    """One session and what it shows.
+
+    The main thread is the one that Ctrl-C reaches, so it only waits and shows. A statement runs in the worker; Spark
+    starts there too, and so leaves the meaning of Ctrl-C alone.
+
+    Attributes:
+        form: how rows are shown unless ``SET 'sqlext.shell.format'`` says otherwise.
+        silent: show rows and errors only.
+    """
+
+    session: Session
+    variables: Mapping[str, str]
+    form: str = "table"
+    silent: bool = False
+    output: Console = field(default_factory=console)
+    messages: Console = field(default_factory=lambda: console(stderr=True))
+
+    def __post_init__(self) -> None:
+        """Begin with nothing under way."""
+        self._worker = ThreadPoolExecutor(1, "sqlext shell")
+        self._starting: Future[object] | None = None
+        self._jobs: list[Query] = []
+
+    def start_spark(self) -> None:
+        """Let Spark start while somebody is still typing; the first statement tells what goes wrong."""
+        self._starting = self._worker.submit(lambda: self.session.spark)
+
+    def run(self, script: str | os.PathLike[str]) -> bool:
+        """Run statements, a text or a file, and show what they give; return whether all went well."""
+        began, results = time.monotonic(), SimpleQueue["Result | None"]()
+        with warnings_shown(self.messages):
+            running = self._worker.submit(self.session.run, script, self.variables, on_statement=results.put)
+            running.add_done_callback(lambda _: results.put(None))
+            interrupted, well = False, True
+            for result in self._arriving(results):
+                if result is None:
+                    interrupted = True
+                else:
+                    well = self._told(result, began) and well
+        error = running.exception()
+        if isinstance(error, SqlExtError) and not interrupted:
+            tell(error)
+        elif error is not None and not isinstance(error, SqlExtError):
+            raise error
+        if interrupted:
+            self._say("interrupted")
+        return well and error is None
+
+    def close(self, *, wait: bool) -> bool:
+        """Stop the jobs that still run, or wait until they end (Ctrl-C stops them); return whether all went well."""
+        well = True
+        for job in self._jobs:
+            try:
+                if not wait and job.is_active:
+                    self._say(f"stopping job `{job.name}`; it goes on where it was when its statement is run again")
+                    job.stop()
+                job.await_termination()
+            except KeyboardInterrupt:
+                wait = False
+                job.stop()
+            except SqlExtError as error:
+                tell(error)
+                well = False
+        self._worker.shutdown()
+        return well
+
+    def tell_of_failed_jobs(self) -> None:
+        """Say which jobs in the background have failed since one last asked."""
+        for job in [j for j in self._jobs if not j.is_active]:
+            self._jobs.remove(job)
+            if job.exception is not None:
+                tell(job.exception)
+
+    def _arriving(self, results: SimpleQueue[Result | None]) -> Iterator[Result | None]:
+        """Yield results as they come; None where Ctrl-C has ended a statement."""
+        while True:
+            try:
+                result = self._next(results)
+            except KeyboardInterrupt:
+                self.session.interrupt()
+                yield None
+                continue
+            if result is None:
+                return
+            yield result
+
+    def _next(self, results: SimpleQueue[Result | None]) -> Result | None:
+        starting = self._starting
+        if starting is not None and not starting.done() and self.messages.is_terminal and not self.silent:
+            with self.messages.status("starting Spark ..."):
+                return results.get()
+        return results.get()
+
+    def _told(self, result: Result, began: float) -> bool:
+        try:
+            self._show(result, began)
+        except SqlExtError as error:
+            if result.query is None or result.query.bounded:
+                return False  # a bounded query's failure is that of its statement
+            tell(error)
+            return False
+        return True
+
+    def _show(self, result: Result, began: float) -> None:
+        form = self.session.settings.get("sqlext.shell.format") or self.form
+        live = result.live()
+        if result.query is not None and live is not None:
+            mode = self.session.settings.get("sql-client.execution.result-mode") or "table"
+            screen = screen_for(result, self.output, mode, form)
+            self._until_stopped(result.query, lambda query: screen.follow(query, live))
+            if prints_changes(screen):
+                return
+        elif result.query is not None:
+            self._follow_job(result.query)
+            return
+        if result.columns:
+            rows = result.rows
+            print_rows(form, result.columns, rows, self.output)
+            self._say(f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'} ({time.monotonic() - began:.1f} s)")
+        else:
+            self._say(f"ok ({time.monotonic() - began:.1f} s)")
+
+    def _follow_job(self, query: Query) -> None:
+        """Wait for a bounded job; leave any other in the background."""
+        if not query.bounded:
+            self._jobs.append(query)
+            self._say(f"job `{query.name}` runs; SHOW JOBS lists it, STOP JOB '{query.name}' stops it")
+            return
+        with Watch(self.messages, shown=not self.silent) as watch:
+            watch.add(query)
+            self._until_stopped(query, lambda followed: followed.await_termination())
+        for name, progress in by_sink(query):
+            self._say(summary(name, progress))
+
+    def _until_stopped(self, query: Query, follow: Follow) -> None:
+        """Follow a query to its end, which Ctrl-C brings about."""
+        try:
+            follow(query)
+        except KeyboardInterrupt:
+            query.stop()
+
+    def _say(self, text: str) -> None:
+        if not self.silent:
+            self.messages.print(Text(text, "dim"), soft_wrap=True)

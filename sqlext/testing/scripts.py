@@ -1,0 +1,118 @@
+"""Running a script: what it shows, what it prints, and what is in the tables that it writes, as one text."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlext.catalog.model import Table
+from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
+from sqlext.dialect.script import parse_script
+from sqlext.dialect.statement_nodes import CreateTable, Insert, Statement, StatementSet
+from sqlext.errors import SqlExtError
+from sqlext.rewrite.quoting import identifier
+from sqlext.source import SourceText
+from sqlext.testing.render import is_ordered, result_title, section
+
+if TYPE_CHECKING:
+    from sqlext.execution.result import Result, Row
+    from sqlext.execution.session import Session
+
+#: Sinks that keep no rows; formats of changes keep none that a batch reads.
+_WITHOUT_ROWS = ("print", "blackhole")
+_FOR = re.compile(r"--for '(\d+) s'")
+
+Runs = Callable[[], list[str]]
+
+
+def script_output(session: Session, script: Path, variables: Mapping[str, str]) -> str:
+    """Run a script whose queries end, and return what it gives.
+
+    A script that says ``--for '2 s'`` in a comment is run so long.
+
+    Raises:
+        SqlExtError: as ``Session.run``; TEST-001 for a query that never ends.
+    """
+
+    def shown() -> list[str]:
+        limit = run_for(script)
+        results = session.run(script, variables=variables, run_for=limit)
+        if limit is None:
+            _refuse_endless(results, script)
+        return [shown_result(n, r) for n, r in enumerate((r for r in results if r.columns), 1)]
+
+    return whole_output(session, script, shown)
+
+
+def whole_output(session: Session, script: Path, run: Runs) -> str:
+    """Return the sections of a run, what it prints, and the tables that the script writes."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        sections = run()
+    if printed.getvalue():
+        lines = "\n".join(sorted(printed.getvalue().splitlines()))
+        sections.append(f"=== printed\n{lines}\n")
+    session.sql("RESET")
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    written = written_tables(script.read_text("utf-8"))
+    sections += [_table(session, name) for name in written if _keeps_rows(session, name)]
+    return "\n".join(sections) or "(nothing to show)\n"
+
+
+def run_for(script: Path) -> int | None:
+    """Return for how many ms a script says that it is run, None if it does not say."""
+    found = _FOR.search(script.read_text("utf-8"))
+    return int(found.group(1)) * 1000 if found else None
+
+
+def written_tables(script: str) -> list[tuple[str, ...]]:
+    """Return the tables that a script inserts into, as it names them, each once."""
+    found = (name for statement in parse_script(SourceText.of(script)) for name in _targets(statement))
+    return list(dict.fromkeys(found))
+
+
+def shown_result(number: int, result: Result) -> str:
+    """Return the section of a result."""
+    title, ordered = result_title(number, result.statement), is_ordered(result.statement)
+    return section(title, result.columns, _rows(result), ordered=ordered)
+
+
+def _refuse_endless(results: Sequence[Result], script: Path) -> None:
+    endless = [r.query for r in results if r.query is not None and not r.query.bounded]
+    for query in endless:
+        query.stop()
+    if endless:
+        message = f"query `{endless[0].name}` never ends"
+        hint = f"say step by step, in {script.with_suffix('.steps').name}, what it gets"
+        raise SqlExtError("TEST-001", message, hint=hint)
+
+
+def _rows(result: Result) -> list[Row]:
+    """Return a result's rows; of EXPLAIN without the Spark SQL, which may change with every version."""
+    if not result.statement.upper().startswith("EXPLAIN"):
+        return result.rows
+    return [(str(text).partition("\n\nSpark SQL:")[0] + "\n\nSpark SQL:\n...",) for (text,) in result.rows]
+
+
+def _targets(statement: Statement) -> Iterator[tuple[str, ...]]:
+    if isinstance(statement, StatementSet):
+        for insert in statement.inserts:
+            yield from _targets(insert)
+    elif isinstance(statement, Insert) or (isinstance(statement, CreateTable) and statement.query is not None):
+        yield statement.name
+
+
+def _table(session: Session, name: tuple[str, ...]) -> str:
+    result = session.sql(f"SELECT * FROM {'.'.join(map(identifier, name))}")
+    return section(f"table {'.'.join(name)}", result.columns, result.rows)
+
+
+def _keeps_rows(session: Session, name: tuple[str, ...]) -> bool:
+    table = session.catalog.lookup(name)
+    if not isinstance(table, Table):
+        return True
+    return table.option("connector") not in _WITHOUT_ROWS and table.option("format") not in CHANGELOG_FORMATS
