@@ -136,3 +136,16 @@ def _is_true(options: Mapping[str, str], key: str) -> bool:
 
 def _ignores_errors(options: Mapping[str, str]) -> bool:
     return _is_true(options, "csv.ignore-parse-errors")
+
+
+def csv_dialect(options: Mapping[str, str]) -> tuple[str, str | None, str | None] | None:
+    """Return delimiter, quote and NULL literal of plain csv; None for options that go beyond these."""
+    beyond = ("csv.escape-character", "csv.allow-comments", "csv.ignore-parse-errors", "csv.array-element-delimiter")
+    delimiter = unescape(options.get("csv.field-delimiter", ","))
+    quote = unescape(options.get("csv.quote-character", '"'))
+    if any(key in options and options[key].strip().lower() != "false" for key in beyond):
+        return None
+    if not (delimiter.isascii() and quote.isascii()) or {delimiter, quote} & {"\n", "\r", " "}:
+        return None
+    shown = None if _is_true(options, "csv.disable-quote-character") else quote
+    return delimiter, shown, options.get("csv.null-literal")

@@ -49,6 +49,7 @@ _RULES = Rules(
     {
         "path": any_text,
         "format": any_text,
+        "sqlext.source": one_of("auto", "arrow", "spark"),
         "source.path.regex-pattern": pattern,
         "source.monitor-interval": duration,
         "source.report-statistics": one_of("NONE", "ALL"),

@@ -30,7 +30,7 @@ def script_of(
         latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
     """
     rewritten = apply_rules(plan)
-    renderer = Renderer(env.zone, end=end, latest=latest)
+    renderer = Renderer(env.zone, end=end, latest=latest, source=env.settings.get("sqlext.source") or "auto")
     source = renderer.relation(rewritten)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = travels(plan)

@@ -9,6 +9,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.rewrite.layout import layout
 from sqlext.rewrite.script import (
     HEARTBEAT_VIEW,
+    ArrowView,
     ObservedView,
     OperatorView,
     RowsView,
@@ -63,6 +64,9 @@ def _step(step: Step) -> list[str]:
         return [f"-- view {step.view}: {step.input} with column {step.column} marked as event time"]
     if isinstance(step, ObservedView):
         return [f"-- view {step.view}: {step.input}, the largest {step.column} observed as input {step.name}"]
+    if isinstance(step, ArrowView):
+        read = f"{step.table.name.name} ({', '.join(step.needed)})"
+        return [f"-- view {step.view}: {read} read by Arrow, its rows combined for stateful function {step.function}"]
     if isinstance(step, OperatorView):
         return [f"-- view {step.view}: stateful function {step.function} over {step.input}"]
     assert isinstance(step, RowsView)

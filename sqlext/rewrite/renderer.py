@@ -35,14 +35,16 @@ from sqlext.rewrite.window_sql import custom_windows_sql, gap_millis, window_exp
 class Renderer:
     """Renders the nodes of one statement; collects the source views and steps that the text needs."""
 
-    def __init__(self, zone: str, *, end: InputEnd, latest: bool = True) -> None:
+    def __init__(self, zone: str, *, end: InputEnd, latest: bool = True, source: str = "auto") -> None:
         self.zone = zone
+        self.source = source  # ``sqlext.source``
         self.end = end
         self.latest = latest  # whether of the panes of a micro-batch only the last is looked at
         self.sources: list[SourceView] = []
         self.steps: list[Step] = []
         self.table_functions: dict[str, TableFunction] = {}
         self.used_heartbeat = False
+        self.not_pushed: dict[str, str] = {}  # source view -> why Spark reads it
         self.kept: list[KeptInput] = []
 
     def relation(self, node: nodes.PlanNode) -> str:

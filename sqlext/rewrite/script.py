@@ -97,7 +97,29 @@ class ObservedView:
     column: str
 
 
-Step = SqlView | TagView | OperatorView | RowsView | ObservedView
+@dataclass(frozen=True, slots=True)
+class ArrowView:
+    """A view of a table read by Arrow, and worked on by an operator where it is read: packed rows and their marks.
+
+    Attributes:
+        scan: the source view that it stands for; names what the reader remembers.
+        needed: the columns that are looked at.
+        program: makes the operator's input of them (``sources.program.Program``).
+        types: the Arrow types of that input.
+        function, arguments: the operator's, as in its ``OperatorView``.
+    """
+
+    view: str
+    scan: str
+    table: Table
+    needed: tuple[str, ...]
+    program: object
+    types: tuple[object, ...]
+    function: str
+    arguments: tuple[tuple[str, object], ...]
+
+
+Step = SqlView | TagView | OperatorView | RowsView | ObservedView | ArrowView
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import Firing
 from sqlext.plan.stream_join import may_lack_times
 from sqlext.rewrite.accumulators import Accumulators
+from sqlext.rewrite.choose_source import chosen_input
 from sqlext.rewrite.columns import instant
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
@@ -33,6 +34,7 @@ from sqlext.udfs.core.policy import KeepTime
 from sqlext.udfs.core.row_kinds import DELETE, LATE_ROW, SHOWN, UPDATE_BEFORE
 
 if TYPE_CHECKING:
+    from sqlext.rewrite.pushdown import Pushed
     from sqlext.rewrite.renderer import Renderer
 
 _KINDS = f"element_at(array({', '.join(string(k) for k in SHOWN)}, NULL), __row_kind + 1)"
@@ -116,12 +118,25 @@ class StatefulSql:
         """Return the view of the operator's rows with the window as a struct and times as times."""
         rows = OperatorInput()
         step = self._step(rows)
-        operated = step.add(self.renderer, rows.query(f"{self._below()}{self._where()}"))
+        pushed = self._pushed(rows, len(step.keys))
+        if pushed is not None:
+            operated = step.add_pushed(self.renderer, pushed)
+        else:
+            operated = step.add(self.renderer, rows.query(f"{self._below()}{self._where()}"))
         shown = self.renderer.add_step(lambda name: SqlView(name, self._shown(operated, step.keys)))
         if self.node.window is None:
             return shown
         window = self.node.window
         return self.renderer.add_step(lambda name: TagView(name, shown, window, window=not self._is_custom()))
+
+    def _pushed(self, rows: OperatorInput, keys: int) -> Pushed | None:
+        """Return the operator's input as a program of the Arrow path, None where Spark makes it."""
+        node = self.node
+        if self.sets is not None or self.firing.given or self.late is not None or node.input.changelog:
+            return None
+        below = node.without_windows() if self.assign is not None else node.input
+        where = self.renderer.expr(node.where, node.scope) if node.where is not None else None
+        return chosen_input(below, rows.texts, where, keys, self.renderer)
 
     def _where(self) -> str:
         """Return what is asked of the rows; those that an outer join gave without a time are in no window."""

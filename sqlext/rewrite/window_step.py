@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlext.rewrite.script import OperatorView, SqlView
+from sqlext.rewrite.script import ArrowView, OperatorView, SqlView
 from sqlext.udfs.core.policy import Policy
 from sqlext.udfs.core.policy_json import policy_to_json
 
 if TYPE_CHECKING:
+    from sqlext.rewrite.pushdown import Pushed
     from sqlext.rewrite.renderer import Renderer
 
 #: What the operator adds to keys, bounds and results, in order (``udfs.core.window_specification``).
@@ -73,15 +74,40 @@ class WindowStep:
     def add(self, renderer: Renderer, query: str) -> str:
         """Add the steps that run the operator over a query; return the view of its output."""
         prepared = renderer.add_step(lambda name: SqlView(name, query))
+        return self._operated(renderer, prepared, self._arguments(str(len(renderer.steps))))
+
+    def add_pushed(self, renderer: Renderer, pushed: Pushed) -> str:
+        """Add the steps that run the operator's first part where the rows are read; return the view of its output."""
+        from sqlext.rewrite.pushdown import packed_query  # it needs Arrow, which few statements do
+
+        arguments = self._arguments(str(len(renderer.steps) + 2))
+        read = renderer.add_step(
+            lambda name: ArrowView(
+                name,
+                pushed.scan.view,
+                pushed.scan.table,
+                pushed.needed,
+                pushed.program,
+                pushed.types,
+                "window",
+                arguments,
+            )
+        )
+        query = packed_query(pushed.scan, read, renderer)
+        prepared = renderer.add_step(lambda name: SqlView(name, query))
+        return self._operated(renderer, prepared, (*arguments, ("packed", pushed.types)))
+
+    def _operated(self, renderer: Renderer, prepared: str, arguments: tuple[tuple[str, object], ...]) -> str:
+        return renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, self.ticks, self.ends))
+
+    def _arguments(self, name: str) -> tuple[tuple[str, object], ...]:
         arguments: tuple[tuple[str, object], ...] = (
             ("policy", policy_to_json(self.policy)),
             ("places", (("keys", len(self.keys)), *self.places)),
             ("aggregates", self.aggregates),
             ("columns", (*self.keys, "__start", "__end", *self.results, *PANE_COLUMNS)),
-            ("name", str(len(renderer.steps))),
+            ("name", name),
         )
         if self.latest:
             arguments += (("latest", True),)
-        if self.lag:
-            arguments += (("lag", self.lag),)
-        return renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, self.ticks, self.ends))
+        return (*arguments, ("lag", self.lag)) if self.lag else arguments

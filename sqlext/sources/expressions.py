@@ -1,7 +1,7 @@
 """Expressions that Arrow computes exactly as Spark does under ANSI rules; what is not here stays in Spark.
 
-Spark's three-valued logic is Arrow's Kleene logic; integer arithmetic that overflows fails as in Spark. An expression
-that can fail is never below a condition: Arrow computes all rows, Spark only those that it must.
+Spark's three-valued logic is Arrow's Kleene logic; integer arithmetic that overflows fails as in Spark. Arrow computes
+all rows, Spark only those that a condition leaves: below one, an expression that can fail is ``Guarded``.
 """
 
 from __future__ import annotations
@@ -89,6 +89,42 @@ class Apply(Expression):
             return FUNCTIONS[self.function](self.type, *values)
         except pa.ArrowInvalid as error:
             raise SqlExtError("RUN-100", f"[ARITHMETIC_OVERFLOW] {self.function}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Guarded(Expression):
+    """The second input where the first, a condition, holds; elsewhere it is not computed, and NULL."""
+
+    def evaluate(self, columns: Columns, rows: int) -> pa.Array:
+        """Return its values."""
+        condition, value = self.inputs
+        holds = condition.evaluate(columns, rows)
+        places = selected(holds)
+        if places is None:
+            return value.evaluate(columns, rows)
+        taken = pa.array(places)
+        some = value.evaluate({name: columns[name].take(taken) for name in value.columns()}, len(places))
+        return pc.replace_with_mask(pa.nulls(rows, self.type), holds.fill_null(False), some)
+
+
+def guarded(value: Expression, condition: Expression) -> Expression:
+    """Return an expression that is not computed where a condition does not hold, if it matters."""
+    return Guarded(value.type, fails=True, inputs=(condition, value)) if value.fails else value
+
+
+def holding(condition: Expression, *, otherwise: bool) -> Expression:
+    """Return a condition that is known: ``otherwise`` where it is NULL."""
+    return Apply(
+        pa.bool_(),
+        function="coalesce",
+        inputs=(condition, Literal(pa.bool_(), value=otherwise)),
+        fails=condition.fails,
+    )
+
+
+def negated(condition: Expression) -> Expression:
+    """Return NOT of a condition."""
+    return Apply(pa.bool_(), function="not", inputs=(condition,), fails=condition.fails)
 
 
 def _widened(compute: Callable[..., Any]) -> Callable[..., pa.Array]:

@@ -13,6 +13,9 @@ from sqlext.errors import SqlExtError
 from sqlext.sources.expressions import Expression, selected
 from sqlext.sources.stream import Facts
 
+#: ``table.exec.source.rowtime-null-handling``.
+Nulls = Literal["fail", "drop", "skip_watermark"]
+
 
 @dataclass(frozen=True)
 class Rowtime:
@@ -27,7 +30,7 @@ class Rowtime:
 
     column: str
     name: str
-    nulls: Literal["fail", "drop", "skip_watermark"] = "fail"
+    nulls: Nulls = "fail"
     since_1970: bool = True
 
 

@@ -78,13 +78,19 @@ def apply_in_buckets(
     if not 1 <= buckets <= _MAX_BUCKETS:
         raise SqlExtError("FUNC-012", f"a stateful function has 1 to {_MAX_BUCKETS} buckets, not {buckets}")
     plain = frame.toDF(*_names(len(frame.columns)))
-    groups = bucket_keys(buckets)
-    packed = plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, groups), PACKED)
-    if not frame.isStreaming:
+    packed = plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, bucket_keys(buckets)), PACKED)
+    return keep_in_buckets(packed, operator, output=output, buckets=buckets, time=time)
+
+
+def keep_in_buckets(
+    packed: DataFrame, operator: BucketOperator[Any], *, output: StructType, buckets: int, time: Time | None = None
+) -> DataFrame:
+    """Return what an operator makes of rows that are packed (``PACKED``); see ``apply_in_buckets``."""
+    if not packed.isStreaming:
         return _unpacked(applied_at_once(packed, operator), output)
-    require_state_store(frame.sparkSession)
+    require_state_store(packed.sparkSession)
     if time is not None and time.ticks is not None:
-        packed = packed.unionAll(_ticks(time.ticks, groups))
+        packed = packed.unionAll(_ticks(time.ticks, bucket_keys(buckets)))
     event_time = time is not None and time.event_time
     lag = time.lag if time is not None else 0
     processor = BucketProcessor(operator, buckets, timed=time is not None, event_time=event_time, lag=lag)

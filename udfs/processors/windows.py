@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from sqlext.udfs.core.accumulator import Aggregate
 from sqlext.udfs.core.arrow_types import plain_schema
@@ -14,7 +17,7 @@ from sqlext.udfs.core.policy_json import policy_from_json
 from sqlext.udfs.core.trigger_rules import uses_watermark
 from sqlext.udfs.core.window_operator import WindowOperator
 from sqlext.udfs.core.window_specification import WindowSpecification, output_types
-from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, Time, apply_in_buckets
+from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, Time, apply_in_buckets, keep_in_buckets
 from sqlext.udfs.processors.comparable_types import require_comparable
 from sqlext.udfs.processors.user_code import aggregates_of, classes_of
 from sqlext.user_functions import UserFunctions
@@ -30,6 +33,7 @@ class WindowFunction:
     Arguments: ``policy`` (JSON), ``aggregates`` (function, positions, distinct, parameters), ``places`` (what of a row
     stands where: ``keys`` is how many there are; and ``ttl``), ``columns`` (names of what comes out), ``latest``
     (whether only the last pane of a key, window and micro-batch is wanted), ``name``, ``lag`` (see ``Time``),
+    ``packed`` (the Arrow types of the input, where the operator's partial work is done and its rows are packed),
     ``registered`` (the ``UserFunctions`` of the session; all other arguments are plain values), and ``buckets``, by
     default ``DEFAULT_BUCKETS``.
     """
@@ -40,29 +44,49 @@ class WindowFunction:
         Raises:
             SqlExtError: FUNC-011 for a key that cannot be compared, FUNC-012 for a wrong number of buckets.
         """
-        from pyspark.sql.pandas.types import to_arrow_schema
-        from pyspark.sql.types import StructType
+        packed = arguments.get("packed")
+        types = _types(frame, dict(arguments["places"])["keys"]) if packed is None else packed
+        made = window_operator(arguments, types, frame.sparkSession)
+        specification = made.specification
+        output = _output(specification, types, arguments["columns"])
+        time = Time(str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0))
+        if packed is not None:
+            return keep_in_buckets(frame, made.operator, output=output, buckets=made.buckets, time=time)
+        keys = range(specification.keys)
+        return apply_in_buckets(frame, made.operator, keys=keys, output=output, buckets=made.buckets, time=time)
 
-        registered = arguments.get("registered") or UserFunctions()
-        specification = _specification(arguments, registered, frame.sparkSession)
-        keys = StructType(frame.schema.fields[: specification.keys])
-        require_comparable(keys, "GROUP BY")
-        types = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
-        operator: BucketOperator[Any]
-        if specification.kind is not None or specification.ttl is not None:
-            operator = GroupAggregate(specification, types)
-        else:
-            operator = WindowOperator(specification, types, *classes_of(specification.policy, registered))
-        if arguments.get("latest"):
-            operator = Latest(operator, specification.keys)
-        return apply_in_buckets(
-            frame,
-            operator,
-            keys=range(specification.keys),
-            output=_output(specification, types, arguments["columns"]),
-            buckets=int(arguments.get("buckets", DEFAULT_BUCKETS)),
-            time=Time(str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0)),
-        )
+
+@dataclass(frozen=True)
+class MadeOperator:
+    """The window operator of some arguments, what it computes, and how many buckets it has."""
+
+    operator: BucketOperator[Any]
+    specification: WindowSpecification
+    buckets: int
+
+
+def window_operator(arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
+    """Return the operator of a function's arguments, for input columns of these types."""
+    registered = arguments.get("registered") or UserFunctions()
+    specification = _specification(arguments, registered, spark)
+    operator: BucketOperator[Any]
+    if specification.kind is not None or specification.ttl is not None:
+        operator = GroupAggregate(specification, types)
+    else:
+        operator = WindowOperator(specification, types, *classes_of(specification.policy, registered))
+    if arguments.get("latest"):
+        operator = Latest(operator, specification.keys)
+    return MadeOperator(operator, specification, int(arguments.get("buckets", DEFAULT_BUCKETS)))
+
+
+def _types(frame: DataFrame, keys: int) -> Sequence[pa.DataType]:
+    """Return the Arrow types of a frame's columns, whose first ones must be comparable."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    require_comparable(StructType(frame.schema.fields[:keys]), "GROUP BY")
+    found: list[pa.DataType] = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
+    return found
 
 
 def _specification(arguments: Mapping[str, Any], registered: UserFunctions, spark: SparkSession) -> WindowSpecification:
@@ -71,7 +95,7 @@ def _specification(arguments: Mapping[str, Any], registered: UserFunctions, spar
     return WindowSpecification(policy=policy_from_json(arguments["policy"]), aggregates=aggregates, **places)
 
 
-def _output(specification: WindowSpecification, types: list[Any], names: tuple[str, ...]) -> StructType:
+def _output(specification: WindowSpecification, types: Sequence[Any], names: tuple[str, ...]) -> StructType:
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import StructField, StructType
 

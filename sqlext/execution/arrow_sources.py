@@ -1,0 +1,47 @@
+"""Tables read by Arrow, opened as Spark's streams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlext.connectors.options import OptionError
+from sqlext.connectors.paths import absolute
+from sqlext.rewrite.script import ArrowView
+from sqlext.sources.data_source import ArrowInput, open_arrow
+from sqlext.sources.packed import MARKED, PackedWork
+from sqlext.sources.program import Program
+from sqlext.sources.tables import reader_of
+from sqlext.udfs.processors.windows import window_operator
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+_DEFAULT_TASKS = 8
+
+
+def open_packed(spark: SparkSession, step: ArrowView, sources: Path, arguments: Mapping[str, Any]) -> DataFrame:
+    """Return a table's rows, worked on by an operator where they are read, packed and marked.
+
+    Args:
+        sources: the query's folder for what readers remember.
+        arguments: the operator's.
+
+    Raises:
+        OptionError: OPT-009 if nothing lies at the table's path.
+    """
+    path = absolute(step.table.option("path")) or ""
+    if not Path(path.removeprefix("file:")).exists():
+        raise OptionError("OPT-009", f"`{path}` does not exist", option="path")
+    made = window_operator(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
+    work = PackedWork(cast(Program, step.program), made.operator, made.specification.keys, made.buckets)
+    reader = reader_of(step.table, step.needed, sources / step.scan, _tasks(spark))
+    return open_arrow(spark, ArrowInput(reader, MARKED, work))
+
+
+def _tasks(spark: SparkSession) -> int:
+    """Return how many tasks a micro-batch is cut into: as many as its shuffles have."""
+    partitions = spark.conf.get("spark.sql.shuffle.partitions", None) or ""
+    return int(partitions) if partitions.isdigit() else _DEFAULT_TASKS

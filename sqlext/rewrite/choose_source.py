@@ -1,0 +1,45 @@
+"""Which path reads a table: Arrow or Spark. ``'sqlext.source'`` as an option of the table, else as SET, else ``auto``.
+
+auto    Arrow where a grouping's first part can be done in it, exactly as Spark would; Spark everywhere else
+arrow   the same today: what is not exact is never done in Arrow
+spark   never Arrow
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlext.plan import nodes
+from sqlext.plan.explain import walk
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.pushdown import Pushed
+    from sqlext.rewrite.renderer import Renderer
+
+
+def chosen_input(
+    below: nodes.PlanNode, texts: Sequence[str], where: str | None, keys: int, renderer: Renderer
+) -> Pushed | None:
+    """Return the input of an operator as a program of the Arrow path; None: Spark makes it.
+
+    Args:
+        below: the relation that the operator stands over.
+        texts: Spark SQL of the operator's columns, over that relation; the keys first.
+        where: of the condition that its rows meet.
+        keys: how many keys there are.
+    """
+    scans = [n for n in walk(below) if isinstance(n, nodes.Scan)]
+    if len(scans) != 1 or scans[0].table.option("connector") != "filesystem":
+        return None
+    if (scans[0].table.option("sqlext.source") or renderer.source) == "spark":
+        return None
+    from sqlext.rewrite.arrow_text import Unsuited  # these need Arrow, which few statements do
+    from sqlext.rewrite.pushdown import pushed_input
+    from sqlext.sources.tables import Unread
+
+    try:
+        return pushed_input(below, texts, where, keys, renderer)
+    except (Unsuited, Unread) as reason:
+        renderer.not_pushed[scans[0].view] = str(reason)
+        return None

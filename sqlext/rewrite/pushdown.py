@@ -1,0 +1,212 @@
+"""What can be done where rows are read: a grouping's input, from the operator down to its table, as an Arrow program.
+
+Every text that Spark would be given is translated (``arrow_text.py``), columns are followed down to the table, and only
+those that are looked at are read. What cannot be translated leaves the whole grouping to Spark, and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, cast
+
+import pyarrow as pa
+
+from sqlext.plan import nodes
+from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.rewrite.arrow_text import Unsuited, translated
+from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.scans import scan_sql
+from sqlext.sources.expressions import INSTANT, Apply, Expression
+from sqlext.sources.hashing import can_hash
+from sqlext.sources.packed import MARK
+from sqlext.sources.program import Nulls, Program, Rowtime, Stage
+from sqlext.sources.tables import Unread, column_type, require_readable
+from sqlext.types import BIGINT, BYTES, INT, TIMESTAMP_LTZ3
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.renderer import Renderer
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A grouping's input as a program.
+
+    Attributes:
+        scan: the table that is read.
+        needed: its columns that are looked at.
+        program: makes the operator's columns ``c0``, ``c1``, ... of them.
+        types: of these.
+    """
+
+    scan: nodes.Scan
+    needed: tuple[str, ...]
+    program: Program
+    types: tuple[pa.DataType, ...]
+
+
+def pushed_input(
+    below: nodes.PlanNode, scope_texts: Sequence[str], where: str | None, keys: int, renderer: Renderer
+) -> Pushed:
+    """Return the input of an operator as a program over one table.
+
+    Args:
+        below: the relation that the operator stands over.
+        scope_texts: Spark SQL of the operator's columns, over that relation; the keys first.
+        where: of the condition that its rows meet.
+        keys: how many keys there are.
+
+    Raises:
+        Unsuited, Unread: why Spark must do it.
+    """
+    rows = _relation(below, renderer)
+    condition = None if where is None else translated(where, rows.type_of, renderer.zone)
+    made = tuple((f"c{i}", translated(text, rows.type_of, renderer.zone)) for i, text in enumerate(scope_texts))
+    for (_, key), text in zip(made[:keys], scope_texts, strict=False):
+        if not can_hash(key.type):
+            raise Unsuited(f"key `{text}` of type {key.type}")
+    if not made:
+        raise Unsuited("no column is looked at")
+    scan = rows.scan()
+    rowtime = scan.rowtime_checked()
+    stages = (*rows.stages(), Stage(made, condition))
+    return Pushed(scan.node, scan.needed(), Program(scan.computed(), rowtime, stages), tuple(e.type for _, e in made))
+
+
+class _Relation(Protocol):
+    """A relation whose columns are asked for one by one."""
+
+    def type_of(self, name: str) -> pa.DataType:
+        """Return the type of a column, which is needed from now on."""
+
+    def scan(self) -> _Table:
+        """Return the table below."""
+
+    def stages(self) -> tuple[Stage, ...]:
+        """Return the SELECTs between the table and this, with the columns that are needed."""
+
+
+@dataclass
+class _Table:
+    """The table itself."""
+
+    node: nodes.Scan
+    renderer: Renderer
+    _read: dict[str, pa.DataType] = field(default_factory=dict)
+    _computed: dict[str, Expression] = field(default_factory=dict)
+
+    def type_of(self, name: str) -> pa.DataType:
+        if name in self._computed:
+            return self._computed[name].type
+        output = next((o for o in self.node.computed if o.physical == name), None)
+        if output is None or output.expr is None:
+            return self._field(name)
+        made = translated(self.renderer.expr(output.expr, self.node.scope), self._field, self.renderer.zone)
+        column = next(c for c in self.node.columns if c.physical == name)
+        if column.part is Part.INSTANT and made.type != INSTANT:
+            made = Apply(INSTANT, function="as instant", inputs=(made,), fails=made.fails)
+        self._computed[name] = made
+        return made.type
+
+    def scan(self) -> _Table:
+        return self
+
+    def stages(self) -> tuple[Stage, ...]:
+        return ()
+
+    def needed(self) -> tuple[str, ...]:
+        return tuple(self._read)
+
+    def computed(self) -> Stage | None:
+        return Stage(tuple(self._computed.items()), keeps=True) if self._computed else None
+
+    def rowtime_checked(self) -> Rowtime | None:
+        node = self.node
+        if node.rowtime is None:
+            return None
+        if self.type_of(node.rowtime) != INSTANT:
+            raise Unsuited(f"rowtime `{node.rowtime}` of type {self.type_of(node.rowtime)}")
+        name = f"{node.table.name.name}.{node.rowtime}"
+        return Rowtime(node.rowtime, name, cast(Nulls, node.null_handling), since_1970=node.watermarked)
+
+    def _field(self, name: str) -> pa.DataType:
+        if name not in self._read:
+            column = next((c for c in self.node.table.columns if c.name == name), None)
+            if column is None:
+                raise Unsuited(f"`{name}`")
+            self._read[name] = column_type(self.node.table, column)
+        return self._read[name]
+
+
+@dataclass
+class _Selected:
+    """A SELECT without grouping over a relation."""
+
+    node: nodes.Project
+    below: _Relation
+    renderer: Renderer
+    _made: dict[str, Expression] = field(default_factory=dict)
+
+    def type_of(self, name: str) -> pa.DataType:
+        if name not in self._made:
+            output = next((o for o in self.node.outputs if o.physical == name), None)
+            if output is None:
+                raise Unsuited(f"`{name}`")
+            self._made[name] = translated(self._text(output), self.below.type_of, self.renderer.zone)
+        return self._made[name].type
+
+    def scan(self) -> _Table:
+        return self.below.scan()
+
+    def stages(self) -> tuple[Stage, ...]:
+        return (*self.below.stages(), Stage(tuple(self._made.items()), self._where))
+
+    @property
+    def _where(self) -> Expression | None:
+        if self.node.where is None:
+            return None
+        text = self.renderer.expr(self.node.where, self.node.scope)
+        return translated(text, self.below.type_of, self.renderer.zone)
+
+    def _text(self, output: nodes.Output) -> str:
+        if output.handed_on is not None:
+            return identifier(output.handed_on.physical)
+        assert output.expr is not None
+        return self.renderer.expr(output.expr, self.node.scope)
+
+
+def _relation(node: nodes.PlanNode, renderer: Renderer) -> _Relation:
+    if isinstance(node, nodes.Aliased):
+        return _relation(node.input, renderer)
+    if isinstance(node, nodes.Project) and not node.hidden:
+        return _Selected(node, _relation(node.input, renderer), renderer)
+    if not isinstance(node, nodes.Scan):
+        raise Unsuited(f"{type(node).__name__} between the table and the grouping")
+    _require_suited(node)
+    return _Table(node, renderer)
+
+
+def _require_suited(scan: nodes.Scan) -> None:
+    if not scan.is_stream:
+        raise Unread("it is read as a table that stands still")
+    if scan.retracts:
+        raise Unread("its rows are changes")
+    if scan.marks is not None or scan.paced:
+        raise Unread("its watermark is no constant delay behind its rows")
+    require_readable(scan.table)
+
+
+def packed_query(scan: nodes.Scan, view: str, renderer: Renderer) -> str:
+    """Return the query of the packed rows of a view; their marks move the watermark as the rows would.
+
+    They stand in place of the table's rows, so all that moves a watermark (the end of the input, idle inputs) is there.
+    """
+    packed = "SELECT bucket, rows, now FROM"
+    if not scan.watermarked:
+        return f"{packed} {identifier(view)}"
+    mark = PlanColumn(MARK, TIMESTAMP_LTZ3, MARK, time=Time.ROWTIME)
+    columns = (PlanColumn("bucket", INT, "bucket"), PlanColumn("rows", BYTES, "rows"), PlanColumn("now", BIGINT, "now"))
+    marked = replace(
+        scan, columns=(*columns, mark), view=view, computed=(), rowtime=MARK, null_handling="skip_watermark"
+    )
+    return f"{packed} ({scan_sql(marked, renderer)})"

@@ -1,0 +1,88 @@
+"""Which tables the Arrow path reads, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from sqlext.catalog.model import Column, Table
+from sqlext.connectors.base import declared_type, is_instant, physical_fields
+from sqlext.connectors.csv_format import csv_dialect
+from sqlext.connectors.paths import absolute
+from sqlext.sources.contract import SplitReader
+from sqlext.sources.csv_blocks import CsvDecoder
+from sqlext.sources.fields import Field, arrow_type
+from sqlext.sources.files import FileDecoder, FileReader
+from sqlext.sources.parquet_groups import ParquetDecoder
+
+
+class Unread(Exception):  # noqa: N818 - not an error: the other path is taken
+    """Why a table is not read by Arrow; its text is for EXPLAIN."""
+
+
+def column_type(table: Table, column: Column) -> pa.DataType:
+    """Return the Arrow type of a column that the table's reader gives.
+
+    Raises:
+        Unread: for one that it does not give exactly as the JVM path does.
+    """
+    if column.kind != "physical" or column.name in table.partitioned_by:
+        raise Unread(f"column `{column.name}` is no field of the file")
+    declared = declared_type(column)
+    found = arrow_type(declared, instant=is_instant(table, column))
+    if found is None or (table.option("format") in _NO_DECIMALS and pa.types.is_decimal(found)):
+        raise Unread(f"column `{column.name}` is of type {declared}")
+    return found
+
+
+def require_readable(table: Table) -> None:
+    """Check that a table, whatever its columns, is one for the Arrow path.
+
+    Raises:
+        Unread: if it is not.
+    """
+    connector, form = table.option("connector"), table.option("format") or ""
+    if connector != "filesystem":
+        raise Unread(f"connector '{connector}' has no Arrow reader")
+    if form not in _DECODERS:
+        raise Unread(f"format '{form}' has no Arrow reader")
+    if table.partitioned_by:
+        raise Unread("it is partitioned by folders")
+    if "://" in (table.option("path") or ""):
+        raise Unread("its path is a URL")
+    _DECODERS[form](table, ())
+
+
+def reader_of(table: Table, needed: Sequence[str], log: Path, tasks: int) -> SplitReader:
+    """Return the reader of a table.
+
+    Args:
+        table: one that ``require_readable`` takes.
+        needed: the columns that are looked at.
+        log: a folder beside the checkpoint, for what the reader must remember.
+        tasks: how many tasks run at once.
+    """
+    decoder = _DECODERS[table.option("format") or ""](table, needed)
+    path = absolute(table.option("path")) or ""
+    return FileReader(path.removeprefix("file:"), log, decoder, table.option("source.path.regex-pattern"), tasks)
+
+
+def _csv(table: Table, needed: Sequence[str]) -> FileDecoder:
+    dialect = csv_dialect(dict(table.options))
+    if dialect is None:
+        raise Unread("its csv options are read by Spark alone")
+    fields = [(f.name, arrow_type(f.type, instant=f.instant) or pa.string()) for f in physical_fields(table)]
+    delimiter, quote, null = dialect
+    return CsvDecoder(tuple(Field(*f) for f in fields), tuple(needed), delimiter, quote, null)
+
+
+def _parquet(table: Table, needed: Sequence[str]) -> FileDecoder:
+    fields = [(f.name, arrow_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
+    return ParquetDecoder(tuple(Field(*f) for f in fields))
+
+
+_DECODERS: Mapping[str, Callable[[Table, Sequence[str]], FileDecoder]] = {"csv": _csv, "parquet": _parquet}
+#: Formats whose decimals Arrow reads in another way.
+_NO_DECIMALS = frozenset({"json"})
