@@ -14,7 +14,6 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from sqlext.execution.query import Query
 from sqlext.rewrite.kept_inputs import KeptInput
 from sqlext.watermarks.inputs import END_OF_TIME, Known
 from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
-from sqlext.watermarks.report import awaited, splits
+from sqlext.watermarks.report import TimeReport
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -59,6 +58,7 @@ class Timekeeping:
 
     Attributes:
         keeper: what it knows.
+        report: the same for people, as of its last look; safe to read from any thread.
         looks: how often it has looked.
     """
 
@@ -69,7 +69,8 @@ class Timekeeping:
         self._taken: dict[str, InputCounts] = {}
         self.looks = 0
         self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
-        self._written = ""
+        self.report = TimeReport.of(self.keeper)
+        self._written: TimeReport | None = None
 
     def look(self, counts: Mapping[str, InputCounts], *, resting: bool) -> None:
         """Take what was read so far and do what follows from it.
@@ -108,16 +109,11 @@ class Timekeeping:
 
     def _save(self) -> None:
         """Write what is known if it has changed; what a restart needs and what people ask for are one file."""
-        state = {
-            "known": self.keeper.to_json(),
-            "watermark": self.keeper.watermark,
-            "splits": [asdict(s) for s in splits(self.keeper)],
-            "awaited": [asdict(a) for a in awaited(self.keeper)],
-        }
-        text = json.dumps(state)
-        if text != self._written:
-            _put(self._folder / _STATE, text)
-            self._written = text
+        self.report = TimeReport.of(self.keeper)
+        if self.report != self._written:
+            state = {"known": self.keeper.to_json(), "report": self.report.to_json()}
+            _put(self._folder / _STATE, json.dumps(state))
+            self._written = self.report
 
 
 def read_state(folder: Path) -> dict[str, Any] | None:
@@ -130,6 +126,12 @@ def read_state(folder: Path) -> dict[str, Any] | None:
     for known in state["known"].values():
         Known.from_json(known)
     return state
+
+
+def read_report(folder: Path) -> TimeReport | None:
+    """Return what the keeper of a query's folder ``time`` knew last, None if none ran there."""
+    state = read_state(folder)
+    return TimeReport.from_json(state["report"]) if state else None
 
 
 def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:

@@ -40,6 +40,7 @@ class Input:
         by_rows: whether its rows move Spark's watermark themselves; otherwise heartbeats alone do.
         bounded: whether it has an end, in a query that has none.
         ends: when the windows right above it end.
+        zone: whose wall clock shows its times to people.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Input:
     by_rows: bool = True
     bounded: bool = False
     ends: tuple[Ends | SessionEnd, ...] = ()
+    zone: str = "UTC"
 
     @property
     def moved(self) -> bool:
@@ -86,6 +88,7 @@ class Known:
         ended: whether a bounded one is through.
         idle: whether it holds nobody back now.
         resumed: whether Spark does not know yet how far it was before a restart.
+        smallest: the smallest event time of all splits, if it was told.
     """
 
     splits: dict[str, Split] = field(default_factory=dict)
@@ -95,6 +98,7 @@ class Known:
     ended: bool = False
     idle: bool = False
     resumed: bool = False
+    smallest: int | None = None
 
     @property
     def reached(self) -> int | None:
@@ -111,10 +115,12 @@ class Known:
     def to_json(self) -> dict[str, Any]:
         """Return what a restart needs; heartbeats are given anew then."""
         splits = {n: [s.since, s.largest, s.rows] for n, s in self.splits.items()}
-        return {"splits": splits, "watermark": self.reached, "ended": self.ended, "idle": self.idle}
+        own = {"watermark": self.reached, "ended": self.ended, "idle": self.idle, "smallest": self.smallest}
+        return {"splits": splits, **own}
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Known:
         """Return what ``to_json`` wrote."""
         splits = {n: Split(*s) for n, s in value["splits"].items()}
-        return Known(splits, value["watermark"], ended=value["ended"], idle=value["idle"])
+        own = {key: value[key] for key in ("watermark", "ended", "idle", "smallest")}
+        return Known(splits, **own)

@@ -21,11 +21,12 @@ from sqlext.watermarks.inputs import END_OF_TIME, WHOLE, Alignment, Input, Known
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a micro-batch had of a split: the largest event time, and how many rows."""
+    """What a micro-batch had of a split: the largest event time, how many rows, the smallest event time if known."""
 
     largest: int | None
     rows: int
     split: str = WHOLE
+    smallest: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ class TimeKeeper:
                 split.since = now
             if seen.largest is not None:
                 split.largest = max(seen.largest, split.largest if split.largest is not None else seen.largest)
+            if seen.smallest is not None:
+                known.smallest = seen.smallest if known.smallest is None else min(seen.smallest, known.smallest)
 
     def ended(self, name: str) -> None:
         """Take that a bounded input has given all its rows."""

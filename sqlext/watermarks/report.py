@@ -1,96 +1,191 @@
-"""What the keeper knows, for people: SHOW WATERMARKS, EXPLAIN WHY, metrics, the page of a query."""
+"""What the keeper knows, for people: SHOW WATERMARKS, EXPLAIN WHY, metrics, the page of a query.
+
+All times are ms since 1970 UTC, None where there is none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from sqlext.watermarks.inputs import WHOLE, Input, Known
+from sqlext.watermarks.ends import SessionEnd
+from sqlext.watermarks.inputs import WHOLE, Input, Known, Split
 from sqlext.watermarks.keeper import TimeKeeper
 
 
 @dataclass(frozen=True, slots=True)
 class SplitReport:
-    """How far a split of an input is; times are ms since 1970 UTC, None where there is none.
+    """How far a split of an input is.
 
     Attributes:
-        split: its name; None for an input that is not taken apart.
+        name: None for an input that is not taken apart.
         largest: its largest event time.
-        watermark: how far the watermark of its input is.
         idle_since: when it gave its last row, if it is idle.
+        idle_after: when it will be idle unless it gives rows; None if it is, if it is held, or has no timeout.
         held: whether alignment holds it back.
         holds: whether it holds the query's watermark back.
         rows: how many it gave.
     """
 
-    input: str
-    split: str | None
+    name: str | None
     largest: int | None
-    watermark: int | None
     idle_since: int | None
+    idle_after: int | None
     held: bool
     holds: bool
     rows: int
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
-    """What the next window of an input waits for.
+class InputReport:
+    """How far an input is.
 
     Attributes:
-        end: when the next window ends; None where no window is known.
-        needed: the event time that a row must reach for that; None where the input is not the reason.
-        reached: the input's largest event time.
-        idle_after: when its idle timeout will let the others go on; None if it has none or is idle already.
+        delay: ms that its watermark stays behind its largest event time.
+        watermark: how far its watermark is.
+        needed: the event time that a row must reach for the next window; None where the input is not the reason.
+        timeout: ms of silence after which it is idle; None: it never is.
+        idle: whether it holds nobody back.
+        ended: whether it has given all that it has.
+        group: the alignment group that it is in.
+        leader: whom its held splits wait for: the slowest input of that group.
+        zone: whose wall clock shows its times.
     """
 
-    input: str
-    end: int | None
+    name: str
+    delay: int
+    watermark: int | None
     needed: int | None
-    reached: int | None
-    idle_after: int | None
+    timeout: int | None
+    idle: bool
+    ended: bool
+    group: str | None
+    leader: str | None
+    zone: str
+    splits: tuple[SplitReport, ...]
 
 
-def splits(keeper: TimeKeeper) -> Iterator[SplitReport]:
-    """Yield every split of every input, in order of declaration."""
-    slowest = _slowest(keeper)
-    for declared in keeper.inputs:
-        known = keeper.known[declared.name]
-        for name, split in sorted(known.splits.items()):
-            idle = declared.idle is not None and keeper.now - split.since >= declared.idle
-            yield SplitReport(
-                declared.name,
-                None if name == WHOLE else name,
-                split.largest,
-                known.reached,
-                split.since if idle else None,
-                split.held,
-                declared.name in slowest and not idle and _slowest_split(declared, known, name, keeper.now),
-                split.rows,
-            )
+@dataclass(frozen=True, slots=True)
+class TimeReport:
+    """The time of a query at one moment.
+
+    Attributes:
+        at: that moment, by the keeper's clock; two reports that differ in it alone say the same.
+        watermark: the query's.
+        end: when the next window ends; None where no window is known.
+        session: whether that window is the newest session: older ones may end before it.
+        closes_at: when the clock will close that window if everybody stays silent; None where it never does.
+    """
+
+    at: int = field(compare=False)
+    watermark: int | None
+    end: int | None
+    session: bool
+    closes_at: int | None
+    inputs: tuple[InputReport, ...]
+
+    @staticmethod
+    def of(keeper: TimeKeeper) -> TimeReport:
+        """Return what a keeper knows now."""
+        end, session = _next_end(keeper)
+        slowest = _slowest(keeper)
+        inputs = tuple(_input(keeper, i, end, slowest) for i in keeper.inputs)
+        return TimeReport(keeper.now, keeper.watermark, end, session, _closes_at(keeper, end), inputs)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> TimeReport:
+        """Return what ``to_json`` gave."""
+        inputs = [{**i, "splits": tuple(SplitReport(**s) for s in i["splits"])} for i in value["inputs"]]
+        return TimeReport(**{**value, "inputs": tuple(InputReport(**i) for i in inputs)})
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each split: what SHOW WATERMARKS, progress and the catalog have in common."""
+        for known in self.inputs:
+            for split in known.splits:
+                yield {
+                    "input": known.name,
+                    "split": split.name,
+                    "largest": split.largest,
+                    "watermark": known.watermark,
+                    "idle_since": split.idle_since,
+                    "held": split.held,
+                    "holds": split.holds,
+                    "rows": split.rows,
+                }
 
 
-def awaited(keeper: TimeKeeper) -> list[Awaited]:
-    """Return, for each input, what must come so that the next window closes."""
-    watermark = keeper.watermark
+def _next_end(keeper: TimeKeeper) -> tuple[int | None, bool]:
+    """Return when the next window ends that can have rows, and whether it is a session."""
     nexts = []
     for declared in keeper.inputs:
-        largest = keeper.known[declared.name].largest
-        if largest is not None:
-            start = watermark if watermark is not None else min(0, largest - declared.delay)
-            nexts += [e for ends in declared.ends if (e := ends.after(start, largest)) is not None]
-    end = min(nexts, default=None)
-    return [_awaited(keeper, declared, end) for declared in keeper.inputs]
+        known = keeper.known[declared.name]
+        if known.largest is None:
+            continue
+        first = known.smallest if known.smallest is not None else known.largest - declared.delay
+        start = first if keeper.watermark is None else max(first, keeper.watermark)
+        found = ((ends.after(start, known.largest), isinstance(ends, SessionEnd)) for ends in declared.ends)
+        nexts += [(end, session) for end, session in found if end is not None]
+    return min(nexts, default=(None, False))
 
 
-def _awaited(keeper: TimeKeeper, declared: Input, end: int | None) -> Awaited:
+def _closes_at(keeper: TimeKeeper, end: int | None) -> int | None:
+    timeouts = [i.idle for i in keeper.inputs if i.closes and i.idle is not None]
+    return end + min(timeouts) if end is not None and timeouts else None
+
+
+def _input(keeper: TimeKeeper, declared: Input, end: int | None, slowest: frozenset[str]) -> InputReport:
     known = keeper.known[declared.name]
     reached = known.reached
     behind = end is not None and not known.ended and (reached is None or reached < end)
-    needed = end + declared.delay if behind and end is not None else None
-    since = max((s.since for s in known.splits.values()), default=keeper.now)
-    waits = declared.idle is not None and not known.idle and behind
-    return Awaited(declared.name, end, needed, known.largest, since + (declared.idle or 0) if waits else None)
+    held_back = any(s.held for s in known.splits.values())
+    active = [s.largest for s in known.splits.values() if not _is_idle(declared, known, s, keeper.now)]
+    reached_by = [t for t in active if t is not None]
+    furthest_behind = min(reached_by, default=None) if len(reached_by) == len(active) else None
+
+    def split_report(name: str, split: Split) -> SplitReport:
+        idle = _is_idle(declared, known, split, keeper.now)
+        waits = declared.idle is not None and not idle and not split.held and not known.ended
+        return SplitReport(
+            None if name == WHOLE else name,
+            split.largest,
+            split.since if idle else None,
+            split.since + declared.idle if waits and declared.idle is not None else None,
+            split.held,
+            declared.name in slowest and not idle and split.largest in (None, furthest_behind),
+            split.rows,
+        )
+
+    return InputReport(
+        declared.name,
+        declared.delay,
+        reached,
+        end + declared.delay if behind and end is not None else None,
+        declared.idle,
+        known.idle,
+        known.ended,
+        declared.alignment.group if declared.alignment is not None else None,
+        _leader(keeper, declared) if held_back else None,
+        declared.zone,
+        tuple(split_report(name, split) for name, split in sorted(known.splits.items())),
+    )
+
+
+def _is_idle(declared: Input, known: Known, split: Split, now: int) -> bool:
+    return declared.idle is not None and not known.ended and now - split.since >= declared.idle
+
+
+def _leader(keeper: TimeKeeper, declared: Input) -> str | None:
+    """Return the slowest input of an alignment group: the one that those who are held wait for."""
+    assert declared.alignment is not None
+    members = [i for i in keeper.inputs if i.alignment is not None and i.alignment.group == declared.alignment.group]
+    known = [(i.name, keeper.known[i.name]) for i in members]
+    running = [(k.watermark, n) for n, k in known if k.watermark is not None and not k.idle and not k.ended]
+    return min(running)[1] if running else None
 
 
 def _slowest(keeper: TimeKeeper) -> frozenset[str]:
@@ -101,9 +196,3 @@ def _slowest(keeper: TimeKeeper) -> frozenset[str]:
         return frozenset(without or active)
     behind = min((w for n in active if (w := keeper.known[n].reached) is not None), default=None)
     return frozenset(n for n in active if keeper.known[n].reached == behind)
-
-
-def _slowest_split(declared: Input, known: Known, name: str, now: int) -> bool:
-    active = {n: s.largest for n, s in known.splits.items() if declared.idle is None or now - s.since < declared.idle}
-    times = [t for t in active.values() if t is not None]
-    return name in active and (active[name] is None or (len(times) == len(active) and active[name] == min(times)))

@@ -7,7 +7,7 @@ import pytest
 from sqlext.watermarks.ends import Ends, SessionEnd
 from sqlext.watermarks.inputs import END_OF_TIME, Alignment, Input
 from sqlext.watermarks.keeper import Seen, TimeKeeper
-from sqlext.watermarks.report import awaited, splits
+from sqlext.watermarks.report import TimeReport
 
 MINUTE = 60_000
 
@@ -67,7 +67,7 @@ def test_partitions_have_a_time_of_their_own() -> None:
     assert keeper.decide(MINUTE).beats == {"k": 4 * MINUTE}
     keeper.saw("k", [row(7, "0")], 2 * MINUTE)
     assert keeper.decide(2 * MINUTE).beats == {"k": 7 * MINUTE}  # 1 is idle too
-    silent = [s.split for s in splits(keeper) if s.idle_since is not None]
+    silent = [s["split"] for s in TimeReport.of(keeper).rows() if s["idle_since"] is not None]
     assert silent == ["1", "2"]
 
 
@@ -169,17 +169,6 @@ def test_a_restart_keeps_the_place() -> None:
     assert again.known["b"].idle
     assert not again.known["a"].idle
     assert again.decide(101 * MINUTE).beats == {}
-
-
-def test_why_nothing_comes_out() -> None:
-    keeper = TimeKeeper([Input("a", delay=MINUTE, ends=(Ends(10 * MINUTE),)), Input("b", idle=5 * MINUTE)], 0)
-    keeper.saw("a", [row(12)], 0)
-    keeper.saw("b", [row(4)], MINUTE)
-    keeper.decide(MINUTE)
-    a, b = awaited(keeper)
-    assert (a.end, a.needed, a.reached) == (10 * MINUTE, None, 12 * MINUTE)
-    assert (b.end, b.needed, b.reached, b.idle_after) == (10 * MINUTE, 10 * MINUTE, 4 * MINUTE, 6 * MINUTE)
-    assert [(s.input, s.holds) for s in splits(keeper)] == [("a", False), ("b", True)]
 
 
 @pytest.mark.parametrize("time", [0, 1, 2999, 3000, 3001, -1, -3000, -2999])
