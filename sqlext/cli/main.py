@@ -61,14 +61,22 @@ def run(
 @DEFINE
 @CATALOG
 @click.option(
-    "--target", type=click.Choice(["spark", "spark-sql"]), default="spark", show_default=True,
-    help="spark: the streaming SQL and its sinks; spark-sql: the batch form, for a bare spark-sql session.",
+    "--target", default="spark", show_default=True,
+    type=click.Choice(["spark", "spark-sql", "databricks", "pipelines"]),
+    help="spark: the streaming SQL and its sinks; spark-sql: the batch form, for a bare spark-sql session; databricks: "
+    "streaming tables; pipelines: the files of a project for spark-pipelines.",
 )  # fmt: skip
-def rewrite(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, target: str) -> None:
+@click.option("--out", metavar="DIR", help="With --target pipelines: write the files of the project here.")
+def rewrite(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, target: str, out: str | None) -> None:
     """Print the Spark SQL that a script becomes. Starts no Spark."""
+    if out is not None and target != "pipelines":
+        raise click.UsageError("--out goes with --target pipelines")
     with _errors():
-        from sqlext.execution.offline import rewrite_file
+        from sqlext.execution.offline import rewrite_file, rewrite_project
 
+        if out is not None:
+            click.echo("\n".join(map(str, rewrite_project(file, out, dict(definitions), catalog))))
+            return
         click.echo(rewrite_file(file, dict(definitions), target=target, catalog=catalog))
 
 

@@ -20,8 +20,9 @@ from sqlext.rewrite.portable import portable_script
 from sqlext.rewrite.printing import printed_script
 from sqlext.source import SourceText
 
-#: Targets of ``rewrite``: the streaming Spark SQL, and a batch file for a bare spark-sql session.
-TARGETS = ("spark", "spark-sql")
+#: Targets of ``rewrite``: the streaming Spark SQL, a batch file for a bare spark-sql session, Databricks SQL, and the
+#: files of a project for Spark Declarative Pipelines.
+TARGETS = ("spark", "spark-sql", "databricks", "pipelines")
 
 Path_ = str | os.PathLike[str]
 
@@ -53,16 +54,17 @@ def new_state(catalog: Path_ | None) -> State:
 
 
 def compile_source(
-    source: SourceText, state: State, *, batch: bool = False
+    source: SourceText, state: State, *, batch: bool = False, heartbeat: bool = True
 ) -> Iterator[tuple[Statement, list[Compiled]]]:
     """Yield each statement with what it compiles to; definitions are applied to ``state``, which should be a copy.
 
     Args:
         batch: compile every query as batch, whatever the script's runtime mode says.
+        heartbeat: whether bounded inputs end with the row that closes all windows.
     """
     if batch:
         state.settings = state.settings.with_value("execution.runtime-mode", "batch")
-    handler = DryRun(state)
+    handler = DryRun(state, heartbeat=heartbeat)
     interpreter = Interpreter(state, handler)
     for statement in parse_script(source, state.settings.expressions, unparsed=True):
         handler.compiled.clear()
@@ -74,11 +76,18 @@ def rewrite_source(source: SourceText, state: State, target: str = "spark") -> s
     """Return the Spark SQL of a script's queries.
 
     Raises:
-        SqlExtError: what is wrong with the script; OPT-020 for an unknown target; LATER-... and DDL-041 for
-            queries that have no batch form.
+        SqlExtError: what is wrong with the script; OPT-020 for an unknown target; LATER-..., DDL-041 and DDL-042 for
+            queries that have no such form.
     """
     if target not in TARGETS:
         raise SqlExtError("OPT-020", f"there is no target '{target}'", hint=f"it is one of {', '.join(TARGETS)}")
+    if target in ("databricks", "pipelines"):
+        from sqlext.execution import targets  # it compiles by this module
+
+        if target == "databricks":
+            return targets.databricks_source(source, state)
+        files = targets.pipeline_files(source, state, Path.cwd())
+        return "\n".join(f"# == {name}\n{text}" for name, text in files.items())
     batch = target == "spark-sql"
     write = portable_script if batch else printed_script
     texts = [
@@ -94,6 +103,15 @@ def rewrite_file(
 ) -> str:
     """Return the Spark SQL that a script becomes; see ``rewrite_source``."""
     return rewrite_source(read_source(file, variables), new_state(catalog).fork(), target)
+
+
+def rewrite_project(
+    file: Path_, out: Path_, variables: Mapping[str, str] | None = None, catalog: Path_ | None = None
+) -> list[Path]:
+    """Write a script as a project for Spark Declarative Pipelines into a folder; return its files."""
+    from sqlext.execution.targets import write_pipeline  # it compiles by this module
+
+    return write_pipeline(read_source(file, variables), new_state(catalog).fork(), Path(out))
 
 
 def explain_file(
