@@ -1,4 +1,4 @@
-"""STOP JOB.
+"""STOP JOB, and the names of queries.
 
 STOP JOB 'name' [WITH SAVEPOINT]
 """
@@ -6,8 +6,10 @@ STOP JOB 'name' [WITH SAVEPOINT]
 from __future__ import annotations
 
 from sqlext.dialect.keywords import unsupported
-from sqlext.dialect.statement_nodes import StopJob
-from sqlext.dialect.tokens import Cursor
+from sqlext.dialect.relations import parse_name
+from sqlext.dialect.statement_nodes import Name, StopJob
+from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.source import Span
 
 
 def parse_stop(cursor: Cursor) -> StopJob | None:
@@ -20,3 +22,11 @@ def parse_stop(cursor: Cursor) -> StopJob | None:
     if cursor.at_words("WITH", "DRAIN"):
         raise unsupported(cursor, "WITH DRAIN", "a bounded query drains by itself; STOP JOB keeps the job's place")
     return StopJob(cursor.span_from(start), token.value, cursor.source.span(token.start, token.end), savepoint)
+
+
+def parse_query_name(cursor: Cursor) -> tuple[Name, Span]:
+    """Read a query's name: identifiers with dots between them, or a string."""
+    if cursor.token.kind is not Kind.STRING:
+        return parse_name(cursor, "a query's name")
+    token = cursor.expect_string("a query's name")
+    return (token.value,), cursor.source.span(token.start, token.end)

@@ -1,22 +1,22 @@
 """SHOW and DESCRIBE.
 
 SHOW TABLES | VIEWS | COLUMNS | DATABASES | ... [FROM | IN name] [[NOT] LIKE | ILIKE 'pattern']
+SHOW WATERMARKS [FOR QUERY name] [[NOT] LIKE | ILIKE 'pattern']
 SHOW CREATE TABLE | VIEW name      SHOW CURRENT CATALOG | DATABASE
 DESCRIBE | DESC [EXTENDED] [TABLE] name
 """
 
 from __future__ import annotations
 
+from sqlext.dialect.jobs import parse_query_name
 from sqlext.dialect.relations import parse_name
 from sqlext.dialect.statement_nodes import Describe, Name, Show
 from sqlext.dialect.tokens import Cursor, Kind, words
 from sqlext.source import Span
 
+_SHOWN = "TABLES VIEWS COLUMNS DATABASES CATALOGS FUNCTIONS JARS MODULES JOBS QUERIES PROCEDURES WATERMARKS"
 _LISTS = {
-    **{
-        word: word
-        for word in words("TABLES VIEWS COLUMNS DATABASES CATALOGS FUNCTIONS JARS MODULES JOBS QUERIES PROCEDURES")
-    },
+    **{word: word for word in words(_SHOWN)},
     "SCHEMAS": "DATABASES",
 }
 _PAIRS = {
@@ -41,7 +41,7 @@ def parse_show(cursor: Cursor) -> Show | None:
     if what is None:
         return None
     cursor.advance()
-    name, name_span = _of(cursor)
+    name, name_span = _of_query(cursor) if what == "WATERMARKS" else _of(cursor)
     negated = cursor.accept_words("NOT")
     like_op = cursor.accept_any("LIKE", "ILIKE")
     if (negated and not like_op) or cursor.token.kind in (Kind.WORD, Kind.QUOTED):
@@ -56,6 +56,10 @@ def _of(cursor: Cursor) -> tuple[Name, Span | None]:
     if cursor.accept_any("FROM", "IN"):
         return parse_name(cursor, "a name")
     return (), None
+
+
+def _of_query(cursor: Cursor) -> tuple[Name, Span | None]:
+    return parse_query_name(cursor) if cursor.accept_words("FOR", "QUERY") else ((), None)
 
 
 def parse_describe(cursor: Cursor) -> Describe | None:

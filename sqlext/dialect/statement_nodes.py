@@ -222,8 +222,8 @@ class Use(Statement):
 class Show(Statement):
     """``SHOW what [FROM name] [LIKE 'pattern']``.
 
-    ``what`` is TABLES VIEWS COLUMNS DATABASES CATALOGS FUNCTIONS JARS MODULES JOBS QUERIES, CREATE TABLE,
-    CREATE VIEW, CURRENT CATALOG or CURRENT DATABASE. ``like_op`` is LIKE or ILIKE.
+    ``what`` is TABLES VIEWS COLUMNS DATABASES CATALOGS FUNCTIONS JARS MODULES JOBS QUERIES WATERMARKS, CREATE TABLE,
+    CREATE VIEW, CURRENT CATALOG or CURRENT DATABASE. ``like_op`` is LIKE or ILIKE. ``name`` of WATERMARKS is a query's.
     """
 
     what: str
@@ -249,6 +249,14 @@ class Explain(Statement):
 
     statement: Statement
     details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainWhy(Statement):
+    """``EXPLAIN WHY q``: why nothing comes out of a query now."""
+
+    name: Name
+    name_span: Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,20 @@ from sqlext.dialect.create_table import CreateFlags, is_spark_table, parse_creat
 from sqlext.dialect.databases import parse_create_catalog, parse_create_database, parse_drop, parse_use
 from sqlext.dialect.functions import parse_create_function
 from sqlext.dialect.insert import at_statement_set, parse_insert, parse_statement_set
-from sqlext.dialect.jobs import parse_stop
+from sqlext.dialect.jobs import parse_query_name, parse_stop
 from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.nesting import check_height, too_deep
 from sqlext.dialect.queries import after_query, parse_query
 from sqlext.dialect.settings import parse_reset, parse_set
 from sqlext.dialect.show import parse_describe, parse_show
-from sqlext.dialect.statement_nodes import Explain, SelectStatement, SparkStatement, Statement, UnparsedQuery
+from sqlext.dialect.statement_nodes import (
+    Explain,
+    ExplainWhy,
+    SelectStatement,
+    SparkStatement,
+    Statement,
+    UnparsedQuery,
+)
 from sqlext.dialect.tokens import Cursor, Kind, words
 from sqlext.dialect.views import parse_alter_view, parse_create_view
 from sqlext.errors import SqlExtError
@@ -160,8 +167,11 @@ def _begin(cursor: Cursor) -> Statement | None:
 
 
 def _explain(cursor: Cursor) -> Statement:
-    """``EXPLAIN [details | PLAN FOR] statement``."""
+    """``EXPLAIN [details | PLAN FOR] statement`` or ``EXPLAIN WHY query``."""
     start = cursor.advance().start
+    if cursor.accept_words("WHY"):
+        name, name_span = parse_query_name(cursor)
+        return ExplainWhy(cursor.span_from(start), name, name_span)
     details: list[str] = []
     while detail := cursor.accept_any(*_EXPLAIN_DETAILS):
         details.append(detail)

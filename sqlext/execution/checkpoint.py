@@ -32,6 +32,7 @@ from sqlext.plan.fingerprint import Fingerprint, changes
 #: that was removed, emptied or exchanged must not go on under the same run: its first batches would be taken for
 #: repetitions and dropped.
 _MARK = "sqlext-run"
+_TIME = "time"
 #: In place of a time: the input has ended (``udfs.core.operators.Clock.END``).
 END_TICK = (1 << 63) - 1
 
@@ -101,7 +102,7 @@ class QueryHome:
     @property
     def time(self) -> Path:
         """The folder of its time keeper."""
-        return self.folder / "time"
+        return self.folder / _TIME
 
     def run(self) -> Run | None:
         """Return the run that was begun here last, None if there is none.
@@ -277,6 +278,11 @@ def plan_runs(queries: Sequence[tuple[QueryHome, Fingerprint]], *, restart_finis
     for home in ended:
         home.clear()
     return runs
+
+
+def time_folder(root: Path, name: str, checkpoint: str | None = None) -> Path:
+    """Return the folder of the time keeper of a query that may run elsewhere; arguments as of ``QueryHome``."""
+    return _folder(root, name, checkpoint) / _TIME
 
 
 def folder_name(name: str) -> str:

@@ -81,6 +81,14 @@ class DryRun:
         """Stop nothing: an INSERT before it may be what starts the job."""
         return Result()
 
+    def show_watermarks(self, statement: ast.Show, env: Environment) -> Result:
+        """Show nothing: an INSERT before it may be what starts the query."""
+        return Result()
+
+    def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
+        """Explain nothing, for the same reason."""
+        return Result()
+
     def runs(self, query: str) -> bool:
         """Whether a query runs: none does here."""
         return False

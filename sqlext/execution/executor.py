@@ -39,6 +39,7 @@ from sqlext.execution.quiet import quiet
 from sqlext.execution.records import QueryRecords, drop_query, stop_job
 from sqlext.execution.result import Result, Row
 from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
+from sqlext.execution.show import matching
 from sqlext.execution.sink_late import with_late_sink
 from sqlext.execution.sink_plain import CollectSink
 from sqlext.execution.sinks import Sink, SinkContext, open_sink
@@ -48,6 +49,8 @@ from sqlext.execution.ticks import TickSource
 from sqlext.execution.timekeeping import Clock, Timekeeping
 from sqlext.execution.unbounded import warn_of_unbounded_state
 from sqlext.execution.views import open_script
+from sqlext.execution.watermarks import COLUMNS as WATERMARKS
+from sqlext.execution.watermarks import Watermarks
 from sqlext.plan.fingerprint import Fingerprint, digest, fingerprint
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
@@ -137,6 +140,19 @@ class SparkHandler:
     def stop_job(self, statement: ast.StopJob) -> Result:
         """Stop a job of this session; its place is kept."""
         return stop_job(statement, self._running(), self.state.catalog)
+
+    def show_watermarks(self, statement: ast.Show, env: Environment) -> Result:
+        """Say how far the inputs of queries are."""
+        rows = self._watermarks(env).rows(".".join(statement.name) or None, statement.name_span)
+        return Result(WATERMARKS, matching(statement, rows))
+
+    def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
+        """Say why nothing comes out of a query."""
+        text = self._watermarks(env).why(".".join(statement.name), statement.name_span)
+        return Result(("result",), [(text,)])
+
+    def _watermarks(self, env: Environment) -> Watermarks:
+        return Watermarks(self._running(), self.state.catalog, self.folder, env.zone)
 
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""

@@ -52,6 +52,12 @@ class Handler(Protocol):
     def stop_job(self, statement: ast.StopJob) -> Result:
         """Stop a running job."""
 
+    def show_watermarks(self, statement: ast.Show, env: Environment) -> Result:
+        """Say how far the inputs of queries are."""
+
+    def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
+        """Say why nothing comes out of a query."""
+
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""
 
@@ -81,6 +87,7 @@ class Interpreter:
             ast.Show: self._show,
             ast.Describe: self._describe,
             ast.Explain: self._explain,
+            ast.ExplainWhy: self._explain_why,
             ast.SetOption: self._set,
             ast.ResetOption: self._reset,
             ast.StopJob: self._stop_job,
@@ -253,6 +260,8 @@ class Interpreter:
         return Result()
 
     def _show(self, statement: ast.Show) -> Result:
+        if statement.what == "WATERMARKS":
+            return self.handler.show_watermarks(statement, self.environment())
         columns, rows = show(statement, self.state.catalog, self.environment())
         return Result(columns, rows)
 
@@ -267,6 +276,9 @@ class Interpreter:
 
     def _explain(self, statement: ast.Explain) -> Result:
         return self.handler.explain(statement, self.environment())
+
+    def _explain_why(self, statement: ast.ExplainWhy) -> Result:
+        return self.handler.explain_why(statement, self.environment())
 
     def _insert(self, statement: ast.Insert) -> Result:
         return self._inserts(statement, (statement,))

@@ -144,13 +144,14 @@ class Progress:
 
 
 def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the progress of a job of several queries: sums, and the watermark that is furthest behind."""
+    """Return the progress of a job of several queries: sums, the watermark that is furthest behind, all inputs."""
     if len(parts) == 1:
         return dict(next(iter(parts.values())))
     watermarks = [p["watermark"] for p in parts.values() if p["watermark"] is not None]
     names = ("batch", "rows_in", "rows_out", "state_rows", "rows_late", "rows_dropped", "busy_ms")
     sums = {name: sum(p[name] for p in parts.values()) for name in names}
-    return {**sums, "watermark": min(watermarks) if watermarks else None}
+    inputs = [row for p in parts.values() for row in p["inputs"]]
+    return {**sums, "watermark": min(watermarks) if watermarks else None, "inputs": inputs}
 
 
 def _open(report: StreamingQueryProgress) -> int:

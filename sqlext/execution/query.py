@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from sqlext.execution.timekeeping import Timekeeping
+    from sqlext.watermarks.report import TimeReport
 
 _SECONDS_TO_STOP = 60
 
@@ -96,15 +97,25 @@ class Query:
         ``state_rows``: groups and windows open now; ``rows_late``: rows that came too late and were kept in a late
         table (LATE DATA TO); ``rows_dropped``: those that nobody kept (Spark's own operators count groups after
         partial aggregation), and rows for a group that ONCE had closed; ``busy_ms``: time within micro-batches;
-        ``status``: running, finished, stopped, failed; ``streaming``; ``parts``: the same of each single query, where
-        there are several.
+        ``status``: running, finished, stopped, failed; ``streaming``; ``inputs``: of a query whose input has no end,
+        a dict for each split of each input (``watermarks.report.TimeReport.rows``); ``parts``: the same of each single
+        query, where there are several.
         """
         if self.is_active:
             self.collect()
         common = {"status": self._status, "streaming": self.streaming}
-        parts = {name: p.values() for name, p in self._progress.items()}
+        parts = {name: {**p.values(), "inputs": self._inputs_of(name)} for name, p in self._progress.items()}
         several = {"parts": {name: {**values, **common} for name, values in parts.items()}} if len(parts) > 1 else {}
         return {**joined(parts), **common, **several}
+
+    def time_report(self, name: str) -> TimeReport | None:
+        """Return what is known of the time of a part; None where its input has an end or no watermark."""
+        keeping = self.timekeeping.get(name)
+        return keeping.report if keeping is not None else None
+
+    def _inputs_of(self, name: str) -> list[dict[str, Any]]:
+        report = self.time_report(name)
+        return list(report.rows()) if report is not None else []
 
     # What the job calls
 

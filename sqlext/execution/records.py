@@ -18,6 +18,7 @@ from sqlext.catalog.snapshot import Snapshot
 from sqlext.catalog.store import CatalogStore
 from sqlext.dialect.statement_nodes import StopJob
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.execution import checkpoint
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.jobs import JobLog
 from sqlext.execution.query import Query
@@ -89,6 +90,11 @@ def stop_job(statement: StopJob, running: Sequence[Query], catalog: SessionCatal
 def job_records(catalog: SessionCatalog, name: str) -> list[QueryRecord]:
     """Return the records of a job's queries, by the name of the job or of one of its queries."""
     return [q for q in catalog.snapshot().queries() if name in (q.name, job_of(q))]
+
+
+def time_folder(folder: Path, record: QueryRecord) -> Path:
+    """Return where the time keeper of a query writes; ``folder`` is the catalog's."""
+    return checkpoint.time_folder(folder, record.name, _elsewhere(folder, record))
 
 
 def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> SqlExtError:

@@ -31,10 +31,10 @@ def show(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
             the reverse.
     """
     columns, rows = _ANSWERS[statement.what](statement, catalog, env)
-    return columns, _matching(statement, rows)
+    return columns, matching(statement, rows)
 
 
-def _matching(statement: Show, rows: list[Row]) -> list[Row]:
+def matching(statement: Show, rows: list[Row]) -> list[Row]:
     """Return the rows whose first column fits ``[NOT] LIKE | ILIKE``: ``%`` any text, ``_`` any character."""
     if statement.like is None:
         return rows
