@@ -20,7 +20,8 @@ def bind_over_calls(calls: Sequence[OverCall], rows: Prepared, env: Environment)
         SqlExtError: OVER-... for what is wrong with a call.
     """
     if not rows.node.streaming:
-        return _by_spark(calls, rows)
+        ours = [c for c in calls if c.call.distinct]
+        return bind_over(ours, _by_spark([c for c in calls if c not in ours], rows))
     rows = bind_over([c for c in calls if c.call.function not in RANKINGS], rows)
     for call in calls:
         if call.call.function in RANKINGS:
@@ -29,7 +30,9 @@ def bind_over_calls(calls: Sequence[OverCall], rows: Prepared, env: Environment)
 
 
 def _by_spark(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
-    """Return static rows with the results that Spark computes."""
+    """Return static rows with the results that Spark computes; it has no DISTINCT OVER."""
+    if not calls:
+        return rows
     results = [PlanColumn(c.name, infer(c.call, rows.scope), c.name) for c in calls]
     handed_on = [nodes.Output(p, None, PlanColumn(p, None, p), "__in") for p in rows.node.physical_columns()]
     computed = [nodes.Output(c.name, c.call) for c in calls]

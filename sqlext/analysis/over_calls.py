@@ -159,6 +159,11 @@ def has_over(select: Select) -> bool:
     return select.qualify is not None or any(True for i in select.items for _ in _calls(i.expr))
 
 
+def needs_a_step(select: Select) -> bool:
+    """Whether calls with OVER are computed below their SELECT also where rows are all there."""
+    return select.qualify is not None or any(c.distinct for i in select.items for c in _calls(i.expr))
+
+
 def _name(expr: Expr, place: int) -> str | None:
     """Return the name that Flink gives a column without one, where a call is all of it."""
     return f"EXPR${place}" if isinstance(expr, Call) and expr.over is not None else None

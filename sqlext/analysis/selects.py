@@ -20,6 +20,7 @@ from sqlext.analysis.over_binding import bind_over_calls
 from sqlext.analysis.over_calls import (
     aliased,
     has_over,
+    needs_a_step,
     over_calls,
     prepared,
     with_aliases_in_qualify,
@@ -98,7 +99,7 @@ class SelectBinder:
         """Return the plan of a SELECT over a FROM."""
         select = with_aliases_in_qualify(select, scope)
         select, node = with_limits(select, node, scope)
-        if has_over(select) and (node.streaming or select.qualify is not None):
+        if has_over(select) and (node.streaming or needs_a_step(select)):
             if is_grouped(select, self.mode):
                 return self._over_grouped(select, node, scope)
             select, node, scope = self._with_over(select, node, scope)

@@ -56,7 +56,8 @@ def _frame(cursor: Cursor) -> Frame | None:
         return Frame(cursor.span_from(start), unit, first)
     first = _bound(cursor)
     cursor.expect_words("AND")
-    return Frame(cursor.span_from(start), unit, first, _bound(cursor))
+    last = _bound(cursor)
+    return Frame(cursor.span_from(start), unit, first, last)
 
 
 def _bound(cursor: Cursor) -> FrameBound:
