@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.changelogs import readable
+from sqlext.analysis.full_using import with_common_columns
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.scope import ScopeRelation
 from sqlext.analysis.stream_joins import bind_stream_join
@@ -54,7 +55,11 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
         infer(join.condition, scope)
     columns = tuple(c for r in scope.relations for c in r.columns)
     pairs = tuple(_pair(binder, n, first, middle, join) for n in using)
-    return nodes.Join(columns, left, right, join.kind, scope, join.condition, pairs)
+    node = nodes.Join(columns, left, right, join.kind, scope, join.condition, pairs)
+    if join.kind == "FULL" and using:
+        sides = middle - first, len(binder.relations) - middle
+        return with_common_columns(binder, node, using, first, sides)
+    return node
 
 
 def _with_own_windows(binder: RelationBinder, right: nodes.PlanNode, middle: int) -> nodes.PlanNode:

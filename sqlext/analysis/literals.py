@@ -1,8 +1,9 @@
-"""Types of literals."""
+"""Literals: their types, and their values where an operator of ours looks at them."""
 
 from __future__ import annotations
 
 import datetime
+import re
 
 from sqlext.analysis.operand_types import Types
 from sqlext.dialect import expression_nodes as e
@@ -20,7 +21,9 @@ from sqlext.types import (
     LogicalType,
     decimal,
 )
+from sqlext.udfs.core import match_expressions as core
 
+_PLAIN_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 _YEAR_MONTH = frozenset({"YEAR", "QUARTER", "MONTH"})
 
 
@@ -100,3 +103,18 @@ def interval_type(expr: e.Interval, types: Types) -> LogicalType | None:
     """Return INTERVAL MONTH or INTERVAL SECOND."""
     kind = INTERVAL_YEAR_MONTH if expr.unit in _YEAR_MONTH else INTERVAL_DAY_TIME
     return kind.not_null()
+
+
+def constant_of(literal: e.Literal) -> core.Constant | None:
+    """Return a literal that needs no column, None for those whose value only SQL knows."""
+    if literal.kind == "NULL":
+        return core.Constant(None)
+    if literal.kind == "BOOLEAN":
+        return core.Constant(literal.value.upper() == "TRUE")
+    if literal.kind == "STRING":
+        return core.Constant(literal.value)
+    if literal.kind != "NUMBER" or not _PLAIN_NUMBER.fullmatch(literal.value):
+        return None
+    if literal.value.isdigit():
+        return core.Constant(int(literal.value))
+    return core.Constant(literal.value, decimal=True)

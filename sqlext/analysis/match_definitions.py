@@ -6,9 +6,9 @@ the operator knows: comparisons, arithmetic, logic, CASE, LIKE, COUNT, SUM, AVG,
 
 from __future__ import annotations
 
-import re
 from functools import singledispatchmethod
 
+from sqlext.analysis.literals import constant_of
 from sqlext.analysis.match_calls import call_tree, not_over_rows
 from sqlext.analysis.match_names import Names
 from sqlext.analysis.match_values import Values
@@ -27,7 +27,6 @@ _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=
 _STRICT = (e.ColumnRef, e.Literal, e.Paren, e.FieldAccess, e.Subscript, e.Cast, e.Interval)
 #: Is NULL, as a value of a row, only where there is no row.
 _TRUE = e.Literal(SourceText.of("TRUE").span(0, 4), "BOOLEAN", "TRUE")
-_PLAIN_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 
 
 class Definition:
@@ -61,7 +60,7 @@ class Definition:
         """Return an expression as a tree."""
         if isinstance(expr, e.Paren):
             return self.tree(expr.operand)
-        if isinstance(expr, e.Literal) and (constant := _constant(expr)) is not None:
+        if isinstance(expr, e.Literal) and (constant := constant_of(expr)) is not None:
             return constant
         if self.names.is_single(expr):
             groups = {self._current(g) for g in self.names.groups_in(expr)}
@@ -227,21 +226,6 @@ def _kind(type_: LogicalType) -> str:
     if type_.root in ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "INTERVAL_DAY_TIME"):
         return type_.root
     return "bytes" if type_.root in ("BINARY", "VARBINARY") else ""
-
-
-def _constant(literal: e.Literal) -> core.Constant | None:
-    """Return a literal that needs no column, None for those whose value only SQL knows."""
-    if literal.kind == "NULL":
-        return core.Constant(None)
-    if literal.kind == "BOOLEAN":
-        return core.Constant(literal.value.upper() == "TRUE")
-    if literal.kind == "STRING":
-        return core.Constant(literal.value)
-    if literal.kind != "NUMBER" or not _PLAIN_NUMBER.fullmatch(literal.value):
-        return None
-    if literal.value.isdigit():
-        return core.Constant(int(literal.value))
-    return core.Constant(literal.value, decimal=True)
 
 
 def _chain(expr: e.Expr, op: str) -> list[e.Expr]:

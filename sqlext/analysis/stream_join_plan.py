@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.changelogs import readable
+from sqlext.analysis.pair_trees import PairTrees
 from sqlext.analysis.scope import ScopeRelation
 from sqlext.analysis.session_rows import session_rows
 from sqlext.analysis.stream_join_bounds import Bounds, interval_bounds, window_bounds
@@ -57,13 +58,16 @@ def planned(parts: StreamJoinParts) -> tuple[nodes.PlanNode, list[ScopeRelation]
     """Return the plan of a join, under its alias, and its relations as the join gives them.
 
     Raises:
-        SqlExtError: JOIN-001 for conditions that an outer join cannot ask, JOIN-002 for an interval join of rows that
-            change, JOIN-003 for windows of processing time.
+        SqlExtError: JOIN-001 for functions of both sides that an outer join cannot call, JOIN-002 for an interval join
+            of rows that change, JOIN-003 for windows of processing time.
     """
     sources = session_rows(parts.sources[0]), session_rows(parts.sources[1])
     parts = replace(parts, sources=(readable(sources[0]), readable(sources[1])))
     bounds = parts.bounds or _bounds(parts)
     _check(parts, bounds)
+    trees = PairTrees(parts.names, parts.join.value)
+    inner = parts.join is JoinKind.INNER
+    asked = () if inner else tuple(map(trees.tree, parts.conditions.rest))
     columns = JoinColumns(parts.alias, parts.span)
     sides, given = _sides(parts, bounds, columns)
     regular = bounds.bound is JoinBound.NONE
@@ -74,11 +78,12 @@ def planned(parts: StreamJoinParts) -> tuple[nodes.PlanNode, list[ScopeRelation]
         span=parts.span,
         join=parts.join,
         bounded=bounds.bound,
-        left=replace(sides[0], ttl=parts.ttl[0] if regular else None),
-        right=replace(sides[1], ttl=parts.ttl[1] if regular else None),
+        left=replace(sides[0], ttl=parts.ttl[0] if regular else None, values=tuple(trees.values[0])),
+        right=replace(sides[1], ttl=parts.ttl[1] if regular else None, values=tuple(trees.values[1])),
         equal=parts.conditions.keys,
         conditions=parts.conditions.comparisons,
-        rest=parts.conditions.rest,
+        rest=parts.conditions.rest if inner else (),
+        asked=asked,
         scope=replace(parts.names.left, relations=tuple(given)),
         hold=bounds.hold,
         windows=_windows(parts.join, bounds),
@@ -93,13 +98,6 @@ def _bounds(parts: StreamJoinParts) -> Bounds:
 
 
 def _check(parts: StreamJoinParts, bounds: Bounds) -> None:
-    if parts.conditions.rest and parts.join is not JoinKind.INNER:
-        raise SqlExtError(
-            "JOIN-001",
-            f"a {parts.join.value} join of two streams can only compare what one side says with what the other says",
-            span=parts.conditions.rest[0].span,
-            hint="write it as comparisons connected by AND, each with one side's columns on each side of the operator",
-        )
     if bounds.bound is JoinBound.INTERVAL and any(s.changelog for s in parts.sources):
         raise SqlExtError(
             "JOIN-002",
@@ -127,7 +125,7 @@ def _sides(
                 parts.relations[i], lost=lost, keeps=keeps, nullable=nullable, used=parts.used
             )
         scope = (parts.names.left, parts.names.right)[i]
-        sides.append(JoinSide(scope, carried, () if pads else own, own if pads else (), time))
+        sides.append(JoinSide(scope, carried, () if pads else own, own if pads else (), time=time))
         given += relations
     return (sides[0], sides[1]), given
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sqlext.analysis.full_using import with_common_columns
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.stream_join_conditions import (
     LEFT,
@@ -66,9 +67,6 @@ def bind_stream_join(
     kind = _KINDS[join.kind]
     if kind is JoinKind.INNER:
         conditions = with_where(conditions, binder.where, names)
-    if kind is JoinKind.FULL and join.using:
-        message = "FULL JOIN ... USING of streams: which side a column is of depends on the row"
-        raise SqlExtError("JOIN-004", message, span=join.span, hint="write ON, and COALESCE of both columns")
     ttl = tuple(ttl_of(r, binder.hints, binder.env) for r in relations)
     parts = StreamJoinParts(
         join.span,
@@ -83,6 +81,8 @@ def bind_stream_join(
     )
     node, given = planned(parts)
     binder.relations[first:] = given
+    if kind is JoinKind.FULL and join.using:
+        return with_common_columns(binder, node, join.using, first, (len(relations[0]), len(relations[1])))
     return node
 
 

@@ -16,6 +16,8 @@ from sqlext.plan.stateful import Stateful
 from sqlext.source import Span
 from sqlext.types import LogicalType
 from sqlext.udfs.core.join_specification import JoinKind
+from sqlext.udfs.core.match_expressions import Expression
+from sqlext.udfs.core.match_specification import expression_to_json
 
 #: The relation under which both sides of a join know the columns of USING.
 USING = "__using"
@@ -88,6 +90,7 @@ class JoinSide:
         carried: its columns that come out.
         filters: its rows for which one of these does not hold are no rows of the join.
         needs: a row for which one of these does not hold matches nothing, but comes out alone.
+        values: what ``StreamJoin.asked`` looks at.
         time: None for a regular join.
         ttl: ms of processing time after which a row that was not written is forgotten.
     """
@@ -96,6 +99,7 @@ class JoinSide:
     carried: tuple[Carried, ...] = ()
     filters: tuple[Expr, ...] = ()
     needs: tuple[Expr, ...] = ()
+    values: tuple[Expr, ...] = ()
     time: JoinTime | None = None
     ttl: int | None = None
 
@@ -112,6 +116,7 @@ class StreamJoin(Stateful):
         equal: the keys: what must be equal.
         conditions: what must hold besides.
         rest: what pairs of an inner join must fulfil that is no comparison of both sides.
+        asked: the same of other joins, over ``values`` of both sides (a cell's group is the side, its value the place).
         scope: the names of its result, which ``rest`` uses.
         hold: by how many ms its rows can be older than those of its sources.
         windows: the place of the source whose windows its rows carry.
@@ -125,6 +130,7 @@ class StreamJoin(Stateful):
     equal: tuple[Pair, ...]
     conditions: tuple[Pair, ...] = ()
     rest: tuple[Expr, ...] = ()
+    asked: tuple[Expression, ...] = ()
     scope: Scope
     hold: int = 0
     windows: int | None = None
@@ -194,6 +200,9 @@ class StreamJoin(Stateful):
             forms = [[expression_form(e, side.scope) for e in of] for of in (side.filters, side.needs)]
             yield f"{name} side of the join", texts, forms
             yield f"{name} columns of the join", ", ".join(c.column.name for c in side.carried), _columns_form(side)
+        if self.asked:
+            values = [[expression_form(e, s.scope) for e in s.values] for s in (self.left, self.right)]
+            yield "pairs of the join", "", (tuple(expression_to_json(e) for e in self.asked), values)
         if self.rest:
             yield (
                 "join filter",

@@ -12,6 +12,8 @@ from sqlext.rewrite.columns import held, instant, value
 from sqlext.rewrite.operator_step import OperatorStep
 from sqlext.rewrite.quoting import identifier
 from sqlext.udfs.core.join_specification import LEFT_SIDE, RIGHT_SIDE
+from sqlext.udfs.core.match_specification import expression_to_json
+from sqlext.udfs.core.pair_cells import with_cells
 from sqlext.udfs.core.row_kinds import INSERT
 
 if TYPE_CHECKING:
@@ -79,6 +81,11 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Renderer) -> t
         left_text, right_text = _pair(pair, node, renderer)
         places = columns.left(left_text), columns.right(right_text)
         conditions.append((places[0], pair.operator, places[1], pair.null_aware))
+    values = (
+        [columns.left(renderer.expr(e, node.left.scope)) for e in node.left.values],
+        [columns.right(renderer.expr(e, node.right.scope)) for e in node.right.values],
+    )
+    asked = [with_cells(e, lambda cell: values[cell.group][cell.value]) for e in node.asked]
     bound: tuple[object, ...] = ("none", node.left.ttl, node.right.ttl)
     if node.bounded is not JoinBound.NONE:
         times = (_time(node.left, node.bounded), _time(node.right, node.bounded))
@@ -95,6 +102,8 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Renderer) -> t
         ("kind", kind),
         ("conditions", tuple(conditions)),
         ("bound", bound),
+        ("rest", tuple(map(expression_to_json, asked))),
+        ("wraps", node.scope.mode == "flink"),
     )
 
 

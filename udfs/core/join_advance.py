@@ -18,6 +18,8 @@ from sqlext.udfs.core.join_output import Given
 from sqlext.udfs.core.join_pairs import Matcher
 from sqlext.udfs.core.join_rows import JoinRows, Sides
 from sqlext.udfs.core.join_specification import LEFT_SIDE, RIGHT_SIDE, IntervalBound, JoinKind, JoinSpecification
+from sqlext.udfs.core.pair_cells import with_cells
+from sqlext.udfs.core.pair_conditions import PairConditions
 
 
 class Advanced(NamedTuple):
@@ -54,6 +56,8 @@ class Advance:
             replace(c, left=kept[LEFT_SIDE].index(c.left), right=kept[RIGHT_SIDE].index(c.right))
             for c in specification.conditions
         ]
+        at = [with_cells(e, lambda cell: kept[cell.group].index(cell.value)) for e in specification.rest]
+        self.rest = PairConditions(at, wraps=specification.wraps) if at else None
 
     def __call__(self, held: Sides, new: Sides) -> Advanced:
         """Return what rows that have come change."""
@@ -66,7 +70,7 @@ class Advance:
         return netted(held, new, keys) if self._nets[side] else appended(held, new, keys)
 
     def _matched(self, left: Change, right: Change) -> Advanced:
-        matcher = Matcher(self.comparisons, left.rows.columns, right.rows.columns, left.keys, right.keys)
+        matcher = Matcher(self.comparisons, left.rows.columns, right.rows.columns, left.keys, right.keys, self.rest)
         left_new, right_new = left.touched(), right.touched()
         pairs: list[Given] = []
         more = np.zeros(len(left.rows), np.int64), np.zeros(len(right.rows), np.int64)

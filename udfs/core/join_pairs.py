@@ -16,6 +16,7 @@ from sqlext.udfs.core.arrow_numpy import taken
 from sqlext.udfs.core.groups import Bools, Groups, Ints, integer_codes, stable_order
 from sqlext.udfs.core.join_conditions import Compared, best_pivot, compared
 from sqlext.udfs.core.join_specification import Comparison
+from sqlext.udfs.core.pair_conditions import PairConditions
 
 #: How many candidates are looked at at once.
 _PIECE = 1 << 22
@@ -47,6 +48,7 @@ class Matcher:
         comparisons: what they must fulfil, with places among the columns in place of positions.
         left, right: the columns of all rows.
         left_keys, right_keys: groups of equal keys of all rows, numbered together; -1 for a key that matches nothing.
+        rest: what they must fulfil besides, with such places in its cells.
     """
 
     def __init__(
@@ -56,8 +58,10 @@ class Matcher:
         right: Sequence[pa.Array],
         left_keys: Groups,
         right_keys: Groups,
+        rest: PairConditions | None = None,
     ) -> None:
         self._comparisons = comparisons
+        self._rest = rest
         self._left, self._right = left, right
         self._left_keys, self._right_keys = left_keys, right_keys
 
@@ -71,7 +75,13 @@ class Matcher:
         comparisons = [self._compared(c, rows.left, rows.right) for c in self._comparisons]
         for part, their in _parts(rows, comparisons):
             for a, b in _matching(part, their):
-                yield Pairs(part.left[a], part.right[b])
+                yield self._fulfilling(Pairs(part.left[a], part.right[b]))
+
+    def _fulfilling(self, pairs: Pairs) -> Pairs:
+        if self._rest is None:
+            return pairs
+        keep = self._rest.holds((self._left, self._right), pairs.left, pairs.right)
+        return Pairs(pairs.left[keep], pairs.right[keep])
 
     def _compared(self, comparison: Comparison, left: Ints, right: Ints) -> Compared:
         values = taken(self._left[comparison.left], left), taken(self._right[comparison.right], right)

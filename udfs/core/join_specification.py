@@ -6,8 +6,12 @@ Both sides come as one table, their union: the columns of the other side are NUL
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+
+from sqlext.udfs.core.match_expressions import Cell, Expression
+from sqlext.udfs.core.pair_cells import cells
 
 #: The values of the column ``side``.
 LEFT_SIDE, RIGHT_SIDE = 0, 1
@@ -134,6 +138,9 @@ class JoinSpecification:
             has found: there is no other.
         null_safe: NULL keys are equal (IS NOT DISTINCT FROM).
         bound: when state ends.
+        rest: what pairs must fulfil that is no comparison of a column with one of the other side
+            (``pair_conditions``): a cell's value is the position of a column that the side ``group`` fills.
+        wraps: whether integers in it wrap around (Flink), or fail.
 
     Raises:
         ValueError: for what the planner should have refused.
@@ -148,6 +155,8 @@ class JoinSpecification:
     conditions: tuple[Comparison, ...] = ()
     null_safe: bool = False
     bound: Bound = Unbounded()
+    rest: tuple[Expression, ...] = ()
+    wraps: bool = True
 
     def __post_init__(self) -> None:
         if self.right and not self.join.pairs:
@@ -173,9 +182,15 @@ class JoinSpecification:
         """Whether a left row is done with its first match: it is out, or never will be."""
         return not self.join.pairs and self.kind is None
 
+    def cells(self) -> Iterator[Cell]:
+        """Yield the cells of ``rest``."""
+        for expression in self.rest:
+            yield from cells(expression)
+
     def kept(self, side: int) -> tuple[int, ...]:
         """Return the positions of the columns that are kept of a side: the keys first."""
         own = self.left if side == LEFT_SIDE else self.right
         compared = [c.left if side == LEFT_SIDE else c.right for c in self.conditions]
-        others = {p for p in (*own, *compared) if p >= self.keys}
+        looked_at = [c.value for c in self.cells() if c.group == side]
+        others = {p for p in (*own, *compared, *looked_at) if p >= self.keys}
         return (*range(self.keys), *sorted(others))

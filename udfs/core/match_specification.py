@@ -134,6 +134,16 @@ def specification_from_json(text: str) -> MatchSpecification:
     return cast("MatchSpecification", _value(data["match"]))
 
 
+def expression_to_json(expression: Expression) -> str:
+    """Return an expression as JSON text."""
+    return json.dumps(_plain(expression), sort_keys=True, separators=(",", ":"))
+
+
+def expression_from_json(text: str) -> Expression:
+    """Return the expression that ``expression_to_json`` wrote."""
+    return cast("Expression", _value(json.loads(text)))
+
+
 def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return {_KIND: type(value).__name__} | {f.name: _plain(getattr(value, f.name)) for f in fields(value)}

@@ -58,6 +58,10 @@ class TemporalLife(Life):
         """Return which left rows have found a version (not a DELETE) that fulfils the conditions."""
         holds = right >= 0
         holds[holds] = state.right.count[right[holds]] > 0
+        if self.advance.rest is not None:
+            asked = np.flatnonzero(holds)
+            sides = state.left.columns, state.right.columns
+            holds[asked] = self.advance.rest.holds(sides, left[asked], right[asked])
         if not self._comparisons:
             return holds
         places = np.arange(len(left))

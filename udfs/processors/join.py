@@ -18,6 +18,7 @@ from sqlext.udfs.core.join_specification import (
     VersionBound,
     WindowBound,
 )
+from sqlext.udfs.core.match_specification import expression_from_json
 from sqlext.udfs.processors.specified import SpecifiedFunction, SpecifiedOperator
 
 #: The bounds by name; what follows the name are their fields.
@@ -32,8 +33,8 @@ _BOUNDS: Mapping[str, type[Bound]] = {
 class Join(SpecifiedFunction):
     """The stateful function ``join``: the fields of ``JoinSpecification``.
 
-    ``join`` is the value of a ``JoinKind``, ``conditions`` are the fields of each ``Comparison``, ``bound`` is a name
-    (``none``, ``interval``, ``window``, ``version``) and the fields of that bound.
+    ``join`` is the value of a ``JoinKind``, ``conditions`` are the fields of each ``Comparison``, ``rest`` is JSON,
+    ``bound`` is a name (``none``, ``interval``, ``window``, ``version``) and the fields of that bound.
     """
 
     def __init__(self) -> None:
@@ -46,6 +47,7 @@ def _operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> Specif
         **fields,
         "join": JoinKind(fields["join"]),
         "conditions": tuple(Comparison(*c) for c in fields["conditions"]),
+        "rest": tuple(expression_from_json(text) for text in fields["rest"]),
         "bound": _BOUNDS[name](*values),
     }
     return JoinOperator(JoinSpecification(**own), types)

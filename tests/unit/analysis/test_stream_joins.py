@@ -10,6 +10,7 @@ from sqlext.plan.explain import walk
 from sqlext.plan.nodes import Join
 from sqlext.plan.stream_join import JoinBound, StreamJoin
 from sqlext.rewrite.script import OperatorView
+from sqlext.udfs.core import match_expressions as core
 from sqlext.udfs.core.join_specification import JoinKind
 
 from .conftest import Analysis
@@ -250,8 +251,8 @@ def test_what_is_left_of_where_beside_a_rank_is_asked_alone(flink: Analysis) -> 
 @pytest.mark.parametrize(
     ("query", "code"),
     [
-        (f"SELECT 1 FROM clicks c LEFT JOIN visits v ON {ON} AND (c.amount = 1 OR v.page = 'x')", "JOIN-001"),
-        ("SELECT 1 FROM clicks c FULL JOIN visits v USING (user_name)", "JOIN-004"),
+        (f"SELECT 1 FROM clicks c LEFT JOIN visits v ON {ON} AND CONCAT(c.user_name, v.page) = 'x'", "JOIN-001"),
+        (f"SELECT 1 FROM clicks c LEFT JOIN visits v ON {ON} AND (c.ts = v.page OR v.page = 'x')", "JOIN-001"),
         ("SELECT 1 FROM clicks JOIN visits USING (nothing)", "NAME-003"),
         ("SELECT 1 FROM clicks c JOIN newest r ON r.rt BETWEEN c.ts AND c.ts + INTERVAL '1' HOUR", "JOIN-002"),
         ("SELECT 1 FROM clicks c WHERE user_name IN (SELECT user_name, page FROM visits)", "NAME-007"),
@@ -271,3 +272,35 @@ def test_what_is_left_of_where_beside_a_rank_is_asked_alone(flink: Analysis) -> 
 )
 def test_refused(tables: Analysis, query: str, code: str) -> None:
     tables.refuse(query, code)
+
+
+def test_conditions_that_compare_no_side_with_the_other(tables: Analysis) -> None:
+    """What looks at one side alone is SQL's; the operator combines it."""
+    asked = "(c.amount + CHAR_LENGTH(v.page) > 3 OR UPPER(v.page) = 'X' AND NOT c.amount IN (1, 2))"
+    compiled = tables.run(f"SELECT c.amount, v.page FROM clicks c LEFT JOIN visits v ON {ON} AND {asked}")
+    assert compiled is not None
+    (join,) = (n for n in walk(compiled.plan) if isinstance(n, StreamJoin))
+    assert join.rest == ()
+    assert [e.span.text for e in join.left.values] == ["c.amount", "NOT c.amount IN (1, 2)"]
+    assert [e.span.text for e in join.right.values] == ["CHAR_LENGTH(v.page)", "UPPER(v.page) = 'X'"]
+    amount, length = core.Cell(0, 0), core.Cell(0, 1)
+    total = core.Arithmetic("+", amount, length, core.Number("INT"))
+    more = core.And((core.Cell(1, 1), core.Cell(1, 0)))
+    assert join.asked == (core.Or((core.Compare(">", total, core.Constant(3)), more)),)
+
+
+def test_full_join_using(tables: Analysis) -> None:
+    """The common column comes first, and is that of the side that has the row."""
+    using = "clicks c FULL JOIN visits v USING (user_name)"
+    assert next(iter(tables.columns(f"SELECT * FROM {using}"))) == "user_name"
+    compiled = tables.run(f"SELECT user_name, c.user_name AS mine, v.user_name AS theirs FROM {using}")
+    assert compiled is not None
+    assert "COALESCE" in compiled.script.query.upper()
+    assert [c.name for c in compiled.plan.columns] == ["user_name", "mine", "theirs"]
+
+
+def test_full_join_using_of_static_tables(tables: Analysis) -> None:
+    tables.run("SET 'execution.runtime-mode' = 'batch'")
+    compiled = tables.run("SELECT user_name FROM clicks c FULL JOIN visits v USING (user_name)")
+    assert compiled is not None
+    assert "COALESCE" in compiled.script.query.upper()

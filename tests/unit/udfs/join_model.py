@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -69,7 +69,12 @@ def folded(outs: Iterable[pa.Table]) -> Counter[tuple[Any, ...]]:
 
 
 def model(
-    rows: Iterable[Row], join: JoinKind, conditions: Sequence[Comparison] = (), *, null_safe: bool = False
+    rows: Iterable[Row],
+    join: JoinKind,
+    conditions: Sequence[Comparison] = (),
+    *,
+    null_safe: bool = False,
+    extra: Callable[[int | None, int | None], bool] = lambda left, right: True,
 ) -> Counter[tuple[Any, ...]]:
     """Return the join of all rows that are there in the end: left value, right value (if any)."""
     sides: list[Counter[tuple[int | None, int | None, int]]] = [Counter(), Counter()]
@@ -79,7 +84,7 @@ def model(
     result: Counter[tuple[Any, ...]] = Counter()
     met: set[int] = set()
     for a in left:
-        matches = [i for i, b in enumerate(right) if _match(a, b, conditions, null_safe)]
+        matches = [i for i, b in enumerate(right) if _match(a, b, conditions, null_safe) and extra(a[1], b[1])]
         met.update(matches)
         if join.pairs:
             result.update((a[1], right[i][1]) for i in matches)

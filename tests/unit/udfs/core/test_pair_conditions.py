@@ -1,0 +1,98 @@
+"""Conditions over both rows of a pair, and joins that ask them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from join_model import KIND, LEFT_VALUE, RIGHT_VALUE, SIDE, TYPES, Row, folded, model, steps
+
+from sqlext.errors import SqlExtError
+from sqlext.udfs.core import match_expressions as e
+from sqlext.udfs.core.join_operator import JoinOperator
+from sqlext.udfs.core.join_specification import JoinKind, JoinSpecification, WindowBound
+from sqlext.udfs.core.match_specification import expression_from_json, expression_to_json
+from sqlext.udfs.core.operators import Clock
+from sqlext.udfs.core.pair_conditions import PairConditions
+from sqlext.udfs.core.row_kinds import DELETE
+
+LEFT = [pa.array([1, 2, None], pa.int32()), pa.array([Decimal("1.50"), None, Decimal("-2.25")], pa.decimal128(10, 2))]
+RIGHT = [pa.array([5.0, float("nan"), None]), pa.array(["x", None, "y"])]
+NAN_IS_LARGEST = e.Compare(">", e.Cell(0, 1), e.Cell(0, 0))
+
+
+def values(condition: e.Expression, *, wraps: bool = True) -> list[bool]:
+    """Return whether a condition is true of the first rows of both sides, the second ones, and the last ones."""
+    places = np.arange(3)
+    return PairConditions([condition], wraps=wraps).holds((LEFT, RIGHT), places, places).tolist()
+
+
+@pytest.mark.parametrize(
+    ("condition", "wanted"),
+    [
+        (NAN_IS_LARGEST, [True, True, False]),
+        (e.Not(NAN_IS_LARGEST), [False, False, False]),
+        (e.Is(NAN_IS_LARGEST, "UNKNOWN"), [False, False, True]),
+        (e.Not(e.Is(NAN_IS_LARGEST, "TRUE")), [False, False, True]),
+        (e.Is(NAN_IS_LARGEST, "FALSE"), [False, False, False]),
+        (e.Or((e.Compare("=", e.Cell(1, 1), e.Constant("x")), e.Is(e.Cell(0, 0), "NULL"))), [True, False, True]),
+        (e.And((e.Compare("<>", e.Cell(1, 1), e.Constant("x")), NAN_IS_LARGEST)), [False, False, False]),
+        (e.Compare("<=>", e.Cell(1, 0), e.Constant(None)), [False, True, False]),
+        (e.Compare("=", e.Cell(1, 0), e.Constant("1.5", decimal=True)), [True, False, False]),
+        (e.Compare("<", e.Cell(1, 0), e.Cell(0, 0)), [False, False, False]),
+        (e.Compare("=", e.Negate(e.Cell(1, 0), e.Number("DECIMAL", 10, 2)), e.Constant("2.25", True)), [0, 0, 1]),
+    ],
+)
+def test_values(condition: e.Expression, wanted: list[Any]) -> None:
+    assert values(condition) == [bool(w) for w in wanted]
+    assert expression_from_json(expression_to_json(condition)) == condition
+
+
+def test_numbers_that_are_too_large() -> None:
+    large = e.Arithmetic("*", e.Cell(0, 0), e.Constant(2**31 - 1), e.Number("INT"))
+    assert values(e.Compare("=", large, e.Constant(-2))) == [False, True, False]
+    with pytest.raises(SqlExtError) as refused:
+        values(e.Compare("<", large, e.Constant(0)), wraps=False)
+    assert refused.value.code == "RUN-041"
+    digits = e.Arithmetic("*", e.Cell(1, 0), e.Cell(1, 0), e.Number("DECIMAL", 2, 1))
+    assert values(e.Is(e.Arithmetic("*", digits, e.Constant(100), e.Number("DECIMAL", 2, 1)), "NULL")) == [True] * 3
+
+
+small = st.none() | st.integers(0, 3)
+rows_ = st.lists(st.builds(lambda k, s, v: Row(k, s, v), st.integers(0, 1), st.integers(0, 1), small), max_size=8)
+#: ``left + right > 3 OR left IS NULL``.
+TOTAL = e.Arithmetic("+", e.Cell(LEFT_VALUE, 0), e.Cell(RIGHT_VALUE, 1), e.Number("BIGINT"))
+REST = e.Or((e.Compare(">", TOTAL, e.Constant(3)), e.Is(e.Cell(LEFT_VALUE, 0), "NULL")))
+
+
+def fits(left: int | None, right: int | None) -> bool:
+    return left is None or (right is not None and left + right > 3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(JoinKind), st.lists(rows_, max_size=4), st.randoms(use_true_random=False))
+def test_joins_that_ask_them(join: JoinKind, batches: list[list[Row]], random: Any) -> None:
+    there: list[Row] = []
+    fed: list[tuple[list[Row], Clock]] = []
+    for batch in batches:
+        there += batch
+        gone = random.sample(there, len(there) // 4)
+        for row in gone:
+            there.remove(row)
+        fed.append(([*batch, *(r._replace(kind=DELETE) for r in gone)], Clock()))
+    right = (RIGHT_VALUE,) if join.pairs else ()
+    made = JoinOperator(JoinSpecification(1, SIDE, (LEFT_VALUE,), right, join, KIND, rest=(REST,)), TYPES)
+    assert folded(s.out for s in steps(made, fed)) == model(there, join, extra=fits)
+
+
+def test_a_window_join_that_asks_them() -> None:
+    bound = WindowBound(4)
+    specification = JoinSpecification(1, SIDE, (LEFT_VALUE,), (RIGHT_VALUE,), JoinKind.LEFT, bound=bound, rest=(REST,))
+    rows = [Row(1, 0, 1, 10), Row(1, 0, 3, 10), Row(1, 1, 2, 10)]
+    out = folded(s.out for s in steps(JoinOperator(specification, TYPES), [(rows, Clock(Clock.END))]))
+    assert out == {(1, None): 1, (3, 2): 1}
