@@ -57,8 +57,8 @@ def _csv(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[s
 
 def _csv_line(values: Iterable[str]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
-    return line.getvalue()
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue().removesuffix("\n")
 
 
 def _json(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[str]:

@@ -155,7 +155,8 @@ def _aliases(every: Sequence[Piece], state: State) -> Mapping[str, Relation]:
 
 
 def _columns(every: Sequence[Piece], state: State) -> Iterator[_Offer]:
-    for relation in dict.fromkeys(_aliases(every, state).values()):
+    named = _aliases(every, state).values() or state.catalog.snapshot().relations()  # all, as long as FROM is not there
+    for relation in dict.fromkeys(named):
         yield from ((column, "column") for column in _column_names(relation))
     if not WINDOW_FUNCTIONS.isdisjoint(p.upper for p in every):
         yield from ((column, "column") for column in _WINDOW_COLUMNS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -14,30 +13,24 @@ if TYPE_CHECKING:
 
 
 class Foreground:
-    """The running statement: Spark jobs under a tag of their own, or a bounded query that is waited for."""
+    """The running statement: Spark jobs of the session, or a bounded query that is waited for.
+
+    Streaming queries run in sessions that Spark clones for them, so what is interrupted here is none of theirs. (A tag
+    would say more exactly what to interrupt, but only the thread that has set it finds it again.)
+    """
 
     def __init__(self) -> None:
-        self._tagged: tuple[SparkSession, str] | None = None
+        self._spark: SparkSession | None = None
         self._query: Query | None = None
 
     @contextmanager
     def statement(self, spark: SparkSession | None) -> Iterator[None]:
-        """Mark what Spark does in this thread, for the block; without a Spark there is nothing to end.
-
-        The tag is new each time: a query that is started in the block keeps it for life, and must not end with a later
-        statement.
-        """
-        if spark is None:
-            yield
-            return
-        tag = f"sqlext-{uuid.uuid4().hex}"
-        spark.addTag(tag)
-        self._tagged = spark, tag
+        """Say that the block runs a statement; without a Spark there is nothing to end."""
+        self._spark = spark
         try:
             yield
         finally:
-            self._tagged = None
-            spark.removeTag(tag)
+            self._spark = None
 
     @contextmanager
     def waiting(self, query: Query) -> Iterator[None]:
@@ -49,10 +42,9 @@ class Foreground:
             self._query = None
 
     def end(self) -> None:
-        """Stop the query that is waited for, or cancel the statement's Spark jobs; do nothing if there are none."""
-        query, tagged = self._query, self._tagged
+        """Stop the query that is waited for, or interrupt the session's Spark jobs; do nothing if there are none."""
+        query, spark = self._query, self._spark
         if query is not None:
             query.stop()
-        elif tagged is not None:
-            spark, tag = tagged
-            spark.interruptTag(tag)
+        elif spark is not None:
+            spark.interruptAll()

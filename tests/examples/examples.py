@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sqlext.testing.scripts import script_output
-
-if TYPE_CHECKING:
-    from sqlext.execution.session import Session
+from sqlext.testing.runner import Case, output_of
 
 FOLDER = Path(__file__).parents[2] / "sql_examples"
 DATA = FOLDER / "data"
@@ -23,10 +19,9 @@ def examples() -> list[Path]:
 
 def expected_file(script: Path) -> Path:
     """Return where a script's expected output lies."""
-    return script.with_suffix(".out")
+    return Case(script).expected
 
 
-def actual_output(session: Session, script: Path, out: Path) -> str:
-    """Run a script and return its output as text; the folders of this run stand as ``${IN}`` and ``${OUT}``."""
-    text = script_output(session, script, {"IN": str(DATA), "OUT": str(out)})
-    return text.replace(str(DATA), "${IN}").replace(str(out), "${OUT}")
+def actual_output(script: Path, folder: Path) -> str:
+    """Run a script in an empty folder and return its output as text."""
+    return output_of(Case(script), folder, {}, {})

@@ -20,11 +20,7 @@ RUN = [script for script in examples() if script.stem != DEMO]
 
 @pytest.mark.parametrize("script", RUN, ids=lambda script: script.stem)
 def test_example(script: Path, spark: SparkSession, tmp_path: Path) -> None:
-    import sqlext
-
-    session = sqlext.connect(spark, catalog=tmp_path / "catalog")
-    actual = actual_output(session, script, tmp_path / "out")
-    assert actual == expected_file(script).read_text("utf-8")
+    assert actual_output(script, tmp_path) == expected_file(script).read_text("utf-8")
 
 
 def test_every_example_has_an_expected_output() -> None:

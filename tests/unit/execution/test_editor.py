@@ -121,6 +121,11 @@ def test_columns(editor: Editor) -> None:
     assert "price" not in offered(editor, "SELECT p| FROM orders")
 
 
+def test_columns_of_all_tables_before_from(editor: Editor) -> None:
+    assert offered(editor, "SELECT am|") == {"amount": "column"}
+    assert "price" in offered(editor, "SELECT |")
+
+
 def test_window_columns_where_there_is_a_window(editor: Editor) -> None:
     call = "FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
     assert "window_start" in offered(editor, f"SELECT window_s| {call}")
