@@ -104,7 +104,7 @@ class Query:
         if self.is_active:
             self.collect()
         common = {"status": self._status, "streaming": self.streaming}
-        parts = {name: {**p.values(), "inputs": self._inputs_of(name)} for name, p in self._progress.items()}
+        parts = {name: {**self.counted(name), "inputs": self._inputs_of(name)} for name in self.parts}
         several = {"parts": {name: {**values, **common} for name, values in parts.items()}} if len(parts) > 1 else {}
         return {**joined(parts), **common, **several}
 
@@ -154,6 +154,10 @@ class Query:
     def inputs(self, name: str) -> Mapping[str, InputCounts]:
         """Return what was counted of the inputs of a part, by their names."""
         return self._progress[name].inputs()
+
+    def counted(self, name: str) -> dict[str, Any]:
+        """Return what was counted of a part: ``progress`` without what all parts share."""
+        return self._progress[name].values()
 
     def await_end(self, timeout: float) -> bool:
         """Wait until it has ended, well or not; return whether it has. Seconds."""

@@ -6,6 +6,7 @@ what Spark's progress says of finished micro-batches and writes into the query's
 time/<n>/<ms>.txt    heartbeats of its n-th input: a timestamp, which Spark reads as a row that only moves the watermark
 time/held/<n>.json   the splits of that input that must wait (read by sources that can)
 time/keeper.json     what a restart needs, and what SHOW WATERMARKS and EXPLAIN WHY tell
+time/history.jsonl   how it went, for the page of a query
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from sqlext.execution.progress import InputCounts
 from sqlext.execution.query import Query
 from sqlext.rewrite.kept_inputs import KeptInput
+from sqlext.watermarks.history import History, Sample
 from sqlext.watermarks.inputs import END_OF_TIME, Known
 from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
@@ -59,6 +61,7 @@ class Timekeeping:
     Attributes:
         keeper: what it knows.
         report: the same for people, as of its last look; safe to read from any thread.
+        history: how it went.
         looks: how often it has looked.
     """
 
@@ -70,6 +73,7 @@ class Timekeeping:
         self.looks = 0
         self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
         self.report = TimeReport.of(self.keeper)
+        self.history = History(folder)
         self._written: TimeReport | None = None
 
     def look(self, counts: Mapping[str, InputCounts], *, resting: bool) -> None:
@@ -145,6 +149,9 @@ def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
                     resting = not _works(running)  # before the counts: what it has done since is looked at next time
                     query.collect_last(name)
                     keeping.look(query.inputs(name), resting=resting)
+                    keeping.history.take(Sample.of(keeping.report, query.counted(name)))
+        for keeping in keepers.values():
+            keeping.history.flush()
 
     query.timekeeping = dict(keepers)
     if keepers:

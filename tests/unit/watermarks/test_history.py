@@ -1,0 +1,67 @@
+"""The file of samples: what is written, what is left out, that it stays short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sqlext.watermarks import history
+from sqlext.watermarks.history import History, Sample, samples
+from sqlext.watermarks.inputs import Alignment, Input
+from sqlext.watermarks.keeper import Seen, TimeKeeper
+from sqlext.watermarks.report import TimeReport
+
+
+def sample(at: int, rows: int = 0) -> Sample:
+    return Sample(at, None, {"a": (rows, "active")}, 0, rows, 0, 0, 0)
+
+
+def test_what_says_nothing_new_is_left_out_and_what_comes_too_fast_waits(tmp_path: Path) -> None:
+    kept = History(tmp_path)
+    for at, rows in ((0, 1), (200, 1), (400, 2), (600, 3), (1200, 4), (5000, 4), (9000, 5), (9100, 6)):
+        kept.take(sample(at, rows))
+    assert [(s.at, s.rows_in) for s in samples(tmp_path)] == [(0, 1), (600, 3), (1200, 4), (9000, 5)]
+    kept.flush()
+    assert [(s.at, s.rows_in) for s in samples(tmp_path)][-1] == (9100, 6)
+
+
+def test_the_newest_thousand_are_kept_over_restarts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MOST", 3)
+    for start in range(0, 20, 4):
+        kept = History(tmp_path)
+        for second in range(start, start + 4):
+            kept.take(sample(second * 1000, second))
+        assert len((tmp_path / "history.jsonl").read_text().splitlines()) <= 6
+    assert [s.rows_in for s in samples(tmp_path)] == [17, 18, 19]
+
+
+def test_a_line_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
+    kept = History(tmp_path)
+    kept.take(sample(0, 1))
+    path = tmp_path / "history.jsonl"
+    path.write_text(path.read_text() + '{"at": 1')
+    assert samples(tmp_path) == [sample(0, 1)]
+    for at in (0, 1000):
+        History(tmp_path).take(sample(at, 2))
+    assert [s.at for s in samples(tmp_path)] == [0, 1000]  # the first of them shares its line
+    assert samples(tmp_path / "nowhere") == []
+
+
+def test_a_sample_says_who_is_idle_held_or_through() -> None:
+    group = Alignment("g", 1000)
+    inputs = [Input("a", alignment=group), Input("b", alignment=group), Input("c", idle=1000), Input("d", bounded=True)]
+    keeper = TimeKeeper(inputs, 0)
+    keeper.saw("a", [Seen(60_000, 1)], 0)
+    keeper.saw("b", [Seen(0, 1)], 0)
+    keeper.ended("d")
+    keeper.decide(5000)
+    counts = {"rows_in": 2, "rows_out": 1, "rows_late": 0, "rows_dropped": 0, "state_rows": 7}
+    found = Sample.of(TimeReport.of(keeper), counts)
+    assert {n: state for n, (_, state) in found.inputs.items()} == {
+        "a": "held",
+        "b": "active",
+        "c": "idle",
+        "d": "ended",
+    }
+    assert (found.at, found.open, found.rows_in) == (5000, 7, 2)
