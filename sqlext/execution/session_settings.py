@@ -34,13 +34,13 @@ def apply_to_spark(spark: SparkSession, settings: Mapping[str, str]) -> None:
     """Give a session its settings of Spark.
 
     Raises:
-        SqlExtError: ENV-008 for one that must be there when Spark starts, and is not.
+        SqlExtError: ENV-010 for one that must be there when Spark starts, and is not.
     """
     for key, value in settings.items():
         if spark.conf.isModifiable(key):
             spark.conf.set(key, value)
         elif not _has(spark.conf.get(key, None) or "", value):
-            raise SqlExtError("ENV-008", f"`{key}` counts when Spark starts, and this process already runs a Spark")
+            raise SqlExtError("ENV-010", f"`{key}` counts when Spark starts, and this process already runs a Spark")
 
 
 def _has(found: str, wanted: str) -> bool:

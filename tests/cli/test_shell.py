@@ -115,7 +115,7 @@ def test_what_the_session_begins_with(folder: Path) -> None:
     [
         (("--database", "nowhere"), "CAT-002"),
         (("--conf", "sqlext.expression=flink"), "OPT-010"),
-        (("--conf", "spark.driver.memory=1m"), "ENV-008"),
+        (("--conf", "spark.driver.memory=1m"), "ENV-010"),
     ],
 )
 def test_a_session_that_cannot_begin_so(arguments: tuple[str, ...], code: str, folder: Path) -> None:
