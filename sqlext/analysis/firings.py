@@ -71,11 +71,16 @@ class Grouped:
             yield from (p for p in own_parts(expr) if isinstance(p, Call))
 
 
-def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False) -> Firing | None:
+#: Why an operator of ours keeps windows that Spark could keep.
+COMBINED = "rows combined by Arrow where they are read"
+
+
+def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, combined: bool = False) -> Firing | None:
     """Return what an operator of ours does for a grouping, None where Spark's own operators do.
 
     Args:
         read_on: whether an operator above reads its changes: then it takes back what it gave.
+        combined: whether Spark's own could do it, but the rows are combined where they are read.
 
     Raises:
         SqlExtError: EMIT-... for a clause or settings that mean nothing here.
@@ -106,6 +111,8 @@ def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False) ->
     why += _of_input(grouped)
     if read_on:
         why.append("GROUP BY whose changes are read on")
+    if combined:
+        why.append(COMBINED)
     if read_on or grouped.node.changelog:
         policy = replace(policy, mode="RETRACTING")
     if not why:

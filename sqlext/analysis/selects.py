@@ -235,6 +235,7 @@ class SelectBinder:
             firing,
             emit_text(select.emit) if select.emit is not None else "",
             retracting=None if final else find_firing(grouped, self.queries.env, read_on=True),
+            combining=self._combining(grouped) if firing is None and final else None,
         )
 
     def _firing(self, grouped: Grouped) -> Firing | None:
@@ -243,6 +244,12 @@ class SelectBinder:
             return find_firing(grouped, self.queries.env)
         refuse_static(tuple(grouped.aggregates()))
         return None
+
+    def _combining(self, grouped: Grouped) -> Firing | None:
+        """Return what an operator of ours would do for windows that Spark's own can keep as well."""
+        if not grouped.node.streaming or grouped.assign is None:
+            return None
+        return find_firing(grouped, self.queries.env, combined=True)
 
     def _sessions_of_others(self, node: nodes.PlanNode, grouping: Grouping) -> bool:
         """Whether sessions are grouped by other keys than they are made by: then their rows must be known first."""

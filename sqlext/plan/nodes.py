@@ -257,6 +257,7 @@ class Aggregate(Unary):
     emit: str = ""  # its EMIT clause, as EXPLAIN shows it
     retracts: bool = False  # every row says what it does to the result, and those that take back are given too
     retracting: Firing | None = None  # of an updating result: how it is kept where its changes are read on
+    combining: Firing | None = None  # of one that Spark can keep: how it is kept where Arrow combines rows as it reads
 
     @property
     def keys(self) -> tuple[str, ...]:

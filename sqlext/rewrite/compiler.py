@@ -20,6 +20,7 @@ def script_of(
     *,
     end: InputEnd,
     latest: bool = False,
+    arrow: bool = True,
 ) -> SparkScript:
     """Return the Spark script of a plan.
 
@@ -28,10 +29,12 @@ def script_of(
             columns' values under their names, made unique.
         end: what the end of its input is.
         latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
+        arrow: whether tables may be read by Arrow: the query has a folder, where readers of ours keep their place.
     """
     rewritten = apply_rules(plan)
-    renderer = Renderer(env.zone, end=end, latest=latest, source=env.settings.get("sqlext.source") or "auto")
-    source = renderer.relation(rewritten)
+    source = env.settings.get("sqlext.source") if arrow else None
+    renderer = Renderer(env.zone, end=end, latest=latest, source=source)
+    relation = renderer.relation(rewritten)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = travels(plan)
     selected = [named(unless_late(text) if late else text, name) for text, name in final]
@@ -39,7 +42,7 @@ def script_of(
     return SparkScript(
         tuple(renderer.sources),
         tuple(renderer.steps),
-        f"SELECT {', '.join(selected)} FROM {source}",
+        f"SELECT {', '.join(selected)} FROM {relation}",
         tuple(final),
         plan.streaming,
         plan.updating,

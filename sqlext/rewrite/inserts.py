@@ -19,10 +19,10 @@ from sqlext.rewrite.script import LateScript, SparkScript
 from sqlext.types import LogicalType
 
 
-def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd) -> SparkScript:
-    """Return the script whose rows are those of the sink, in the order of its columns."""
+def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd, arrow: bool = True) -> SparkScript:
+    """Return the script whose rows are those of the sink, in the order of its columns; see ``script_of``."""
     outputs = _outputs(insert, env)
-    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND)
+    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND, arrow=arrow)
     required = _dropped_if_null(insert)
     if required:
         conditions = or_late(required) if travels(insert.plan) else required

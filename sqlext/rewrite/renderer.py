@@ -27,7 +27,7 @@ from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.scans import scan_sql
 from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SqlView, Step, TableFunction, TagView
 from sqlext.rewrite.session_rows import session_rows
-from sqlext.rewrite.stateful import StatefulSql
+from sqlext.rewrite.stateful import StatefulSql, combined_sql
 from sqlext.rewrite.unnested import unnested_query, unnested_relation
 from sqlext.rewrite.window_sql import custom_windows_sql, gap_millis, window_expression
 
@@ -35,9 +35,9 @@ from sqlext.rewrite.window_sql import custom_windows_sql, gap_millis, window_exp
 class Renderer:
     """Renders the nodes of one statement; collects the source views and steps that the text needs."""
 
-    def __init__(self, zone: str, *, end: InputEnd, latest: bool = True, source: str = "auto") -> None:
+    def __init__(self, zone: str, *, end: InputEnd, latest: bool = True, source: str | None = None) -> None:
         self.zone = zone
-        self.source = source  # ``sqlext.source``
+        self.source = source  # ``sqlext.source``; None: Spark reads everything
         self.end = end
         self.latest = latest  # whether of the panes of a micro-batch only the last is looked at
         self.sources: list[SourceView] = []
@@ -170,6 +170,9 @@ class Renderer:
     def _(self, node: nodes.Aggregate) -> str:
         if node.firing is not None:
             return StatefulSql(node, node.firing, self).sql()
+        combined = combined_sql(node, self)
+        if combined is not None:
+            return combined
         selected = self._outputs(node.outputs, node.scope)
         having = self.expr(node.having, node.scope) if node.having is not None else None
         keys = [identifier(node.window)] if node.window else []

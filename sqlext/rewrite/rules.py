@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlext.plan.nodes import PlanNode
+from sqlext.rewrite.combine_where_read import combine_where_read
 from sqlext.rewrite.place_watermarks import place_watermarks
 from sqlext.rewrite.tag_custom_windows import tag_custom_windows
 from sqlext.rewrite.tag_unions import tag_unions
@@ -19,6 +20,7 @@ RULES: tuple[Rule, ...] = (
     tag_unions,
     tag_window_times,
     tag_custom_windows,
+    combine_where_read,
 )
 
 

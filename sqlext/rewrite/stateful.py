@@ -15,12 +15,13 @@ from sqlext.analysis.typing import infer
 from sqlext.connectors.conversions import instant_to_wall
 from sqlext.dialect.emit.nodes import CaseTrigger
 from sqlext.dialect.expression_nodes import Call, Expr, Node
+from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import Firing
 from sqlext.plan.stream_join import may_lack_times
 from sqlext.rewrite.accumulators import Accumulators
-from sqlext.rewrite.choose_source import chosen_input
+from sqlext.rewrite.choose_source import chosen_input, pays
 from sqlext.rewrite.columns import instant
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
@@ -38,7 +39,22 @@ if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
 
 _KINDS = f"element_at(array({', '.join(string(k) for k in SHOWN)}, NULL), __row_kind + 1)"
+#: Accumulators whose results are those of Spark's own aggregates.
+_SAME_AS_SPARKS = frozenset({"count", "sum", "min", "max"})
 _ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
+
+
+def combined_sql(node: nodes.Aggregate, renderer: Renderer) -> str | None:
+    """Return windows that Spark could keep as a query of our operator's panes; None where that does not pay.
+
+    It does where Arrow decodes the rows and combines them where they are read, and the aggregates are Spark's exactly.
+    """
+    if node.combining is None or not pays(node, renderer):
+        return None
+    tried = StatefulSql(node, node.combining, renderer)
+    if not tried.can_combine():
+        return None
+    return StatefulSql(node, node.combining, renderer).sql()
 
 
 class StatefulSql:
@@ -112,13 +128,26 @@ class StatefulSql:
             texts.setdefault(own, self.sets.key(own, text) if self.sets else text)
         return texts
 
+    def can_combine(self) -> bool:
+        """Whether Arrow can do the operator's first part, for aggregates that give what Spark's give, bit by bit."""
+        rows = OperatorInput()
+        try:
+            self._outputs()
+            if self.node.having is not None:
+                render(self.node.having, self.context)
+            step = self._step(rows)
+        except SqlExtError:  # an aggregate that only Spark has
+            return False
+        plain = all(a.function in _SAME_AS_SPARKS and not a.distinct for a in self.accumulators.accumulators)
+        return plain and self.pushed(rows, len(step.keys)) is not None
+
     # The three steps
 
     def _operated(self) -> str:
         """Return the view of the operator's rows with the window as a struct and times as times."""
         rows = OperatorInput()
         step = self._step(rows)
-        pushed = self._pushed(rows, len(step.keys))
+        pushed = self.pushed(rows, len(step.keys))
         if pushed is not None:
             operated = step.add_pushed(self.renderer, pushed)
         else:
@@ -129,7 +158,7 @@ class StatefulSql:
         window = self.node.window
         return self.renderer.add_step(lambda name: TagView(name, shown, window, window=not self._is_custom()))
 
-    def _pushed(self, rows: OperatorInput, keys: int) -> Pushed | None:
+    def pushed(self, rows: OperatorInput, keys: int) -> Pushed | None:
         """Return the operator's input as a program of the Arrow path, None where Spark makes it."""
         node = self.node
         if self.sets is not None or self.firing.given or self.late is not None or node.input.changelog:

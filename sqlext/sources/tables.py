@@ -10,11 +10,13 @@ import pyarrow as pa
 from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import declared_type, is_instant, physical_fields
 from sqlext.connectors.csv_format import csv_dialect
+from sqlext.connectors.json_format import fails_on_missing, ignores_errors
 from sqlext.connectors.paths import absolute
 from sqlext.sources.contract import SplitReader
 from sqlext.sources.csv_blocks import CsvDecoder
 from sqlext.sources.fields import Field, arrow_type
 from sqlext.sources.files import FileDecoder, FileReader
+from sqlext.sources.json_blocks import JsonDecoder
 from sqlext.sources.parquet_groups import ParquetDecoder
 
 
@@ -32,7 +34,7 @@ def column_type(table: Table, column: Column) -> pa.DataType:
         raise Unread(f"column `{column.name}` is no field of the file")
     declared = declared_type(column)
     found = arrow_type(declared, instant=is_instant(table, column))
-    if found is None or (table.option("format") in _NO_DECIMALS and pa.types.is_decimal(found)):
+    if found is None or (table.option("format") == "json" and (pa.types.is_decimal(found) or pa.types.is_date(found))):
         raise Unread(f"column `{column.name}` is of type {declared}")
     return found
 
@@ -83,6 +85,16 @@ def _parquet(table: Table, needed: Sequence[str]) -> FileDecoder:
     return ParquetDecoder(tuple(Field(*f) for f in fields))
 
 
-_DECODERS: Mapping[str, Callable[[Table, Sequence[str]], FileDecoder]] = {"csv": _csv, "parquet": _parquet}
-#: Formats whose decimals Arrow reads in another way.
-_NO_DECIMALS = frozenset({"json"})
+def _json(table: Table, needed: Sequence[str]) -> FileDecoder:
+    options = dict(table.options)
+    if ignores_errors(options) or fails_on_missing(options):
+        raise Unread("its json options are read by Spark alone")
+    fields = [(f.name, arrow_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
+    return JsonDecoder(tuple(Field(*f) for f in fields))
+
+
+_DECODERS: Mapping[str, Callable[[Table, Sequence[str]], FileDecoder]] = {
+    "csv": _csv,
+    "json": _json,
+    "parquet": _parquet,
+}

@@ -1,7 +1,7 @@
 """Pairs of SQL and what becomes of it: header lines ``-- key: value``, the script, ``-- becomes``, the output.
 
-Headers: ``mode`` (flink, spark), ``output`` (spark, spark-sql, text, json, mermaid; default spark). The tables of
-``tables.ddl`` are there.
+Headers: ``mode`` (flink, spark), ``output`` (spark, spark-sql, text, json, mermaid; default spark), ``source``
+(``sqlext.source``, default spark). The tables of ``tables.ddl`` are there.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class Fixture:
         state = new_state(None)
         rewrite_source(SourceText.of((FOLDER / "tables.ddl").read_text("utf-8")), state)
         state.settings = state.settings.with_value("sqlext.expressions", self.headers.get("mode", "flink"))
+        state.settings = state.settings.with_value("sqlext.source", self.headers.get("source", "spark"))
         source, output = SourceText.of(self.head), self.headers.get("output", "spark")
         if output in ("text", "json", "mermaid"):
             return explain_source(source, state, output)

@@ -1,0 +1,59 @@
+-- what: rows read and combined by Arrow: a filter, a condition inside an aggregate, a sub-query, a key that is computed.
+-- source: auto
+-- mode: spark
+SELECT k, window_start, SUM(amount) FILTER (WHERE amount > 0) AS total, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE (SELECT user_name, amount, amount + 1 AS k, ts FROM clicks WHERE user_name <> 'x'), DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+WHERE amount < 100 GROUP BY k, window_start, window_end;
+
+-- becomes
+-- view sqlext_heartbeat: streaming text file, the row that ends the bounded input
+-- view sqlext_step_1: clicks (amount, ts, user_name) read by Arrow, its rows combined for stateful function window
+CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
+SELECT bucket, rows, now
+FROM (
+  SELECT `bucket`, `rows`, now, mark
+  FROM (
+    SELECT *, spark_partition_id() >= 0 AS __seen
+    FROM (
+      SELECT
+        `bucket`,
+        `rows`,
+        now,
+        CASE
+          WHEN mark < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime clicks.mark lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
+          ELSE mark END AS mark,
+        CAST(NULL AS STRING) AS __heartbeat
+      FROM sqlext_step_1
+      UNION ALL
+      SELECT NULL, NULL, NULL, CAST(value AS TIMESTAMP), value
+      FROM sqlext_heartbeat
+    ) WATERMARK mark DELAY OF INTERVAL '5' SECOND
+  )
+  WHERE __seen AND __heartbeat IS NULL
+);
+-- view sqlext_step_3: stateful function window over sqlext_step_2
+CREATE OR REPLACE TEMPORARY VIEW sqlext_step_4 AS
+SELECT
+  __k0,
+  __start,
+  __end,
+  __a0,
+  __a1,
+  __pane_index,
+  __pane_non_speculative_index,
+  __pane_timing,
+  __pane_is_first,
+  __pane_is_last,
+  __row_kind,
+  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window,
+  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
+  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
+FROM sqlext_step_3
+WHERE __row_kind < 4;
+-- view sqlext_step_5: sqlext_step_4 with column __window marked as event time
+-- shown
+SELECT k, CAST(__window.start AS TIMESTAMP_NTZ) AS window_start, total, n
+FROM (
+  SELECT __k0 AS k, __window, __a0 AS total, __a1 AS n
+  FROM sqlext_step_5
+);
