@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
+from sqlext.catalog.ddl.queries import inputs_of
 from sqlext.catalog.model import Column, Relation, Table, View
 from sqlext.catalog.secrets import redact, redact_text
 from sqlext.catalog.snapshot import Snapshot
-from sqlext.types import BOOLEAN, INT, STRING, TIMESTAMP_LTZ3, LogicalType, array
+from sqlext.types import BIGINT, BOOLEAN, INT, STRING, TIMESTAMP_LTZ3, Field, LogicalType, array, row
 
 Schema = tuple[tuple[str, LogicalType], ...]
 Row = tuple[Any, ...]
@@ -116,7 +117,13 @@ def _queries(snapshot: Snapshot) -> Iterator[Row]:
     for q in snapshot.queries():
         times = (_instant(q.watermark), _instant(q.started))
         statement = redact_text(q.statement)
-        yield q.name, q.status, statement, list(q.reads), q.writes, q.checkpoint, q.fingerprint, *times
+        inputs = list(map(_input, inputs_of(q)))
+        yield q.name, q.status, statement, list(q.reads), q.writes, q.checkpoint, q.fingerprint, *times, inputs
+
+
+def _input(known: Mapping[str, Any]) -> Row:
+    times = (_instant(known[key]) for key in ("largest", "watermark", "idle_since"))
+    return known["input"], known["split"], *times, known["held"], known["holds"], known["rows"]
 
 
 def _only_tables(snapshot: Snapshot) -> Iterator[Table]:
@@ -137,6 +144,17 @@ def _instant(millis: int | None) -> datetime | None:
         return _END_OF_TIME if millis > 0 else _EPOCH
 
 
+#: How far a split of an input of a query is; the split is NULL where the input is not taken apart.
+_INPUT = row(
+    Field("input_name", STRING),
+    Field("split_name", STRING),
+    Field("largest_event_time", TIMESTAMP_LTZ3),
+    Field("watermark", TIMESTAMP_LTZ3),
+    Field("idle_since", TIMESTAMP_LTZ3),
+    Field("is_held", BOOLEAN),
+    Field("holds_back", BOOLEAN),
+    Field("rows_in", BIGINT),
+)
 _SCHEMATA = (_texts("catalog_name schema_name comment"), _schemata)
 
 _VIEWS: Mapping[str, tuple[Schema, Callable[[Snapshot], Iterator[Row]]]] = {
@@ -176,6 +194,7 @@ _VIEWS: Mapping[str, tuple[Schema, Callable[[Snapshot], Iterator[Row]]]] = {
             *_texts("writes checkpoint fingerprint"),
             ("watermark", TIMESTAMP_LTZ3),
             ("started", TIMESTAMP_LTZ3),
+            ("inputs", array(_INPUT)),
         ),
         _queries,
     ),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlext.catalog.changes import Change, ChangeFunction, Delete, ObjectKey, Put
 from sqlext.catalog.model import QueryRecord
@@ -13,11 +15,28 @@ from sqlext.errors import SqlExtError, did_you_mean
 
 #: In a record's details: the name of the job that the query is a part of.
 JOB = "job"
+#: In a record's details: how far its inputs were when it was last said, as JSON.
+_INPUTS = "inputs"
 
 
 def job_of(record: QueryRecord) -> str:
     """Return the name of the job that a query is a part of."""
     return dict(record.details).get(JOB, record.name)
+
+
+def inputs_of(record: QueryRecord) -> list[dict[str, Any]]:
+    """Return how far a query's inputs were, as ``with_inputs`` took it; nothing if that is not known."""
+    rows: list[dict[str, Any]] = json.loads(dict(record.details).get(_INPUTS, "[]"))
+    return rows
+
+
+def with_inputs(record: QueryRecord, rows: Iterable[Mapping[str, Any]]) -> QueryRecord:
+    """Return a record that says how far its inputs are: ``input``, ``split``, ``largest`` (event time, ms), ...
+
+    The keys are those of ``sqlext.watermarks.report.TimeReport.rows``.
+    """
+    others = tuple((key, value) for key, value in record.details if key != _INPUTS)
+    return replace(record, details=(*others, (_INPUTS, json.dumps(list(map(dict, rows))))))
 
 
 def record_query(record: QueryRecord) -> ChangeFunction:

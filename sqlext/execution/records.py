@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlext.catalog import ddl
 from sqlext.catalog.changes import Change, ChangeFunction
-from sqlext.catalog.ddl.queries import JOB, job_of
+from sqlext.catalog.ddl.queries import JOB, job_of, with_inputs
 from sqlext.catalog.model import QueryRecord
 from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.catalog.snapshot import Snapshot
@@ -117,7 +117,8 @@ def _elsewhere(folder: Path, record: QueryRecord) -> str | None:
 def _ended(progress: dict[str, Any]) -> Callable[[QueryRecord], QueryRecord]:
     def update(record: QueryRecord) -> QueryRecord:
         seen = progress["watermark"]
-        return replace(record, status=progress["status"], watermark=record.watermark if seen is None else seen)
+        ended = replace(record, status=progress["status"], watermark=record.watermark if seen is None else seen)
+        return with_inputs(ended, progress["inputs"]) if progress["inputs"] else ended
 
     return update
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.catalog.information_schema import SystemView, system_view
 from sqlext.catalog.session_catalog import SessionCatalog
+from sqlext.catalog.snapshot import Snapshot
 from sqlext.execution.frames import Frames
 from sqlext.settings import Settings
 from sqlext.user_functions import UserFunctions
@@ -46,8 +47,16 @@ class State:
 
         def view(name: str, version: int | None = None) -> SystemView | None:
             if version is None:
-                return system_view(name, self.catalog.snapshot())
+                return system_view(name, self._timed(name, self.catalog.snapshot()))
             return system_view(name, (self.stored or self.catalog).at_version(version))
 
         env = Environment(self.catalog, self.settings, system_view=view, functions=self.functions)
         return env if spark_table is None else replace(env, spark_table=spark_table)
+
+    def _timed(self, name: str, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot whose running queries say how far they are: meanwhile their records are not written."""
+        if name.lower() != "queries":
+            return snapshot
+        from sqlext.execution.watermarks import timed
+
+        return timed(snapshot, self.folder)

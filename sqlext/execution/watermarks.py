@@ -7,11 +7,14 @@ process tells what its time keeper knows now, one of another process what its ke
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlext.catalog.ddl.queries import job_of
+from sqlext.catalog.changes import Put
+from sqlext.catalog.ddl.queries import job_of, with_inputs
 from sqlext.catalog.session_catalog import SessionCatalog
+from sqlext.catalog.snapshot import Snapshot
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.execution.records import time_folder
 from sqlext.execution.result import Row
@@ -112,3 +115,14 @@ class Watermarks:
 
 def _wall(ms: int | None, zone: str) -> object:
     return None if ms is None else wall(ms, zone)
+
+
+def timed(snapshot: Snapshot, folder: Path) -> Snapshot:
+    """Return a snapshot of the catalog whose running queries say what their time keepers wrote last."""
+    changes = []
+    for record in snapshot.queries():
+        report = read_report(time_folder(folder, record)) if record.status == "running" else None
+        if report is not None:
+            watermark = record.watermark if report.watermark is None else report.watermark
+            changes.append(Put(with_inputs(replace(record, watermark=watermark), report.rows())))
+    return snapshot.with_changes(changes) if changes else snapshot

@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 import pytest
 
 from sqlext.catalog.changes import Put
+from sqlext.catalog.ddl.queries import with_inputs
 from sqlext.catalog.information_schema import NAMES, system_view, system_view_columns
 from sqlext.catalog.model import Column, PrimaryKey, QueryRecord, Table, View, Watermark
 from sqlext.catalog.names import ObjectName
@@ -77,7 +78,21 @@ def test_what_the_information_schema_says() -> None:
     assert columns[3][3:10] == ("file", 4, "STRING", "YES", "METADATA", None, "file.path")
     assert columns[5][3:7] == ("a", 1, None, None)
     instants = [datetime(1970, 1, 1, 0, 0, s, tzinfo=timezone.utc) for s in (1, 2)]
-    assert rows("queries") == [("q", "RUNNING", "INSERT", ["orders"], "snk", "/ck", "f", *instants)]
+    assert rows("queries") == [("q", "RUNNING", "INSERT", ["orders"], "snk", "/ck", "f", *instants, [])]
+
+
+def test_inputs_of_a_query() -> None:
+    known = {"input": "a", "split": "0", "largest": 1000, "watermark": 2**63 - 1, "idle_since": None}
+    record = QueryRecord("q", "", (), None, "", "", "running", details=(("job", "j"), ("inputs", "[]")))
+    told = with_inputs(record, [{**known, "held": False, "holds": True, "rows": 7}])
+    assert [key for key, _ in told.details] == ["job", "inputs"]
+    found = system_view("queries", Snapshot([told]))
+    assert found is not None
+    (row,) = found.rows[0][9]
+    assert row[:2] == ("a", "0")
+    assert row[2] == datetime(1970, 1, 1, 0, 0, 1, tzinfo=timezone.utc)
+    assert row[3].year == 9999
+    assert row[4:] == (None, False, True, 7)
 
 
 def test_a_watermark_at_the_end_of_time_can_be_shown() -> None:
