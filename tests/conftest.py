@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from .kafka_broker import kafka_broker
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -78,6 +79,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = local_spark(cores=CORES, folder=tmp_path_factory.mktemp("spark"), settings=memory)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of the one Kafka broker that all tests share: give topics names of your own."""
+    with kafka_broker(tmp_path_factory.mktemp("kafka")) as address:
+        yield address
 
 
 @pytest.fixture

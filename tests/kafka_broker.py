@@ -143,3 +143,13 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def make_topic(broker: str, name: str, partitions: int) -> str:
+    """Make a topic; return its name."""
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    client = AdminClient({"bootstrap.servers": broker})
+    (made,) = client.create_topics([NewTopic(name, partitions, 1)]).values()
+    made.result()
+    return name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.environment import Environment
+from sqlext.analysis.readers import reads_itself
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.timing import timing_of
 from sqlext.analysis.watermarks import constant_delay, is_source_watermark
@@ -24,7 +25,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
 
     Raises:
         SqlExtError: OPT-... for options that its connector does not take, TIME-004 for SOURCE_WATERMARK()
-            on a source that has none, OPT-030 to 032 for options of its time,
+            on a source that has none, OPT-030 to 033 for options of its time,
             OPT-015 for a source of changes that is not read as a stream.
     """
     table = with_hints(table, ref.hints)
@@ -52,6 +53,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         computed,
         null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
         retracts=connector.changelog(table),
+        own_reader=is_stream and reads_itself(table, env.settings, ref.span),
     )
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan
 
@@ -79,7 +81,7 @@ def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:
         )
     delay = constant_delay(expression, mark.column)
     marks = None if delay is not None else expression
-    timing = timing_of(scan.table, env.settings, ref.span)
+    timing = timing_of(scan.table, env.settings, ref.span, own=scan.own_reader)
     return replace(scan, rowtime=mark.column, delay=delay, marks=marks, timing=timing)
 
 

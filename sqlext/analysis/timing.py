@@ -14,12 +14,13 @@ from sqlext.watermarks.inputs import Alignment
 
 _ALIGNMENT = "scan.watermark.alignment."
 _UNALIGNED = "pipeline.watermark-alignment.allow-unaligned-source-splits"
-#: Flink's default of ``scan.watermark.alignment.update-interval``, milliseconds.
-_UPDATE_INTERVAL = 1000
 
 
-def timing_of(table: Table, settings: Settings, span: Span) -> Timing:
+def timing_of(table: Table, settings: Settings, span: Span, *, own: bool) -> Timing:
     """Return how the time of a table's rows moves, as a query reads it (hints are merged into its options).
+
+    Args:
+        own: whether a reader of ours gives its rows: such a one can be held back.
 
     Raises:
         SqlExtError: OPT-030 for an alignment without a group or a drift; OPT-031 for a connector that cannot be held
@@ -31,7 +32,7 @@ def timing_of(table: Table, settings: Settings, span: Span) -> Timing:
     if idle is None:
         idle = _duration(dict(settings.items()), "table.exec.source.idle-timeout")
     closes = options.get("sqlext.idle.close-windows", settings.get("sqlext.idle.close-windows") or "false")
-    alignment = None if bounded else _alignment(table, options, settings, span)
+    alignment = None if bounded else _alignment(table, options, settings, span, own=own)
     return Timing(
         None if bounded else idle or None,
         closes.strip().lower() == "true",
@@ -41,7 +42,9 @@ def timing_of(table: Table, settings: Settings, span: Span) -> Timing:
     )
 
 
-def _alignment(table: Table, options: Mapping[str, str], settings: Settings, span: Span) -> Alignment | None:
+def _alignment(
+    table: Table, options: Mapping[str, str], settings: Settings, span: Span, *, own: bool
+) -> Alignment | None:
     group, drift = options.get(f"{_ALIGNMENT}group"), _duration(options, f"{_ALIGNMENT}max-drift")
     if group is None and drift is None:
         return None
@@ -53,7 +56,7 @@ def _alignment(table: Table, options: Mapping[str, str], settings: Settings, spa
             span=span,
         )
     connector = connector_of(table)
-    if not connector.can_be_held(table):
+    if not own:
         if settings.flag(_UNALIGNED):
             return None
         raise SqlExtError(
@@ -62,8 +65,7 @@ def _alignment(table: Table, options: Mapping[str, str], settings: Settings, spa
             span=span,
             hint=f"leave the option out, or SET '{_UNALIGNED}' = 'true' to read it unaligned",
         )
-    interval = _duration(options, f"{_ALIGNMENT}update-interval")
-    return Alignment(group, drift, _UPDATE_INTERVAL if interval is None else interval)
+    return Alignment(group, drift)
 
 
 def _interval(options: Mapping[str, str], settings: Settings, span: Span) -> int:

@@ -50,9 +50,17 @@ class Connector:
         """Return whether reading the table comes to an end."""
         return False
 
-    def can_be_held(self, table: Table) -> bool:
-        """Return whether reading can wait for others at the source (``scan.watermark.alignment.*``)."""
+    def own_reader(self, table: Table) -> str:
+        """Return why no reader of ours gives the table's raw rows, empty if one does."""
+        return f"{self.owner} has none"
+
+    def has_splits(self, table: Table) -> bool:
+        """Return whether parts of the table have a time of their own: ``split_column`` names a row's."""
         return False
+
+    def split_column(self) -> str:
+        """Return the name of the part that a row is of, as an expression over the raw columns."""
+        raise NotImplementedError
 
     def changelog(self, table: Table) -> bool:
         """Return whether each row that is read says, in the column ``plan.nodes.KIND``, what it does to the table."""

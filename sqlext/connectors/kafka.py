@@ -68,6 +68,7 @@ _RULES = Rules(
         "scan.bounded.specific-offsets": _offsets_text,
         "scan.bounded.timestamp-millis": whole,
         "scan.topic-partition-discovery.interval": duration,
+        "maxOffsetsPerTrigger": positive,
         "sink.partitioner": any_text,
         "sink.semantic": any_text,
         "sink.delivery-guarantee": one_of("at-least-once", "exactly-once", "none"),
@@ -159,6 +160,20 @@ class Kafka(Connector):
         """Return whether ``scan.bounded.mode`` ends it."""
         return (table.option("scan.bounded.mode") or "unbounded") != "unbounded"
 
+    def own_reader(self, table: Table) -> str:
+        """Return why ``sources.kafka`` cannot read it, empty if it can."""
+        from sqlext.connectors.kafka_reader import why_not
+
+        return why_not(table)
+
+    def has_splits(self, table: Table) -> bool:
+        """Return that partitions have."""
+        return True
+
+    def split_column(self) -> str:
+        """Return topic and partition, as ``sources.kafka`` names its splits."""
+        return "concat(topic, '-', partition)"
+
     def changelog(self, table: Table) -> bool:
         """Return whether its values are messages of changes."""
         return value_format(table) in CHANGELOG_FORMATS
@@ -218,7 +233,7 @@ class Kafka(Connector):
                 *((kind_column(changes.kind),) if changes is not None else ()),
             ),
             options=(*_connection(table), *((("includeHeaders", "true"),) if headers else ())),
-            stream_options=_start(table),
+            stream_options=(*_start(table), *_limit(table)),
             batch_options=(*_start(table), *_end(table)),
             derived=tuple(derived),
             exploded=changes.exploded if changes is not None else None,
@@ -332,6 +347,11 @@ def _start(table: Table) -> Options:
     return (("startingOffsets", "latest" if mode.startswith("latest") else "earliest"),)
 
 
+def _limit(table: Table) -> Options:
+    most = table.option("maxOffsetsPerTrigger")
+    return (("maxOffsetsPerTrigger", most),) if most is not None else ()
+
+
 def _end(table: Table) -> Options:
     mode = (table.option("scan.bounded.mode") or "unbounded").lower()
     if mode == "timestamp":
@@ -347,16 +367,17 @@ def _end_filters(table: Table) -> list[str]:
     if mode == "timestamp":
         return [f"timestamp < timestamp_millis({table.option('scan.bounded.timestamp-millis')})"]
     if mode == "specific-offsets":
-        ends = _parsed_offsets(table, "scan.bounded.specific-offsets")
+        ends = parsed_offsets(table, "scan.bounded.specific-offsets")
         cases = " ".join(f"WHEN {p} THEN offset < {o}" for p, o in ends.items())
         return [f"CASE partition {cases} ELSE true END"]
     return []
 
 
-def _parsed_offsets(table: Table, option: str) -> dict[str, int]:
+def parsed_offsets(table: Table, option: str) -> dict[str, int]:
+    """Return the offsets that an option names, by partition."""
     found = (_OFFSETS.fullmatch(part) for part in (table.option(option) or "").split(";"))
     return {m.group(1): int(m.group(2)) for m in found if m}
 
 
 def _offsets(table: Table, option: str) -> str:
-    return json.dumps({table.option("topic"): _parsed_offsets(table, option)})
+    return json.dumps({table.option("topic"): parsed_offsets(table, option)})

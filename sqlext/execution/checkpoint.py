@@ -6,6 +6,7 @@
     checkpoint/      Spark's own checkpoint (where ``--checkpoint`` is no local folder: below that)
     heartbeat/       the row that ends a bounded input
     ticks/           the tick with which it begins, where an operator asks what time it is
+    sources/         what readers of our own must remember
     time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
 """
@@ -100,6 +101,11 @@ class QueryHome:
         return (str(self.folder.resolve()),)
 
     @property
+    def sources(self) -> Path:
+        """The folder of what readers of ours must remember, a folder for each."""
+        return self.folder / "sources"
+
+    @property
     def time(self) -> Path:
         """The folder of its time keeper."""
         return self.folder / _TIME
@@ -161,6 +167,7 @@ class QueryHome:
         shutil.rmtree(self.heartbeat, ignore_errors=True)
         shutil.rmtree(self.ticks, ignore_errors=True)
         shutil.rmtree(self.time, ignore_errors=True)
+        shutil.rmtree(self.sources, ignore_errors=True)
         shutil.rmtree(self.staging, ignore_errors=True)
 
     def begin(self, run: Run) -> None:

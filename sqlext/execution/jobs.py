@@ -168,6 +168,8 @@ class Job:
         for part in self.parts:
             if part.place is not None and not part.complete:
                 part.place.home.begin(part.place.run)
+                if part.timekeeping is not None:
+                    part.timekeeping.begin()
                 if part.ticks:
                     part.place.home.write_first_tick()
                 if self.schedule.bounded and part.heartbeat and not part.closes_late:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ROWS_OUT = "sqlext_rows_out"
 #: Under this name and an input's, Spark's progress has the largest time (ms) and the rows of a micro-batch of it.
 INPUT = "sqlext input "
+#: Its columns; behind a blank the name of a split, where these have a time of their own.
+LARGEST, ROWS = "largest", "n"
 #: How Spark describes the source of the ticks of a clock that runs.
 _CLOCK = "RateStreamV2"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -75,7 +77,8 @@ class Progress:
         self._key: tuple[str, int] | None = None
         self._watermark: int | None = None
         self._state_rows = 0
-        self._inputs: dict[str, InputCounts] = {}
+        self._inputs: dict[str, dict[str, InputCounts]] = {}
+        self._ends: tuple[str, ...] = ()
 
     def add(self, reports: Iterable[StreamingQueryProgress]) -> None:
         """Take Spark's reports, oldest first; those that were taken before change nothing."""
@@ -88,10 +91,15 @@ class Progress:
         with self._lock:
             self._before = self._before.plus(Counts(rows_out=rows))
 
-    def inputs(self) -> dict[str, InputCounts]:
-        """Return what was observed of each input, by its name."""
+    def ends(self) -> Sequence[str]:
+        """Return where the last micro-batch ended in each source: Spark's offsets, as JSON."""
         with self._lock:
-            return dict(self._inputs)
+            return self._ends
+
+    def inputs(self) -> dict[str, dict[str, InputCounts]]:
+        """Return what was observed of each input, by its name: of all of it (""), and of its splits."""
+        with self._lock:
+            return {name: dict(counts) for name, counts in self._inputs.items()}
 
     def values(self) -> dict[str, Any]:
         """Return what there is to say; see ``Query.progress``."""
@@ -116,16 +124,20 @@ class Progress:
             self._before = self._before.plus(self._last)
         if self._key != key:
             self._observe(report)
+            self._ends = tuple(s.endOffset for s in report.sources)
         self._key, self._last = key, self._counts(report)
         watermark = _watermark(report)
         self._watermark = watermark if watermark is not None else self._watermark
         self._state_rows = _open(report)
 
     def _observe(self, report: StreamingQueryProgress) -> None:
-        for name, row in report.observedMetrics.items():
+        for name, row in _observed(report).items():
             if name.startswith(INPUT):
-                known = self._inputs.get(name[len(INPUT) :], InputCounts())
-                self._inputs[name[len(INPUT) :]] = known.plus(row["largest"], int(row["n"]))
+                known = self._inputs.setdefault(name[len(INPUT) :], {})
+                for key in (k for k in row if k.startswith(ROWS)):
+                    split = key[len(ROWS) :]
+                    before = known.get(split[1:], InputCounts())
+                    known[split[1:]] = before.plus(row[f"{LARGEST}{split}"], int(row[key] or 0))
 
     def _counts(self, report: StreamingQueryProgress) -> Counts:
         late = _given_out(report, "late")  # operators count them among those that they did not take
@@ -162,7 +174,7 @@ def _open(report: StreamingQueryProgress) -> int:
 
 def _counted(report: StreamingQueryProgress, *names: str) -> int:
     """Return what operators of ours have counted."""
-    rows = (row for name, row in report.observedMetrics.items() if name.startswith(OBSERVED))
+    rows = (row for name, row in _observed(report).items() if name.startswith(OBSERVED))
     return sum(int(row[name] or 0) for row in rows for name in names)
 
 
@@ -177,7 +189,16 @@ def _watermark(report: StreamingQueryProgress) -> int | None:
 
 def _given_out(report: StreamingQueryProgress, what: str) -> int:
     """Return how many rows came out: ``n`` of the query itself, ``late`` ones for a late table."""
-    row = report.observedMetrics.get(ROWS_OUT)
-    if row is None or what not in row:
-        return 0
-    return int(row[what] or 0)
+    return int(_observed(report).get(ROWS_OUT, {}).get(what) or 0)
+
+
+def _observed(report: StreamingQueryProgress) -> dict[str, dict[str, Any]]:
+    """Return what was observed, by the names of the observations and of their columns."""
+    return {name: _named(row.asDict()) for name, row in report.observedMetrics.items()}
+
+
+def _named(found: dict[str, Any]) -> dict[str, Any]:
+    """Return observed values by name: Spark Connect gives them and their names apart."""
+    if found.keys() != {"values", "schema"}:
+        return found
+    return dict(zip((f["name"] for f in found["schema"]["fields"]), found["values"], strict=True))

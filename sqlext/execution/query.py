@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
@@ -151,9 +151,13 @@ class Query:
         if report is not None:
             self._progress[name].add([report])
 
-    def inputs(self, name: str) -> Mapping[str, InputCounts]:
-        """Return what was counted of the inputs of a part, by their names."""
+    def inputs(self, name: str) -> Mapping[str, Mapping[str, InputCounts]]:
+        """Return what was counted of the inputs of a part, by their names, and of their splits."""
         return self._progress[name].inputs()
+
+    def ends(self, name: str) -> Sequence[str]:
+        """Return where the last micro-batch of a part ended in each of its sources, as JSON."""
+        return self._progress[name].ends()
 
     def counted(self, name: str) -> dict[str, Any]:
         """Return what was counted of a part: ``progress`` without what all parts share."""

@@ -4,7 +4,7 @@ Each query of a job has a keeper (``sqlext.watermarks``), woken five times a sec
 what Spark's progress says of finished micro-batches and writes into the query's folder:
 
 time/<n>/<ms>.txt    heartbeats of its n-th input: a timestamp, which Spark reads as a row that only moves the watermark
-time/held/<n>.json   the splits of that input that must wait (read by sources that can)
+time/held/<n>.json   the splits of that input that must wait, and how far was looked (``sources.stream.Holds``)
 time/keeper.json     what a restart needs, and what SHOW WATERMARKS and EXPLAIN WHY tell
 time/history.jsonl   how it went, for the page of a query
 """
@@ -23,7 +23,7 @@ from sqlext.execution.progress import InputCounts
 from sqlext.execution.query import Query
 from sqlext.rewrite.kept_inputs import KeptInput
 from sqlext.watermarks.history import History, Sample
-from sqlext.watermarks.inputs import END_OF_TIME, Known
+from sqlext.watermarks.inputs import END_OF_TIME, WHOLE, Known
 from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
 
@@ -69,42 +69,55 @@ class Timekeeping:
         self._folder = folder
         self._kept = {k.input.name: (number, k) for number, k in enumerate(kept)}
         self._clock = clock
-        self._taken: dict[str, InputCounts] = {}
+        self._taken: dict[str, Mapping[str, InputCounts]] = {}
         self.looks = 0
         self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
         self.report = TimeReport.of(self.keeper)
         self.history = History(folder)
         self._written: TimeReport | None = None
+        self._held: dict[int, str] = {}
 
-    def look(self, counts: Mapping[str, InputCounts], *, resting: bool) -> None:
+    def begin(self) -> None:
+        """Do what must be done before the first micro-batch: sources are told that they are looked after."""
+        self._act(self.keeper.decide(self._clock.now()), ())
+
+    def look(self, counts: Mapping[str, Mapping[str, InputCounts]], ends: Sequence[str], *, resting: bool) -> None:
         """Take what was read so far and do what follows from it.
 
         Args:
             counts: of each input, all that micro-batches which are done have had of it.
+            ends: where the last of them ended in each source, as JSON.
             resting: whether no micro-batch is under way: then whoever gives nothing is silent, not just waiting.
         """
         now = self._clock.now()
         read = False
-        for name, count in counts.items():
-            before = self._taken.get(name, InputCounts())
-            if count.batches > before.batches:
+        for name, splits_of in counts.items():
+            before = self._taken.get(name, {})
+            every = splits_of[WHOLE]
+            if every.batches > before.get(WHOLE, InputCounts()).batches:
                 read = True
-                self.keeper.saw(name, [Seen(count.largest, count.rows - before.rows)], now)
-            self._taken[name] = count
-            if self._kept[name][1].input.bounded and count.batches and (count.last_rows == 0 or resting):
+                self.keeper.saw(name, _seen(splits_of, before), now)
+            self._taken[name] = splits_of
+            if self._kept[name][1].input.bounded and (every.last_rows == 0 or resting):
                 self.keeper.ended(name)
         if resting or read:  # while a batch is under way nobody knows who gives it rows
-            self._act(self.keeper.decide(now))
+            self._act(self.keeper.decide(now), ends)
         self._save()
         self.looks += 1
 
-    def _act(self, decisions: Decisions) -> None:
+    def _act(self, decisions: Decisions, ends: Sequence[str]) -> None:
         for name, watermark in decisions.beats.items():
             number, kept = self._kept[name]
             ahead = kept.ahead if watermark < END_OF_TIME else 0
             _put(self._folder / str(number) / f"{watermark}.txt", f"{_timestamp(watermark + ahead)}\n")
+        seen = [end for end in map(json.loads, ends) if isinstance(end, dict)]
         for name, held in decisions.held.items():
-            _put(self._folder / "held" / f"{self._kept[name][0]}.json", json.dumps({"held": sorted(held)}))
+            self._hold(self._kept[name][0], json.dumps({"held": sorted(held), "seen": seen}))
+
+    def _hold(self, number: int, text: str) -> None:
+        if self._held.get(number) != text:
+            _put(self._folder / "held" / f"{number}.json", text)
+            self._held[number] = text
 
     def _state(self) -> Mapping[str, Any]:
         state = read_state(self._folder)
@@ -148,7 +161,7 @@ def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
                 if running is not None:
                     resting = not _works(running)  # before the counts: what it has done since is looked at next time
                     query.collect_last(name)
-                    keeping.look(query.inputs(name), resting=resting)
+                    keeping.look(query.inputs(name), query.ends(name), resting=resting)
                     keeping.history.take(Sample.of(keeping.report, query.counted(name)))
         for keeping in keepers.values():
             keeping.history.flush()
@@ -156,6 +169,12 @@ def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
     query.timekeeping = dict(keepers)
     if keepers:
         threading.Thread(target=live, name=f"sqlext time of {query.name}", daemon=True).start()
+
+
+def _seen(counts: Mapping[str, InputCounts], before: Mapping[str, InputCounts]) -> list[Seen]:
+    """Return what is new of an input: of its splits, where it has some."""
+    names = [n for n in counts if n != WHOLE] or [WHOLE]
+    return [Seen(counts[n].largest, counts[n].rows - before.get(n, InputCounts()).rows, n) for n in names]
 
 
 def _works(running: StreamingQuery) -> bool:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.frames import Frames
-from sqlext.execution.progress import INPUT
+from sqlext.execution.own_readers import OwnReaders
+from sqlext.execution.progress import INPUT, LARGEST, ROWS
 from sqlext.execution.sources import open_batch, open_frame, open_stream
+from sqlext.execution.spark_sessions import settled
 from sqlext.execution.ticks import TickSource
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import (
     HEARTBEAT_VIEW,
+    SPLIT,
+    ArrowView,
     ObservedView,
     OperatorView,
     RowsView,
@@ -47,7 +52,7 @@ def open_script(
     """Return the script's query as a DataFrame, its views registered under their names.
 
     Args:
-        home: where the rows lie that only move its watermarks.
+        home: where the rows lie that only move its watermarks, and what readers of ours remember.
         registered: the user's classes, which operators name.
         frames: the user's DataFrames, which tables name.
 
@@ -55,14 +60,15 @@ def open_script(
         SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
         AnalysisException: what Spark refuses in the query.
     """
+    opening = _Opening(spark, zone, home, ticks, registered, frames, OwnReaders(spark, script, home))
     for source in script.sources:
-        _open_source(spark, source, zone, frames)
+        opening.source(source).createOrReplaceTempView(source.view)
     if home is not None:
         _open_heartbeats(spark, script, home)
     register_table_functions(spark, script.table_functions, registered)
     for step in script.steps:
-        _take(spark, step, ticks, registered).createOrReplaceTempView(step.view)
-    return spark.sql(script.query)
+        opening.step(step).createOrReplaceTempView(step.view)
+    return settled(spark.sql(script.query))
 
 
 def _open_heartbeats(spark: SparkSession, script: SparkScript, home: QueryHome) -> None:
@@ -77,40 +83,72 @@ def _open_heartbeats(spark: SparkSession, script: SparkScript, home: QueryHome) 
             texts.option("cleanSource", "delete").load(str(folder)).createOrReplaceTempView(kept.view)
 
 
-def _open_source(spark: SparkSession, source: SourceView, zone: str, frames: Frames) -> None:
-    spec = connector_of(source.table).read_spec(source.table, zone)
-    if spec.frame is not None:
-        with frames.opened(spec.frame, spark) as raw:
-            open_frame(spark, raw, spec).createOrReplaceTempView(source.view)
-        return
-    frame = open_stream(spark, spec) if source.streaming else open_batch(spark, spec)
-    frame.createOrReplaceTempView(source.view)
+@dataclass(frozen=True)
+class _Opening:
+    """What sources and steps of one script are opened with; see ``open_script``."""
+
+    spark: SparkSession
+    zone: str
+    home: QueryHome | None
+    ticks: TickSource | None
+    registered: UserFunctions
+    frames: Frames
+    readers: OwnReaders
+
+    def source(self, source: SourceView) -> DataFrame:
+        """Return a table's columns."""
+        spec = connector_of(source.table).read_spec(source.table, self.zone)
+        if source.own:
+            return self.readers.open(source, spec)
+        if spec.frame is not None:
+            return open_frame(self.spark, self.frames.opened(spec.frame, self.spark), spec)
+        return open_stream(self.spark, spec) if source.streaming else open_batch(self.spark, spec)
+
+    def step(self, step: Step) -> DataFrame:
+        """Return what a step makes of views that are there."""
+        match step:
+            case SqlView():
+                return self.spark.sql(step.sql)
+            case TagView():
+                return tagged(self.spark, step)
+            case ObservedView():
+                return self._observed(step)
+            case ArrowView():
+                return self._packed(step)
+            case OperatorView():
+                return self._operated(step)
+            case RowsView():
+                schema = ", ".join(f"{identifier(n)} {t}" for n, t in step.columns)
+                return self.spark.createDataFrame([tuple(r) for r in step.rows], schema)
+
+    def _operated(self, step: OperatorView) -> DataFrame:
+        ticks = self.ticks.open(self.spark, step.ticks) if self.ticks is not None else None
+        arguments = {**dict(step.arguments), "registered": self.registered}
+        return operator(step.function).apply(self.spark.table(step.input), arguments, ticks)
+
+    def _packed(self, step: ArrowView) -> DataFrame:
+        from sqlext.execution.arrow_sources import open_packed  # it needs Arrow, which few statements do
+
+        assert self.home is not None
+        return open_packed(self.spark, step, self.home.sources, {**dict(step.arguments), "registered": self.registered})
+
+    def _observed(self, step: ObservedView) -> DataFrame:
+        """Return the rows; Spark's progress will have the largest time and the count of all, and of each split."""
+        from pyspark.sql import functions as f
+
+        time = f.unix_millis(identifier(step.column))
+        counted = [f.max(time).alias(LARGEST), f.count(f.lit(1)).alias(ROWS)]
+        for split in self.readers.splits(step.source):
+            mine = f.col(SPLIT) == split
+            counted += [
+                f.max(f.when(mine, time)).alias(f"{LARGEST} {split}"),
+                f.count_if(mine).alias(f"{ROWS} {split}"),
+            ]
+        return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *counted)
 
 
-def _take(spark: SparkSession, step: Step, ticks: TickSource | None, registered: UserFunctions) -> DataFrame:
-    if isinstance(step, SqlView):
-        return spark.sql(step.sql)
-    if isinstance(step, TagView):
-        return _tagged(spark, step)
-    if isinstance(step, RowsView):
-        schema = ", ".join(f"{identifier(n)} {t}" for n, t in step.columns)
-        return spark.createDataFrame([tuple(r) for r in step.rows], schema)
-    if isinstance(step, ObservedView):
-        return _observed(spark.table(step.input), step)
-    assert isinstance(step, OperatorView)
-    opened = ticks.open(spark, step.ticks) if ticks is not None else None
-    arguments = {**dict(step.arguments), "registered": registered}
-    return operator(step.function).apply(spark.table(step.input), arguments, opened)
-
-
-def _observed(frame: DataFrame, step: ObservedView) -> DataFrame:
-    from pyspark.sql import functions as f
-
-    largest = f.max(f.unix_millis(identifier(step.column))).alias("largest")
-    return frame.observe(f"{INPUT}{step.name}", largest, f.count(f.lit(1)).alias("n"))
-
-
-def _tagged(spark: SparkSession, step: TagView) -> DataFrame:
+def tagged(spark: SparkSession, step: TagView) -> DataFrame:
+    """Return a view with Spark's mark of event time on a column."""
     from pyspark.sql import functions
 
     frame = spark.table(step.input)

@@ -117,6 +117,7 @@ class Scan(PlanNode):
         watermarked: whether an operator above needs the watermark.
         null_handling: ``table.exec.source.rowtime-null-handling``.
         retracts: whether its rows are changes: each says in ``KIND`` what it does to the table.
+        own_reader: whether a reader of ours gives its rows, not a source of Spark's.
         timing: how its time moves in a query without end.
         ends: when the windows right above it end.
     """
@@ -132,6 +133,7 @@ class Scan(PlanNode):
     watermarked: bool = False
     null_handling: str = "fail"
     retracts: bool = False
+    own_reader: bool = False
     timing: Timing | None = None
     ends: tuple[Ends | SessionEnd, ...] = ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.registry import connector_of
 from sqlext.plan.nodes import Scan
 from sqlext.plan.timing import Timing
 from sqlext.rewrite.script import ObservedView, SqlView
@@ -20,12 +21,19 @@ class KeptInput:
 
     Attributes:
         view: the view of its heartbeats: one column ``value``, a timestamp's text.
+        source: the view of its table.
         ahead: ms that a heartbeat is ahead of the watermark that it brings: Spark takes the delay off again.
     """
 
     input: Input
     view: str
+    source: str
     ahead: int
+
+
+def has_splits(scan: Scan) -> bool:
+    """Whether parts of an input have a time of their own, and its rows say of which they are."""
+    return scan.own_reader and connector_of(scan.table).has_splits(scan.table)
 
 
 def kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Renderer) -> tuple[KeptInput, str]:
@@ -39,11 +47,11 @@ def kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Renderer
         closes=timing.closes,
         alignment=timing.alignment,
         interval=timing.interval,
-        by_rows=timing.interval == 0,
+        by_rows=timing.interval == 0 and not has_splits(scan),
         bounded=timing.bounded,
         ends=scan.ends,
     )
-    kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", delay if declared.by_rows else 0)
+    kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", scan.view, delay if declared.by_rows else 0)
     renderer.kept.append(kept)
     view = renderer.add_step(lambda name: SqlView(name, rows))
-    return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column))
+    return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column, scan.view))

@@ -19,7 +19,7 @@ from sqlext.rewrite.changelog_functions import from_changelog_sql, to_changelog_
 from sqlext.rewrite.columns import default_outputs, held, instant, kind_of, value
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import render
-from sqlext.rewrite.kept_inputs import KeptInput
+from sqlext.rewrite.kept_inputs import KeptInput, has_splits
 from sqlext.rewrite.late_rows import or_late, travels, unless_late
 from sqlext.rewrite.operators_sql import operator_sql
 from sqlext.rewrite.quoting import identifier, named
@@ -74,7 +74,8 @@ class Renderer:
 
     @sql.register
     def _(self, node: nodes.Scan) -> str:
-        self.sources.append(SourceView(node.view, node.table, node.is_stream))
+        split = node.watermarked and self.end is InputEnd.NONE and has_splits(node)
+        self.sources.append(SourceView(node.view, node.table, node.is_stream, node.own_reader, split))
         return scan_sql(node, self)
 
     @sql.register

@@ -10,9 +10,9 @@ from sqlext.plan.columns import Part
 from sqlext.plan.nodes import Scan
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.durations import seconds_interval
-from sqlext.rewrite.kept_inputs import kept_rows
+from sqlext.rewrite.kept_inputs import has_splits, kept_rows
 from sqlext.rewrite.quoting import identifier, named, string
-from sqlext.rewrite.script import HEARTBEAT_VIEW
+from sqlext.rewrite.script import HEARTBEAT_VIEW, SPLIT
 
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
@@ -39,10 +39,11 @@ def scan_sql(scan: Scan, renderer: Renderer) -> str:
     names, marked = scan.physical_columns(), [MARK] if scan.marks is not None else []
     column, delay = (MARK, 0) if scan.delay is None else (scan.rowtime, scan.delay)
     if renderer.end is InputEnd.NONE:
-        kept, rows = kept_rows(scan, _marked(scan, renderer), column, delay, renderer)
+        split = (SPLIT,) if has_splits(scan) else ()
+        kept, rows = kept_rows(scan, _marked(scan, renderer, split), column, delay, renderer)
         if not kept.input.moved:
             return _watermarked(f"SELECT * FROM {rows}", names, column, delay)
-        extra, columns = _NO_FLAG, [*names, *marked, FLAG]
+        extra, columns = _NO_FLAG, [*names, *split, *marked, FLAG]
         if not kept.input.by_rows:
             column, delay = MOVED, 0
             extra, columns = f"{extra}, TIMESTAMP '1970-01-01 00:00:00Z' AS {MOVED}", [*columns, MOVED]

@@ -12,15 +12,24 @@ if TYPE_CHECKING:
 
 #: The view of the file that ends a bounded input: one column ``value``, a timestamp's text.
 HEARTBEAT_VIEW = "sqlext_heartbeat"
+#: The part of an input that a row is of, where parts have a time of their own.
+SPLIT = "__split"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """A table that must stand as a view before the steps run."""
+    """A table that must stand as a view before the steps run.
+
+    Attributes:
+        own: whether a reader of ours gives the rows.
+        split: whether the column ``SPLIT`` says which part of the table a row is of.
+    """
 
     view: str
     table: Table
     streaming: bool
+    own: bool = False
+    split: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +97,16 @@ class TableFunction:
 class ObservedView:
     """A view of the rows of an input, as they are; Spark's progress has the largest ``column`` of each batch in ms.
 
-    ``name``: the input's, under which the observation is found (``execution.progress``).
+    Attributes:
+        name: the input's, under which the observation is found (``execution.progress``).
+        source: the view of the table; where it has parts with a time of their own, each is observed.
     """
 
     view: str
     input: str
     name: str
     column: str
+    source: str
 
 
 @dataclass(frozen=True, slots=True)

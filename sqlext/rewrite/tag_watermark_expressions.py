@@ -7,13 +7,19 @@ column, with delay 0, and leaves again; the rowtime is then marked as event time
 from __future__ import annotations
 
 from sqlext.plan.nodes import PlanNode, Scan, TagTime
+from sqlext.rewrite.kept_inputs import has_splits
 
 
 def tag_watermark_expressions(plan: PlanNode) -> PlanNode:
     """Return the plan with a tag above every watermarked scan whose watermark is an expression."""
 
     def rule(node: PlanNode) -> PlanNode:
-        if isinstance(node, Scan) and node.watermarked and node.rowtime and (node.marks is not None or node.paced):
+        if (
+            isinstance(node, Scan)
+            and node.watermarked
+            and node.rowtime
+            and (node.marks is not None or node.paced or has_splits(node))
+        ):
             return TagTime(node.columns, node, node.rowtime)
         return node
 

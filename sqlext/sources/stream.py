@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,14 +19,15 @@ class SplitStream:
 
     Attributes:
         reader: the source.
-        holds: a file ``{"held": ["split", ...]}``, written by whoever aligns sources: a split in it stays where it
-            is. None, or no such file: none is held.
+        holds: a file of ``Holds``, written by whoever aligns sources; None where nobody does.
         target: how far it goes once it has been told to take what is available and no more.
+        given: where it last let a micro-batch go: the next one waits until that has been looked at.
     """
 
     reader: SplitReader
     holds: Path | None = None
     target: Offset | None = None
+    given: Offset | None = None
 
     def initial(self) -> dict[str, int]:
         """Return where a new query begins."""
@@ -34,26 +35,43 @@ class SplitStream:
 
     def latest(self, start: Offset, limit: Limit | None) -> dict[str, int]:
         """Return where the micro-batch ends that begins at ``start``."""
+        holds = read_holds(self.holds)
+        if holds is not None and self.given is not None and self.given not in holds.seen:
+            return dict(start)
         found = self.reader.latest(start, limit)
         if self.target is not None:
             found = {split: min(end, self.target[split]) for split, end in found.items() if split in self.target}
-        held = held_splits(self.holds)
+        held = holds.held if holds is not None else ()
         free = {split: end for split, end in found.items() if split not in held}
-        return {**start, **{split: max(end, start.get(split, end)) for split, end in free.items()}}
+        end = {**start, **{split: max(end, start.get(split, end)) for split, end in free.items()}}
+        self.given = end if end != start else self.given
+        return end
 
     def stop_at_what_is_there(self) -> None:
         """Take nothing that comes after this moment (Spark's trigger AvailableNow)."""
         self.target = dict(self.reader.latest(self.reader.initial(), None))
 
 
-def held_splits(holds: Path | None) -> frozenset[str]:
-    """Return the splits that a file holds back."""
-    if holds is None:
-        return frozenset()
+@dataclass(frozen=True)
+class Holds:
+    """What an aligned source is told, as JSON in a file.
+
+    Attributes:
+        held: splits that stay where they are.
+        seen: ends of the micro-batch that was looked at last, of all sources of the query: one that goes on from
+            another place has run ahead of whoever holds it back.
+    """
+
+    held: Sequence[str] = ()
+    seen: Sequence[Offset] = ()
+
+
+def read_holds(place: Path | None) -> Holds | None:
+    """Return what a file says; None where there is none."""
     try:
-        return frozenset(json.loads(holds.read_text(encoding="utf-8"))["held"])
+        return Holds(**json.loads(place.read_text(encoding="utf-8"))) if place is not None else None
     except FileNotFoundError:
-        return frozenset()
+        return None
 
 
 @dataclass

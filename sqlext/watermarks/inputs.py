@@ -15,15 +15,13 @@ WHOLE = ""
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """``scan.watermark.alignment.*``: nobody of a group runs more than ``drift`` ahead of its slowest.
+    """``scan.watermark.alignment.*``: nobody of a group runs more than ``drift`` ms ahead of its slowest.
 
-    Attributes:
-        drift, update_interval: milliseconds.
+    The ``update-interval`` is not in it: who is ahead is looked at after each micro-batch, and none begins before.
     """
 
     group: str
     drift: int
-    update_interval: int = 1000
 
 
 @dataclass(frozen=True, slots=True)

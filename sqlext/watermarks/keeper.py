@@ -35,7 +35,7 @@ class Decisions:
 
     Attributes:
         beats: input -> the watermark that a heartbeat is to bring it to.
-        held: input -> its splits that must wait; all aligned inputs are in it when it is new, none otherwise.
+        held: aligned input -> its splits that must wait.
     """
 
     beats: Mapping[str, int] = field(default_factory=dict)
@@ -55,7 +55,6 @@ class TimeKeeper:
         self.inputs = tuple(inputs)
         self.known = {i.name: Known({WHOLE: Split(now)}) for i in inputs}
         self.now = now
-        self._aligned_at: int | None = None
         for name, value in (before or {}).items():
             if name in self.known:
                 self.known[name] = _resumed(Known.from_json(value), now)
@@ -168,10 +167,6 @@ class TimeKeeper:
         for declared in self.inputs:
             if declared.alignment is not None:
                 groups.setdefault(declared.alignment.group, []).append((declared, declared.alignment))
-        intervals = [a.update_interval for members in groups.values() for _, a in members]
-        if not intervals or (self._aligned_at is not None and self.now - self._aligned_at < min(intervals)):
-            return {}
-        self._aligned_at = self.now
         held: dict[str, frozenset[str]] = {}
         for members in groups.values():
             held.update(self._held([i for i, _ in members], [a for _, a in members]))

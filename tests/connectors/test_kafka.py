@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from connectors.tables import table
-from kafka_broker import fetch_spark_connector, kafka_broker
+from kafka_broker import fetch_spark_connector
 from pyspark.sql import SparkSession
 
 from sqlext.connectors.registry import connector_of
@@ -21,12 +20,6 @@ from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3,
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
 COLUMNS = {"k": STRING, "v": INT, "ts": TIMESTAMP3}
-
-
-@pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with kafka_broker(tmp_path_factory.mktemp("kafka")) as address:
-        yield address
 
 
 @pytest.fixture(scope="module")

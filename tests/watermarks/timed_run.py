@@ -27,6 +27,7 @@ class TimedRun:
     def __init__(self, spark: SparkSession, folder: Path, script: str) -> None:
         self._spark, self._folder, self._script = spark, folder, script
         self._files = 0
+        self._result: Result | None = None
         for name in ("in", "clock"):
             (folder / name).mkdir(parents=True, exist_ok=True)
 
@@ -37,24 +38,47 @@ class TimedRun:
             session.spark.conf.set(name, value)
         variables = {n: str(self._folder / n.lower()) for n in ("IN", "OUT", "CLOCK")}
         self.session = session
-        self._result: Result = session.run(self._script, variables)[-1]
+        self._result = session.run(self._script, variables)[-1]
+
+    def begin(self, script: str) -> None:
+        """Start a script, with the clock at 0."""
+        self._script = script
+        self.clock(0)
+        self.start()
 
     @property
     def query(self) -> Query:
         """The running query."""
+        assert self._result is not None
         assert self._result.query is not None
         return self._result.query
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:
         """What came out so far."""
+        assert self._result is not None
         return sorted(self._result.rows, key=repr)
+
+    def silent(self, table: str) -> list[str]:
+        """Return the splits of an input that are idle."""
+        keeper = self.keeping.keeper
+        (declared,) = (i for i in keeper.inputs if i.name == table)
+        assert declared.idle is not None
+        return [n for n, s in keeper.known[table].splits.items() if keeper.now - s.since >= declared.idle]
 
     @property
     def keeping(self) -> Timekeeping:
         """The query's time keeper."""
         (found,) = self.query.timekeeping.values()
         return found
+
+    @property
+    def largest_state(self) -> int:
+        """The most rows that operators held after one of the last hundred micro-batches."""
+        (running,) = self.query.running.values()
+        reports = running.recentProgress
+        counts = [sum(int(row["open"] or 0) for row in r.observedMetrics.values() if "open" in row) for r in reports]
+        return max(counts, default=0)
 
     def put(self, table: str, lines: Iterable[str]) -> None:
         """Give a table lines of CSV, in one file."""
@@ -76,8 +100,9 @@ class TimedRun:
             self._process()
 
     def stop(self) -> None:
-        """Stop it; its place is kept."""
-        self.query.stop()
+        """Stop it, if it runs; its place is kept."""
+        if self._result is not None:
+            self.query.stop()
 
     def _process(self) -> None:
         for query in self.query.running.values():

@@ -1,0 +1,66 @@
+"""Readers of our own in a query: what they are told, and where they keep what they must remember."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.kafka_reader import kafka_limit, kafka_reader
+from sqlext.connectors.registry import connector_of
+from sqlext.connectors.spec import ReadColumn, ReadSpec
+from sqlext.execution.checkpoint import QueryHome
+from sqlext.execution.sources import open_frame
+from sqlext.rewrite.script import SPLIT, SourceView, SparkScript
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from sqlext.sources.kafka import KafkaReader
+
+
+class OwnReaders:
+    """Opens the sources of one query that readers of ours read.
+
+    Args:
+        home: the query's folder; None where nothing is to be remembered.
+    """
+
+    def __init__(self, spark: SparkSession, script: SparkScript, home: QueryHome | None) -> None:
+        self._spark, self._script, self._home = spark, script, home
+        self._readers: dict[str, KafkaReader] = {}
+
+    def open(self, source: SourceView, spec: ReadSpec) -> DataFrame:
+        """Return a table's rows; the column ``SPLIT`` beside them if it is wanted.
+
+        Raises:
+            SqlExtError: RUN-060 for a topic that is not there, or a broker that does not answer.
+        """
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        from sqlext.sources.data_source import ArrowInput, open_arrow
+
+        state = self._home.sources / source.view if self._home is not None else None
+        reader = kafka_reader(source.table, state)
+        if source.split:
+            self._readers[source.view] = reader
+            split = ReadColumn(SPLIT, connector_of(source.table).split_column(), "STRING")
+            spec = replace(spec, columns=(*spec.columns, split))
+        schema = from_arrow_schema(reader.schema)
+        ddl = ", ".join(f"`{f.name}` {f.dataType.simpleString()}" for f in schema)
+        given = ArrowInput(reader, ddl, limit=kafka_limit(source.table), holds=self._holds(source.view))
+        raw = open_arrow(self._spark, given)
+        return open_frame(self._spark, raw, replace(spec, fixed_schema=False))
+
+    def splits(self, view: str) -> Sequence[str]:
+        """Return the parts of a source that have a time of their own, as far as they are there now."""
+        reader = self._readers.get(view)
+        return sorted(reader.latest({}, None)) if reader is not None else ()
+
+    def _holds(self, view: str) -> Path | None:
+        if self._home is None:
+            return None
+        aligned = (n for n, k in enumerate(self._script.kept) if k.source == view and k.input.alignment is not None)
+        number = next(aligned, None)
+        return self._home.time / "held" / f"{number}.json" if number is not None else None
