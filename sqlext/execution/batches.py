@@ -52,33 +52,48 @@ class BatchWriter:
             for lock in self._locks:
                 held.enter_context(lock)
             try:
-                if self._repeated:
-                    self._compute_and_write(df, batch_id)
-                else:
-                    self._sink.write(df, batch_id)
+                write_batch(self._sink, df, batch_id, repeated=self._repeated)
                 self._repeated = False
             except Exception as error:
                 self.error = error
                 raise BatchFailedError(str(error)) from error
 
-    def _compute_and_write(self, df: DataFrame, batch_id: int) -> None:
-        """Write a batch that the sink may have already: then it skips the rows, and nothing would compute them.
-
-        Spark takes the watermark from what was computed, and checks that every state was committed.
-        """
-        df.persist()
-        try:
-            df.write.format("noop").mode("overwrite").save()
-            self._sink.write(df, batch_id)
-        finally:
-            df.unpersist()
-
     def __reduce__(self) -> tuple[object, ...]:
-        """Over Spark Connect batches are written in the server's Python: the sink alone goes there."""
-        return getattr, (self._sink, "write")
+        """Over Spark Connect batches are written in a process of the server: the sink alone goes there."""
+        return ServerWriter, (self._sink, self._repeated)
 
     def wait_until_idle(self) -> None:
         """Wait for a batch that is still under way."""
         for lock in self._locks:
             if lock.acquire(timeout=_SECONDS_TO_END):
                 lock.release()
+
+
+class ServerWriter:
+    """What a ``BatchWriter`` is in the server's process: one for each query, with a process of its own."""
+
+    def __init__(self, sink: Sink, repeated: bool) -> None:
+        self._sink = sink
+        self._repeated = repeated
+
+    def __call__(self, df: DataFrame, batch_id: int) -> None:
+        """Write a batch."""
+        write_batch(self._sink, df, batch_id, repeated=self._repeated)
+        self._repeated = False
+
+
+def write_batch(sink: Sink, df: DataFrame, batch_id: int, *, repeated: bool) -> None:
+    """Write a batch.
+
+    A sink that has a repeated batch already skips the rows, and nothing would compute them; but Spark takes the
+    watermark from what was computed, and checks that every state was committed.
+    """
+    if not repeated:
+        sink.write(df, batch_id)
+        return
+    df.persist()
+    try:
+        df.write.format("noop").mode("overwrite").save()
+        sink.write(df, batch_id)
+    finally:
+        df.unpersist()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -42,7 +41,9 @@ from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spar
 from sqlext.execution.show import matching
 from sqlext.execution.sink_late import with_late_sink
 from sqlext.execution.sink_plain import CollectSink
+from sqlext.execution.sink_server import collecting
 from sqlext.execution.sinks import Sink, SinkContext, open_sink
+from sqlext.execution.spark_sessions import temporary_folder
 from sqlext.execution.spark_tables import spark_columns
 from sqlext.execution.state import State
 from sqlext.execution.ticks import TickSource
@@ -180,9 +181,9 @@ class SparkHandler:
         exists = EXISTS if script.updating else None
         kind = KIND if script.changelog else None
         context = SinkContext("select", uuid.uuid4().hex, keys=script.keys, exists=exists, kind=kind, zone=env.zone)
-        shown = CollectSink(context, folds=not has_clause(plan))
+        shown = collecting(self.spark_session, context, folds=not has_clause(plan))
         name = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
-        home = QueryHome(Path(tempfile.mkdtemp(prefix="sqlext-")), name)
+        home = QueryHome(temporary_folder(self.spark_session, self.folder), name)
         with ExitStack() as undo, self.settings(env, [script]):
             undo.callback(home.remove)
             rows = self._open(script, env, home, statement.span, runs=not bounded)

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import atexit
 import shutil
-import tempfile
 import time
-from pathlib import Path
 
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.late_inserts import late_insert
@@ -20,6 +18,7 @@ from sqlext.errors import SqlExtError
 from sqlext.execution.executor import SparkHandler
 from sqlext.execution.quiet import quiet
 from sqlext.execution.result import Result
+from sqlext.execution.spark_sessions import temporary_folder
 from sqlext.execution.ticks import TickSource
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.frames import frame_script
@@ -44,12 +43,19 @@ class FrameHandler(SparkHandler):
         _refuse_changes(statement, plan, env)
         script = frame_script(plan, env)
         with self.settings(env, [script]):
-            frame = self.opened(script, env, None, _ticks(env) if script.ticks else None, statement.span)
+            frame = self.opened(script, env, None, self._ticks(env) if script.ticks else None, statement.span)
         if any(isinstance(step, OperatorView) for step in script.steps):
             from sqlext.udfs.processors.state_store import require_state_store
 
             require_state_store(self.spark_session)  # the user starts the query, and not now
         return Result(frame.columns, frame=lambda: frame)
+
+    def _ticks(self, env: Environment) -> TickSource:
+        """Return the clock of a query whose start nobody knows: the first tick is there already."""
+        folder = temporary_folder(self.spark_session, self.folder)
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        (folder / "start.txt").write_text(f"{time.time_ns() // 1_000_000}\n", encoding="utf-8")
+        return TickSource(folder, runs=True, clock=env.settings.get("sqlext.clock"))
 
 
 def _refuse_changes(statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> None:
@@ -67,11 +73,3 @@ def _refuse_changes(statement: ast.SelectStatement, plan: PlanNode, env: Environ
             span=statement.span,
             hint="leave LATE DATA TO out, or INSERT the result INTO a table",
         )
-
-
-def _ticks(env: Environment) -> TickSource:
-    """Return the clock of a query whose start nobody knows: the first tick is there already."""
-    folder = Path(tempfile.mkdtemp(prefix="sqlext-ticks-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    (folder / "start.txt").write_text(f"{time.time_ns() // 1_000_000}\n", encoding="utf-8")
-    return TickSource(folder, runs=True, clock=env.settings.get("sqlext.clock"))

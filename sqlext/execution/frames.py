@@ -15,8 +15,7 @@ OPT-017  a static DataFrame that is to be bounded
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
@@ -27,6 +26,7 @@ from sqlext.catalog.names import ObjectName
 from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.connectors.dataframe import BOUNDED, KEY, RegisteredFrame
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.execution.spark_sessions import settled
 from sqlext.execution.spark_types import logical_type
 from sqlext.rewrite.durations import seconds_interval
 from sqlext.rewrite.quoting import identifier
@@ -55,11 +55,10 @@ class Frames:
         for key in self._known.keys() - keys:
             del self._known[key]
 
-    @contextmanager
-    def opened(self, key: str, spark: SparkSession) -> Iterator[DataFrame]:
-        """Give a DataFrame as one of ``spark``, for as long as the block lasts: make a view of it there.
+    def opened(self, key: str, spark: SparkSession) -> DataFrame:
+        """Return a DataFrame as one of ``spark``.
 
-        A view is all that one Spark session can hand to another, and SQL can read nothing else.
+        A view is all that one Spark session can hand to another; it is gone again when this returns.
 
         Raises:
             SqlExtError: OPT-016 if there is none of that key.
@@ -69,12 +68,11 @@ class Frames:
             message = "this table is a DataFrame that was registered in another session"
             raise SqlExtError("OPT-016", message, hint="register it here: session.register(df, name, ...)")
         if frame.sparkSession is spark:
-            yield frame
-            return
-        name = f"sqlext_{key}_{uuid.uuid4().hex}"
+            return frame
+        name = f"sqlext_{uuid.uuid4().hex}"
         frame.createGlobalTempView(name)
         try:
-            yield spark.table(f"global_temp.{name}")
+            return settled(spark.table(f"global_temp.{name}"))
         finally:
             # In SQL: the method of the same name takes a DataFrame that the user has cached out of the cache.
             spark.sql(f"DROP VIEW IF EXISTS global_temp.{name}")

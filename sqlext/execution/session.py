@@ -22,7 +22,7 @@ from sqlext.execution.interpreter import Interpreter
 from sqlext.execution.offline import check_file, new_state, read_source, rewrite_source
 from sqlext.execution.result import Result
 from sqlext.execution.session_settings import apply_to_spark, of_spark, set_options
-from sqlext.execution.spark_sessions import own_session
+from sqlext.execution.spark_sessions import own_session, require_shared_folder
 from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
@@ -84,6 +84,7 @@ class Session:
                 from sqlext.execution.local_spark import local_spark
 
                 given = local_spark(settings=self._spark_settings)
+            require_shared_folder(given, self.folder)
             own = own_session(given) if self._isolated else given
             apply_to_spark(own, self._spark_settings)
             self._own = own

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.conversions import as_text, convert
 from sqlext.connectors.spec import WriteSpec
+from sqlext.errors import SqlExtError
 from sqlext.execution.live_rows import LiveRows, StandingRows
 from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
+from sqlext.execution.spark_sessions import is_connect
 from sqlext.rewrite.quoting import identifier
 from sqlext.types import LogicalType
 from sqlext.udfs.core.row_kinds import SHOWN
@@ -27,6 +30,15 @@ class PrintSink(Sink):
 
     spec: WriteSpec
     context: SinkContext
+
+    def open(self, spark: SparkSession) -> None:
+        """Refuse to print where nobody looks."""
+        if is_connect(spark):
+            raise SqlExtError(
+                "SINK-012",
+                f"`{self.spec.name}` would print in the process of the Spark Connect server, where nobody reads it",
+                hint="a SELECT shows its rows here",
+            )
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Print a batch; one that is run again is printed again."""
@@ -125,12 +137,12 @@ class CollectSink(Sink):
     """
 
     context: SinkContext
-    columns: tuple[str, ...] = ()
     folds: bool = True
-    batches: dict[int, list[Row]] = field(default_factory=dict)
+    batches: Mapping[int, list[Row]] = field(default_factory=dict)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Keep a batch; one that is run again replaces itself."""
+        assert isinstance(self.batches, dict)
         self.batches[batch_id] = df.collect()
 
     def live(self, width: int) -> LiveRows:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlext.errors import SqlExtError
+
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def is_connect(spark: object) -> bool:
@@ -28,3 +33,44 @@ def own_session(spark: SparkSession) -> SparkSession:
         cloned: SparkSession = client.cloneSession()
         return cloned
     return spark.newSession()
+
+
+def settled(frame: DataFrame) -> DataFrame:
+    """Return the DataFrame of a SQL text as one that later views of the same names do not change.
+
+    Spark Connect reads the text anew whenever the DataFrame is used. A view keeps what the text meant when it was made.
+    """
+    spark = frame.sparkSession
+    if not is_connect(spark):
+        return frame
+    name = f"sqlext_{uuid.uuid4().hex}"
+    frame.createOrReplaceTempView(name)
+    return spark.table(name)
+
+
+def require_shared_folder(spark: SparkSession, folder: Path) -> None:
+    """Check that a Connect server sees the catalog's folder: checkpoints lie there, and files that a query reads.
+
+    Raises:
+        SqlExtError: ENV-008 if it does not.
+    """
+    if not is_connect(spark):
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / f"seen-{uuid.uuid4().hex}"
+    probe.write_text("seen\n", encoding="utf-8")
+    try:
+        spark.read.text(probe.absolute().as_uri()).count()
+    except Exception as error:
+        raise SqlExtError(
+            "ENV-008",
+            f"the Spark Connect server does not see the catalog's folder `{folder}`",
+            hint="give a folder that client and server share: sqlext.connect(spark, catalog='/shared/folder')",
+        ) from error
+    finally:
+        probe.unlink()
+
+
+def temporary_folder(spark: SparkSession, shared: Path) -> Path:
+    """Return a new folder that Spark sees too: over Spark Connect one inside of a folder that is shared."""
+    return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared if is_connect(spark) else None))

@@ -1,0 +1,69 @@
+"""The rows of a SELECT over Spark Connect: its micro-batches are kept in views of the server's session.
+
+They are written in a process of the server and read by the client, which share a session and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlext.execution.sink_plain import CollectSink
+from sqlext.execution.sinks import Sink, SinkContext
+from sqlext.execution.spark_sessions import is_connect
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+
+@dataclass(frozen=True)
+class ViewSink(Sink):
+    """Keeps each batch, computed, as a view; its number stands behind ``prefix``."""
+
+    prefix: str
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Keep a batch; one that is run again replaces itself."""
+        df.localCheckpoint().createOrReplaceTempView(f"{self.prefix}{batch_id}")
+
+
+class ViewBatches(Mapping[int, "list[Row]"]):
+    """Those batches as the client sees them; each is fetched once."""
+
+    def __init__(self, spark: SparkSession, prefix: str) -> None:
+        self._spark = spark
+        self._prefix = prefix
+        self._fetched: dict[int, list[Row]] = {}
+
+    def __getitem__(self, number: int) -> list[Row]:
+        """Return the rows of a batch."""
+        if number not in self._fetched:
+            self._fetched[number] = self._spark.table(f"{self._prefix}{number}").collect()
+        return self._fetched[number]
+
+    def __iter__(self) -> Iterator[int]:
+        """Return the numbers of the batches so far."""
+        views = self._spark.catalog.listTables(pattern=f"{self._prefix}*")
+        return iter(sorted(int(v.name[len(self._prefix) :]) for v in views))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return sum(1 for _ in self)
+
+
+class ServerRows(CollectSink):
+    """A ``CollectSink`` whose batches are kept by the server."""
+
+    def __init__(self, spark: SparkSession, context: SinkContext, *, folds: bool) -> None:
+        self._prefix = f"sqlext_rows_{context.checkpoint}_"
+        super().__init__(context, folds, ViewBatches(spark, self._prefix))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Only what writes goes to the server."""
+        return ViewSink, (self._prefix,)
+
+
+def collecting(spark: SparkSession, context: SinkContext, *, folds: bool) -> CollectSink:
+    """Return the sink of a SELECT; see ``CollectSink``."""
+    return ServerRows(spark, context, folds=folds) if is_connect(spark) else CollectSink(context, folds)
