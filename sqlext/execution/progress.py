@@ -18,7 +18,7 @@ ROWS_OUT = "sqlext_rows_out"
 #: Under this name and an input's, Spark's progress has the largest time (ms) and the rows of a micro-batch of it.
 INPUT = "sqlext input "
 #: Its columns; behind a blank the name of a split, where these have a time of their own.
-LARGEST, ROWS = "largest", "n"
+LARGEST, ROWS, SMALLEST = "largest", "n", "smallest"
 #: How Spark describes the source of the ticks of a clock that runs.
 _CLOCK = "RateStreamV2"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -49,17 +49,19 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class InputCounts:
-    """What micro-batches had of an input: the largest time that its watermark goes by (ms), and rows."""
+    """What micro-batches had of an input: the largest time that its watermark goes by (ms), rows, the smallest time."""
 
     largest: int | None = None
     rows: int = 0
     batches: int = 0
     last_rows: int = 0
+    smallest: int | None = None
 
-    def plus(self, largest: int | None, rows: int) -> InputCounts:
+    def plus(self, largest: int | None, rows: int, smallest: int | None = None) -> InputCounts:
         """Return the counts with those of another batch."""
-        known = [t for t in (self.largest, largest) if t is not None]
-        return InputCounts(max(known) if known else None, self.rows + rows, self.batches + 1, rows)
+        last = max((t for t in (self.largest, largest) if t is not None), default=None)
+        first = min((t for t in (self.smallest, smallest) if t is not None), default=None)
+        return InputCounts(last, self.rows + rows, self.batches + 1, rows, first)
 
 
 class Progress:
@@ -137,7 +139,8 @@ class Progress:
                 for key in (k for k in row if k.startswith(ROWS)):
                     split = key[len(ROWS) :]
                     before = known.get(split[1:], InputCounts())
-                    known[split[1:]] = before.plus(row[f"{LARGEST}{split}"], int(row[key] or 0))
+                    first = row[SMALLEST] if not split else None
+                    known[split[1:]] = before.plus(row[f"{LARGEST}{split}"], int(row[key] or 0), first)
 
     def _counts(self, report: StreamingQueryProgress) -> Counts:
         late = _given_out(report, "late")  # operators count them among those that they did not take

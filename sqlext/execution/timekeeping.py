@@ -174,7 +174,8 @@ def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
 def _seen(counts: Mapping[str, InputCounts], before: Mapping[str, InputCounts]) -> list[Seen]:
     """Return what is new of an input: of its splits, where it has some."""
     names = [n for n in counts if n != WHOLE] or [WHOLE]
-    return [Seen(counts[n].largest, counts[n].rows - before.get(n, InputCounts()).rows, n) for n in names]
+    first = counts[WHOLE].smallest
+    return [Seen(counts[n].largest, counts[n].rows - before.get(n, InputCounts()).rows, n, first) for n in names]
 
 
 def _works(running: StreamingQuery) -> bool:

@@ -9,7 +9,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.frames import Frames
 from sqlext.execution.own_readers import OwnReaders
-from sqlext.execution.progress import INPUT, LARGEST, ROWS
+from sqlext.execution.progress import INPUT, LARGEST, ROWS, SMALLEST
 from sqlext.execution.sources import open_batch, open_frame, open_stream
 from sqlext.execution.spark_sessions import settled
 from sqlext.execution.ticks import TickSource
@@ -133,11 +133,11 @@ class _Opening:
         return open_packed(self.spark, step, self.home.sources, {**dict(step.arguments), "registered": self.registered})
 
     def _observed(self, step: ObservedView) -> DataFrame:
-        """Return the rows; Spark's progress will have the largest time and the count of all, and of each split."""
+        """Return the rows; Spark's progress will have times and count of all of them, and those of each split."""
         from pyspark.sql import functions as f
 
         time = f.unix_millis(identifier(step.column))
-        counted = [f.max(time).alias(LARGEST), f.count(f.lit(1)).alias(ROWS)]
+        counted = [f.max(time).alias(LARGEST), f.count(f.lit(1)).alias(ROWS), f.min(time).alias(SMALLEST)]
         for split in self.readers.splits(step.source):
             mine = f.col(SPLIT) == split
             counted += [

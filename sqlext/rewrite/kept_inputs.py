@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
+from sqlext.plan.columns import Part
 from sqlext.plan.nodes import Scan
 from sqlext.plan.timing import Timing
 from sqlext.rewrite.script import ObservedView, SqlView
@@ -50,8 +51,15 @@ def kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Renderer
         by_rows=timing.interval == 0 and not has_splits(scan),
         bounded=timing.bounded,
         ends=scan.ends,
+        zone=_zone(scan, renderer),
     )
     kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", scan.view, delay if declared.by_rows else 0)
     renderer.kept.append(kept)
     view = renderer.add_step(lambda name: SqlView(name, rows))
     return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column, scan.view))
+
+
+def _zone(scan: Scan, renderer: Renderer) -> str:
+    """Return whose wall clock shows the times of a rowtime: without a zone they are instants of UTC's."""
+    rowtime = next(c for c in scan.columns if c.physical == scan.rowtime)
+    return "UTC" if rowtime.part is Part.INSTANT else renderer.zone
