@@ -40,7 +40,7 @@ def window_of_changes(span: Span, clause: str = "a window") -> SqlExtError:
 
 def _each_row(grouping: Aggregate) -> Aggregate:
     made = _retracting(grouping)
-    if made is grouping or made.firing is None or grouping.emit or grouping.input.changelog:
+    if made is grouping or made.firing is None or grouping.emit or grouping.input.changelog or made.firing.ttl:
         return made
     policy = replace(made.firing.policy, trigger=Repeat(AfterCount(1)))
     return replace(made, firing=replace(made.firing, policy=policy))

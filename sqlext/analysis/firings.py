@@ -22,6 +22,7 @@ from sqlext.analysis.late_tables import late_rows
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.registered import Used, check_mergeable, check_using
 from sqlext.analysis.scope import Scope
+from sqlext.analysis.state_ttl import ttl_of
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.dialect.expression_nodes import Call, ColumnRef, Expr, Node
 from sqlext.dialect.query_nodes import Select
@@ -113,7 +114,10 @@ def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, co
         why.append("GROUP BY whose changes are read on")
     if combined:
         why.append(COMBINED)
-    if read_on or grouped.node.changelog:
+    ttl = _ttl(grouped, env)
+    if ttl is not None:
+        why.append("a time to live of state")
+    if read_on or ttl is not None or grouped.node.changelog:
         policy = replace(policy, mode="RETRACTING")
     if not why:
         return None
@@ -129,7 +133,15 @@ def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, co
         late=late_rows(clause, grouped, given, env),
         notes=notes,
         using=using,
+        ttl=ttl,
     )
+
+
+def _ttl(grouped: Grouped, env: Environment) -> int | None:
+    """Return how long groups without a window live (ms); an EMIT clause says itself what it keeps."""
+    if grouped.grouping.window is not None or grouped.select.emit is not None:
+        return None
+    return ttl_of(grouped.scope.relations, grouped.select.hints, env)
 
 
 def _of_policy(policy: Policy, clause: EmitClause | None) -> Iterator[str]:

@@ -25,7 +25,7 @@ def bind_over_calls(calls: Sequence[OverCall], rows: Prepared, env: Environment)
     rows = bind_over([c for c in calls if c.call.function not in RANKINGS], rows)
     for call in calls:
         if call.call.function in RANKINGS:
-            rows = bind_rank(call, rows)
+            rows = bind_rank(call, rows, env)
     return rows
 
 

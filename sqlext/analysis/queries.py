@@ -14,6 +14,7 @@ from sqlext.analysis.running_numbers import with_running_numbers
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.selects import SelectBinder
 from sqlext.analysis.sort_keys import with_hidden_keys, without_hidden_keys
+from sqlext.analysis.state_ttl import setting_ttl
 from sqlext.analysis.stream_order import ordered_stream
 from sqlext.analysis.stream_sets import each_as_often, each_once
 from sqlext.analysis.typing import infer
@@ -114,7 +115,7 @@ class QueryBinder:
         if streaming and op == "UNION":
             whole = nodes.SetQuery(columns, "UNION ALL", tuple(branches))
             plain = materialised(whole, self.env, "UNION compares values", operation.span)
-            return nodes.Operator(plain.columns, plain, "distinct")
+            return nodes.Operator(plain.columns, plain, "distinct", ttl=setting_ttl(self.env))
         return nodes.SetQuery(columns, op, tuple(branches))
 
     def _check_types(self, branches: list[nodes.PlanNode], operation: SetOperation) -> None:

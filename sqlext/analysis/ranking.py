@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.changelogs import readable
+from sqlext.analysis.environment import Environment
 from sqlext.analysis.over_calls import OverCall, Prepared, aliased
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.scope import Scope
+from sqlext.analysis.state_ttl import setting_ttl
 from sqlext.analysis.typing import infer
 from sqlext.dialect.expression_nodes import AllOf, Between, Binary, ColumnRef, Expr, Literal, Paren, Star
 from sqlext.dialect.query_nodes import OrderItem, Select
@@ -37,7 +39,7 @@ class Limit:
     rest: Expr | None
 
 
-def bind_rank(call: OverCall, rows: Prepared) -> Prepared:
+def bind_rank(call: OverCall, rows: Prepared, env: Environment) -> Prepared:
     """Return rows with their number; which numbers are wanted is not known yet (``with_limits``).
 
     Raises:
@@ -65,6 +67,7 @@ def bind_rank(call: OverCall, rows: Prepared) -> Prepared:
         ranking=Ranking(call.call.function),
         emission=Emission.WINDOW if window is not None else Emission.CHANGES,
         latest_first=latest_first,
+        ttl=setting_ttl(env) if window is None else None,
     )
     return rows.with_results(rank.settled(), [number])
 

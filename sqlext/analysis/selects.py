@@ -34,6 +34,7 @@ from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
 from sqlext.analysis.session_gaps import with_gap
 from sqlext.analysis.session_rows import session_rows
+from sqlext.analysis.state_ttl import setting_ttl
 from sqlext.analysis.stream_semi_joins import with_semi_joins
 from sqlext.analysis.stream_sets import each_once
 from sqlext.analysis.typing import infer
@@ -185,7 +186,8 @@ class SelectBinder:
         plain = materialised(node, self.queries.env, "SELECT DISTINCT compares values", select.span)
         if node.changelog:
             return each_once(self.queries, "UNION", [plain])
-        return nodes.Operator(plain.columns, plain, "distinct")
+        ttl = setting_ttl(self.queries.env) if plain.streaming else None
+        return nodes.Operator(plain.columns, plain, "distinct", ttl=ttl)
 
     def _aggregate(
         self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping

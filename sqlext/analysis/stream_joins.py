@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.full_using import with_common_columns
 from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.state_ttl import ttl_of
 from sqlext.analysis.stream_join_conditions import (
     LEFT,
     NULL_SAFE,
@@ -19,7 +20,6 @@ from sqlext.analysis.stream_join_conditions import (
     conditions_of,
 )
 from sqlext.analysis.stream_join_plan import StreamJoinParts, planned
-from sqlext.analysis.stream_join_ttl import ttl_of
 from sqlext.analysis.typing import infer
 from sqlext.analysis.used_names import names_of, used_names
 from sqlext.dialect.expression_nodes import AllOf, ColumnRef, Expr

@@ -10,6 +10,7 @@ from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
+from sqlext.analysis.state_ttl import ttl_of
 from sqlext.analysis.stream_join_conditions import (
     LEFT,
     RIGHT,
@@ -21,7 +22,6 @@ from sqlext.analysis.stream_join_conditions import (
     row_items,
 )
 from sqlext.analysis.stream_join_plan import StreamJoinParts, planned
-from sqlext.analysis.stream_join_ttl import ttl_of
 from sqlext.analysis.substitution import substitute
 from sqlext.analysis.typing import infer
 from sqlext.analysis.used_names import used_names

@@ -10,7 +10,7 @@ from sqlext.plan.columns import Time
 from sqlext.plan.explain_panes import describe_grouping, grouping_lines
 from sqlext.plan.panes import last_groupings
 from sqlext.plan.stateful import Stateful
-from sqlext.plan.states import unbounded_states
+from sqlext.plan.states import kept_for, unbounded_states
 from sqlext.plan.unnested import Unnested
 
 
@@ -145,7 +145,8 @@ def _detail(node: nodes.PlanNode) -> str:
     if isinstance(node, nodes.SetQuery):
         return node.op
     if isinstance(node, nodes.Operator):
-        return f"stateful function {node.function}"
+        lives = f"; state: {kept_for(node.ttl)}" if node.ttl is not None else ""
+        return f"stateful function {node.function}{lives}"
     if isinstance(node, Stateful):
         return f"{node.what}; state: {node.bound or 'kept for ever'}"
     return node.text if isinstance(node, nodes.SparkTable) else ""

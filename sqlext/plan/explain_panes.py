@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlext.plan.firing import Firing
 from sqlext.plan.nodes import Aggregate
+from sqlext.plan.states import kept_for
 
 _PANES = {
     "one": "one for each key and window",
@@ -15,12 +16,14 @@ _PANES = {
 
 
 def describe_grouping(grouping: Aggregate, firing: Firing, reach: str | None) -> dict[str, Any]:
-    """Return what there is to say of a grouping: ``by``, ``why``, ``emit``, ``panes``, ``sink``, ``late``, ``notes``.
+    """Return what there is to say of a grouping: ``by``, ``why``, ``emit``, ``panes``, ``sink``, ``late``, ``notes``;
+    ``state``, where it has a time to live.
 
     Args:
         reach: how its rows reach the sink, None where another step is above it.
     """
     keys = [i.span.text for i in grouping.group_by]
+    lives = {"state": kept_for(firing.ttl)} if firing.ttl is not None else {}
     return {
         "by": ", ".join([*(["the window"] if grouping.window else []), *keys]) or "nothing",
         "why": list(firing.why),
@@ -29,6 +32,7 @@ def describe_grouping(grouping: Aggregate, firing: Firing, reach: str | None) ->
         "sink": reach or "to the step above",
         "late": _late(firing),
         "notes": list(firing.notes),
+        **lives,
     }
 
 
@@ -41,6 +45,7 @@ def grouping_lines(described: dict[str, Any]) -> list[str]:
         f"  sink:          {described['sink']}",
         f"  late rows:     {described['late']}",
     ]
+    lines += [f"  state:         {described['state']}"] if "state" in described else []
     return lines + [f"  note:          {note}" for note in described["notes"]]
 
 

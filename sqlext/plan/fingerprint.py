@@ -201,6 +201,8 @@ def _add_aggregate(parts: _Parts, node: nodes.Aggregate) -> None:
 def _add_firing(parts: _Parts, node: nodes.Aggregate, firing: Firing) -> None:
     values = [value_form(v, node.scope) for v in firing.values]
     parts.add("EMIT", node.emit or "by default", (policy_to_json(firing.policy), firing.given, values))
+    if firing.ttl is not None:
+        parts.add("time to live", f"{firing.ttl} ms", firing.ttl)
     for name, implementation in firing.using:
         parts.add(f"USING {name}", implementation)
     if firing.late is not None:
@@ -268,6 +270,8 @@ def _add_values(parts: _Parts, node: nodes.ValuesRows) -> None:
 def _add_operator(parts: _Parts, node: nodes.Operator) -> None:
     shown = ", ".join(f"{k} = {v}" for k, v in node.arguments)
     parts.add("operator", f"{node.function}({shown})", (node.function, value_form(node.arguments, None)))
+    if node.ttl is not None:
+        parts.add("time to live", f"{node.ttl} ms", node.ttl)
 
 
 def _add_changelog(parts: _Parts, node: ToChangelog | FromChangelog) -> None:

@@ -56,6 +56,7 @@ class Firing:
         late: where rows that come too late are kept.
         notes: what a user should know, for EXPLAIN.
         using: name and qualified class of the registered triggers and evictors.
+        ttl: ms of processing time after which a group without a window to which no row came is forgotten.
     """
 
     policy: Policy
@@ -67,6 +68,7 @@ class Firing:
     late: LateRows | None = None
     notes: tuple[str, ...] = ()
     using: tuple[tuple[str, str], ...] = ()
+    ttl: int | None = None
 
     @property
     def event_time(self) -> bool:
@@ -76,7 +78,7 @@ class Firing:
     @property
     def uses_clock(self) -> bool:
         """Whether it asks for processing time."""
-        return uses_clock(self.policy)
+        return self.ttl is not None or uses_clock(self.policy)
 
     @property
     def ends(self) -> bool:

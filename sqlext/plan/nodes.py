@@ -408,3 +408,4 @@ class Operator(Unary):
 
     function: str
     arguments: tuple[tuple[str, object], ...] = ()
+    ttl: int | None = None  # ms of processing time after which what came is forgotten

@@ -12,6 +12,7 @@ from sqlext.dialect.query_nodes import OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.states import kept_for
 from sqlext.source import Span
 from sqlext.udfs.core.rank_specification import Emission, Ranking
 
@@ -34,6 +35,7 @@ class Rank(Stateful):
         numbered: whether somebody looks at the number.
         emission: when rows come out.
         latest_first: of rows that are equal in ORDER BY the last one that came comes first.
+        ttl: ms of processing time after which a key to which no row came is forgotten.
     """
 
     scope: Scope
@@ -48,6 +50,7 @@ class Rank(Stateful):
     numbered: bool = True
     emission: Emission = Emission.CHANGES
     latest_first: bool = False
+    ttl: int | None = None
 
     function: ClassVar[str] = "rank"
 
@@ -72,6 +75,11 @@ class Rank(Stateful):
         return self.emission is not Emission.CHANGES
 
     @property
+    def uses_clock(self) -> bool:
+        """Whether keys are forgotten by processing time."""
+        return self.ttl is not None
+
+    @property
     def what(self) -> str:
         """Deduplication keeps one row of a key, Top-N some."""
         texts = (e.span.one_line for e in self.partition)
@@ -86,7 +94,8 @@ class Rank(Stateful):
         """A window ends; of rows that only come the first ones are enough."""
         if self.emission is Emission.WINDOW:
             return "until the window ends"
-        return "" if self.sources[0].changelog else f"{self.last} row{'s' if self.last != 1 else ''} of each key"
+        rows = "" if self.sources[0].changelog else f"{self.last} row{'s' if self.last != 1 else ''} of each key"
+        return ", ".join([*([rows] if rows else []), *([kept_for(self.ttl)] if self.ttl is not None else [])])
 
     @property
     def clause(self) -> Span | None:
@@ -102,3 +111,5 @@ class Rank(Stateful):
         times = [column_form(c, below) if c is not None else None for c in (self.time, self.window)]
         shown = f"{self.ranking.value} {self.first} to {self.last}, {self.emission.value.lower()}"
         yield "rank", shown, (shown, times, self.numbered, self.latest_first)
+        if self.ttl is not None:
+            yield "time to live", f"{self.ttl} ms", self.ttl

@@ -30,14 +30,21 @@ def unbounded_states(plan: nodes.PlanNode) -> Iterator[UnboundedState]:
         yield from unbounded_states(node)
 
 
+def kept_for(ttl: int) -> str:
+    """Return how long state with a time to live (ms) is kept."""
+    return f"for {ttl} ms of processing time after the last row"
+
+
 def _unbounded(node: nodes.PlanNode) -> UnboundedState | None:
     if isinstance(node, Stateful):
         return None if node.bound else UnboundedState(node.what, node.clause)
     if isinstance(node, nodes.Operator):
-        return UnboundedState("DISTINCT of whole rows", None)
+        return None if node.ttl is not None else UnboundedState("DISTINCT of whole rows", None)
     if not isinstance(node, nodes.Aggregate) or node.window is not None:
         return None
     policy = node.firing.policy if node.firing is not None else None
+    if node.firing is not None and node.firing.ttl is not None:
+        return None
     if policy is not None and (policy.once or not isinstance(policy.window, Global)):
         return None
     keys = node.group_by

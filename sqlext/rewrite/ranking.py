@@ -47,6 +47,7 @@ def rank_sql(node: Rank, renderer: Renderer) -> str:
         ("time", time),
         ("kind", rows.place(KIND) if below.changelog else None),
         ("latest_first", node.latest_first),
+        ("ttl", node.ttl),
     )
     names = tuple(c for c in columns if c != KIND)
     operated = OperatorStep(node, specification, (*names, _NUMBER)).add(renderer, rows.query(renderer.relation(below)))

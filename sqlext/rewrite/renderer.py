@@ -134,7 +134,9 @@ class Renderer:
     @sql.register
     def _(self, node: nodes.Operator) -> str:
         view = self._view(node.input)
-        result = self.add_step(lambda name: OperatorView(name, view, node.function, node.arguments))
+        lives = () if node.ttl is None else (("ttl", node.ttl), ("name", str(len(self.steps))))
+        arguments, ticks = (*node.arguments, *lives), "clock" if lives else ""
+        result = self.add_step(lambda name: OperatorView(name, view, node.function, arguments, ticks))
         return f"SELECT * FROM {result}"
 
     @sql.register

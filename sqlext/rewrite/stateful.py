@@ -199,6 +199,8 @@ class StatefulSql:
             places.append(("row", rows.place(row_struct(self.late))))
         if self.node.input.changelog:
             places.append(("kind", rows.place(nodes.KIND)))
+        if self.firing.ttl is not None:
+            places.append(("ttl", self.firing.ttl))
         inputs = self.accumulators.inputs
         aggregates = tuple(
             (a.function, tuple(rows.place(inputs[i]) for i in a.inputs), a.distinct, a.parameters)

@@ -5,17 +5,29 @@ Append-only: a row that is out stays true. So Flink's changelog of such a query 
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.errors import SqlExtError
+from sqlext.udfs.core.arrow_numpy import whole
 from sqlext.udfs.core.equality import first_rows, normalised
+from sqlext.udfs.core.groups import numbered
+from sqlext.udfs.core.lives import Lives
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.table_codec import decode_state, encode_state
 
 
 class Distinct:
-    """A bucket operator; its state is the table of all rows seen, in the order in which they came."""
+    """A bucket operator; its state is the table of all rows seen, in the order in which they came.
+
+    Args:
+        ttl: ms of processing time after which a row that did not come again is forgotten, None for never. Then the
+            state has a last column: when each row last came. A row that was forgotten comes out again.
+    """
+
+    def __init__(self, ttl: int | None = None) -> None:
+        self._lives = Lives(ttl)
 
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return the first of each set of equal rows."""
@@ -32,8 +44,10 @@ class Distinct:
         Raises:
             SqlExtError: RUN-033 if the rows have not the columns of the state.
         """
+        before = state = self._lives.alive(state, clock)
+        state, written = self._lives.split(state)
         if rows is None:
-            return Step(state, state.slice(0, 0))
+            return Step(before, state.slice(0, 0))
         if not state.num_columns:
             state = rows.slice(0, 0)
         if not state.schema.equals(rows.schema):
@@ -45,11 +59,17 @@ class Distinct:
         together = pa.concat_tables([state, rows])
         first = first_rows(together)
         new = together.take(first.filter(pc.greater_equal(first, state.num_rows)))
-        return Step(pa.concat_tables([state, new]) if new.num_rows else state, new)
+        seen = pa.concat_tables([state, new]) if new.num_rows else state
+        if self._lives.ttl is not None:
+            columns = [whole(c) for c in pa.concat_tables([seen, rows]).columns]
+            ids = numbered(columns, (), seen.num_rows + rows.num_rows).ids
+            again = np.isin(ids[: seen.num_rows], ids[seen.num_rows :])
+            seen = self._lives.joined(seen, written, np.arange(seen.num_rows), again, clock)
+        return Step(seen, new)
 
     def next_wakeup(self, state: pa.Table) -> Wakeup:
-        """Return never: nothing happens without rows."""
-        return Wakeup()
+        """Return when the first row is forgotten."""
+        return Wakeup(processing=self._lives.first_end(state))
 
     def encode(self, state: pa.Table) -> bytes:
         """Return the rows seen as a state value."""

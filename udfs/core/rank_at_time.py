@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlext.udfs.core.arrow_numpy import integers, taken, whole
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints
+from sqlext.udfs.core.lives import Lives
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.rank_rows import RankRows
 from sqlext.udfs.core.rank_specification import Emission, RankSpecification
@@ -19,7 +20,8 @@ from sqlext.udfs.core.zset import columns_of, joined
 
 
 class TimedRankOperator:
-    """A bucket operator over input that only inserts. Its state: the kept columns, then whether the key is done.
+    """A bucket operator over input that only inserts. Its state: the kept columns, whether the key is done, and, with a
+    time to live, when its row came (ms).
 
     A window is forgotten with its end. Of FIRST a key that is done is kept with its row, so that no second one comes.
     It gives ``out``, the number (BIGINT, NULL if it is not asked for), and the row kind, which is INSERT.
@@ -29,6 +31,7 @@ class TimedRankOperator:
         self._spec = specification
         self._windowed = specification.emission is Emission.WINDOW
         self._rows = RankRows(specification, types)
+        self._lives = Lives(specification.ttl)
         self.output_types = self._rows.output_types
 
     def partial(self, rows: pa.Table) -> pa.Table:
@@ -45,9 +48,11 @@ class TimedRankOperator:
 
     def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> Step[pa.Table]:
         """Keep the first rows, and give those out whose time has come."""
+        state = before = self._alive(state, clock)
+        state, written = self._lives.split(state)
         held, done, late = self._held(state, rows, clock)
         if not len(done):
-            return Step(state, self._rows.nothing(), late)
+            return Step(before, self._rows.nothing(), late)
         keys = self._rows.keys(held, len(done))
         # A key that is done takes no more rows; its own row stands first.
         closed = np.zeros(keys.count, np.bool_)
@@ -62,17 +67,21 @@ class TimedRankOperator:
         kept = due | done if not self._windowed else np.zeros(len(done), np.bool_)
         kept[waits] |= ~due[waits]
         table = table_of([*(c.filter(pa.array(kept)) for c in held), pa.array((due | done)[kept])])
+        if self._lives.ttl is not None:
+            came = np.arange(len(done)) >= len(written)
+            table = self._lives.joined(table, written, np.flatnonzero(kept), came, clock)
         made = self._rows.out(out.columns, out.numbers, np.full(len(out.numbers), INSERT))
         changed = rows is not None or bool(due.any())
-        return Step(table if changed else state, made, late, open_groups=table.num_rows)
+        return Step(table if changed else before, made, late, open_groups=table.num_rows)
 
     def next_wakeup(self, state: pa.Table) -> Wakeup:
-        """Return the least time that a row waits for."""
+        """Return the least time that a row waits for, and when the first key is forgotten."""
         if not state.num_rows:
             return Wakeup()
-        *columns, done = (whole(c) for c in state.columns)
+        ends = self._lives.first_end(state)
+        *columns, done = (whole(c) for c in self._lives.split(state)[0].columns)
         times = self._times(columns)[~np.asarray(done)]
-        return Wakeup(int(times.min()) + (0 if self._windowed else 1) if len(times) else None)
+        return Wakeup(int(times.min()) + (0 if self._windowed else 1) if len(times) else None, ends)
 
     def encode(self, state: pa.Table) -> bytes:
         """Return a state as bytes."""
@@ -81,6 +90,13 @@ class TimedRankOperator:
     def decode(self, data: bytes) -> pa.Table:
         """Return the state that ``encode`` wrote."""
         return decode_state(data)
+
+    def _alive(self, state: pa.Table, clock: Clock) -> pa.Table:
+        """Return the keys that are not forgotten yet; those that wait for the watermark never are."""
+        if self._lives.ttl is None or not state.num_rows:
+            return state
+        done = np.asarray(whole(state.column(state.num_columns - 2)), np.bool_)
+        return self._lives.alive(state, clock, keeps=~done)
 
     def _held(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> tuple[list[pa.Array], Bools, int]:
         """Return the kept columns of old and new rows, which are done, and how many rows came too late."""

@@ -14,6 +14,7 @@ import pyarrow as pa
 from sqlext.udfs.core.arrow_numpy import integers, taken, whole
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints, numbered
+from sqlext.udfs.core.lives import Lives
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.rank_rows import InRange, RankRows
 from sqlext.udfs.core.rank_specification import RankSpecification
@@ -23,7 +24,8 @@ from sqlext.udfs.core.zset import columns_of, counts_of, joined, net_of, netted
 
 
 class RankOperator:
-    """A bucket operator. Its state: the kept columns, then how many such rows there are.
+    """A bucket operator. Its state: the kept columns, how many such rows there are, and, with a time to live, when the
+    key was written (ms).
 
     It gives ``out``, the number (BIGINT, NULL if it is not asked for), and the row kind.
     """
@@ -31,6 +33,7 @@ class RankOperator:
     def __init__(self, specification: RankSpecification, types: Sequence[pa.DataType]) -> None:
         self._spec = specification
         self._rows = RankRows(specification, types)
+        self._lives = Lives(specification.ttl)
         self.output_types = self._rows.output_types
 
     def partial(self, rows: pa.Table) -> pa.Table:
@@ -47,8 +50,10 @@ class RankOperator:
 
     def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> Step[pa.Table]:
         """Rank the rows of the keys to which rows come."""
+        state = self._lives.alive(state, clock)
         if rows is None or not rows.num_rows:
             return Step(state, self._rows.nothing(), open_groups=state.num_rows)
+        state, written = self._lives.split(state)
         held, count = self._held(state, rows)
         before = state.num_rows
         keys = self._rows.keys(held, len(count))
@@ -62,11 +67,14 @@ class RankOperator:
         )
         kept = self._reachable(held, live, mine)
         table = table_of([*(taken(c, live[kept]) for c in held), pa.array(left[kept])])
+        if self._lives.ttl is not None:
+            new = live[kept][live[kept] >= before] if self._spec.kind is None else np.flatnonzero(mine)
+            table = self._lives.joined(table, written, live[kept], np.isin(keys.ids, keys.ids[new]), clock)
         return Step(table, self._changes(was, now), open_groups=table.num_rows)
 
     def next_wakeup(self, state: pa.Table) -> Wakeup:
-        """Return never: nothing happens without rows."""
-        return Wakeup()
+        """Return when the first key is forgotten."""
+        return Wakeup(processing=self._lives.first_end(state))
 
     def encode(self, state: pa.Table) -> bytes:
         """Return a state as bytes."""

@@ -52,6 +52,8 @@ class RankSpecification:
         time: BIGINT of milliseconds (UTC): the end of the window (WINDOW), or the rowtime (FIRST).
         kind: row kinds of a changelog; None where rows only come. With CHANGES only.
         latest_first: of rows that are equal in ``order`` the last that came comes first (Flink's deduplication).
+        ttl: ms of processing time after which a key is forgotten that was not written, as in Flink: what it keeps did
+            not change. What had come out of it stays out. Of FIRST a key that waits for the watermark is kept.
     """
 
     keys: int
@@ -65,3 +67,4 @@ class RankSpecification:
     time: int | None = None
     kind: int | None = None
     latest_first: bool = False
+    ttl: int | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlext.udfs.core import distinct as core
-from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, apply_in_buckets
+from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, Time, apply_in_buckets
 from sqlext.udfs.processors.comparable_types import require_comparable
 
 if TYPE_CHECKING:
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 class Distinct:
-    """The stateful function ``distinct``. Argument: ``buckets``, by default ``DEFAULT_BUCKETS``."""
+    """The stateful function ``distinct``.
+
+    Arguments: ``ttl`` (ms after which a row is forgotten) with ``name`` (see ``Time``); ``buckets``, by default
+    ``DEFAULT_BUCKETS``.
+    """
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
         """Return each distinct row once: of a stream when it first comes.
@@ -27,4 +31,12 @@ class Distinct:
         if not frame.isStreaming:
             return frame.distinct()
         buckets = int(arguments.get("buckets", DEFAULT_BUCKETS))
-        return apply_in_buckets(frame, core.Distinct(), keys=range(len(schema)), output=schema, buckets=buckets)
+        ttl = arguments.get("ttl")
+        return apply_in_buckets(
+            frame,
+            core.Distinct(ttl),
+            keys=range(len(schema)),
+            output=schema,
+            buckets=buckets,
+            time=Time(str(arguments["name"]), False, ticks) if ttl is not None else None,
+        )

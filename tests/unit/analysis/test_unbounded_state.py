@@ -6,6 +6,7 @@ import pytest
 
 from sqlext.errors import SqlExtError
 from sqlext.execution.unbounded import UnboundedStateWarning, warn_of_unbounded_state
+from sqlext.plan.explain import as_text
 from sqlext.plan.states import unbounded_states
 
 from .conftest import Analysis
@@ -48,6 +49,46 @@ def test_what_has_a_bound_goes_on(flink: Analysis, query: str) -> None:
     flink.run("SET 'sqlext.unbounded-state' = 'error'")
     flink.run(query)
     assert not list(unbounded_states(flink.plan(query)))
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("SELECT user_name, COUNT(*) FROM visits GROUP BY user_name", "state:         for 86400000 ms"),
+        ("SELECT DISTINCT user_name FROM visits", "stateful function distinct; state: for 86400000 ms"),
+        ("SELECT user_name FROM visits UNION SELECT page FROM visits", "distinct; state: for 86400000 ms"),
+        ("SELECT user_name FROM visits INTERSECT SELECT page FROM visits", "state:         for 86400000 ms"),
+        ("SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM visits GROUP BY page)", "state:         for 86400000 ms"),
+        (TOP, "1 row of each key, for 86400000 ms"),
+        ("SELECT a.page FROM visits AS a JOIN visits AS b ON a.page = b.page", "left rows for 86400000 ms"),
+    ],
+)
+def test_a_time_to_live_is_a_bound(flink: Analysis, query: str, said: str) -> None:
+    flink.run("SET 'sqlext.unbounded-state' = 'error'; SET 'table.exec.state.ttl' = '1 d'")
+    plan = flink.plan(query)
+    assert not list(unbounded_states(plan))
+    assert said in as_text(plan)
+
+
+def test_the_hint_is_for_group_by_too(flink: Analysis) -> None:
+    """By the table's name or its alias; 0 is for ever, whatever the setting says."""
+    query = "SELECT /*+ STATE_TTL('v' = '{}') */ page, COUNT(*) FROM visits AS v GROUP BY page"
+    assert not list(unbounded_states(flink.plan(query.format("1 h"))))
+    flink.run("SET 'table.exec.state.ttl' = '1 d'")
+    assert "for 3600000 ms" in as_text(flink.plan(query.format("1 h")))
+    assert list(unbounded_states(flink.plan(query.format("0"))))
+
+
+def test_windows_and_emit_say_themselves_what_they_keep(flink: Analysis) -> None:
+    flink.run("SET 'table.exec.state.ttl' = '1 d'")
+    windowed = f"SELECT page, COUNT(*) FROM {WINDOW} GROUP BY page, window_start, window_end"
+    emitting = "SELECT page, COUNT(*) FROM visits GROUP BY page EMIT AFTER 10 ROWS"
+    for query in (windowed, emitting):
+        assert "86400000" not in as_text(flink.plan(query))
+
+
+def test_a_text_that_is_no_duration(flink: Analysis) -> None:
+    flink.refuse("SELECT /*+ STATE_TTL('v' = 'soon') */ page FROM visits AS v GROUP BY page", "JOIN-006")
 
 
 def test_a_warning_names_each_clause_once(flink: Analysis) -> None:

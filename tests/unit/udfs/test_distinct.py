@@ -105,3 +105,16 @@ def test_state_of_other_columns_is_refused() -> None:
     with pytest.raises(SqlExtError, match=r"has seen rows of \(a int64\), not of \(a string\)") as refused:
         _run([_column([1]), _column(["1"])])
     assert refused.value.code == "RUN-033"
+
+
+def test_rows_with_a_time_to_live() -> None:
+    """A row that did not come again for 1,000 ms is forgotten, and comes out again."""
+    operator, out = Distinct(1000), []
+    state = operator.empty()
+    for now, values in ((0, ["a", "b"]), (900, ["a"]), (1000, ["b"]), (1899, ["a", "b"]), (2899, [])):
+        rows = operator.partial(pa.table({"c0": values})) if values else None
+        step = operator.step(state, rows, Clock(now=now))
+        state = operator.decode(operator.encode(step.state))
+        out.append(step.out.column(0).to_pylist())
+    assert out == [["a", "b"], [], ["b"], [], []]
+    assert state.num_rows == 0

@@ -171,3 +171,55 @@ def test_the_first_row_by_time_comes_when_it_is_certain() -> None:
     assert [tuple(r.values()) for r in step.out.to_pylist()] == [("a", 3, None, INSERT)]
     step = operator.step(step.state, table([("a", 4, 40, 0), ("b", 5, 10, 0)]).drop_columns(["bucket"]), Clock(50, 19))
     assert (step.out.num_rows, step.dropped_late, step.open_groups) == (0, 1, 1)
+
+
+def timed(operator: Any, batches: Sequence[tuple[Sequence[tuple[Any, ...]], Clock]]) -> list[list[tuple[Any, ...]]]:
+    """Return key, value and kind of the rows of each batch."""
+    state, out = operator.empty(), []
+    for batch, clock in batches:
+        rows = operator.partial(table(batch)).drop_columns(["bucket"]) if batch else None
+        step = operator.step(state, rows, clock)
+        state = operator.decode(operator.encode(step.state)) if step.state.num_columns else step.state
+        out.append([(*list(r.values())[:2], list(r.values())[-1]) for r in step.out.to_pylist()])
+    return out
+
+
+def at(now: int, watermark: int | None = None) -> Clock:
+    return Clock(watermark, None, now)
+
+
+@pytest.mark.parametrize("kind", [None, 3])
+def test_keys_with_a_time_to_live(kind: int | None) -> None:
+    """A key is forgotten 1,000 ms after it was written: what had come out stays out, its next row begins it anew."""
+    operator = RankOperator(RankSpecification(1, OUT, BY_VALUE, kind=kind, ttl=1000), TYPES)
+    batches = [
+        ([("a", 5, 0, INSERT), ("b", 1, 0, INSERT)], at(0)),
+        ([("a", 3, 0, INSERT)], at(900)),
+        ([("b", 7, 0, INSERT)], at(1000)),
+        ([("a", 9, 0, INSERT)], at(1899)),
+    ]
+    first, second, third, fourth = timed(operator, batches)
+    assert sorted(first) == [("a", 5, INSERT), ("b", 1, INSERT)]
+    assert second == [("a", 5, UPDATE_BEFORE), ("a", 3, UPDATE_AFTER)]
+    assert third == [("b", 7, INSERT)]
+    assert fourth == []
+
+
+def test_a_row_that_is_not_kept_writes_nothing() -> None:
+    operator = RankOperator(RankSpecification(1, OUT, ttl=1000), TYPES)
+    batches = [([("a", v, 0, INSERT)], at(now)) for v, now in ((1, 0), (2, 600), (3, 1000))]
+    assert timed(operator, batches) == [[("a", 1, INSERT)], [], [("a", 3, INSERT)]]
+    state = operator.step(operator.empty(), table([("a", 1, 0, INSERT)]).drop_columns(["bucket"]), at(5)).state
+    assert operator.next_wakeup(state).processing == 1005
+    assert operator.step(state, None, at(1005)).state.num_rows == 0
+
+
+def test_the_first_row_by_time_with_a_time_to_live() -> None:
+    """A key that waits for the watermark is kept; one that is done is forgotten, and begins anew."""
+    spec = RankSpecification(1, OUT, emission=Emission.FIRST, time=2, order=(SortKey(2),), ttl=1000)
+    batches = [
+        ([("a", 1, 10, INSERT)], at(0, 5)),
+        ([], at(2000, 11)),
+        ([("a", 2, 20, INSERT)], at(2001, 30)),
+    ]
+    assert timed(TimedRankOperator(spec, TYPES), batches) == [[], [("a", 1, INSERT)], [("a", 2, INSERT)]]
