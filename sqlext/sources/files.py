@@ -126,15 +126,13 @@ def _within(limit: Limit | None, start: int, log: FileLog) -> int:
 
 
 def _cut(ranges: Sequence[Range], size: int) -> Iterator[list[Range]]:
-    """Yield runs of ranges of about ``size`` bytes."""
-    run: list[Range] = []
-    taken = 0
+    """Yield runs of ranges of about ``size`` bytes: a range is in the run that its middle lies in."""
+    total = sum(r.end - r.start for r in ranges)
+    count = max(round(total / size), 1)
+    runs: list[list[Range]] = [[] for _ in range(count)]
+    before = 0
     for each in ranges:
         length = each.end - each.start
-        if run and taken + length // 2 > size:
-            yield run
-            run, taken = [], 0
-        run.append(each)
-        taken += length
-    if run:
-        yield run
+        runs[(2 * before + length) * count // (2 * total) if length else 0].append(each)
+        before += length
+    yield from (run for run in runs if run)

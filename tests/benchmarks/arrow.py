@@ -1,15 +1,17 @@
 """Windows over files: rows decoded and combined by Arrow where they are read, against Spark's reader and operators.
 
-python tests/benchmarks/arrow.py [--rows 1000000] [--rounds 3] [--keys 1000] [--formats csv json parquet] [--only NAME]
+python tests/benchmarks/arrow.py [--rows 2000000] [--rounds 3] [--keys 1000] [--formats csv json parquet] [--only NAME]
 
 Each side is a query without end over a folder. A small round warms it up (Python processes, code generation); then
 rounds of four files come, each later in time than the one before. Prints seconds within the micro-batches of a round
-(median), rows per second, and Spark's time divided by ours. All sides of a question get the same files in one session.
+(median), the seconds of processor time that it took (which other work on the machine does not make more), and Spark's
+time divided by ours. All sides of a question get the same files in one session.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import tempfile
 import time
@@ -134,16 +136,42 @@ def by_sqlext(path: str) -> Callable[[SparkSession, Path, Path, Question, str], 
 SIDES = {"spark": by_spark, "jvm": by_sqlext("spark"), "arrow": by_sqlext("auto")}
 
 
-def rounds(started: Started, source: Path, staged: list[Path], verbose: bool) -> Iterator[float]:
-    """Give a query round after round; yield the seconds of each one's micro-batches."""
+class Taken(NamedTuple):
+    """Seconds of a round: within its micro-batches, and of processor time."""
+
+    busy: float
+    cpu: float
+
+
+def rounds(started: Started, source: Path, staged: list[Path], *, verbose: bool) -> Iterator[Taken]:
+    """Give a query round after round; yield what each takes."""
     for number, folder in enumerate(staged):
+        cpu = _cpu_seconds()
         before = started.spark.lastProgress.batchId if started.spark.lastProgress else -1
         folder.rename(source / str(number))
         reports = _until_idle(started.spark, before)
         if verbose:
             for report in reports:
                 print(f"    {report.batchId}: {dict(sorted(report.durationMs.items()))}", flush=True)
-        yield sum(r.durationMs["triggerExecution"] for r in reports) / 1000
+        yield Taken(sum(r.durationMs["triggerExecution"] for r in reports) / 1000, _cpu_seconds() - cpu)
+
+
+def _cpu_seconds() -> float:
+    """Return the processor time of this process and all below it, and of those that these have waited for."""
+    parents, ticks = {}, {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = place.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        number = int(place.parent.name)
+        parents[number], ticks[number] = int(fields[1]), sum(map(int, fields[11:15]))
+    total, below = 0, [os.getpid()]
+    while below:
+        number = below.pop()
+        total += ticks.get(number, 0)
+        below += [child for child, parent in parents.items() if parent == number]
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 def _until_idle(query: StreamingQuery, before: int) -> list:  # type: ignore[type-arg]
@@ -166,7 +194,7 @@ def _is_idle_still(query: StreamingQuery) -> bool:
 
 def measure(spark: SparkSession, root: Path, question: Question, form: str, given: argparse.Namespace) -> None:
     """Measure all sides and print."""
-    taken: dict[str, float] = {}
+    taken: dict[str, Taken] = {}
     for name in given.sides:
         work = root / name
         source, out = work / "in", work / "out"
@@ -175,20 +203,22 @@ def measure(spark: SparkSession, root: Path, question: Question, form: str, give
         for number, folder in enumerate(staged):
             write_round(folder, number, given.rows if number else 1_000, given.keys, form)
         started = SIDES[name](spark.newSession(), source, out, question, form)
-        seconds = list(rounds(started, source, staged, given.verbose))[1:]
+        found = list(rounds(started, source, staged, verbose=given.verbose))[1:]
         started.stop()
-        taken[name] = median(seconds)
+        taken[name] = Taken(median(t.busy for t in found), median(t.cpu for t in found))
         shutil.rmtree(work)
-    shown = [f"{name} {s:6.2f} s ({given.rows / s / 1e6:.2f} M rows/s)" for name, s in taken.items()]
+    shown = [f"{name} {t.busy:6.2f} s (cpu {t.cpu:6.2f} s)" for name, t in taken.items()]
     if "spark" in taken:
-        shown += [f"{name} {taken['spark'] / s:.2f} times Spark" for name, s in taken.items() if name != "spark"]
+        by = taken["spark"]
+        others = {name: t for name, t in taken.items() if name != "spark"}
+        shown += [f"{n}: {by.busy / t.busy:.2f} times Spark (cpu {by.cpu / t.cpu:.2f})" for n, t in others.items()]
     print(f"{form:8} {question.name:9} {', '.join(shown)}", flush=True)
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--keys", type=int, default=1_000)
     parser.add_argument("--formats", nargs="*", default=["csv", "json", "parquet"])

@@ -1,0 +1,148 @@
+"""Files as one split: a log that survives, the order and the choice of files, slices that miss no line."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from sqlext.errors import SqlExtError
+from sqlext.sources.contract import Limit
+from sqlext.sources.csv_blocks import CsvDecoder
+from sqlext.sources.fields import Field
+from sqlext.sources.file_log import FileLog, Found
+from sqlext.sources.files import SPLIT, FileReader, Range
+from sqlext.sources.line_blocks import blocks
+from sqlext.sources.listing import listed
+from sqlext.sources.stream import Facts, SplitStream, read_facts
+
+_DECODER = CsvDecoder((Field("id", pa.int64()),), ("id",))
+
+
+def _reader(folder: Path, **changes: object) -> FileReader:
+    (folder / "in").mkdir(exist_ok=True)
+    return FileReader(str(folder / "in"), folder / "log", _DECODER, **changes)  # type: ignore[arg-type]
+
+
+def _put(folder: Path, name: str, text: str, modified: int) -> None:
+    place = folder / "in" / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
+    os.utime(place, (modified, modified))
+
+
+def _read(reader: FileReader, start: int, end: int) -> list[int]:
+    pieces = reader.slices({SPLIT: start}, {SPLIT: end})
+    return [v for p in pieces for b in reader.read(p) for v in b.column(0).to_pylist()]
+
+
+def test_files_come_by_age_and_stay_in_that_order(tmp_path: Path) -> None:
+    reader = _reader(tmp_path)
+    _put(tmp_path, "b", "2\n", 200)
+    _put(tmp_path, "sub/a", "1\n", 100)
+    for hidden in (".a", "_a", "c._COPYING_"):
+        _put(tmp_path, hidden, "nonsense\n", 50)
+    assert reader.latest({SPLIT: 0}, None) == {SPLIT: 2}
+    _put(tmp_path, "older", "3\n", 10)
+    again = _reader(tmp_path)  # after a restart
+    assert again.latest({SPLIT: 2}, None) == {SPLIT: 3}
+    assert _read(again, 0, 2) == [1, 2]
+    assert _read(again, 2, 3) == [3]
+
+
+def test_a_changed_file_is_not_read_again(tmp_path: Path) -> None:
+    reader = _reader(tmp_path)
+    _put(tmp_path, "a", "1\n", 100)
+    assert reader.latest({SPLIT: 0}, None) == {SPLIT: 1}
+    _put(tmp_path, "a", "1\n2\n", 300)
+    assert reader.latest({SPLIT: 1}, None) == {SPLIT: 1}
+
+
+def test_limits_take_at_least_one_file(tmp_path: Path) -> None:
+    reader = _reader(tmp_path)
+    for i in range(5):
+        _put(tmp_path, str(i), f"{i}\n" * 10, i)
+    assert reader.latest({SPLIT: 0}, Limit("files", 2)) == {SPLIT: 2}
+    assert reader.latest({SPLIT: 2}, Limit("files", 9)) == {SPLIT: 5}
+    assert reader.latest({SPLIT: 0}, Limit("bytes", 1)) == {SPLIT: 1}
+    assert reader.latest({SPLIT: 1}, Limit("bytes", 45)) == {SPLIT: 3}
+
+
+def test_a_pattern_matches_whole_paths(tmp_path: Path) -> None:
+    _reader(tmp_path)
+    _put(tmp_path, "a.csv", "1\n", 1)
+    _put(tmp_path, "a.csv.bak", "1\n", 1)
+    assert [Path(f.path).name for f in listed(str(tmp_path / "in"), r".*\.csv")] == ["a.csv"]
+
+
+def test_the_log_is_small_files_that_do_not_change(tmp_path: Path) -> None:
+    log = FileLog(tmp_path)
+    log.append([Found(f"/{i}", i, 1) for i in range(3)])
+    log.append([])
+    log.append([Found("/x", 5, 1)])
+    assert sorted(p.name for p in tmp_path.iterdir()) == [f"{0:020}.json", f"{3:020}.json"]
+    again = FileLog(tmp_path)
+    assert len(again) == 4
+    assert [f.path for f in again.between(2, 4)] == ["/2", "/x"]
+    with pytest.raises(SqlExtError, match="its log") as raised:
+        list(again.between(0, 5))
+    assert raised.value.code == "RUN-040"
+
+
+def test_every_cut_gives_every_line_once(tmp_path: Path) -> None:
+    place = tmp_path / "f"
+    lines = [b"x" * random.Random(i).randrange(30) + b"\n" for i in range(300)]
+    place.write_bytes(b"".join(lines) + b"last")
+    size = place.stat().st_size
+    for seed in range(50):
+        chosen = sorted(random.Random(seed).sample(range(1, size), 6))
+        bounds = [0, *chosen, size]
+        ranges = [Range(str(place), a, b) for a, b in pairwise(bounds)]
+        assert b"".join(b for r in ranges for b in blocks(r)) == place.read_bytes()
+
+
+def test_large_files_are_cut_and_small_ones_joined(tmp_path: Path) -> None:
+    reader = _reader(tmp_path, tasks=2)
+    _put(tmp_path, "large", "1234567\n" * (1 << 20), 1)
+    for i in range(3):
+        _put(tmp_path, f"small{i}", "1\n", 2)
+    end = reader.latest({SPLIT: 0}, None)
+    pieces = reader.slices({SPLIT: 0}, end)
+    assert [len(p.ranges) for p in pieces] == [1, 4]
+    assert sum(b.num_rows for p in pieces for b in reader.read(p)) == (1 << 20) + 3
+
+
+def test_a_stream_stops_at_what_is_there(tmp_path: Path) -> None:
+    reader = _reader(tmp_path)
+    _put(tmp_path, "a", "1\n", 1)
+    stream = SplitStream(reader)
+    stream.stop_at_what_is_there()
+    _put(tmp_path, "b", "2\n", 2)
+    assert stream.latest({SPLIT: 0}, None) == {SPLIT: 1}
+    assert stream.latest({SPLIT: 1}, None) == {SPLIT: 1}
+
+
+def test_a_split_that_is_held_stays_where_it_is(tmp_path: Path) -> None:
+    reader, holds = _reader(tmp_path), tmp_path / "holds.json"
+    _put(tmp_path, "a", "1\n", 1)
+    stream = SplitStream(reader, holds)
+    holds.write_text(json.dumps({"held": [SPLIT]}), encoding="utf-8")
+    assert stream.latest({SPLIT: 0}, None) == {SPLIT: 0}
+    holds.write_text(json.dumps({"held": []}), encoding="utf-8")
+    assert stream.latest({SPLIT: 0}, None) == {SPLIT: 1}
+
+
+def test_facts_are_left_and_found(tmp_path: Path) -> None:
+    reader = _reader(tmp_path)
+    _put(tmp_path, "a", "1\n", 1)
+    (piece,) = reader.slices({SPLIT: 0}, reader.latest({SPLIT: 0}, None))
+    facts = Facts()
+    facts.add(3, 17)
+    facts.add(2, None)
+    facts.leave(tmp_path / "facts", piece)
+    assert read_facts(tmp_path / "facts") == {(SPLIT, 1, 0): Facts(5, 17)}
