@@ -15,10 +15,10 @@ from rich.text import Text
 
 from sqlext.cli.tables import cell, result_table
 
-FORMATS = ("table", "csv", "json", "markdown")
 #: The column in front of rows that come as changes.
 OPERATION = "op"
 _NARROWEST = 10
+_MOST_ON_A_SCREEN = 1000
 
 Row = Sequence[Any]
 
@@ -31,7 +31,7 @@ def print_rows(form: str, columns: Sequence[str], rows: Sequence[Row], console: 
     elif len(rows) == 1 and len(columns) == 1 and "\n" in str(rows[0][0]):
         print_line(str(rows[0][0]), console)
     else:
-        console.print(result_table(columns, rows, most=None if not console.is_terminal else 1000))
+        console.print(result_table(columns, rows, most=_MOST_ON_A_SCREEN if console.is_terminal else None))
 
 
 def change_lines(

@@ -12,6 +12,7 @@ import click
 from sqlext.cli.messages import tell
 from sqlext.cli.parameters import CATALOG, CONF, definition
 from sqlext.errors import SqlExtError
+from sqlext.settings import choices_of
 
 if TYPE_CHECKING:
     from sqlext.cli.shell.shell import Shell
@@ -44,7 +45,7 @@ class Options:
     help="Replace ${NAME} in statements. Can be repeated.",
 )  # fmt: skip
 @click.option(
-    "--format", "form", type=click.Choice(["table", "csv", "json", "markdown"]), default="table", show_default=True,
+    "--format", "form", type=click.Choice(choices_of("sqlext.shell.format")), default="table", show_default=True,
     help="How rows are shown. SET 'sqlext.shell.format' changes it.",
 )  # fmt: skip
 @CATALOG

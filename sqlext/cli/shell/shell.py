@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -19,11 +19,16 @@ from sqlext.cli.progress import Watch, by_sink, summary
 from sqlext.cli.run import console, warnings_shown
 from sqlext.cli.shell.screen import prints_changes, screen_for
 from sqlext.errors import SqlExtError
+from sqlext.execution.failures import run_error
 
 if TYPE_CHECKING:
     from sqlext.execution.query import Query
     from sqlext.execution.result import Result
     from sqlext.execution.session import Session
+    from sqlext.settings import Settings
+
+    #: A result, and the settings under which its statement ran: the worker is ahead of what is shown.
+    Arrived = tuple[Result, Settings]
 
 Follow = Callable[["Query"], object]
 
@@ -59,21 +64,28 @@ class Shell:
 
     def run(self, script: str | os.PathLike[str]) -> bool:
         """Run statements, a text or a file, and show what they give; return whether all went well."""
-        began, results = time.monotonic(), SimpleQueue["Result | None"]()
+        began, arrived = time.monotonic(), SimpleQueue["Arrived | None"]()
+        interrupted, well = False, True
         with warnings_shown(self.messages):
-            running = self._worker.submit(self.session.run, script, self.variables, on_statement=results.put)
-            running.add_done_callback(lambda _: results.put(None))
-            interrupted, well = False, True
-            for result in self._arriving(results):
-                if result is None:
+            running = self._worker.submit(
+                self.session.run,
+                script,
+                self.variables,
+                on_statement=lambda result: arrived.put((result, self.session.settings)),
+            )
+            running.add_done_callback(lambda _: arrived.put(None))
+            while True:
+                try:
+                    next_ = self._next(arrived)
+                    if next_ is None:
+                        break
+                    well = self._told(*next_, began) and well
+                except KeyboardInterrupt:
+                    self.session.interrupt()
                     interrupted = True
-                else:
-                    well = self._told(result, began) and well
         error = running.exception()
-        if isinstance(error, SqlExtError) and not interrupted:
-            tell(error)
-        elif error is not None and not isinstance(error, SqlExtError):
-            raise error
+        if error is not None and not interrupted:
+            tell(run_error(error, None))
         if interrupted:
             self._say("interrupted")
         return well and error is None
@@ -103,29 +115,16 @@ class Shell:
             if job.exception is not None:
                 tell(job.exception)
 
-    def _arriving(self, results: SimpleQueue[Result | None]) -> Iterator[Result | None]:
-        """Yield results as they come; None where Ctrl-C has ended a statement."""
-        while True:
-            try:
-                result = self._next(results)
-            except KeyboardInterrupt:
-                self.session.interrupt()
-                yield None
-                continue
-            if result is None:
-                return
-            yield result
-
-    def _next(self, results: SimpleQueue[Result | None]) -> Result | None:
+    def _next(self, arrived: SimpleQueue[Arrived | None]) -> Arrived | None:
         starting = self._starting
         if starting is not None and not starting.done() and self.messages.is_terminal and not self.silent:
             with self.messages.status("starting Spark ..."):
-                return results.get()
-        return results.get()
+                return arrived.get()
+        return arrived.get()
 
-    def _told(self, result: Result, began: float) -> bool:
+    def _told(self, result: Result, settings: Settings, began: float) -> bool:
         try:
-            self._show(result, began)
+            self._show(result, settings, began)
         except SqlExtError as error:
             if result.query is None or result.query.bounded:
                 return False  # a bounded query's failure is that of its statement
@@ -133,11 +132,11 @@ class Shell:
             return False
         return True
 
-    def _show(self, result: Result, began: float) -> None:
-        form = self.session.settings.get("sqlext.shell.format") or self.form
+    def _show(self, result: Result, settings: Settings, began: float) -> None:
+        form = settings.get("sqlext.shell.format") or self.form
         live = result.live()
         if result.query is not None and live is not None:
-            mode = self.session.settings.get("sql-client.execution.result-mode") or "table"
+            mode = settings.get("sql-client.execution.result-mode") or "table"
             screen = screen_for(result, self.output, mode, form)
             self._until_stopped(result.query, lambda query: screen.follow(query, live))
             if prints_changes(screen):
