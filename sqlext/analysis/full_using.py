@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sqlext.analysis.outputs import OutputBuilder
-from sqlext.analysis.scope import Found, ScopeRelation
+from sqlext.analysis.extended import extended
+from sqlext.analysis.scope import ScopeRelation
+from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.expressions import parse_expression_text
 from sqlext.plan import nodes
 
@@ -37,24 +38,17 @@ def with_common_columns(
         for found, qualifier in ((_only(left, name), _LEFT), (_only(right, name), _RIGHT))
     ]
     scope = replace(binder.scope(), relations=(*relations, *both))
-    builder = OutputBuilder(scope)
-    for name in common:
-        quoted = "`" + name.replace("`", "``") + "`"
-        text = f"COALESCE({_LEFT}.{quoted}, {_RIGHT}.{quoted})"
-        builder.add(name, parse_expression_text(text, scope.mode, f"USING ({name})"), None)
-    for relation in relations:
-        for column in relation.columns:
-            builder.add(column.name, None, Found(relation, column, ()))
-    project = nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs))
+    computed = [(name, _coalesced(name, scope.mode)) for name in common]
     alias = f"__u{first}"
-    known = [ScopeRelation(alias, (), tuple(builder.columns[: len(common)]))]
-    place = len(common)
-    for relation in relations:
-        own = tuple(builder.columns[place : place + len(relation.columns)])
-        known.append(replace(relation, alias=alias, columns=own, merged=relation.merged | frozenset(using)))
-        place += len(relation.columns)
-    binder.relations[first:] = known
-    return nodes.Aliased(project.columns, project, alias)
+    made, known, columns = extended(node, relations, computed, scope, alias)
+    merged = [replace(r, merged=r.merged | frozenset(using)) for r in known]
+    binder.relations[first:] = [ScopeRelation(alias, (), columns), *merged]
+    return made
+
+
+def _coalesced(name: str, mode: str) -> Expr:
+    quoted = "`" + name.replace("`", "``") + "`"
+    return parse_expression_text(f"COALESCE({_LEFT}.{quoted}, {_RIGHT}.{quoted})", mode, f"USING ({name})")
 
 
 def _holder(relations: tuple[ScopeRelation, ...], name: str) -> ScopeRelation | None:

@@ -14,9 +14,8 @@ from sqlext.analysis.running_numbers import with_running_numbers
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.selects import SelectBinder
 from sqlext.analysis.sort_keys import with_hidden_keys, without_hidden_keys
-from sqlext.analysis.state_ttl import setting_ttl
 from sqlext.analysis.stream_order import ordered_stream
-from sqlext.analysis.stream_sets import each_as_often, each_once
+from sqlext.analysis.stream_sets import distinct_rows, each_as_often, each_once
 from sqlext.analysis.typing import infer
 from sqlext.dialect.query_nodes import Query, QueryBody, Select, SetOperation, TableBody, Values
 from sqlext.errors import SqlExtError
@@ -114,8 +113,7 @@ class QueryBinder:
             return every(self, operation.op, sides)
         if streaming and op == "UNION":
             whole = nodes.SetQuery(columns, "UNION ALL", tuple(branches))
-            plain = materialised(whole, self.env, "UNION compares values", operation.span)
-            return nodes.Operator(plain.columns, plain, "distinct", ttl=setting_ttl(self.env))
+            return distinct_rows(self, whole, "UNION compares values", operation.span)
         return nodes.SetQuery(columns, op, tuple(branches))
 
     def _check_types(self, branches: list[nodes.PlanNode], operation: SetOperation) -> None:

@@ -13,7 +13,6 @@ from sqlext.analysis.grouped_over import split_grouped
 from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping, is_grouped
 from sqlext.analysis.later import needs_operator
 from sqlext.analysis.legacy_windows import NAMES, LegacyWindow, find_legacy_window, replace_legacy_window
-from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.over import misplaced
 from sqlext.analysis.over_binding import bind_over_calls
@@ -34,9 +33,9 @@ from sqlext.analysis.relations import RelationBinder
 from sqlext.analysis.scope import Found, Scope, ScopeRelation
 from sqlext.analysis.session_gaps import with_gap
 from sqlext.analysis.session_rows import session_rows
-from sqlext.analysis.state_ttl import setting_ttl
 from sqlext.analysis.stream_semi_joins import with_semi_joins
-from sqlext.analysis.stream_sets import each_once
+from sqlext.analysis.stream_sets import distinct_rows
+from sqlext.analysis.stream_sub_queries import misplaced_sub_query, with_sub_queries
 from sqlext.analysis.typing import infer
 from sqlext.analysis.windows import assign_windows
 from sqlext.dialect.emit.printing import emit_text
@@ -90,6 +89,7 @@ class SelectBinder:
         select = with_registered(select, self.queries.env.functions)
         node, scope = self._from(select)
         select, node, scope = with_semi_joins(self.queries, select, node, scope)
+        select, node, scope = with_sub_queries(self.queries, select, node, scope)
         legacy = find_legacy_window(select, scope)
         if legacy is not None:
             select = replace_legacy_window(select, legacy, scope)
@@ -114,7 +114,9 @@ class SelectBinder:
             _check_no_panes(select if grouping is None else replace(select, emit=None), items)
         if grouping is None:
             plain = self._project(select, items, scope, node)
-            return self._distinct(select, plain) if select.distinct else plain
+            if not select.distinct:
+                return plain
+            return distinct_rows(self.queries, plain, "SELECT DISTINCT compares values", select.span)
         return self._aggregate(select, items, scope, node, grouping)
 
     def _over_grouped(self, select: Select, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
@@ -168,8 +170,7 @@ class SelectBinder:
     def _check_expression(self, expr: Expr, node: nodes.PlanNode) -> None:
         for part in own_parts(expr):
             if isinstance(part, (InQuery, Exists, ScalarQuery)) and self.queries.bind_inside(part.query).streaming:
-                hint = "in a stream's WHERE, IN and EXISTS (and NOT) connected by AND are joins"
-                raise needs_operator("LATER-512", "a sub-query over a stream in an expression", part.span, hint)
+                raise misplaced_sub_query(part)
             if isinstance(part, Call) and part.over is not None and node.streaming:
                 raise misplaced(part)
 
@@ -179,15 +180,6 @@ class SelectBinder:
         for item in items:
             builder.add(item.name, item.expr, item.found)
         return nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs), select.where)
-
-    def _distinct(self, select: Select, node: nodes.PlanNode) -> nodes.PlanNode:
-        """Return the rows of ``node`` once each; a row's time attributes are ordinary values then."""
-        node = readable(node)
-        plain = materialised(node, self.queries.env, "SELECT DISTINCT compares values", select.span)
-        if node.changelog:
-            return each_once(self.queries, "UNION", [plain])
-        ttl = setting_ttl(self.queries.env) if plain.streaming else None
-        return nodes.Operator(plain.columns, plain, "distinct", ttl=ttl)
 
     def _aggregate(
         self, select: Select, items: list[Item], scope: Scope, node: nodes.PlanNode, grouping: Grouping

@@ -52,7 +52,7 @@ _ALIAS = "__s{}"
 
 
 @dataclass(frozen=True)
-class _Test:
+class SubQueryTest:
     """A condition on a sub-query: ``operand IN query``, or EXISTS where there is no operand."""
 
     expr: Expr
@@ -62,7 +62,7 @@ class _Test:
 
 
 @dataclass(frozen=True)
-class _Inside:
+class Inside:
     """A sub-query's rows.
 
     Attributes:
@@ -90,17 +90,17 @@ def with_semi_joins(
     """
     used, below = used_names(select), node
     left: list[Expr] = []
-    plain = tuple(p for p in and_parts(select.where) if _is_plain_condition(p))
+    plain = tuple(p for p in and_parts(select.where) if is_plain_condition(p))
     for i, part in enumerate(and_parts(select.where)):
-        test = _test(part)
-        inside = _inside(queries, test.query) if test is not None else None
+        test = sub_query_test(part)
+        inside = inside_of(queries, test.query) if test is not None else None
         if test is not None and inside is not None and not inside.node.streaming and inside.correlated:
             node = _by_spark(test, inside, node, scope, _ALIAS.format(i))
             continue
         if test is None or inside is None or not inside.node.streaming or not node.streaming:
             left.append(part)
             continue
-        names = _names(scope, inside.scope)
+        names = names_around(scope, inside.scope)
         if test.operand is not None:
             infer(test.operand, scope)
         parts = StreamJoinParts(
@@ -126,19 +126,19 @@ def with_semi_joins(
     return replace(select, where=where), node, scope
 
 
-def _test(expr: Expr, *, negated: bool = False) -> _Test | None:
+def sub_query_test(expr: Expr, *, negated: bool = False) -> SubQueryTest | None:
     if isinstance(expr, Paren):
-        return _test(expr.operand, negated=negated)
+        return sub_query_test(expr.operand, negated=negated)
     if isinstance(expr, Unary) and expr.op == "NOT":
-        return _test(expr.operand, negated=not negated)
+        return sub_query_test(expr.operand, negated=not negated)
     if isinstance(expr, Exists):
-        return _Test(expr, expr.query, None, negated)
+        return SubQueryTest(expr, expr.query, None, negated)
     if isinstance(expr, InQuery):
-        return _Test(expr, expr.query, expr.operand, negated != expr.negated)
+        return SubQueryTest(expr, expr.query, expr.operand, negated != expr.negated)
     return None
 
 
-def _inside(queries: QueryBinder, query: Query) -> _Inside | None:
+def inside_of(queries: QueryBinder, query: Query) -> Inside:
     """Return the rows of a sub-query: as they are, or those of its FROM if it names columns of the query around it."""
     try:
         node = queries.bind_inside(query)
@@ -150,10 +150,10 @@ def _inside(queries: QueryBinder, query: Query) -> _Inside | None:
     items = tuple(ColumnRef(query.span, (alias, f"__{i}")) for i in range(len(node.columns)))
     columns = tuple(c.renamed(f"__{i}") for i, c in enumerate(node.columns))
     scope = Scope((ScopeRelation(alias, (alias,), columns),), queries.env.mode, queries.env.zone)
-    return _Inside(nodes.Aliased(columns, node, alias), scope, items)
+    return Inside(nodes.Aliased(columns, node, alias), scope, items)
 
 
-def _correlated(queries: QueryBinder, query: Query) -> _Inside:
+def _correlated(queries: QueryBinder, query: Query) -> Inside:
     select = query.body
     assert isinstance(select, Select)
     assert select.from_ is not None
@@ -166,10 +166,10 @@ def _correlated(queries: QueryBinder, query: Query) -> _Inside:
             items += [ColumnRef(item.span, (*r.qualifier[-1:], c.name)) for r in scope.relations for c in r.columns]
         else:
             items.append(item.expr)
-    return _Inside(node, scope, tuple(items), select.where, correlated=True)
+    return Inside(node, scope, tuple(items), select.where, correlated=True)
 
 
-def _by_spark(test: _Test, inside: _Inside, node: nodes.PlanNode, scope: Scope, alias: str) -> nodes.PlanNode:
+def _by_spark(test: SubQueryTest, inside: Inside, node: nodes.PlanNode, scope: Scope, alias: str) -> nodes.PlanNode:
     """Return the rows that fulfil EXISTS or IN over a static relation: a semi or anti join of Spark's.
 
     The relation's columns get names of their own, as its tables may be called as those around it are.
@@ -191,7 +191,7 @@ def _by_spark(test: _Test, inside: _Inside, node: nodes.PlanNode, scope: Scope, 
     both = replace(scope, relations=(*scope.relations, known))
     condition = substitute(inside.where, rule) if inside.where is not None else None
     items = (substitute(i, rule) for i in inside.items)
-    sought = tuple(zip(_operands(test, inside), items, strict=True)) if test.operand is not None else ()
+    sought = tuple(zip(sought_operands(test, inside), items, strict=True)) if test.operand is not None else ()
     for asked in (condition, *(Binary(test.expr.span, "=", *pair) for pair in sought)):
         if asked is not None:
             infer(asked, both)
@@ -200,7 +200,7 @@ def _by_spark(test: _Test, inside: _Inside, node: nodes.PlanNode, scope: Scope, 
     return nodes.Join(node.columns, node, right, kind, both, condition, sought=sought, unknown_counts=test.negated)
 
 
-def _operands(test: _Test, inside: _Inside) -> tuple[Expr, ...]:
+def sought_operands(test: SubQueryTest, inside: Inside) -> tuple[Expr, ...]:
     """Return what is looked for.
 
     Raises:
@@ -223,11 +223,11 @@ def _is_plain(query: Query, mode: str) -> bool:
     return not grouped and not any(is_aggregate(c, mode) or c.over is not None for c in calls)
 
 
-def _is_plain_condition(expr: Expr) -> bool:
+def is_plain_condition(expr: Expr) -> bool:
     return not any(isinstance(p, (Exists, InQuery, ScalarQuery)) for p in own_parts(expr))
 
 
-def _names(outer: Scope, inner: Scope) -> JoinNames:
+def names_around(outer: Scope, inner: Scope) -> JoinNames:
     def side_of(ref: ColumnRef) -> str:
         if inner.has(ref):
             return RIGHT
@@ -237,20 +237,20 @@ def _names(outer: Scope, inner: Scope) -> JoinNames:
     return JoinNames(outer, inner, side_of)
 
 
-def _conditions(test: _Test, inside: _Inside, names: JoinNames, plain: tuple[Expr, ...]) -> Conditions:
+def _conditions(test: SubQueryTest, inside: Inside, names: JoinNames, plain: tuple[Expr, ...]) -> Conditions:
     """Return what the sub-query asks, and of left rows what WHERE asks besides: others need not be kept."""
     conditions = conditions_of(inside.where, names)
     conditions = replace(conditions, left=(*conditions.left, *plain))
     if test.operand is None:
         return conditions
-    operands = _operands(test, inside)
-    pairs = tuple(_pair(o, i, test, names) for o, i in zip(operands, inside.items, strict=True))
+    operands = sought_operands(test, inside)
+    pairs = tuple(sought_pair(o, i, test, names) for o, i in zip(operands, inside.items, strict=True))
     if not test.negated:
         return replace(conditions, keys=(*conditions.keys, *pairs))
     return replace(conditions, comparisons=(*conditions.comparisons, *(replace(p, null_aware=True) for p in pairs)))
 
 
-def _pair(operand: Expr, item: Expr, test: _Test, names: JoinNames) -> Pair:
+def sought_pair(operand: Expr, item: Expr, test: SubQueryTest, names: JoinNames) -> Pair:
     pair = compared(operand, "=", item, names)
     if pair is None:
         message = "the values of IN and of its sub-query are of types that cannot be compared"

@@ -11,12 +11,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.changelogs import readable
+from sqlext.analysis.materialisation import materialised
 from sqlext.analysis.scope import Scope, ScopeRelation
+from sqlext.analysis.state_ttl import setting_ttl
 from sqlext.dialect.queries import parse_query_text
 from sqlext.dialect.query_nodes import Select
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.unnested import Elements, Unnested
+from sqlext.source import Span
 from sqlext.types import INT, array
 
 if TYPE_CHECKING:
@@ -43,6 +46,16 @@ def each_once(queries: QueryBinder, op: str, branches: Sequence[nodes.PlanNode])
     whole, names = _tagged(queries, op, branches)
     node = _bound(queries, f"SELECT {names} FROM x GROUP BY {names} {_HAVING[op]}", whole, op)
     return _named_as(branches[0], node)
+
+
+def distinct_rows(queries: QueryBinder, node: nodes.PlanNode, reason: str, span: Span) -> nodes.PlanNode:
+    """Return the rows of a relation once each; their time attributes are ordinary values then, for ``reason``."""
+    node = readable(node)
+    plain = materialised(node, queries.env, reason, span)
+    if node.changelog:
+        return each_once(queries, "UNION", [plain])
+    ttl = setting_ttl(queries.env) if plain.streaming else None
+    return nodes.Operator(plain.columns, plain, "distinct", ttl=ttl)
 
 
 def each_as_often(queries: QueryBinder, op: str, branches: Sequence[nodes.PlanNode]) -> nodes.PlanNode:

@@ -45,6 +45,10 @@ QUERIES = {
     "EXISTS": "SELECT * FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND (a.x > 2 OR b.y + a.x < 3))",
     "NOT EXISTS": "SELECT * FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND (a.x > 2 OR b.y + a.x < 3))",
     "IN": "SELECT * FROM a WHERE x IN (SELECT y FROM b WHERE b.k = a.k)",
+    "a value": "SELECT k, x - (SELECT MAX(y) FROM b) AS d FROM a WHERE x >= (SELECT MIN(y) + 1 FROM b)",
+    "a value of each key": "SELECT k, x, (SELECT COUNT(y) FROM b WHERE b.k = a.k AND y > 1) AS n FROM a",
+    "under OR": "SELECT k, x FROM a WHERE x = 1 OR x IN (SELECT y FROM b WHERE b.k = a.k)"
+    " OR NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k)",
     "NOT IN": "SELECT * FROM a WHERE x NOT IN (SELECT y FROM b WHERE b.k = a.k)",
 }
 

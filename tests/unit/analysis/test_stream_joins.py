@@ -258,7 +258,6 @@ def test_what_is_left_of_where_beside_a_rank_is_asked_alone(flink: Analysis) -> 
         ("SELECT 1 FROM clicks c WHERE user_name IN (SELECT user_name, page FROM visits)", "NAME-007"),
         ("SELECT 1 FROM clicks c WHERE tags IN (SELECT user_name FROM visits)", "JOIN-005"),
         ("SELECT 1 FROM clicks c WHERE EXISTS (SELECT 1 FROM visits v WHERE v.nothing = c.amount)", "NAME-003"),
-        ("SELECT 1 FROM clicks c WHERE amount = 1 OR user_name IN (SELECT page FROM visits)", "LATER-512"),
         ("SELECT 1 FROM clicks c JOIN rates FOR SYSTEM_TIME AS OF c.amount AS r ON c.user_name = r.rate", "JOIN-007"),
         ("SELECT 1 FROM rates FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'", "JOIN-013"),
         (
