@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.paths import absolute
+from sqlext.execution.progress import READ_BY_US
 from sqlext.rewrite.script import ArrowView
 from sqlext.sources.data_source import ArrowInput, open_arrow
-from sqlext.sources.packed import MARKED, PackedWork
+from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
 from sqlext.sources.tables import reader_of
 from sqlext.udfs.processors.windows import window_operator
@@ -38,7 +39,14 @@ def open_packed(spark: SparkSession, step: ArrowView, sources: Path, arguments: 
     made = window_operator(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
     work = PackedWork(cast(Program, step.program), made.operator, made.specification.keys, made.buckets)
     reader = reader_of(step.table, step.needed, sources / step.scan, _tasks(spark))
-    return open_arrow(spark, ArrowInput(reader, MARKED, work))
+    return _counted(open_arrow(spark, ArrowInput(reader, MARKED, work)), step.scan)
+
+
+def _counted(packed: DataFrame, scan: str) -> DataFrame:
+    """Return packed rows; Spark's progress will have how many there were, and of how many rows they are."""
+    from pyspark.sql import functions as f
+
+    return packed.observe(f"{READ_BY_US}{scan}", f.count(f.lit(1)).alias("packed"), f.sum(READ).alias("rows"))
 
 
 def _tasks(spark: SparkSession) -> int:

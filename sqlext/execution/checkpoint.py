@@ -292,6 +292,14 @@ def time_folder(root: Path, name: str, checkpoint: str | None = None) -> Path:
     return _folder(root, name, checkpoint) / _TIME
 
 
+def begun_run(root: Path, name: str, checkpoint: str | None = None) -> Run | None:
+    """Return the run that a query began last, without asking for its folder; None if there is none to be read."""
+    try:
+        return _from_json(json.loads((_folder(root, name, checkpoint) / "run.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
 def folder_name(name: str) -> str:
     """Return a name as a folder's: readable, unique, never a path."""
     readable = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "query"

@@ -27,7 +27,7 @@ from sqlext.execution.bounds import (
     refuse_endless_final_state,
     streaming_scans,
 )
-from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
+from sqlext.execution.checkpoint import QueryHome, Run, begun_run, plan_runs
 from sqlext.execution.explain import explain_statement
 from sqlext.execution.failures import refused, run_error
 from sqlext.execution.jobs import Job, JobLog, Part, Place, Schedule
@@ -58,6 +58,7 @@ from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.inserts import insert_script, with_late_rows
+from sqlext.rewrite.readers import is_reader, readers
 from sqlext.rewrite.script import SparkScript
 from sqlext.source import Span
 
@@ -222,9 +223,16 @@ class SparkHandler:
     def _draft(self, insert: BoundInsert, schedule: Schedule, env: Environment, several: bool) -> Draft:
         named, sink = self.state.settings.get("pipeline.name"), insert.table.name.name
         wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
-        script = insert_script(insert, env, end=schedule.end)
+        name = self.options.numbered(wanted)
+        script = insert_script(insert, env, end=schedule.end, arrow=self._may_use_arrow(name, schedule))
         prints = fingerprint(insert, env.zone, env.mode, schedule.end.value)
-        return Draft(self.options.numbered(wanted), insert, script, prints)
+        return Draft(name, insert, script, {**prints, **readers(script)})
+
+    def _may_use_arrow(self, name: str, schedule: Schedule) -> bool:
+        """Whether tables may be read by Arrow: a query that goes on does so by the sources that it began with."""
+        begun = begun_run(self.folder, name, self.options.checkpoint)
+        anew = begun is None or (begun.finished and schedule.bounded and schedule.finish)
+        return anew or (begun is not None and any(is_reader(part) for part in begun.fingerprint))
 
     def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
         """Return where the queries of a streaming job keep their places, locked; none for a job without streams."""

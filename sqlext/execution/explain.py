@@ -20,6 +20,7 @@ from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.inserts import insert_script
 from sqlext.rewrite.layout import layout
+from sqlext.rewrite.script import SparkScript
 
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
 
@@ -34,29 +35,33 @@ def explain_statement(statement: ast.Explain, env: Environment, interval: int | 
         SqlExtError: DDL-040 for a statement that reads nothing.
     """
     detail = next((d for d in statement.details if d in _WRITERS), "TEXT")
-    texts = [explained(_noted(plan, interval), sql, detail, insert) for plan, sql, insert in _plans(statement, env)]
+    texts = [explained(_noted(plan, interval), made, detail, insert) for plan, made, insert in _plans(statement, env)]
     return Result(("result",), [("\n\n".join(texts),)])
 
 
-def explained(plan: PlanNode, sql: str, detail: str, insert: BoundInsert | None) -> str:
-    """Return one plan in the asked-for form; text has the rewritten SQL below the tree."""
+def explained(plan: PlanNode, script: SparkScript, detail: str, insert: BoundInsert | None) -> str:
+    """Return one plan in the asked-for form; text has below the tree who reads the tables, and the rewritten SQL."""
     writer, reach = _WRITERS.get(detail), _reach(plan, insert)
-    return writer(plan, reach) if writer else f"{as_text(plan, reach)}\n\nSpark SQL:\n{layout(sql)}"
+    if writer:
+        return writer(plan, reach)
+    read = "".join(f"\n  {line}" for line in script.reading)
+    parts = [as_text(plan, reach), *([f"Sources:{read}"] if read else []), f"Spark SQL:\n{layout(script.query)}"]
+    return "\n\n".join(parts)
 
 
-def _plans(explain: ast.Explain, env: Environment) -> list[tuple[PlanNode, str, BoundInsert | None]]:
+def _plans(explain: ast.Explain, env: Environment) -> list[tuple[PlanNode, SparkScript, BoundInsert | None]]:
     statement = explain.statement
     if isinstance(statement, ast.SelectStatement):
         plan = QueryBinder(env).bind_whole(statement.query)
         late_insert(plan, env)
-        return [(plan, script_of(plan, env, end=InputEnd.CATCH_UP).query, None)]
+        return [(plan, script_of(plan, env, end=InputEnd.CATCH_UP), None)]
     inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
-    plans: list[tuple[PlanNode, str, BoundInsert | None]] = []
+    plans: list[tuple[PlanNode, SparkScript, BoundInsert | None]] = []
     for insert in inserts:
         if not isinstance(insert, ast.Insert):
             raise SqlExtError("DDL-040", "EXPLAIN takes a query or an INSERT", span=statement.span)
         bound = bind_insert(insert, env)
-        plans.append((bound.plan, insert_script(bound, env, end=InputEnd.CATCH_UP).query, bound))
+        plans.append((bound.plan, insert_script(bound, env, end=InputEnd.CATCH_UP), bound))
     return plans
 
 

@@ -124,7 +124,7 @@ def explain_file(
 def explain_source(source: SourceText, state: State, format: str = "text") -> str:
     """Return the plans of a script's queries; ``state`` should be a copy."""
     texts = [
-        explained(c.plan, c.script.query, format.upper(), c.insert)
+        explained(c.plan, c.script, format.upper(), c.insert)
         for _, found in compile_source(source, state)
         for c in found
     ]

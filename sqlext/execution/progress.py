@@ -19,6 +19,8 @@ ROWS_OUT = "sqlext_rows_out"
 INPUT = "sqlext input "
 #: Its columns; behind a blank the name of a split, where these have a time of their own.
 LARGEST, ROWS, SMALLEST = "largest", "n", "smallest"
+#: Under this name and a source view's, it has how many packed rows Arrow's sources gave, and of how many rows.
+READ_BY_US = "sqlext read "
 #: How Spark describes the source of the ticks of a clock that runs.
 _CLOCK = "RateStreamV2"
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -147,7 +149,7 @@ class Progress:
         dropped = sum(op.numRowsDroppedByWatermark for op in report.stateOperators)
         return Counts(
             int("addBatch" in report.durationMs),
-            sum(s.numInputRows for s in report.sources if not self._is_own(s.description)),
+            sum(s.numInputRows for s in report.sources if not self._is_own(s.description)) + _unpacked(report),
             _given_out(report, "n"),
             late,
             dropped + _counted(report, "late", "closed") - late,
@@ -179,6 +181,12 @@ def _counted(report: StreamingQueryProgress, *names: str) -> int:
     """Return what operators of ours have counted."""
     rows = (row for name, row in _observed(report).items() if name.startswith(OBSERVED))
     return sum(int(row[name] or 0) for row in rows for name in names)
+
+
+def _unpacked(report: StreamingQueryProgress) -> int:
+    """Return how many more rows were read than packed ones were given to Spark."""
+    rows = (row for name, row in _observed(report).items() if name.startswith(READ_BY_US))
+    return sum(int(row["rows"] or 0) - int(row["packed"] or 0) for row in rows)
 
 
 def _watermark(report: StreamingQueryProgress) -> int | None:

@@ -52,7 +52,7 @@ def chosen_input(
     try:
         return pushed_input(below, texts, where, keys, renderer)
     except (Unsuited, Unread) as reason:
-        renderer.not_pushed[scan.view] = str(reason)
+        renderer.not_pushed[scan.table.name.name] = str(reason)
         return None
 
 

@@ -21,7 +21,7 @@ from sqlext.errors import SqlExtError
 from sqlext.sources.fields import Field
 from sqlext.sources.files import Range
 from sqlext.sources.line_blocks import BLOCK_BYTES, blocks, can_cut
-from sqlext.sources.spark_casts import to_date, to_instant, to_wall_clock
+from sqlext.sources.spark_casts import parser_of, to_date, to_instant, to_wall_clock
 
 _BETWEEN = (b"}\n{", b"}\r\n{")
 _BLANK = bytes(range(33))
@@ -160,7 +160,8 @@ def _converter(of: pa.DataType) -> Callable[[Any], Any]:
     if pa.types.is_boolean(of):
         return _boolean
     if pa.types.is_integer(of):
-        return lambda value: int(_is(_Number, value))
+        parse = parser_of(of)
+        return lambda value: parse(_is(_Number, value))
     if pa.types.is_floating(of):
         return _float
     if pa.types.is_date32(of):

@@ -19,9 +19,10 @@ from sqlext.udfs.core.operators import BucketOperator
 from sqlext.udfs.processors.bucket_keys import bucket_keys
 from sqlext.udfs.processors.packing import PACKED, pack
 
-#: Packed rows and, once in each slice, the largest event time of its rows: so Spark's watermark moves as with them.
-MARK = "mark"
-MARKED = f"{PACKED}, {MARK} TIMESTAMP"
+#: Packed rows and, once in each slice, what its rows were: the largest event time, by which Spark's watermark moves as
+#: with the rows themselves, and how many were read.
+MARK, READ = "mark", "read"
+MARKED = f"{PACKED}, {MARK} TIMESTAMP, {READ} BIGINT"
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,12 @@ class PackedWork(Work):
         waiting: pa.RecordBatch | None = None
         for packed in pack(self.operator, groups, rows, self._buckets_of):
             if waiting is not None:
-                yield _marked(waiting, None)
+                yield _marked(waiting, Facts())
             waiting = packed if packed.num_rows else waiting
-        if waiting is None and facts.largest is not None:
+        if waiting is None and facts.rows:
             waiting = _nothing_for(groups[0])
         if waiting is not None:
-            yield _marked(waiting, facts.largest)
+            yield _marked(waiting, facts)
 
     def _input(self, batch: pa.RecordBatch, facts: Facts) -> pa.RecordBatch:
         """Return the operator's input; its last column stands where Spark would have put the bucket."""
@@ -71,6 +72,9 @@ def _nothing_for(group: int) -> pa.RecordBatch:
     )
 
 
-def _marked(packed: pa.RecordBatch, largest: int | None) -> pa.RecordBatch:
-    marks = pa.array([largest] * packed.num_rows, pa.int64()).view(INSTANT)
-    return pa.record_batch([*packed.columns, marks], [*packed.schema.names, MARK])
+def _marked(packed: pa.RecordBatch, facts: Facts) -> pa.RecordBatch:
+    """Return packed rows, the first of them with what a slice turned out to hold."""
+    others = [None] * (packed.num_rows - 1)
+    marks = pa.array([facts.largest, *others], pa.int64()).view(INSTANT)
+    read = pa.array([facts.rows, *others], pa.int64())
+    return pa.record_batch([*packed.columns, marks, read], [*packed.schema.names, MARK, READ])

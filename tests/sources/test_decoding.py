@@ -84,7 +84,7 @@ _LINES = [
     "",
     "   ",
     '4,"",+8,2,TRUE,2024-03-10 02:30:00',
-    "5,NULL,9,3,false,2024-01-01 23:59",
+    "5,NULL,9,3,false,2024-01-01 23:59:00",
 ]
 _COLUMNS: dict[str, LogicalType] = {
     "id": BIGINT,
