@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
@@ -81,7 +81,7 @@ class _Flow:
         self._spark = spark
         self._zone = zone
         self._ticks = ticks
-        self._frames: dict[str, DataFrame] = {}
+        self._frames: dict[str, Any] = {}  # DataFrames; spark.sql() takes them as keywords
 
     def rows(self, script: SparkScript) -> DataFrame:
         for source in script.sources:

@@ -18,8 +18,8 @@ from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import SourceView
 
 _LAST_WINDOWS = """\
-# A run takes what is new and stops. It does not move the watermark to the end of time: the last windows wait for newer
-# data, in this run or in a later one.
+# A run takes what is new and stops. It does not move the watermark to the end of time:
+# the last windows wait for newer data, in this run or in a later one.
 """
 _SPECIFICATION = """\
 # Written by sqlext rewrite --target pipelines. `spark-pipelines dry-run` checks it, `spark-pipelines run` runs it.

@@ -9,8 +9,9 @@ import json
 import sys
 from pathlib import Path
 
-from dbt.cli.main import dbtRunner
 from deltalake import DeltaTable
+
+from dbt.cli.main import dbtRunner
 
 MODEL = Path("models/per_minute.sql")
 LATER = """\
@@ -28,7 +29,7 @@ def main() -> None:
     story["caught up"] = step("run")
     story["nothing new"] = step("run")
     for choice in ("fail", "continue", "apply"):
-        MODEL.write_text("{{ config(on_configuration_change='%s') }}\n" % choice + two_minutes)
+        MODEL.write_text(f"{{{{ config(on_configuration_change='{choice}') }}}}\n{two_minutes}")
         story[choice] = step("run")
     MODEL.write_text(original)
     story["full refresh"] = step("run", "--full-refresh")
@@ -45,7 +46,7 @@ def step(*command: str, model: str = "per_minute") -> dict[str, object]:
     said: list[str] = []
     runner = dbtRunner(callbacks=[lambda event: said.append(event.info.msg)])
     result = runner.invoke([*command, "--select", model])
-    rows = DeltaTable(".spark/warehouse/shop.db/per_minute").to_pyarrow_table(["item", "minute", "total"]).to_pylist()
+    rows = DeltaTable(".spark/warehouse/shop.db/per_minute").to_pyarrow_table().to_pylist()
     return {"success": result.success, "said": "\n".join(said), "rows": sorted(map(shown, rows))}
 
 

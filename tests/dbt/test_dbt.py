@@ -50,7 +50,7 @@ def run(folder: Path, program: str, *arguments: str) -> str:
     """Return what a program of dbt's environment prints; it must succeed."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "PYTHON"))}
     command = [str(environment() / "bin" / program), *arguments]
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=1200, check=False)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     assert "Traceback" not in done.stderr
     return done.stdout
