@@ -15,6 +15,7 @@ import click
 from sqlext.cli.messages import as_json, tell
 from sqlext.cli.parameters import CATALOG, CONF, DEFINE, duration
 from sqlext.cli.shell.command import shell
+from sqlext.cli.watermarks import watermarks
 from sqlext.errors import SqlExtError
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
@@ -155,6 +156,7 @@ def completion(shell_name: str) -> None:
 
 
 main.add_command(shell)
+main.add_command(watermarks)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from sqlext.execution.timekeeping import Timekeeping
+    from sqlext.watermarks.history import Sample
     from sqlext.watermarks.report import TimeReport
 
 _SECONDS_TO_STOP = 60
@@ -112,6 +113,11 @@ class Query:
         """Return what is known of the time of a part; None where its input has an end or no watermark."""
         keeping = self.timekeeping.get(name)
         return keeping.report if keeping is not None else None
+
+    def time_samples(self, name: str) -> Sequence[Sample]:
+        """Return how the time of a part went, oldest first; nothing where nobody keeps it."""
+        keeping = self.timekeeping.get(name)
+        return keeping.history.samples() if keeping is not None else []
 
     def _inputs_of(self, name: str) -> list[dict[str, Any]]:
         report = self.time_report(name)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from sqlext.execution.frames import Delay
     from sqlext.execution.query import Query
+    from sqlext.execution.watermarks import Watermarks
 
 PathOrText = str | os.PathLike[str]
 
@@ -109,6 +110,13 @@ class Session:
     def queries(self) -> tuple[Query, ...]:
         """The queries that this session started and that still run."""
         return tuple(q for q in self._queries if q.is_active)
+
+    @property
+    def watermarks(self) -> Watermarks:
+        """How the time of queries goes, of this session's and of those in the catalog: ``rows``, ``why``, ``page``."""
+        from sqlext.execution.watermarks import Watermarks
+
+        return Watermarks(self.queries, self.catalog, self.folder, self._state.environment().zone)
 
     def register_trigger(self, name: str, cls: type) -> None:
         """Let ``EMIT USING TRIGGER name(arguments)`` mean a class.

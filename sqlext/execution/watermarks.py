@@ -6,8 +6,9 @@ process tells what its time keeper knows now, one of another process what its ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ from sqlext.execution.records import time_folder
 from sqlext.execution.result import Row
 from sqlext.execution.timekeeping import read_report
 from sqlext.source import Span
+from sqlext.watermarks.history import Sample, samples
+from sqlext.watermarks.page import Page, Part
 from sqlext.watermarks.texts import wall
 from sqlext.watermarks.why import Asked, why
 
@@ -38,6 +41,15 @@ COLUMNS = (
     "holds back",
     "rows",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A query, the job that it is a part of, and how it went."""
+
+    job: str
+    asked: Asked
+    samples: Callable[[], Sequence[Sample]]
 
 
 class Watermarks:
@@ -64,8 +76,8 @@ class Watermarks:
         Raises:
             SqlExtError: CAT-002 for a query that nobody knows.
         """
-        found = self._all_running() if name is None else self.asked(name, span)
-        return [row for asked in found for row in self._rows(asked)]
+        found = self._known() if name is None else self._found(name, span)
+        return [row for k in found if name is not None or k.asked.status == "running" for row in self._rows(k.asked)]
 
     def why(self, name: str, span: Span | None = None) -> str:
         """Return EXPLAIN WHY of a query, or of all queries of a job.
@@ -73,36 +85,38 @@ class Watermarks:
         Raises:
             SqlExtError: CAT-002 for a query that nobody knows.
         """
-        return "\n\n".join(why(asked, self._zone) for asked in self.asked(name, span))
+        return "\n\n".join(why(k.asked, self._zone) for k in self._found(name, span))
 
-    def asked(self, name: str, span: Span | None = None) -> list[Asked]:
-        """Return the query of a name, or those of the job of that name.
+    def page(self, name: str) -> Page:
+        """Return the page of a query, or of all queries of a job.
 
         Raises:
             SqlExtError: CAT-002 for a query that nobody knows.
         """
+        return Page(name, [Part(k.asked, k.samples()) for k in self._found(name, None)], self._zone)
+
+    def _found(self, name: str, span: Span | None) -> list[_Known]:
         known = list(self._known())
-        found = [asked for job, asked in known if name in (job, asked.name)]
+        found = [k for k in known if name in (k.job, k.asked.name)]
         if not found:
-            names = [n for job, asked in known for n in (job, asked.name)]
+            names = [n for k in known for n in (k.job, k.asked.name)]
             hint = did_you_mean(name, names) or "SHOW QUERIES lists the queries"
             raise SqlExtError("CAT-002", f"there is no query `{name}`", span=span, hint=hint)
         return found
 
-    def _all_running(self) -> Iterator[Asked]:
-        return (asked for _, asked in self._known() if asked.status == "running")
-
-    def _known(self) -> Iterator[tuple[str, Asked]]:
-        """Yield queries with the names of their jobs: those of this session first."""
+    def _known(self) -> Iterator[_Known]:
+        """Yield queries: those of this session first."""
         mine = set()
         for query in self._running:
             for name in query.parts:
                 mine.add(name)
-                yield query.name, Asked(name, "running", query.bounded, query.time_report(name))
+                asked = Asked(name, "running", query.bounded, query.time_report(name))
+                yield _Known(query.name, asked, partial(query.time_samples, name))
         for record in self._catalog.snapshot().queries():
             if record.name not in mine:
-                report = read_report(time_folder(self._folder, record))
-                yield job_of(record), Asked(record.name, record.status, bounded=False, report=report, live=False)
+                place = time_folder(self._folder, record)
+                asked = Asked(record.name, record.status, bounded=False, report=read_report(place), live=False)
+                yield _Known(job_of(record), asked, partial(samples, place))
 
     def _rows(self, asked: Asked) -> Iterator[Row]:
         for known in asked.report.inputs if asked.report is not None else ():

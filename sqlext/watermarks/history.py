@@ -82,6 +82,10 @@ class History:
             self._write(self._waiting)
             self._waiting = None
 
+    def samples(self) -> list[Sample]:
+        """Return the last samples, oldest first, and the one that waits to be written."""
+        return [*samples(self._path.parent), *([self._waiting] if self._waiting is not None else [])]
+
     def _write(self, sample: Sample) -> None:
         if sample == self._last:
             return

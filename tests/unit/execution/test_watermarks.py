@@ -7,10 +7,12 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from sqlext import SqlExtError
 from sqlext.catalog import ddl
 from sqlext.catalog.model import QueryRecord
+from sqlext.cli.main import main
 from sqlext.dialect.script import parse_script
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.offline import check_file, new_state
@@ -91,6 +93,22 @@ def test_misreading(text: str, column: int) -> None:
 
 def test_a_check_asks_nobody() -> None:
     assert check_file("EXPLAIN WHY started_before;\nSHOW WATERMARKS FOR QUERY started_before;\n") == []
+
+
+def test_the_command_line(folder: Path) -> None:
+    def said(*arguments: str) -> str:
+        result = CliRunner().invoke(main, ["watermarks", *arguments, "--catalog", str(folder)])
+        assert not isinstance(result.exception, Exception), result.exception
+        return result.output
+
+    assert "etl.minutes" in said()
+    assert "etl.old" not in said()
+    assert "holds the query back" in said("etl.old", "--why")
+    page = folder / "page.html"
+    assert said("etl.old", "--html", str(page)).strip() == str(page)
+    assert "nothing to draw" in page.read_text()
+    assert "CAT-002: there is no query `nobody`" in said("nobody")
+    assert "need the name of a query" in said("--why")
 
 
 def at(time: str) -> datetime:

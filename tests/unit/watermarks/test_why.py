@@ -33,8 +33,8 @@ def test_before_the_first_row() -> None:
         "It has no watermark yet: no row has come from `a` and `b`.",
         "No row has come yet, so no window is open.",
         (
-            "- `a` holds the query back: no row has come. It has no idle timeout: 'scan.watermark.idle-timeout' would let "
-            "the others go on without it."
+            "- `a` holds the query back: no row has come. It has no idle timeout: 'scan.watermark.idle-timeout' would "
+            "let the others go on without it."
         ),
         (
             "- `b` holds the query back: no row has come. If it stays silent, it is idle at 00:01:00 and holds nobody "
@@ -54,9 +54,9 @@ def test_who_must_reach_what() -> None:
         "The next window ends at 00:01:00; it closes when the watermark is there.",
         "- `a`: its watermark is 00:02:00, far enough.",
         (
-            "- `b` holds the query back: the largest event time is 00:00:17, the watermark 10 s behind that. For the next "
-            "window it must give a row of 00:01:10 or later. If it stays silent, it is idle at 00:01:01 and holds nobody "
-            "back."
+            "- `b` holds the query back: the largest event time is 00:00:17, the watermark 10 s behind that. For the "
+            "next window it must give a row of 00:01:10 or later. If it stays silent, it is idle at 00:01:01 and holds "
+            "nobody back."
         ),
     ]
     keeper.decide(2 * MINUTE)
