@@ -36,14 +36,14 @@ class Bounds:
 
 @dataclass(frozen=True)
 class _Line:
-    """A rowtime plus a constant number of ms."""
+    """A time attribute plus a constant number of ms."""
 
     found: Found
     plus: int
 
 
 def interval_bounds(pairs: Sequence[Pair], names: JoinNames) -> Bounds | None:
-    """Return the bounds that comparisons give the rowtime of each side by that of the other; None without both.
+    """Return the bounds that comparisons give the time attribute of each side by that of the other; None without both.
 
     Right rows lie between ``left + lower`` and ``left + upper``.
     """
@@ -53,6 +53,8 @@ def interval_bounds(pairs: Sequence[Pair], names: JoinNames) -> Bounds | None:
     for pair in pairs:
         left, right = _line(pair.left, names.left), _line(pair.right, names.right)
         if left is None or right is None or _root(left.found) != _root(right.found):
+            continue
+        if left.found.column.time is not right.found.column.time:
             continue
         columns = (left.found.column.name, right.found.column.name)
         times[columns] = (left.found, right.found)
@@ -65,12 +67,23 @@ def interval_bounds(pairs: Sequence[Pair], names: JoinNames) -> Bounds | None:
     if both is None:
         return None
     left_time, right_time = times[both]
+    by_arrival = not left_time.column.is_rowtime
     return Bounds(
-        JoinBound.INTERVAL,
+        JoinBound.ARRIVAL if by_arrival else JoinBound.INTERVAL,
         JoinTime(left_time.column, left_time.relation.alias, upper[both]),
         JoinTime(right_time.column, right_time.relation.alias, -lower[both]),
-        max(upper[both], -lower[both], 0),
+        0 if by_arrival else max(upper[both], -lower[both], 0),
     )
+
+
+def without_arrivals(pairs: Sequence[Pair], names: JoinNames) -> tuple[Pair, ...]:
+    """Return comparisons without those of processing times: what their bounds say is asked by the clock."""
+    return tuple(p for p in pairs if not (_is_arrival(p.left, names.left) and _is_arrival(p.right, names.right)))
+
+
+def _is_arrival(expr: Expr, scope: Scope) -> bool:
+    line = _line(expr, scope)
+    return line is not None and not line.found.column.is_rowtime
 
 
 def window_bounds(
@@ -113,7 +126,7 @@ def _spec(node: nodes.PlanNode) -> WindowSpec | None:
 
 
 def _line(expr: Expr, scope: Scope) -> _Line | None:
-    """Return a rowtime with a constant added or taken away, None for anything else."""
+    """Return a time attribute with a constant added or taken away, None for anything else."""
     while isinstance(expr, Paren):
         expr = expr.operand
     if isinstance(expr, Binary) and expr.op in ("+", "-"):
@@ -124,7 +137,7 @@ def _line(expr: Expr, scope: Scope) -> _Line | None:
             return None
         return replace(line, plus=line.plus + (plus if expr.op == "+" else -plus))
     found = scope.bare(expr)
-    return _Line(found, 0) if found is not None and found.column.is_rowtime else None
+    return _Line(found, 0) if found is not None and found.column.time is not None else None
 
 
 def _millis(expr: Expr) -> int | None:

@@ -18,10 +18,12 @@ class JoinColumns:
     Attributes:
         alias: of the relation that the join becomes.
         span: of the join.
+        keeps_arrival: whether processing time stays what it is, though rowtimes do not.
     """
 
     alias: str
     span: Span
+    keeps_arrival: bool = False
     columns: list[PlanColumn] = field(default_factory=list)
     _taken: set[str] = field(default_factory=set)
 
@@ -51,6 +53,7 @@ class JoinColumns:
                 if used is not None and column.name.lower() not in used:
                     continue
                 stays = not lost or (bool(keeps) and column.physical == keeps)
+                stays = stays or (self.keeps_arrival and column.part is Part.PROCTIME)
                 made = self._column(column, relation.alias, carried, stays=stays, reason=lost)
                 columns.append(replace(made, type=made.type.as_nullable()) if nullable and made.type else made)
             given.append(replace(relation, alias=self.alias, columns=tuple(columns)))

@@ -9,7 +9,7 @@ from sqlext.analysis.changelogs import readable
 from sqlext.analysis.pair_trees import PairTrees
 from sqlext.analysis.scope import ScopeRelation
 from sqlext.analysis.session_rows import session_rows
-from sqlext.analysis.stream_join_bounds import Bounds, interval_bounds, window_bounds
+from sqlext.analysis.stream_join_bounds import Bounds, interval_bounds, window_bounds, without_arrivals
 from sqlext.analysis.stream_join_columns import JoinColumns
 from sqlext.analysis.stream_join_conditions import Conditions, JoinNames
 from sqlext.errors import SqlExtError
@@ -20,6 +20,7 @@ from sqlext.udfs.core.join_specification import JoinKind
 
 _LOST = {
     JoinBound.NONE: "a join without bounds of time gives rows whenever they match",
+    JoinBound.ARRIVAL: "an interval join by processing time gives rows whenever they match",
     JoinBound.WINDOW: "a window join gives its rows when their window is over: window_time stays a time attribute",
     JoinBound.VERSION: "a version of the right side is older than the row that it belongs to",
 }
@@ -65,10 +66,14 @@ def planned(parts: StreamJoinParts) -> tuple[nodes.PlanNode, list[ScopeRelation]
     parts = replace(parts, sources=(readable(sources[0]), readable(sources[1])))
     bounds = parts.bounds or _bounds(parts)
     _check(parts, bounds)
+    if bounds.bound is JoinBound.ARRIVAL:
+        keys, comparisons = parts.conditions.keys, parts.conditions.comparisons
+        keys, comparisons = (without_arrivals(of, parts.names) for of in (keys, comparisons))
+        parts = replace(parts, conditions=replace(parts.conditions, keys=keys, comparisons=comparisons))
     trees = PairTrees(parts.names, parts.join.value)
     inner = parts.join is JoinKind.INNER
     asked = () if inner else tuple(map(trees.tree, parts.conditions.rest))
-    columns = JoinColumns(parts.alias, parts.span)
+    columns = JoinColumns(parts.alias, parts.span, keeps_arrival=bounds.bound is JoinBound.ARRIVAL)
     sides, given = _sides(parts, bounds, columns)
     regular = bounds.bound is JoinBound.NONE
     node = StreamJoin(
@@ -98,7 +103,8 @@ def _bounds(parts: StreamJoinParts) -> Bounds:
 
 
 def _check(parts: StreamJoinParts, bounds: Bounds) -> None:
-    if bounds.bound is JoinBound.INTERVAL and any(s.changelog for s in parts.sources):
+    by_interval = bounds.bound in (JoinBound.INTERVAL, JoinBound.ARRIVAL)
+    if by_interval and any(s.changelog for s in parts.sources):
         raise SqlExtError(
             "JOIN-002",
             "an interval join cannot take rows that change after they were given out",

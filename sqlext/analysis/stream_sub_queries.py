@@ -1,4 +1,4 @@
-"""Sub-queries over a stream that are values: joined to FROM, each a column there.
+"""Sub-queries that are values, over a stream or correlated: joined to FROM, each a column there.
 
 A scalar sub-query is one row, or with ``k = outer.k`` in it one of each k: a LEFT JOIN. ``EXISTS`` is whether the
 different keys that it asks for match, and so is ``IN`` where unknown counts as false: under AND and OR of WHERE.
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.calls import is_aggregate
+from sqlext.analysis.changelogs import readable
 from sqlext.analysis.extended import extended
 from sqlext.analysis.grouping import is_grouped
 from sqlext.analysis.outputs import OutputBuilder
@@ -69,15 +70,13 @@ class _Joined:
 def with_sub_queries(
     queries: QueryBinder, select: Select, node: nodes.PlanNode, scope: Scope
 ) -> tuple[Select, nodes.PlanNode, Scope]:
-    """Return a SELECT without sub-queries over a stream in its WHERE and select list, and a FROM with their values.
+    """Return a SELECT without such sub-queries in its WHERE and select list, and a FROM with their values.
 
-    Those that cannot be joined stay where they are (``misplaced_sub_query``).
+    Those that cannot be joined stay where they are (``misplaced_sub_query``), and those that Spark can compute.
 
     Raises:
         SqlExtError: JOIN-016 for what a sub-query asks that no key says.
     """
-    if not node.streaming:
-        return select, node, scope
     return _Values(queries, select, node, scope).joined()
 
 
@@ -125,16 +124,46 @@ class _Values:
         made = self._scalar(part) if isinstance(part, ScalarQuery) else self._mark(part, monotone=monotone)
         if made is None:
             return
+        if made.node.streaming and not self.node.streaming:
+            raise misplaced_sub_query(part)
         number = len(self.columns)
         alias, qualifier = f"__v{number}", f"__value{number}"
         right = ScopeRelation(alias, (qualifier,), made.node.columns)
         keys = tuple(replace(k, right=ColumnRef(k.right.span, (qualifier, _name(k.right)))) for k in made.keys)
+        below = nodes.Aliased(made.node.columns, made.node, alias)
+        joined = self._static(below, right, keys) if not below.streaming else self._stream(part, below, right, keys)
+        node, own, last = joined
+        text = made.value.format(qualifier)
+        value = parse_expression_text(text, self.scope.mode, "the value of a sub-query")
+        around = replace(self.scope, relations=(*own, last))
+        self.node, known, columns = extended(node, own, [(qualifier, value)], around, f"__x{number}")
+        # A qualifier alone reaches it: * does not.
+        added = ScopeRelation(f"__x{number}", (qualifier,), columns, frozenset((qualifier,)))
+        self.scope = replace(self.scope, relations=(*known, added))
+        self.columns[id(part)] = (qualifier, qualifier)
+
+    def _static(
+        self, below: nodes.Aliased, right: ScopeRelation, keys: tuple[Pair, ...]
+    ) -> tuple[nodes.PlanNode, list[ScopeRelation], ScopeRelation]:
+        """Return FROM joined with static rows by Spark, its relations, and that of these rows."""
+        own = list(self.scope.relations)
+        both = replace(self.scope, relations=(*own, right))
+        columns = tuple(c for r in both.relations for c in r.columns)
+        sought = tuple((k.left, k.right) for k in keys)
+        left = readable(self.node)
+        return nodes.Join(columns, left, readable(below), "LEFT", both, sought=sought), own, right
+
+    def _stream(
+        self, part: SubQuery, below: nodes.Aliased, right: ScopeRelation, keys: tuple[Pair, ...]
+    ) -> tuple[nodes.PlanNode, list[ScopeRelation], ScopeRelation]:
+        """Return FROM joined with rows of a stream, its relations, and that of these rows."""
+        number = len(self.columns)
         inner = Scope((right,), self.scope.mode, self.scope.zone)
-        names = {c.name.lower() for c in made.node.columns}
+        names = {c.name.lower() for c in right.columns}
         parts = StreamJoinParts(
             part.span,
             JoinKind.LEFT,
-            (self.node, nodes.Aliased(made.node.columns, made.node, alias)),
+            (self.node, below),
             (self.scope.relations, (right,)),
             names_around(self.scope, inner),
             Conditions(keys=keys),
@@ -146,15 +175,7 @@ class _Values:
             used=self.used | names | self._earlier() if self.used is not None else None,
         )
         node, given = planned(parts)
-        *own, last = given
-        text = made.value.format(qualifier)
-        value = parse_expression_text(text, self.scope.mode, "the value of a sub-query")
-        around = replace(self.scope, relations=(*own, last))
-        self.node, known, columns = extended(node, own, [(qualifier, value)], around, alias)
-        # A qualifier alone reaches it: * does not.
-        added = ScopeRelation(alias, (qualifier,), columns, frozenset((qualifier,)))
-        self.scope = replace(self.scope, relations=(*known, added))
-        self.columns[id(part)] = (qualifier, qualifier)
+        return node, given[:-1], given[-1]
 
     def _earlier(self) -> set[str]:
         return {name for column in self.columns.values() for name in column}
@@ -218,7 +239,7 @@ class _Values:
     def _mark(self, part: Exists | InQuery, *, monotone: bool) -> _Joined | None:
         """Return the different keys that EXISTS or IN asks for."""
         inside = inside_of(self.queries, part.query)
-        if not inside.node.streaming:
+        if not inside.node.streaming and not inside.correlated:
             return None
         test = sub_query_test(part)
         assert test is not None
@@ -246,7 +267,7 @@ class _Values:
         if others or any(k.operator != "=" for k in conditions.keys):
             raise SqlExtError(
                 "JOIN-016",
-                "a sub-query over a stream that is a value can only equate its columns with those around it",
+                "a sub-query that is a value can only equate its columns with those around it",
                 span=part.span,
                 hint="write inner.k = outer.k connected by AND, or a join",
             )

@@ -28,6 +28,7 @@ class JoinBound(Enum):
 
     NONE = "regular join"
     INTERVAL = "interval join"
+    ARRIVAL = "interval join by processing time"
     WINDOW = "window join"
     VERSION = "temporal join"
 
@@ -145,12 +146,17 @@ class StreamJoin(Stateful):
     @property
     def event_time(self) -> bool:
         """Whether the watermark ends the state."""
-        return self.bounded is not JoinBound.NONE
+        return self.bounded not in (JoinBound.NONE, JoinBound.ARRIVAL)
 
     @property
     def uses_clock(self) -> bool:
         """Whether rows are forgotten by processing time."""
-        return self.left.ttl is not None or self.right.ttl is not None
+        return self.bounded is JoinBound.ARRIVAL or self.left.ttl is not None or self.right.ttl is not None
+
+    @property
+    def ends(self) -> bool:
+        """Whether rows wait for a match until a bounded input ends."""
+        return self.bounded is JoinBound.ARRIVAL and (self.join.pads_left or self.join.pads_right)
 
     @property
     def windowed(self) -> PlanNode | None:
@@ -176,9 +182,10 @@ class StreamJoin(Stateful):
                 return "until the window ends"
             case JoinBound.VERSION:
                 return "rows until the watermark passes them, of each key the versions since then"
-            case JoinBound.INTERVAL:
+            case JoinBound.INTERVAL | JoinBound.ARRIVAL:
                 sides = (("left", self.left), ("right", self.right))
-                return ", ".join(f"{n} rows for {s.time.later} ms of event time" for n, s in sides if s.time)
+                time = "event time" if self.event_time else "processing time"
+                return ", ".join(f"{n} rows for {s.time.later} ms of {time}" for n, s in sides if s.time)
         if self.left.ttl is None or self.right.ttl is None:
             return ""
         return f"left rows for {self.left.ttl} ms after the last change, right rows for {self.right.ttl} ms"

@@ -87,7 +87,11 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Renderer) -> t
     )
     asked = [with_cells(e, lambda cell: values[cell.group][cell.value]) for e in node.asked]
     bound: tuple[object, ...] = ("none", node.left.ttl, node.right.ttl)
-    if node.bounded is not JoinBound.NONE:
+    if node.bounded is JoinBound.ARRIVAL:
+        assert node.left.time is not None
+        assert node.right.time is not None
+        bound = ("arrival", -node.right.time.later, node.left.time.later)
+    elif node.bounded is not JoinBound.NONE:
         times = (_time(node.left, node.bounded), _time(node.right, node.bounded))
         bound = (node.bounded.name.lower(), columns.both(*times))
     kind = None

@@ -15,9 +15,16 @@ import numpy as np
 from sqlext.udfs.core.groups import Bools, Groups, Ints
 from sqlext.udfs.core.join_changes import Change, appended, key_groups, netted
 from sqlext.udfs.core.join_output import Given
-from sqlext.udfs.core.join_pairs import Matcher
+from sqlext.udfs.core.join_pairs import Matcher, Pairs
 from sqlext.udfs.core.join_rows import JoinRows, Sides
-from sqlext.udfs.core.join_specification import LEFT_SIDE, RIGHT_SIDE, IntervalBound, JoinKind, JoinSpecification
+from sqlext.udfs.core.join_specification import (
+    LEFT_SIDE,
+    RIGHT_SIDE,
+    ArrivalBound,
+    IntervalBound,
+    JoinKind,
+    JoinSpecification,
+)
 from sqlext.udfs.core.pair_cells import with_cells
 from sqlext.udfs.core.pair_conditions import PairConditions
 
@@ -49,8 +56,9 @@ class Advance:
         self._counts = (join is JoinKind.SEMI or join.pads_left, join.pads_right)
         changes = specification.kind is not None
         # EXISTS asks only which values there are on the right; equal ones are kept once.
-        distinct = not join.pairs and not isinstance(specification.bound, IntervalBound)
+        distinct = not join.pairs and not isinstance(specification.bound, IntervalBound | ArrivalBound)
         self._nets = (changes, changes or distinct)
+        self._arrival = specification.bound if isinstance(specification.bound, ArrivalBound) else None
         kept = [specification.kept(side) for side in (LEFT_SIDE, RIGHT_SIDE)]
         self.comparisons = [
             replace(c, left=kept[LEFT_SIDE].index(c.left), right=kept[RIGHT_SIDE].index(c.right))
@@ -79,7 +87,8 @@ class Advance:
             (np.flatnonzero(left_new), np.flatnonzero(~right_new)),
             (everything, np.flatnonzero(right_new)),
         ):
-            for one, other in matcher.pairs(some, others):
+            for pair in matcher.pairs(some, others):
+                one, other = self._in_time(left, right, pair)
                 if self._counts[LEFT_SIDE]:
                     _add(more[LEFT_SIDE], one, _seen(right, other, one >= left.held))
                 if self._counts[RIGHT_SIDE]:
@@ -88,6 +97,14 @@ class Advance:
                     weight = left.rows.count[one] * right.rows.count[other] - left.count[one] * right.count[other]
                     pairs.append(Given(one, other, weight))
         return Advanced(left.matched(more[LEFT_SIDE]), right.matched(more[RIGHT_SIDE]), pairs)
+
+    def _in_time(self, left: Change, right: Change, pairs: Pairs) -> Pairs:
+        """Return the pairs of which the one came while the other could match."""
+        if self._arrival is None:
+            return pairs
+        ends = left.rows.time[pairs.left], right.rows.time[pairs.right]
+        keep = (ends[0] - self._arrival.upper <= ends[1]) & (ends[1] + self._arrival.lower <= ends[0])
+        return Pairs(pairs.left[keep], pairs.right[keep])
 
 
 def _seen(of: Change, places: Ints, by_new: Bools) -> Ints:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from sqlext.udfs.core.equality import normalised
+from sqlext.udfs.core.join_arrival import ArrivalLife
 from sqlext.udfs.core.join_conditions import require_comparable
 from sqlext.udfs.core.join_interval import IntervalLife
 from sqlext.udfs.core.join_life import Life
@@ -21,6 +22,7 @@ from sqlext.udfs.core.join_rows import JoinRows, Sides, arrived, without_useless
 from sqlext.udfs.core.join_specification import (
     LEFT_SIDE,
     RIGHT_SIDE,
+    ArrivalBound,
     IntervalBound,
     JoinSpecification,
     Unbounded,
@@ -95,6 +97,8 @@ class JoinOperator(BucketOperator[Sides]):
                 return RegularLife(specification, self._output, (left, right))
             case IntervalBound():
                 return IntervalLife(specification, self._output)
+            case ArrivalBound() as bound:
+                return ArrivalLife(specification, self._output, bound)
             case VersionBound():
                 return TemporalLife(specification, self._output)
         return WindowLife(specification, self._output, self.empty())

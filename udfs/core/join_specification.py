@@ -92,6 +92,18 @@ class IntervalBound:
 
 
 @dataclass(frozen=True, slots=True)
+class ArrivalBound:
+    """An interval join by processing time: right rows match that come ``lower`` to ``upper`` ms after a left one.
+
+    A row's time is that of the batch clock when it comes. Takes and gives inserts alone, as Flink's
+    ``ProcTimeIntervalJoin`` does.
+    """
+
+    lower: int
+    upper: int
+
+
+@dataclass(frozen=True, slots=True)
 class WindowBound:
     """A window join: rows meet in windows, each of which gives its result once, when the watermark reaches its end.
 
@@ -119,7 +131,7 @@ class VersionBound:
     time: int
 
 
-Bound = Unbounded | IntervalBound | WindowBound | VersionBound
+Bound = Unbounded | IntervalBound | ArrivalBound | WindowBound | VersionBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +173,7 @@ class JoinSpecification:
     def __post_init__(self) -> None:
         if self.right and not self.join.pairs:
             raise ValueError(f"{self.join.value} gives no columns of the right side")
-        if self.kind is not None and isinstance(self.bound, IntervalBound):
+        if self.kind is not None and isinstance(self.bound, IntervalBound | ArrivalBound):
             raise ValueError("an interval join does not take updates and deletes")
         if isinstance(self.bound, VersionBound) and self.join not in (JoinKind.INNER, JoinKind.LEFT):
             raise ValueError(f"a temporal join is INNER or LEFT, not {self.join.value}")

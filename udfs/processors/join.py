@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sqlext.udfs.core.join_operator import JoinOperator
 from sqlext.udfs.core.join_specification import (
+    ArrivalBound,
     Bound,
     Comparison,
     IntervalBound,
@@ -25,6 +26,7 @@ from sqlext.udfs.processors.specified import SpecifiedFunction, SpecifiedOperato
 _BOUNDS: Mapping[str, type[Bound]] = {
     "none": Unbounded,
     "interval": IntervalBound,
+    "arrival": ArrivalBound,
     "window": WindowBound,
     "version": VersionBound,
 }
@@ -34,7 +36,7 @@ class Join(SpecifiedFunction):
     """The stateful function ``join``: the fields of ``JoinSpecification``.
 
     ``join`` is the value of a ``JoinKind``, ``conditions`` are the fields of each ``Comparison``, ``rest`` is JSON,
-    ``bound`` is a name (``none``, ``interval``, ``window``, ``version``) and the fields of that bound.
+    ``bound`` is a name (``none``, ``interval``, ``arrival``, ``window``, ``version``) and the fields of that bound.
     """
 
     def __init__(self) -> None:

@@ -303,3 +303,29 @@ def test_full_join_using_of_static_tables(tables: Analysis) -> None:
     compiled = tables.run("SELECT user_name FROM clicks c FULL JOIN visits v USING (user_name)")
     assert compiled is not None
     assert "COALESCE" in compiled.script.query.upper()
+
+
+ARRIVALS = "CREATE TABLE pages (page STRING, n INT, pt AS PROCTIME()) WITH ('connector' = 'datagen')"
+
+
+@pytest.mark.parametrize("kind", ["", "LEFT ", "FULL "])
+def test_interval_joins_by_processing_time(tables: Analysis, kind: str) -> None:
+    tables.run(ARRIVALS)
+    bounds = "v.pt BETWEEN c.pt - INTERVAL '5' SECOND AND c.pt + INTERVAL '1' MINUTE"
+    query = f"SELECT c.amount, v.n, c.pt FROM clicks c {kind}JOIN pages v ON c.user_name = v.page AND {bounds}"
+    plan = tables.plan(query)
+    (join,) = (n for n in walk(plan) if isinstance(n, StreamJoin))
+    assert join.bounded is JoinBound.ARRIVAL
+    assert (join.event_time, join.uses_clock, join.ends) == (False, True, bool(kind))
+    assert join.bound == "left rows for 60000 ms of processing time, right rows for 5000 ms of processing time"
+    assert join.conditions == ()
+    assert not plan.changelog
+    assert tables.times(query) == {"pt": "PROCTIME"}
+
+
+def test_processing_time_is_no_rowtime(tables: Analysis) -> None:
+    """A rowtime and a processing time bound nothing."""
+    tables.run(ARRIVALS)
+    query = "SELECT 1 FROM instants i JOIN pages v ON v.pt BETWEEN i.rt AND i.rt + INTERVAL '1' MINUTE"
+    (join,) = (n for n in walk(tables.plan(query)) if isinstance(n, StreamJoin))
+    assert join.bounded is JoinBound.NONE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext.plan.explain import walk
+from sqlext.plan.nodes import Join
 from sqlext.plan.stream_join import StreamJoin
 from sqlext.udfs.core.join_specification import JoinKind
 
@@ -55,6 +56,21 @@ def test_a_count_of_nothing_is_0(flink: Analysis) -> None:
     compiled = flink.run(f"SELECT user_name, {OWN} AS n FROM clicks c")
     assert compiled is not None
     assert "SELECT COALESCE(" in compiled.script.query
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT amount, (SELECT MAX(since) FROM users u WHERE u.user_name = c.user_name) AS m FROM clicks c",
+        "SELECT amount FROM clicks c WHERE amount = 1 OR EXISTS (SELECT 1 FROM users u WHERE u.user_name = c.user_name)",
+    ],
+)
+def test_correlated_ones_over_static_tables_are_joined_by_spark(flink: Analysis, query: str) -> None:
+    plan = flink.plan(query)
+    (join,) = (n for n in walk(plan) if isinstance(n, Join))
+    assert (join.kind, len(join.sought)) == ("LEFT", 1)
+    assert not plan.changelog
+    assert not plan.updating
 
 
 def test_those_over_static_tables_are_sparks(flink: Analysis) -> None:

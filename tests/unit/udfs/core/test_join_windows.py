@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from join_model import KIND, LEFT_VALUE, RIGHT_VALUE, SIDE, TIME, TYPES, Row, fo
 
 from sqlext.udfs.core.join_operator import JoinOperator
 from sqlext.udfs.core.join_specification import (
+    ArrivalBound,
     Bound,
     Comparison,
     IntervalBound,
@@ -152,3 +155,51 @@ def test_a_window_counts_changes() -> None:
         operator(JoinKind.INNER, WindowBound(TIME), kind=KIND), list(zip(batches, clocks([1, 2, 10]), strict=True))
     )
     assert rows_of(done[2].out) == [(1, 5, INSERT)]
+
+
+def arrivals(join: JoinKind, lower: int, upper: int) -> JoinOperator:
+    return operator(join, ArrivalBound(lower, upper))
+
+
+def given_at(
+    made: JoinOperator, batches: Sequence[tuple[int, Sequence[Row]]], *, end: bool = False
+) -> list[list[tuple[Any, ...]]]:
+    """Return the rows of each batch; each comes when the clock says so."""
+    fed = [(rows or None, Clock(now=now)) for now, rows in batches]
+    last = [(None, Clock(Clock.END, None, batches[-1][0]))] if end else []
+    return [sorted((row[:-1] for row in rows_of(s.out)), key=repr) for s in steps(made, [*fed, *last])]
+
+
+def test_rows_that_come_in_time_match() -> None:
+    """Right rows come from 100 ms before to 200 ms after left ones."""
+    batches = [
+        (0, [Row(1, 1, 10)]),
+        (100, [Row(1, 0, 20)]),
+        (101, [Row(1, 0, 21)]),
+        (300, [Row(1, 1, 11)]),
+        (302, [Row(1, 1, 12)]),
+    ]
+    assert given_at(arrivals(JoinKind.INNER, -100, 200), batches) == [[], [(20, 10)], [], [(20, 11), (21, 11)], []]
+
+
+def test_rows_that_must_come_later() -> None:
+    """Right rows come 100 to 200 ms after left ones: neither at once nor before them."""
+    batches = [(0, [Row(1, 0, 20), Row(1, 1, 10)]), (99, [Row(1, 1, 11)]), (100, [Row(1, 1, 12)]), (201, [])]
+    assert given_at(arrivals(JoinKind.INNER, 100, 200), batches) == [[], [], [(20, 12)], []]
+    state = steps(arrivals(JoinKind.INNER, 100, 200), [(batches[0][1], Clock(now=0))])[0].state
+    assert state.rows() == 1  # the right row can match nothing
+
+
+def test_rows_without_a_match_come_out_when_they_can_have_none() -> None:
+    made = arrivals(JoinKind.FULL, -100, 100)
+    batches = [(0, [Row(1, 0, 20), Row(2, 1, 10)]), (100, []), (101, []), (150, [Row(1, 0, 21)])]
+    outs = given_at(made, batches, end=True)
+    assert [Counter(rows) for rows in outs] == [
+        Counter(),
+        Counter(),
+        Counter([(20, None), (None, 10)]),
+        Counter(),
+        Counter([(21, None)]),
+    ]
+    state = steps(made, [([Row(1, 0, 20)], Clock(now=5))])[0].state
+    assert made.next_wakeup(state) == Wakeup(processing=106)
