@@ -51,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def tested(*arguments: str) -> Result:
+def outcome(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["test", *arguments])
 
 
@@ -65,7 +65,7 @@ def write_steps(folder: Path, *steps: dict[str, Any]) -> None:
 
 
 def test_a_folder_stands_for_the_scripts_with_an_output(folder: Path) -> None:
-    result = tested(".")
+    result = outcome(".")
     assert result.exit_code == 0, result.output
     first, last = result.stdout.splitlines()
     assert first.startswith("ok       words.sql (")
@@ -74,11 +74,11 @@ def test_a_folder_stands_for_the_scripts_with_an_output(folder: Path) -> None:
 
 def test_a_difference_is_shown_and_update_takes_it_over(folder: Path) -> None:
     (folder / "words.out").write_text(BOUNDED_OUT.replace("a    | 2", "a    | 3"))
-    result = tested("words.sql")
+    result = outcome("words.sql")
     assert result.exit_code == 1
     assert [line.strip() for line in result.stdout.splitlines() if "a    |" in line] == ["-a    | 3", "+a    | 2"]
     assert result.stdout.splitlines()[-1] == "1 tests, 1 failed"
-    updated = tested("words.sql", "--update")
+    updated = outcome("words.sql", "--update")
     assert updated.exit_code == 0
     assert updated.stdout.startswith("updated ")
     assert (folder / "words.out").read_text() == BOUNDED_OUT
@@ -86,14 +86,14 @@ def test_a_difference_is_shown_and_update_takes_it_over(folder: Path) -> None:
 
 def test_a_script_without_an_output(folder: Path) -> None:
     (folder / "words.out").unlink()
-    assert "TEST-003" in tested(".").stderr
-    assert "there is no words.out" in tested("words.sql").stdout
+    assert "TEST-003" in outcome(".").stderr
+    assert "there is no words.out" in outcome("words.sql").stdout
 
 
 def test_a_mistake_fails_its_test_and_no_other(folder: Path) -> None:
     (folder / "a.sql").write_text("SELEC 1;\n")
     (folder / "a.out").write_text("")
-    result = tested(".")
+    result = outcome(".")
     assert result.exit_code == 1
     assert "a.sql:1:1: PARSE-002" in result.stdout
     assert "ok       words.sql" in result.stdout
@@ -108,7 +108,7 @@ def test_step_by_step_on_a_clock_of_its_own(folder: Path) -> None:
         {"clock": "2024-01-01 12:00:10"},
         {"orders": [order("pen", "00:00:30"), order("ink", "00:01:30")]},
     )
-    assert tested("early.sql", "--update").exit_code == 0
+    assert outcome("early.sql", "--update").exit_code == 0
     sections = (folder / "early.out").read_text().split("\n\n")
     rows = [[line.split(" | ") for line in section.strip().splitlines()[2:]] for section in sections]
     assert [s.partition(":")[0].strip() for s in sections] == [f"=== step {n}" for n in (1, 2, 3, 4)]
@@ -118,14 +118,14 @@ def test_step_by_step_on_a_clock_of_its_own(folder: Path) -> None:
         [["+I", "pen", "1", "EARLY"]],
         [["+I", "pen", "2", "ON_TIME"]],
     ]
-    assert tested("early.sql").exit_code == 0
+    assert outcome("early.sql").exit_code == 0
 
 
 def test_an_endless_query_needs_steps(folder: Path) -> None:
     write_steps(folder)
     (folder / "early.steps").unlink()
     (folder / "data" / "orders").mkdir()
-    result = tested("early.sql")
+    result = outcome("early.sql")
     assert result.exit_code == 1
     assert "TEST-001: query `early.select` never ends" in result.stdout
     assert "early.steps" in result.stdout
@@ -136,6 +136,6 @@ def test_a_line_that_is_no_step(line: str, folder: Path) -> None:
     write_steps(folder, {"clock": "2024-01-01 12:00:00"})
     with (folder / "early.steps").open("a") as file:
         file.write(f"\n{line}\n")
-    result = tested("early.sql")
+    result = outcome("early.sql")
     assert result.exit_code == 1
     assert "TEST-002: early.steps:2: this is no step" in result.stdout

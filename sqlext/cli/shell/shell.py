@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     #: A result, and the settings under which its statement ran: the worker is ahead of what is shown.
     Arrived = tuple[Result, Settings]
+
+_SECONDS_OF_SILENCE = 0.5
 
 Follow = Callable[["Query"], object]
 
@@ -116,11 +118,15 @@ class Shell:
                 tell(job.exception)
 
     def _next(self, arrived: SimpleQueue[Arrived | None]) -> Arrived | None:
-        starting = self._starting
-        if starting is not None and not starting.done() and self.messages.is_terminal and not self.silent:
-            with self.messages.status("starting Spark ..."):
+        """Return what comes next; after a while say that something is under way."""
+        try:
+            return arrived.get(timeout=_SECONDS_OF_SILENCE)
+        except Empty:
+            if self.silent or not self.messages.is_terminal:
                 return arrived.get()
-        return arrived.get()
+        starts = self._starting is not None and not self._starting.done()
+        with self.messages.status(f"{'starting Spark' if starts else 'running'} ... Ctrl-C ends it"):
+            return arrived.get()
 
     def _told(self, result: Result, settings: Settings, began: float) -> bool:
         try:
