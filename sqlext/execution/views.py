@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
 from sqlext.execution.checkpoint import QueryHome
+from sqlext.execution.event_time import tagged
 from sqlext.execution.frames import Frames
 from sqlext.execution.own_readers import OwnReaders
 from sqlext.execution.progress import INPUT, LARGEST, ROWS, SMALLEST
@@ -33,11 +34,6 @@ from sqlext.user_functions import UserFunctions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-#: Spark's mark of an event-time column (EventTimeWatermark.delayKey); its value does not matter to operators.
-_EVENT_TIME = {"spark.watermarkDelayMs": 0}
-#: Spark's mark of a column that its own ``window()`` made (TimeWindow.marker).
-_WINDOW = {"spark.timeWindow": True}
 
 
 def open_script(
@@ -110,7 +106,7 @@ class _Opening:
             case SqlView():
                 return self.spark.sql(step.sql)
             case TagView():
-                return tagged(self.spark, step)
+                return tagged(self.spark.table(step.input), step)
             case ObservedView():
                 return self._observed(step)
             case ArrowView():
@@ -145,13 +141,3 @@ class _Opening:
                 f.count_if(mine).alias(f"{ROWS} {split}"),
             ]
         return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *counted)
-
-
-def tagged(spark: SparkSession, step: TagView) -> DataFrame:
-    """Return a view with Spark's mark of event time on a column."""
-    from pyspark.sql import functions
-
-    frame = spark.table(step.input)
-    metadata = {**_EVENT_TIME, **(_WINDOW if step.window else {})}
-    column = functions.col(identifier(step.column)).alias(step.column, metadata=metadata)
-    return frame.withColumns({step.column: column})
