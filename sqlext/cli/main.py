@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from sqlext.cli.messages import as_json, tell
-from sqlext.cli.parameters import CATALOG, CONF, DEFINE, duration
+from sqlext.cli.parameters import CATALOG, CONF, DEFINE, address, duration
 from sqlext.cli.shell.command import shell
 from sqlext.cli.watermarks import watermarks
 from sqlext.errors import SqlExtError
@@ -40,6 +40,12 @@ def main() -> None:
     "--trigger-interval", type=duration, metavar="DURATION", help="Start a micro-batch this often (else at once)."
 )
 @click.option("--no-progress", is_flag=True, help="Print results only.")
+@click.option(
+    "--metrics",
+    type=address,
+    metavar="[HOST:]PORT",
+    help="Serve Prometheus metrics meanwhile; without HOST to this machine alone.",
+)
 def run(
     file: Path,
     definitions: tuple[tuple[str, str], ...],
@@ -48,11 +54,12 @@ def run(
     run_for: int | None,
     trigger_interval: int | None,
     no_progress: bool,
+    metrics: tuple[str, int] | None,
 ) -> None:
     """Run a script: bounded queries to their end, unbounded ones until stopped."""
     from sqlext.cli.run import RunOptions, run_script
 
-    options = RunOptions(catalog, checkpoint, run_for, trigger_interval, progress=not no_progress)
+    options = RunOptions(catalog, checkpoint, run_for, trigger_interval, progress=not no_progress, metrics=metrics)
     with _errors():
         run_script(file, dict(definitions), options)
 

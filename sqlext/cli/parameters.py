@@ -32,6 +32,14 @@ def duration(text: str) -> int:
     return millis
 
 
+def address(text: str) -> tuple[str, int]:
+    """Return host and port of ``[HOST:]PORT``; without a host this machine alone."""
+    host, _, port = text.rpartition(":")
+    if not port.isdigit():
+        raise click.BadParameter(f"{text!r} is not [HOST:]PORT")
+    return host or "127.0.0.1", int(port)
+
+
 def setting(text: str) -> tuple[str, str]:
     """Return key and value of ``key=value``."""
     key, equals, value = text.partition("=")

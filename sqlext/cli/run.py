@@ -17,6 +17,7 @@ from sqlext.execution.unbounded import UnboundedStateWarning
 
 if TYPE_CHECKING:
     from sqlext.execution.result import Result
+    from sqlext.execution.session import Session
 
 # Where output is not a terminal (a pipe, a file, CI), no column is cut or wrapped.
 _UNLIMITED_WIDTH = 1000
@@ -24,13 +25,14 @@ _UNLIMITED_WIDTH = 1000
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What the command line says about a run; times in milliseconds."""
+    """What the command line says about a run; times in milliseconds. ``metrics``: where they are served."""
 
     catalog: str
     checkpoint: str | None = None
     run_for: int | None = None
     trigger_interval: int | None = None
     progress: bool = True
+    metrics: tuple[str, int] | None = None
 
 
 def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> None:
@@ -44,7 +46,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
     output, messages = console(), console(stderr=True)
     session = sqlext.connect(catalog=Path(options.catalog).absolute())
     shown = Shown(output)
-    with Watch(messages, shown=options.progress) as watch, warnings_shown(messages):
+    with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):
 
         def show(result: Result) -> None:
             if result.query is not None:
@@ -69,6 +71,20 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
     for query in watch.queries:
         for name, progress in by_sink(query):
             messages.print(summary(name, progress), markup=False, highlight=False)
+
+
+@contextmanager
+def served(session: Session, options: RunOptions, messages: Console) -> Iterator[None]:
+    """Serve metrics meanwhile, if somebody wants them."""
+    if options.metrics is None:
+        yield
+        return
+    from sqlext.metrics import serve
+
+    address, port = options.metrics
+    with serve(session, port, address) as server:
+        messages.print(f"metrics: http://{address}:{server.port}/metrics", markup=False, highlight=False)
+        yield
 
 
 @contextmanager

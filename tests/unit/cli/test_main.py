@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from sqlext.cli.main import main
-from sqlext.cli.parameters import definition, duration
+from sqlext.cli.parameters import address, definition, duration
 
 GOOD = """\
 CREATE TABLE t (k STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
@@ -34,6 +34,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_version() -> None:
     result = CliRunner().invoke(main, ["--version"])
     assert result.output.startswith("sqlext 0.")
+
+
+def test_addresses() -> None:
+    assert address("9464") == ("127.0.0.1", 9464)
+    assert address("0.0.0.0:0") == ("0.0.0.0", 0)
+    with pytest.raises(click.BadParameter):
+        address("localhost")
 
 
 def test_definitions() -> None:
