@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from sqlext.errors import SqlExtError
 
 if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
     from pyspark.sql import SparkSession
 
     from sqlext.execution.session import Session
 
-__all__ = ["SqlExtError", "connect"]
+__all__ = ["SqlExtError", "connect", "install", "load_ipython_extension", "uninstall", "unload_ipython_extension"]
 
 
 def connect(
@@ -44,3 +45,43 @@ def connect(
     from sqlext.execution.session import Session
 
     return Session(spark, catalog, allow_python_functions=allow_python_functions, isolated=isolated, settings=settings)
+
+
+def install(
+    spark: SparkSession,
+    catalog: str | os.PathLike[str] | None = None,
+    *,
+    allow_python_functions: bool = False,
+) -> Session:
+    """Let ``spark.sql`` run our statements too, until ``uninstall``; return the session that runs them.
+
+    Statements that are not ours go to Spark untouched. A second call returns the same session.
+
+    Args:
+        spark: a Spark session with Delta, classic or of Spark Connect; statements run in it itself.
+        catalog, allow_python_functions: as ``connect``.
+    """
+    from sqlext.execution.installed import install
+
+    return install(spark, catalog, allow_python_functions=allow_python_functions)
+
+
+def uninstall(spark: SparkSession) -> None:
+    """Give ``spark.sql`` back to Spark; queries that were started go on."""
+    from sqlext.execution.installed import uninstall
+
+    uninstall(spark)
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Add the magics of notebooks: ``%load_ext sqlext``."""
+    from sqlext.notebook.magics import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """Take the magics away: ``%unload_ext sqlext``."""
+    from sqlext.notebook.magics import unload
+
+    unload(shell)

@@ -49,6 +49,10 @@ class SqlExtError(Exception):
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
 
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython shows of it: a mistake in SQL has no stack of Python."""
+        return self.render().splitlines()
+
     def at(self, span: Span) -> SqlExtError:
         """Return this error with a position, if it has none yet."""
         if self.span is not None:

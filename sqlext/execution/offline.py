@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from sqlext.analysis.environment import SparkLookup
 from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.catalog.store import CatalogStore
 from sqlext.dialect.script import parse_script, substitute
@@ -54,17 +55,23 @@ def new_state(catalog: Path_ | None) -> State:
 
 
 def compile_source(
-    source: SourceText, state: State, *, batch: bool = False, heartbeat: bool = True
+    source: SourceText,
+    state: State,
+    *,
+    batch: bool = False,
+    heartbeat: bool = True,
+    lookup: SparkLookup | None = None,
 ) -> Iterator[tuple[Statement, list[Compiled]]]:
     """Yield each statement with what it compiles to; definitions are applied to ``state``, which should be a copy.
 
     Args:
         batch: compile every query as batch, whatever the script's runtime mode says.
         heartbeat: whether bounded inputs end with the row that closes all windows.
+        lookup: how to ask Spark for a table, if there is one to ask.
     """
     if batch:
         state.settings = state.settings.with_value("execution.runtime-mode", "batch")
-    handler = DryRun(state, heartbeat=heartbeat)
+    handler = DryRun(state, lookup, heartbeat=heartbeat)
     interpreter = Interpreter(state, handler)
     for statement in parse_script(source, state.settings.expressions, unparsed=True):
         handler.compiled.clear()
@@ -123,12 +130,18 @@ def explain_file(
 
 def explain_source(source: SourceText, state: State, format: str = "text") -> str:
     """Return the plans of a script's queries; ``state`` should be a copy."""
-    texts = [
+    return "\n\n".join(explanations(source, state, format)) + "\n"
+
+
+def explanations(
+    source: SourceText, state: State, format: str = "text", lookup: SparkLookup | None = None
+) -> list[str]:
+    """Return the plan of each query of a script; ``state`` should be a copy, ``lookup`` is as in ``compile_source``."""
+    return [
         explained(c.plan, c.script, format.upper(), c.insert)
-        for _, found in compile_source(source, state)
+        for _, found in compile_source(source, state, lookup=lookup)
         for c in found
     ]
-    return "\n\n".join(texts) + "\n"
 
 
 def check_file(

@@ -10,6 +10,8 @@ from sqlext.dialect.query_nodes import MatchRecognize, Query, Select, TableFunct
 
 #: Kinds of SHOW that are about one table.
 _OF_A_TABLE = frozenset({"COLUMNS", "CREATE TABLE", "CREATE VIEW"})
+#: And those that Spark does not have.
+_OF_JOBS = frozenset({"JOBS", "QUERIES", "WATERMARKS"})
 
 
 def names_sparks_table(statement: ast.Statement, env: Environment) -> bool:
@@ -58,3 +60,41 @@ def concerns_us(query: Query, env: Environment) -> bool:
         ):
             return True
     return False
+
+
+def is_ours(statement: ast.Statement, env: Environment) -> bool:
+    """Whether a statement has syntax of ours or is about our tables, where Spark's own catalog comes first.
+
+    For ``sqlext.install``: databases, USE, SHOW TABLES and a plain CREATE TABLE stay Spark's there.
+    """
+    match statement:
+        case ast.Explain():
+            return is_ours(statement.statement, env)
+        case ast.SelectStatement():
+            return concerns_us(statement.query, env)
+        case ast.Insert():
+            return _knows(statement.name, env) or concerns_us(statement.query, env)
+        case ast.CreateTable():
+            return _has_clauses_of_ours(statement) or (
+                statement.query is not None and concerns_us(statement.query, env)
+            )
+        case ast.CreateView():
+            return statement.materialized or concerns_us(statement.query, env)
+        case ast.Drop():
+            return statement.kind in ("QUERY", "MATERIALIZED VIEW") or _knows(statement.name, env)
+        case ast.Show():
+            return statement.what in _OF_JOBS or (statement.what in _OF_A_TABLE and _knows(statement.name, env))
+        case ast.AlterTable() | ast.AlterView() | ast.Describe():
+            return _knows(statement.name, env)
+        case ast.SetOption() | ast.ResetOption():
+            return statement.key is not None
+    return isinstance(statement, (ast.StatementSet, ast.StopJob, ast.CreateFunction))
+
+
+def _knows(name: tuple[str, ...], env: Environment) -> bool:
+    return 0 < len(name) <= 3 and env.catalog.lookup(name) is not None
+
+
+def _has_clauses_of_ours(statement: ast.CreateTable) -> bool:
+    columns = any(c.expression is not None or c.metadata for c in statement.columns)
+    return bool(statement.watermarks or statement.options or statement.primary_keys or columns or statement.like)

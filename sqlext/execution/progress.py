@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
+from sqlext.execution.moments import MOST, Moment, instant_millis, moment_of
 from sqlext.udfs.registry import OBSERVED
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ LARGEST, ROWS, SMALLEST = "largest", "n", "smallest"
 READ_BY_US = "sqlext read "
 #: How Spark describes the source of the ticks of a clock that runs.
 _CLOCK = "RateStreamV2"
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,7 @@ class Progress:
         self._state_rows = 0
         self._inputs: dict[str, dict[str, InputCounts]] = {}
         self._ends: tuple[str, ...] = ()
+        self._moments: deque[Moment] = deque(maxlen=MOST)
 
     def add(self, reports: Iterable[StreamingQueryProgress]) -> None:
         """Take Spark's reports, oldest first; those that were taken before change nothing."""
@@ -94,6 +95,11 @@ class Progress:
         """Count rows that were written outside of a stream."""
         with self._lock:
             self._before = self._before.plus(Counts(rows_out=rows))
+
+    def moments(self) -> list[Moment]:
+        """Return its last micro-batches, oldest first."""
+        with self._lock:
+            return list(self._moments)
 
     def ends(self) -> Sequence[str]:
         """Return where the last micro-batch ended in each source: Spark's offsets, as JSON."""
@@ -129,6 +135,8 @@ class Progress:
         if self._key != key:
             self._observe(report)
             self._ends = tuple(s.endOffset for s in report.sources)
+            counts = self._counts(report)
+            self._moments.append(moment_of(report, counts.rows_in, counts.rows_out))
         self._key, self._last = key, self._counts(report)
         watermark = _watermark(report)
         self._watermark = watermark if watermark is not None else self._watermark
@@ -191,11 +199,7 @@ def _unpacked(report: StreamingQueryProgress) -> int:
 
 def _watermark(report: StreamingQueryProgress) -> int | None:
     text = report.eventTime.get("watermark")
-    if not text or text.startswith("1970-01-01T00:00:00.000"):
-        return None
-    instant = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
-    since = instant - _EPOCH
-    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+    return (instant_millis(text) or None) if text else None
 
 
 def _given_out(report: StreamingQueryProgress, what: str) -> int:

@@ -13,6 +13,7 @@ from sqlext.execution.quiet import quiet
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from sqlext.execution.moments import Moment
     from sqlext.execution.timekeeping import Timekeeping
     from sqlext.watermarks.history import Sample
     from sqlext.watermarks.report import TimeReport
@@ -122,6 +123,17 @@ class Query:
     def _inputs_of(self, name: str) -> list[dict[str, Any]]:
         report = self.time_report(name)
         return list(report.rows()) if report is not None else []
+
+    def wait_for_end(self, timeout: float) -> bool:
+        """Wait until it has ended, well or not, ``timeout`` seconds at most; return whether it has."""
+        return self._ended.wait(timeout)
+
+    @property
+    def moments(self) -> dict[str, list[Moment]]:
+        """Its last thousand micro-batches, oldest first, by the name of the single query."""
+        if self.is_active:
+            self.collect()
+        return {name: p.moments() for name, p in self._progress.items()}
 
     # What the job calls
 

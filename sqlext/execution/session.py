@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlparse
@@ -19,7 +19,8 @@ from sqlext.execution.dry_run import DryRun
 from sqlext.execution.editor import Editor
 from sqlext.execution.foreground import Foreground
 from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import check_file, new_state, read_source, rewrite_source
+from sqlext.execution.offline import check_file, explanations, new_state, read_source, rewrite_source
+from sqlext.execution.ownership import is_ours
 from sqlext.execution.result import Result
 from sqlext.execution.session_settings import apply_to_spark, of_spark, set_options
 from sqlext.execution.spark_sessions import own_session, require_shared_folder
@@ -215,7 +216,7 @@ class Session:
 
         source = SourceText.of(text)
         statements = self._checked(source)
-        if len(statements) != 1 or not isinstance(statements[0], (SelectStatement, UnparsedQuery)):
+        if not _is_query(statements):
             span = statements[0].span if statements else None
             raise SqlExtError("PARSE-021", "query() takes one SELECT", span=span, hint="sql() takes any statement")
         handler = FrameHandler(lambda: self.spark, self._state, self.folder, RunOptions("query"), lambda: self.queries)
@@ -230,7 +231,7 @@ class Session:
             SqlExtError: what is wrong, before anything ran or changed; RUN-... for a failure while it ran.
         """
         source = SourceText.of(text)
-        statements = list(parse_script(source, self._state.settings.expressions, unparsed=True))
+        statements = self._parsed(source)
         if len(statements) != 1:
             raise SqlExtError(
                 "PARSE-020",
@@ -272,9 +273,36 @@ class Session:
             self._stop_after([r.query for r in results if r.query is not None], run_for)
         return results
 
+    def owns(self, text: str) -> bool:
+        """Return whether a statement has syntax of ours or is about tables of this catalog; any other is Spark's.
+
+        Raises:
+            SqlExtError: PARSE-... for a text that cannot be read here; it may be one for Spark.
+        """
+        statements = self._parsed(SourceText.of(text))
+        if len(statements) != 1:
+            return False
+        if isinstance(statements[0], UnparsedQuery):
+            ours = {r.name.name.lower() for r in self.catalog.snapshot().relations()}
+            return not ours.isdisjoint(n.lower() for n in statements[0].names)
+        return is_ours(statements[0], self._state.environment())
+
+    def is_query(self, text: str) -> bool:
+        """Return whether a text is one that ``query`` takes; raises as ``owns``."""
+        return _is_query(self._parsed(SourceText.of(text)))
+
+    def _parsed(self, source: SourceText) -> list[Statement]:
+        return list(parse_script(source, self._state.settings.expressions, unparsed=True))
+
     def rewrite(self, script: PathOrText, variables: Mapping[str, str] | None = None, target: str = "spark") -> str:
         """Return the Spark SQL that a script's queries become; nothing runs, no JVM is needed."""
         return rewrite_source(read_source(script, variables), self._state.fork(), target)
+
+    def explain(
+        self, script: PathOrText, variables: Mapping[str, str] | None = None, format: str = "text"
+    ) -> list[str]:
+        """Return the plan of each query of a script, as ``text``, ``json`` or ``mermaid``; nothing runs."""
+        return explanations(read_source(script, variables), self._state.fork(), format, self._spark_columns)
 
     def check(self, script: PathOrText, variables: Mapping[str, str] | None = None) -> list[SqlExtError]:
         """Return what is wrong with a script, statement by statement; nothing runs."""
@@ -356,6 +384,10 @@ class Session:
             if query.is_active:
                 query.stop()
                 query.await_termination(60)
+
+
+def _is_query(statements: Sequence[Statement]) -> bool:
+    return len(statements) == 1 and isinstance(statements[0], (SelectStatement, UnparsedQuery))
 
 
 def _catalog_folder(spark: SparkSession | None, catalog: PathOrText | None) -> Path:

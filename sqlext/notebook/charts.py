@@ -1,0 +1,147 @@
+"""Pictures as SVG text: the plan of a query, and how its watermark went. Drawn by Altair, rendered without a browser.
+
+A picture is made here and not in the browser, so it is the same in Jupyter, in VS Code, in Databricks and in a
+notebook that is exported or looked at on a page, where no script may run.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from sqlext.execution.moments import Moment
+
+_WIDTH, _LINE, _PADDING = 250, 14, 8
+_GAP_X, _GAP_Y = 24, 34
+_CHARACTERS, _MOST_LINES = 38, 4
+#: From here on a watermark is the end of time: the year 9000, in ms.
+_END_OF_TIME = 221_845_392_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node of a plan on its picture; pixels, the top left corner is the origin."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    title: str
+    detail: str
+    updating: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A line from a node down to the one that reads it."""
+
+    x: float
+    y: float
+    x2: float
+    y2: float
+
+
+def plan_svg(description: Mapping[str, Any]) -> str:
+    """Return the picture of a plan, sources at the top; ``description`` is that of EXPLAIN JSON."""
+    import altair as alt
+
+    boxes, edges = laid_out(description["tree"])
+    width = max(b.x + b.width for b in boxes) + _GAP_X
+    height = max(b.y + b.height for b in boxes) + _PADDING
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0], nice=False))
+    lines = alt.Chart(_data(edges)).mark_rule(color="#888").encode(x=x, y=y, x2="x2:Q", y2="y2:Q")
+    rows = [{"x": b.x, "y": b.y, "x2": b.x + b.width, "y2": b.y + b.height, "updating": b.updating} for b in boxes]
+    color = alt.Color("updating:N", legend=None, scale=alt.Scale(domain=[False, True], range=["#e8f0fe", "#fef3e0"]))
+    frames = alt.Chart(alt.Data(values=rows)).mark_rect(stroke="#5f6f8f", cornerRadius=4)
+    frames = frames.encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=color)
+    layers = [lines, frames, _texts(boxes, 0, "title", "bold", x, y), _texts(boxes, _LINE, "detail", "normal", x, y)]
+    return _svg(alt.layer(*layers).properties(width=width, height=height).configure_view(stroke=None))
+
+
+def laid_out(tree: Mapping[str, Any]) -> tuple[list[Box], list[Edge]]:
+    """Return where the nodes of a plan stand: sources side by side, each node below what it reads."""
+    boxes: list[Box] = []
+    edges: list[Edge] = []
+    columns = iter(range(10**6))
+
+    def place(node: Mapping[str, Any]) -> Box:
+        inputs = [place(i) for i in node["inputs"]]
+        detail = _shortened(node["detail"])
+        height = 2 * _PADDING + _LINE * (1 + len(detail.splitlines()))
+        x = (inputs[0].x + inputs[-1].x) / 2 if inputs else next(columns) * (_WIDTH + _GAP_X) + _PADDING
+        y = max((i.y + i.height for i in inputs), default=_PADDING - _GAP_Y) + _GAP_Y
+        box = Box(x, y, _WIDTH, height, node["node"], detail, node["changelog"] != "append")
+        edges.extend(Edge(i.x + i.width / 2, i.y + i.height, x + _WIDTH / 2, y) for i in inputs)
+        boxes.append(box)
+        return box
+
+    place(tree)
+    return boxes, edges
+
+
+def timeline_svg(moments: Mapping[str, Sequence[Moment]]) -> str:
+    """Return the picture of how watermarks went: when each micro-batch began, how far event time was then (UTC).
+
+    ``moments`` are those of single queries, by name.
+    """
+    import altair as alt
+
+    kinds = alt.Color("kind:N", title=None, scale=alt.Scale(domain=_KINDS, range=["#c0392b", "#7f8c8d"]))
+    utc, clock = alt.Scale(type="utc"), alt.Axis(format="%m-%d %H:%M:%S", labelOverlap="greedy")
+    chart = (
+        alt.Chart(alt.Data(values=list(_points(moments))))
+        .mark_line(interpolate="step-after", point=True)
+        .encode(
+            x=alt.X("at:T", title="micro-batch began (UTC)", scale=utc, axis=clock),
+            y=alt.Y("time:T", title="event time (UTC)", scale=utc, axis=clock),
+            color=kinds,
+            row=alt.Row("query:N", title=None),
+        )
+        .properties(width=620, height=180)
+    )
+    return _svg(chart)
+
+
+_KINDS = ["watermark", "newest row"]
+
+
+def _points(moments: Mapping[str, Sequence[Moment]]) -> Iterator[dict[str, Any]]:
+    for query, seen in moments.items():
+        for moment in seen:
+            for kind, time in zip(_KINDS, (moment.watermark, moment.newest), strict=True):
+                if time is not None and time < _END_OF_TIME:
+                    yield {"query": query, "at": moment.at, "kind": kind, "time": time}
+
+
+def _texts(boxes: Sequence[Box], below: int, field: str, weight: Any, x: alt.X, y: alt.Y) -> alt.Chart:
+    import altair as alt
+
+    rows = [{"x": b.x + _PADDING, "y": b.y + _PADDING + below, "text": getattr(b, field)} for b in boxes]
+    mark = alt.Chart(alt.Data(values=rows)).mark_text(
+        align="left", baseline="top", fontSize=11, fontWeight=weight, lineBreak="\n", lineHeight=_LINE, limit=_WIDTH
+    )
+    encoded: alt.Chart = mark.encode(x=x, y=y, text="text:N")
+    return encoded
+
+
+def _data(edges: Sequence[Edge]) -> alt.Data:
+    import altair as alt
+
+    return alt.Data(values=[{"x": e.x, "y": e.y, "x2": e.x2, "y2": e.y2} for e in edges])
+
+
+def _shortened(text: str) -> str:
+    lines = textwrap.wrap(text, _CHARACTERS, break_long_words=True)
+    return "\n".join(lines[:_MOST_LINES]) + (" ..." if len(lines) > _MOST_LINES else "")
+
+
+def _svg(chart: Any) -> str:
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(chart.to_json()))

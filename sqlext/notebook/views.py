@@ -1,0 +1,123 @@
+"""What a notebook shows: results, plans, running queries. Each has a form in HTML and one in text."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlext.cli.progress import watermark
+from sqlext.cli.tables import cell
+from sqlext.notebook.charts import plan_svg, timeline_svg
+
+if TYPE_CHECKING:
+    from sqlext.execution.moments import Moment
+    from sqlext.execution.result import Result
+
+#: Rows of a table that are shown; the others are counted.
+MOST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class TableView:
+    """Rows under the names of their columns."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    title: str = ""
+
+    def __repr__(self) -> str:
+        """Return it as text."""
+        body = _frame(self.columns, self.rows).to_string(index=False) if self.rows else "  ".join(self.columns)
+        return "\n".join(part for part in (self.title, body, self._rest()) if part)
+
+    def _repr_html_(self) -> str:
+        """Return it as a table of HTML, every text in it escaped."""
+        table = _frame(self.columns, self.rows).to_html(index=False, border=0, classes="sqlext")
+        above, below = (f"<div>{html.escape(note)}</div>" if note else "" for note in (self.title, self._rest()))
+        return f"{above}{table}{below}"
+
+    def _rest(self) -> str:
+        count = len(self.rows)
+        shown = f", {MOST_ROWS} shown" if count > MOST_ROWS else ""
+        return f"{count:,} row{'' if count == 1 else 's'}{shown}"
+
+
+@dataclass(frozen=True)
+class PlanView:
+    """The plans of a script's queries, as EXPLAIN JSON describes them, and their texts."""
+
+    plans: Sequence[Mapping[str, Any]]
+    texts: Sequence[str]
+
+    def __repr__(self) -> str:
+        """Return the plans as text."""
+        return "\n\n".join(self.texts)
+
+    def _repr_html_(self) -> str:
+        """Return their pictures, each with its text folded below."""
+        return "".join(_plan_html(plan, text) for plan, text in zip(self.plans, self.texts, strict=True))
+
+
+@dataclass(frozen=True)
+class TimelineView:
+    """How the watermarks of queries went; ``moments`` are those of single queries, by name."""
+
+    moments: Mapping[str, Sequence[Moment]]
+
+    def __repr__(self) -> str:
+        """Return the last micro-batch of each as text."""
+        lines = (
+            f"{name}: batch {seen[-1].batch}, watermark {watermark(seen[-1].watermark)}, "
+            f"newest row {watermark(seen[-1].newest)}"
+            for name, seen in self.moments.items()
+            if seen
+        )
+        return "\n".join(lines) or "no micro-batch yet"
+
+    def _repr_html_(self) -> str:
+        """Return the picture."""
+        timed = {n: s for n, s in self.moments.items() if any(m.watermark or m.newest for m in s)}
+        return timeline_svg(timed) if timed else "<div>no query with event time has had a micro-batch</div>"
+
+
+def result_view(result: Result) -> TableView:
+    """Return the rows of a result as they are now."""
+    return TableView(result.columns, result.rows)
+
+
+def progress_view(progress: Sequence[tuple[str, Mapping[str, Any]]]) -> TableView:
+    """Return how far queries are."""
+    return TableView(tuple(_COLUMNS), [(name, *(show(p) for show in _PROGRESS)) for name, p in progress])
+
+
+_COLUMNS = ("query", "status", "batch", "rows in", "rows out", "watermark", "open", "late, dropped")
+_PROGRESS: tuple[Callable[[Mapping[str, Any]], Any], ...] = (
+    lambda p: p.get("status"),
+    lambda p: p.get("batch"),
+    lambda p: p.get("rows_in"),
+    lambda p: p.get("rows_out"),
+    lambda p: watermark(p.get("watermark")),
+    lambda p: p.get("state_rows"),
+    lambda p: p.get("rows_dropped"),
+)
+
+
+def _plan_html(plan: Mapping[str, Any], text: str) -> str:
+    folded = f"<details><summary>plan and Spark SQL</summary><pre>{html.escape(text)}</pre></details>"
+    facts = (f"{key.replace('_', ' ')}: {_text(plan[key])}" for key in _FACTS if plan[key])
+    return f"<div>{'<br>'.join(map(html.escape, facts))}</div>{plan_svg(plan)}{folded}"
+
+
+_FACTS = ("path", "mode", "changelog", "time_attributes", "watermarks", "unbounded_states")
+
+
+def _text(fact: object) -> str:
+    return ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)
+
+
+def _frame(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame([[cell(v) for v in row] for row in rows[:MOST_ROWS]], columns=list(columns), dtype=object)
