@@ -1,7 +1,8 @@
 """Which path reads a table: Arrow or Spark. ``'sqlext.source'`` as an option of the table, else as SET, else ``auto``.
 
-auto    Arrow where a grouping's first part can be done in it, exactly as Spark would; Spark everywhere else
-arrow   the same today: what is not exact is never done in Arrow
+arrow   Arrow where a grouping's first part can be done in it, exactly as Spark would; Spark everywhere else
+auto    the same where it pays: where enough lies there to make up for the Python processes that must be started, and,
+        if Spark's own operators could keep the windows, of a format that Arrow decodes faster than Spark
 spark   never Arrow
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.paths import holds_bytes
 from sqlext.plan import nodes
 from sqlext.plan.explain import walk
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Formats that Arrow decodes several times faster than Spark. Of parquet Spark's own reader is as fast.
 _FASTER = frozenset({"csv", "json"})
+#: A million lines, roughly: what Spark reads in the two seconds that the Python processes take to start.
+ENOUGH_BYTES = 32 << 20
 
 
 def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
@@ -28,7 +32,10 @@ def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
     if scan is None:
         return False
     wanted = _wanted(scan, renderer)
-    return wanted == "arrow" or (wanted == "auto" and scan.table.option("format") in _FASTER)
+    if wanted == "auto" and scan.table.option("format") not in _FASTER:
+        renderer.read_by_spark[scan.table.name.name] = "its windows over this format are as fast"
+        return False
+    return wanted != "spark"
 
 
 def chosen_input(
@@ -43,7 +50,12 @@ def chosen_input(
         keys: how many keys there are.
     """
     scan = _only_scan(below)
-    if scan is None or _wanted(scan, renderer) == "spark":
+    wanted = _wanted(scan, renderer) if scan is not None else "spark"
+    if scan is None or wanted == "spark":
+        return None
+    if wanted == "auto" and not holds_bytes(scan.table.option("path"), ENOUGH_BYTES):
+        few = f"less than {ENOUGH_BYTES >> 20} MB lie there, which it has read before Python processes are started"
+        renderer.read_by_spark[scan.table.name.name] = few
         return None
     from sqlext.rewrite.arrow_text import Unsuited  # these need Arrow, which few statements do
     from sqlext.rewrite.pushdown import pushed_input
@@ -52,7 +64,7 @@ def chosen_input(
     try:
         return pushed_input(below, texts, where, keys, renderer)
     except (Unsuited, Unread) as reason:
-        renderer.not_pushed[scan.table.name.name] = str(reason)
+        renderer.read_by_spark[scan.table.name.name] = f"Arrow is not known to do the same: {reason}"
         return None
 
 

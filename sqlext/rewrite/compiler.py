@@ -51,5 +51,5 @@ def script_of(
         KIND in plan.hidden,
         kept=tuple(renderer.kept),
         table_functions=tuple(renderer.table_functions.values()),
-        not_pushed=tuple(renderer.not_pushed.items()),
+        read_by_spark=tuple(renderer.read_by_spark.items()),
     )

@@ -44,7 +44,7 @@ class Renderer:
         self.steps: list[Step] = []
         self.table_functions: dict[str, TableFunction] = {}
         self.used_heartbeat = False
-        self.not_pushed: dict[str, str] = {}  # table -> why Spark reads it
+        self.read_by_spark: dict[str, str] = {}  # table -> why Spark reads it
         self.kept: list[KeptInput] = []
 
     def relation(self, node: nodes.PlanNode) -> str:

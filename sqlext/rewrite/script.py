@@ -162,7 +162,7 @@ class SparkScript:
         late: where its late rows go, None if it keeps none.
         kept: its inputs, where it has no end: a time keeper watches them.
         table_functions: those of the user that it calls.
-        not_pushed: tables that Arrow could read but for something that Spark must do, each with what that is.
+        read_by_spark: tables that Arrow might have read, each with why Spark reads it.
     """
 
     sources: tuple[SourceView, ...]
@@ -177,7 +177,7 @@ class SparkScript:
     late: LateScript | None = None
     kept: tuple[KeptInput, ...] = ()
     table_functions: tuple[TableFunction, ...] = ()
-    not_pushed: tuple[tuple[str, str], ...] = ()
+    read_by_spark: tuple[tuple[str, str], ...] = ()
 
     @property
     def read_by_arrow(self) -> tuple[ArrowView, ...]:
@@ -189,8 +189,7 @@ class SparkScript:
         """Say which tables Arrow reads, and why Spark reads those that it might have read."""
         combined = "rows are combined by key and slice where they are read"
         arrow = (f"{a.table.name.name}: Arrow reads {', '.join(a.needed)}; {combined}" for a in self.read_by_arrow)
-        unlike = "Spark reads it, as Arrow is not known to do the same"
-        return (*arrow, *(f"{table}: {unlike}: {why}" for table, why in self.not_pushed))
+        return (*arrow, *(f"{table}: Spark reads it: {why}" for table, why in self.read_by_spark))
 
     @property
     def ticks(self) -> bool:

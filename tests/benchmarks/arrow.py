@@ -133,7 +133,7 @@ def by_sqlext(path: str) -> Callable[[SparkSession, Path, Path, Question, str], 
     return start
 
 
-SIDES = {"spark": by_spark, "jvm": by_sqlext("spark"), "arrow": by_sqlext("auto")}
+SIDES = {"spark": by_spark, "jvm": by_sqlext("spark"), "arrow": by_sqlext("arrow")}
 
 
 class Taken(NamedTuple):

@@ -1,5 +1,5 @@
 -- what: of windows of windows neither is combined where rows are read: Spark keeps both.
--- source: auto
+-- source: arrow
 SELECT window_start, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE (
   SELECT user_name, window_start, window_end, window_time AS ts FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
   GROUP BY user_name, window_start, window_end, window_time

@@ -1,5 +1,5 @@
 -- what: rows read and combined by Arrow: a filter, a condition inside an aggregate, a sub-query, a key that is computed.
--- source: auto
+-- source: arrow
 -- mode: spark
 SELECT k, window_start, SUM(amount) FILTER (WHERE amount > 0) AS total, COUNT(*) AS n
 FROM TABLE(TUMBLE(TABLE (SELECT user_name, amount, amount + 1 AS k, ts FROM clicks WHERE user_name <> 'x'), DESCRIPTOR(ts), INTERVAL '1' MINUTE))
