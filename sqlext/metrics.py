@@ -127,14 +127,14 @@ class MetricsServer:
             from prometheus_client import CollectorRegistry, start_http_server
         except ImportError as error:
             message = "metrics need the package prometheus-client"
-            raise SqlExtError("ENV-010", message, hint="pip install 'sqlext[metrics]'") from error
+            raise SqlExtError("ENV-011", message, hint="pip install 'sqlext[metrics]'") from error
         registry = CollectorRegistry(auto_describe=False)
         registry.register(Metrics(lambda: session.queries))
         try:
             self._server, self._thread = start_http_server(port, address, registry)
         except (OSError, OverflowError) as error:
             hint = "give another port; 0 takes one that is free"
-            raise SqlExtError("ENV-011", f"metrics cannot be served at {address}:{port}: {error}", hint=hint) from error
+            raise SqlExtError("ENV-012", f"metrics cannot be served at {address}:{port}: {error}", hint=hint) from error
         self.port = self._server.server_port
 
     def close(self) -> None:
@@ -160,7 +160,7 @@ def serve(session: Session, port: int, address: str = "127.0.0.1") -> MetricsSer
         address: who can ask: by default this machine alone, ``0.0.0.0`` for everybody.
 
     Raises:
-        SqlExtError: ENV-010 if the package is missing, ENV-011 if it cannot listen there.
+        SqlExtError: ENV-011 if the package is missing, ENV-012 if it cannot listen there.
     """
     return MetricsServer(session, port, address)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sqlext.watermarks.report import TimeReport
 
 _SECONDS_TO_STOP = 60
+#: Looks of a time keeper after which it has seen what was done before, and Spark what the keeper wrote.
+_LOOKS = 2
 
 
 class Query:
@@ -78,15 +80,17 @@ class Query:
         return ended
 
     def process_available(self) -> None:
-        """Wait until it has worked off what its sources have now.
+        """Wait until it has worked off what its sources have now, and what its time keepers make of that.
 
         Raises:
             SqlExtError: why it failed.
         """
+        done = None
         try:
             with quiet():
-                for query in tuple(self._running.values()):
-                    query.processAllAvailable()
+                while done != (done := self._process_all()):  # a heartbeat is worked off in a batch of its own
+                    for keeping in self.timekeeping.values():
+                        keeping.await_looks(_LOOKS, lambda: self.is_active)
         except Exception:
             self.await_termination(_SECONDS_TO_STOP)  # says why, in the user's terms
             raise
@@ -119,6 +123,13 @@ class Query:
         """Return how the time of a part went, oldest first; nothing where nobody keeps it."""
         keeping = self.timekeeping.get(name)
         return keeping.history.samples() if keeping is not None else []
+
+    def _process_all(self) -> int:
+        """Work off what sources have; return how many batches were done since the start."""
+        for query in tuple(self._running.values()):
+            query.processAllAvailable()
+        self.collect()
+        return sum(p.values()["batch"] for p in self._progress.values())
 
     def _inputs_of(self, name: str) -> list[dict[str, Any]]:
         report = self.time_report(name)

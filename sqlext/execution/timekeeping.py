@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,6 +71,7 @@ class Timekeeping:
         self._clock = clock
         self._taken: dict[str, Mapping[str, InputCounts]] = {}
         self.looks = 0
+        self._looked = threading.Condition()
         self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
         self.report = TimeReport.of(self.keeper)
         self.history = History(folder)
@@ -103,7 +104,16 @@ class Timekeeping:
         if resting or read:  # while a batch is under way nobody knows who gives it rows
             self._act(self.keeper.decide(now), ends)
         self._save()
-        self.looks += 1
+        with self._looked:
+            self.looks += 1
+            self._looked.notify_all()
+
+    def await_looks(self, more: int, alive: Callable[[], bool]) -> None:
+        """Wait until it has looked so many times more, or nobody looks any more."""
+        with self._looked:
+            wanted = self.looks + more
+            while not self._looked.wait_for(lambda: self.looks >= wanted, _LOOK) and alive():
+                pass
 
     def _act(self, decisions: Decisions, ends: Sequence[str]) -> None:
         for name, watermark in decisions.beats.items():

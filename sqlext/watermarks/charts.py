@@ -29,13 +29,13 @@ def plotting(name: str) -> Any:
     """Return a package of the extra ``plots``.
 
     Raises:
-        SqlExtError: ENV-010 if it is missing.
+        SqlExtError: ENV-011 if it is missing.
     """
     try:
         return import_module(name)
     except ImportError as error:
         message = f"the page of a query needs the package {name.replace('_', '-')}"
-        raise SqlExtError("ENV-010", message, hint="pip install 'sqlext[plots]'") from error
+        raise SqlExtError("ENV-011", message, hint="pip install 'sqlext[plots]'") from error
 
 
 def chart(samples: Sequence[Sample], zones: Mapping[str, str], zone: str) -> alt.VConcatChart:
@@ -47,7 +47,7 @@ def chart(samples: Sequence[Sample], zones: Mapping[str, str], zone: str) -> alt
         zone: whose wall clock shows when something happened.
 
     Raises:
-        SqlExtError: ENV-010 if altair is missing.
+        SqlExtError: ENV-011 if altair is missing.
     """
     charts = _Charts(plotting("altair"), zone)
     return charts.together(

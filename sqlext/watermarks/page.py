@@ -47,7 +47,7 @@ class Page:
         """Return the whole page.
 
         Raises:
-            SqlExtError: ENV-010 if the packages of the extra ``plots`` are missing.
+            SqlExtError: ENV-011 if the packages of the extra ``plots`` are missing.
         """
         title = escape(f"Watermarks of {self.name}")
         head = f'<meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'

@@ -91,4 +91,4 @@ def test_a_port_that_is_taken(server: MetricsServer, tmp_path: Path) -> None:
     for port in (server.port, 70_000):
         with pytest.raises(SqlExtError) as caught:
             serve(session, port)
-        assert caught.value.code == "ENV-011"
+        assert caught.value.code == "ENV-012"
