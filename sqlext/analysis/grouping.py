@@ -64,10 +64,6 @@ def find_grouping(select: Select, items: Sequence[Expr | None], scope: Scope) ->
     aggregated = any(contains_aggregate(e, mode) for e in expressions) or select.having is not None
     if select.group_by is None and not aggregated and not select.distinct:
         return None
-    if select.distinct and (select.group_by is not None or aggregated):
-        raise SqlExtError(
-            "LATER-513", "SELECT DISTINCT with GROUP BY is not supported", span=select.span, hint="use a sub-query"
-        )
     if select.distinct:
         # Distinct windows are a grouping by them: they come when the watermark passes, as Flink's do.
         whole = _grouping(list(expressions), scope) if len(expressions) == len(items) else None

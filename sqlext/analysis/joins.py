@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.changelogs import readable
 from sqlext.analysis.full_using import with_common_columns
-from sqlext.analysis.later import needs_operator
 from sqlext.analysis.scope import ScopeRelation
 from sqlext.analysis.stream_joins import bind_stream_join
 from sqlext.analysis.temporal_joins import bind_right, bind_temporal_join, time_of, versioned_table
@@ -28,7 +27,7 @@ def bind_join(binder: RelationBinder, join: Join) -> nodes.PlanNode:
     """Return the plan of a join.
 
     Raises:
-        SqlExtError: JOIN-... for two streams that cannot be joined so, LATER-515 for outer joins that keep the static
+        SqlExtError: JOIN-... for two streams that cannot be joined so, JOIN-018 for outer joins that keep the static
             side's rows, NAME-003 for USING columns that a side lacks.
     """
     _require_condition(join, binder.env.mode)
@@ -111,10 +110,12 @@ def _check_kind(join: Join, left: nodes.PlanNode, right: nodes.PlanNode) -> None
     side = _KEPT.get(join.kind)
     stream = "left" if left.streaming else "right"
     if join.kind == "FULL" or (side is not None and side != stream):
-        raise needs_operator(
-            "LATER-515",
-            f"a {join.kind} JOIN that keeps the rows of a static table without a match in the stream",
-            join.span,
+        raise SqlExtError(
+            "JOIN-018",
+            f"a {join.kind} JOIN cannot give the rows of a static table that match nothing in a stream",
+            span=join.span,
+            hint="whether they match is not known before the stream ends; keep the rows of the stream, or read both as "
+            "streams (without 'scan.mode' = 'snapshot')",
         )
 
 

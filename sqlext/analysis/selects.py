@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.calls import is_aggregate
 from sqlext.analysis.changelogs import readable, window_of_changes
+from sqlext.analysis.extended import extended
 from sqlext.analysis.firings import Grouped, find_firing
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouped_over import split_grouped
 from sqlext.analysis.grouping import Grouping, check_grouped, find_grouping, is_grouped
-from sqlext.analysis.later import needs_operator
 from sqlext.analysis.legacy_windows import NAMES, LegacyWindow, find_legacy_window, replace_legacy_window
 from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.over import misplaced
@@ -63,6 +63,10 @@ if TYPE_CHECKING:
     from sqlext.analysis.queries import QueryBinder
 
 
+#: A join of FROM as one relation.
+_JOINED = "__joined"
+
+
 @dataclass(frozen=True)
 class Item:
     """An item of the select list, stars expanded: an expression, or a column found by a star."""
@@ -84,13 +88,17 @@ class SelectBinder:
         """Return its plan.
 
         Raises:
-            SqlExtError: NAME-..., TYPE-..., TIME-..., WINDOW-... for what is wrong, LATER-... for what waits.
+            SqlExtError: NAME-..., TYPE-..., TIME-..., WINDOW-..., JOIN-... for what is wrong.
         """
         select = with_registered(select, self.queries.env.functions)
         node, scope = self._from(select)
         select, node, scope = with_semi_joins(self.queries, select, node, scope)
         select, node, scope = with_sub_queries(self.queries, select, node, scope)
         legacy = find_legacy_window(select, scope)
+        if legacy is not None and not isinstance(node, nodes.Aliased):  # a join with a static side
+            node, relations, _ = extended(node, scope.relations, (), scope, _JOINED)
+            scope = replace(scope, relations=tuple(relations))
+            legacy = find_legacy_window(select, scope)
         if legacy is not None:
             select = replace_legacy_window(select, legacy, scope)
             node, scope = _assign_legacy(node, scope, legacy)
@@ -98,6 +106,9 @@ class SelectBinder:
 
     def bound(self, select: Select, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
         """Return the plan of a SELECT over a FROM."""
+        if select.distinct and is_grouped(select, self.mode):
+            groups = self.bound(replace(select, distinct=False), node, scope)
+            return distinct_rows(self.queries, groups, "SELECT DISTINCT compares values", select.span)
         select = with_aliases_in_qualify(select, scope)
         select, node = with_limits(select, node, scope)
         if has_over(select) and (node.streaming or needs_a_step(select)):
@@ -285,8 +296,7 @@ def _check_no_panes(select: Select, items: list[Item]) -> None:
 
 
 def _assign_legacy(node: nodes.PlanNode, scope: Scope, window: LegacyWindow) -> tuple[nodes.PlanNode, Scope]:
-    if not isinstance(node, nodes.Aliased):
-        raise needs_operator("LATER-405", "a group window over a join", None, hint="put the join into a sub-query")
+    assert isinstance(node, nodes.Aliased)
     if node.updating:
         raise window_of_changes(window.call.span)
     below = node.input if window.spec.gap is None else with_gap(node, window.call.args[1], scope)

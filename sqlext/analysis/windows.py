@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from sqlext.analysis.intervals import interval_millis
-from sqlext.analysis.later import needs_operator
 from sqlext.analysis.session_gaps import GAP, is_row_gap
 from sqlext.dialect.expression_nodes import ColumnRef, Expr, Literal, NamedArgument, Node
 from sqlext.dialect.query_nodes import Descriptor, TableArgument, TableFunction
@@ -214,7 +213,12 @@ def over_time(spec: WindowSpec, column: PlanColumn, span: Span, what: str) -> Wi
     if column.time is not Time.PROCTIME:
         return spec
     if spec.wall_clock is not None and spec.kind is not WindowKind.SESSION:
-        raise needs_operator("LATER-402", f"{what} over processing time by the clock of {spec.wall_clock}", span)
+        raise SqlExtError(
+            "WINDOW-013",
+            f"{what} over processing time cannot go by the clock of {spec.wall_clock}",
+            span=span,
+            hint="SET 'table.local-time-zone' = 'UTC', or a window of event time",
+        )
     return replace(spec, processing=True)
 
 

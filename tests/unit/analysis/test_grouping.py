@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext.plan import nodes
+from sqlext.plan.explain import walk
 
 from .conftest import Analysis
 
@@ -121,3 +122,43 @@ def test_window_arguments(flink: Analysis, call: str, code: str, at: str) -> Non
 )  # fmt: skip
 def test_legacy_windows(flink: Analysis, query: str, code: str, at: str) -> None:
     flink.refuse(query, code, at)
+
+
+def test_distinct_groups(flink: Analysis) -> None:
+    """SELECT DISTINCT of groups: of windows, whose rows are final, an append; of others a changelog."""
+    window = "TABLE(TUMBLE(TABLE visits, DESCRIPTOR(vt), INTERVAL '1' MINUTE))"
+    windowed = flink.plan(f"SELECT DISTINCT COUNT(*) AS n FROM {window} GROUP BY page, window_start, window_end")
+    assert (windowed.changelog, windowed.updating) == (False, False)
+    assert any(isinstance(n, nodes.Operator) for n in walk(windowed))
+    grouped = flink.plan("SELECT DISTINCT COUNT(*) AS n FROM visits GROUP BY page")
+    assert sum(isinstance(n, nodes.Aggregate) for n in walk(grouped)) == 2
+
+
+def test_group_windows_over_a_join_with_a_static_table(flink: Analysis) -> None:
+    query = """SELECT country, TUMBLE_START(ts, INTERVAL '1' MINUTE) AS s, COUNT(*) AS n
+        FROM clicks c JOIN users u ON c.user_name = u.user_name GROUP BY country, TUMBLE(ts, INTERVAL '1' MINUTE)"""
+    compiled = flink.run(query)
+    assert compiled is not None
+    assert list(flink.columns(query)) == ["country", "s", "n"]
+    assert not compiled.plan.updating
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT u.country FROM clicks c RIGHT JOIN users u ON c.user_name = u.user_name",
+        "SELECT u.country FROM users u FULL JOIN clicks c ON c.user_name = u.user_name",
+    ],
+)
+def test_rows_of_a_static_table_that_match_nothing_in_a_stream(flink: Analysis, query: str) -> None:
+    """A view of them can be defined: batch mode can read it."""
+    flink.refuse(query, "JOIN-018")
+    flink.run(f"CREATE VIEW kept AS {query}")
+    flink.refuse("SELECT * FROM kept", "JOIN-018")
+    flink.run("SET 'execution.runtime-mode' = 'batch'; SELECT * FROM kept")
+
+
+def test_windows_of_processing_time_go_by_utc(flink: Analysis) -> None:
+    flink.run("SET 'table.local-time-zone' = 'Europe/Berlin'")
+    window = "TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' DAY))"
+    flink.refuse(f"SELECT COUNT(*) FROM {window} GROUP BY window_start, window_end", "WINDOW-013", "pt")
