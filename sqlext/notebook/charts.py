@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from sqlext.execution.moments import Moment
 
-_WIDTH, _LINE, _PADDING = 250, 14, 8
+_WIDTH, _LINE, _PADDING = 300, 14, 8
 _GAP_X, _GAP_Y = 24, 34
-_CHARACTERS, _MOST_LINES = 38, 4
+_CHARACTERS, _MOST_LINES = 46, 4
 #: From here on a watermark is the end of time: the year 9000, in ms.
 _END_OF_TIME = 221_845_392_000_000
 
@@ -85,17 +85,20 @@ def laid_out(tree: Mapping[str, Any]) -> tuple[list[Box], list[Edge]]:
     return boxes, edges
 
 
-def timeline_svg(moments: Mapping[str, Sequence[Moment]]) -> str:
+def timeline_svg(moments: Mapping[str, Sequence[Moment]]) -> str | None:
     """Return the picture of how watermarks went: when each micro-batch began, how far event time was then (UTC).
 
-    ``moments`` are those of single queries, by name.
+    None if there is nothing to draw. ``moments`` are those of single queries, by name.
     """
     import altair as alt
 
+    points = list(_points(moments))
+    if not points:
+        return None
     kinds = alt.Color("kind:N", title=None, scale=alt.Scale(domain=_KINDS, range=["#c0392b", "#7f8c8d"]))
     utc, clock = alt.Scale(type="utc"), alt.Axis(format="%m-%d %H:%M:%S", labelOverlap="greedy")
     chart = (
-        alt.Chart(alt.Data(values=list(_points(moments))))
+        alt.Chart(alt.Data(values=points))
         .mark_line(interpolate="step-after", point=True)
         .encode(
             x=alt.X("at:T", title="micro-batch began (UTC)", scale=utc, axis=clock),

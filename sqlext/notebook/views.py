@@ -78,8 +78,10 @@ class TimelineView:
 
     def _repr_html_(self) -> str:
         """Return the picture."""
-        timed = {n: s for n, s in self.moments.items() if any(m.watermark or m.newest for m in s)}
-        return timeline_svg(timed) if timed else "<div>no query with event time has had a micro-batch</div>"
+        return timeline_svg(self.moments) or f"<div>{html.escape(_NO_TIME)}</div>"
+
+
+_NO_TIME = "no micro-batch with event time, or the input came in one: then its end is all there is"
 
 
 def result_view(result: Result) -> TableView:

@@ -1,0 +1,122 @@
+"""Run in a process of its own: a Spark Connect server and its client; prints what each part gave, as lines of JSON.
+
+    python client.py FOLDER EXAMPLE...
+
+A process that has a classic Spark session cannot be a client too, so this cannot be the one that runs the tests.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import sqlext
+from sqlext.errors import SqlExtError
+from sqlext.execution.local_spark import _configuration
+from sqlext.testing.scripts import script_output
+
+EXAMPLES = Path(__file__).parents[2] / "sql_examples"
+EVENTS = """
+CREATE TABLE {name} (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = 'csv')
+"""
+PER_WINDOW = """
+SELECT k, SUM(v) AS total FROM TABLE(TUMBLE(TABLE {name}, DESCRIPTOR(ts), INTERVAL '10' SECOND))
+GROUP BY k, window_start, window_end
+"""
+
+
+def main(folder: Path, examples: list[str]) -> None:
+    """Do everything, one after the other: the server is the dear part."""
+    spark = _spark(folder)
+    (folder / "in").mkdir()
+    (folder / "in" / "a.csv").write_text("a,1,2024-01-01 00:00:01\na,2,2024-01-01 00:00:03\nb,4,2024-01-01 00:00:12\n")
+    for name in examples:
+        _tell(name, lambda name=name: _example(spark, folder, name))
+    for part in (registered, handed_on, installed, printed):
+        _tell(part.__name__, lambda part=part: part(spark, folder))
+    os._exit(0)  # Spark's own exit waits for its server for minutes
+
+
+def registered(spark, folder):
+    """Register DataFrames of the client's own session, streaming and static, and join them."""
+    session = sqlext.connect(spark, folder / "registered")
+    stream = spark.readStream.schema("k STRING, v INT, ts TIMESTAMP").csv(str(folder / "in"))
+    session.register(stream, "events", rowtime="ts", watermark="2 seconds", bounded=True)
+    session.register(spark.createDataFrame([("a", "Ada"), ("b", "Bo")], "k STRING, name STRING"), "names")
+    joined = session.sql("SELECT name, v FROM events JOIN names ON events.k = names.k")
+    windows = session.sql(PER_WINDOW.format(name="events"))
+    left = [t.name for t in spark.catalog.listTables("global_temp") if t.namespace == ["global_temp"]]
+    return sorted(map(list, joined.rows)), sorted(map(list, windows.rows)), windows.query.progress["rows_out"], left
+
+
+def handed_on(spark, folder):
+    """Hand a result on as a DataFrame of the client's own session, and let Spark write it."""
+    session = sqlext.connect(spark, folder / "handed_on", isolated=False)
+    session.sql(EVENTS.format(name="events", path=folder / "in"))
+    sums = session.query(PER_WINDOW.format(name="events"))
+    session.sql("CREATE TEMPORARY VIEW later AS SELECT 1 AS k")  # other views of the same session change nothing
+    out = str(folder / "sums")
+    writer = sums.writeStream.format("parquet").option("checkpointLocation", f"{out}.checkpoint")
+    writer.trigger(availableNow=True).start(out).awaitTermination()
+    return sums.sparkSession is spark, sorted(map(list, spark.read.parquet(out).collect()))
+
+
+def installed(spark, folder):
+    """Run our statements by spark.sql."""
+    sqlext.install(spark, folder / "installed")
+    try:
+        spark.sql(EVENTS.format(name="events", path=folder / "in"))
+        streaming = spark.sql(PER_WINDOW.format(name="events")).isStreaming
+        described = [r[1] for r in spark.sql("DESCRIBE events").collect()]
+        plain = spark.sql("SELECT :x AS x", args={"x": 1}).collect()[0][0]
+    finally:
+        sqlext.uninstall(spark)
+    return streaming, described, plain, "sql" in vars(spark)
+
+
+def printed(spark, folder):
+    """Print where nobody reads it."""
+    session = sqlext.connect(spark, folder / "printed")
+    session.sql(EVENTS.format(name="events", path=folder / "in"))
+    session.sql("CREATE TABLE lines (k STRING) WITH ('connector' = 'print')")
+    session.sql("INSERT INTO lines SELECT k FROM events")
+
+
+def _example(spark, folder, name):
+    out = folder / name
+    session = sqlext.connect(spark, out / "catalog")
+    variables = {"IN": str(EXAMPLES / "data"), "OUT": str(out)}
+    text = script_output(session, EXAMPLES / f"{name}.sql", variables)
+    return text.replace(variables["IN"], "${IN}").replace(variables["OUT"], "${OUT}")
+
+
+def _tell(name: str, part: Callable[[], object]) -> None:
+    try:
+        found = part()
+    except SqlExtError as error:
+        found = error.code
+    except Exception as error:  # noqa: BLE001 - the test says which part it was
+        found = f"{type(error).__name__}: {error}"
+    print(json.dumps({"part": name, "gave": found}), flush=True)
+
+
+def _spark(folder: Path):
+    # Else Spark binds a fixed port, and two runs on one machine meet.
+    os.environ["SPARK_TESTING"] = "1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.remote("local[2]")
+    for key, value in _configuration(2, folder / "spark", ()).getAll():
+        if key != "spark.master":
+            builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])

@@ -1,0 +1,57 @@
+"""One notebook, executed once in a real kernel with a Spark of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+HERE = Path(__file__).parent
+
+
+class Executed:
+    """An executed notebook; its cells are found by the name in their first line (``# name``)."""
+
+    def __init__(self, notebook: NotebookNode) -> None:
+        self.notebook = notebook
+
+    def outputs(self, name: str) -> list[Any]:
+        """Return the outputs of a cell."""
+        return next(c for c in self.notebook.cells if c.metadata["name"] == name).outputs
+
+    def html(self, name: str) -> str:
+        """Return what a cell shows as HTML."""
+        return "\n".join(o.data["text/html"] for o in self.outputs(name) if "text/html" in o.get("data", {}))
+
+    def text(self, name: str) -> str:
+        """Return what a cell shows and prints as text."""
+        shown = (o.get("text") or o.get("data", {}).get("text/plain") or "" for o in self.outputs(name))
+        return "\n".join(shown)
+
+    def error(self, name: str) -> list[str]:
+        """Return what is shown of the error that a cell ended with."""
+        return next(o.traceback for o in self.outputs(name) if o.output_type == "error")
+
+
+@pytest.fixture(scope="package")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
+    """Return the notebook of ``cells.txt``, executed."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    folder = tmp_path_factory.mktemp("notebook")
+    (folder / "in").mkdir()
+    (folder / "in" / "a.csv").write_text("a,1,2024-01-01 00:00:01\na,2,2024-01-01 00:00:03\nb,4,2024-01-01 00:00:12\n")
+    notebook = nbformat.v4.new_notebook()
+    for part in (HERE / "cells.txt").read_text("utf-8").split("\n# cell ")[1:]:
+        name, _, source = part.partition("\n")
+        cell = nbformat.v4.new_code_cell(source.strip(), metadata={"name": name.strip()})
+        notebook.cells.append(cell)
+    client = NotebookClient(notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(folder)}})
+    client.execute()
+    nbformat.write(notebook, folder / "executed.ipynb")
+    return Executed(notebook)
