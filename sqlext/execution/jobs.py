@@ -17,6 +17,7 @@ from sqlext.execution.progress import ROWS_OUT, Progress
 from sqlext.execution.query import Query
 from sqlext.execution.quiet import quiet
 from sqlext.execution.sinks import Sink
+from sqlext.execution.spark_sessions import patiently
 from sqlext.execution.timekeeping import Timekeeping, keep_time
 from sqlext.plan.nodes import LATE
 from sqlext.plan.timing import InputEnd
@@ -202,7 +203,7 @@ class Job:
         elif self.schedule.interval is not None:
             writer = writer.trigger(processingTime=f"{self.schedule.interval} milliseconds")
         try:
-            return writer.foreachBatch(self._writers[part.name]).start()
+            return patiently(writer.foreachBatch(self._writers[part.name]).start)
         except Exception as error:
             raise run_error(error, part.span) from error
 

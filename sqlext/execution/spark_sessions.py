@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import tempfile
 import uuid
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlext.errors import SqlExtError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+#: A Connect server gives the process that writes batches ten seconds to come up. A busy machine needs longer.
+_TOO_LATE = "waiting for the Python worker to connect back"
+_TRIES = 5
 
 
 def is_connect(spark: object) -> bool:
@@ -74,3 +81,14 @@ def require_shared_folder(spark: SparkSession, folder: Path) -> None:
 def temporary_folder(spark: SparkSession, shared: Path) -> Path:
     """Return a new folder that Spark sees too: over Spark Connect one inside of a folder that is shared."""
     return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared if is_connect(spark) else None))
+
+
+def patiently(start: Callable[[], T]) -> T:
+    """Start a query; again where the process that writes its batches did not come up in time: nothing has begun."""
+    for _ in range(_TRIES - 1):
+        try:
+            return start()
+        except Exception as error:
+            if _TOO_LATE not in str(error):
+                raise
+    return start()

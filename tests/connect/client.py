@@ -98,6 +98,7 @@ def _tell(name: str, part: Callable[[], object]) -> None:
     try:
         found = part()
     except SqlExtError as error:
+        print(error.render(), file=sys.stderr)
         found = error.code
     except Exception as error:  # noqa: BLE001 - the test says which part it was
         found = f"{type(error).__name__}: {error}"
