@@ -49,6 +49,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def run(folder: Path, program: str, *arguments: str) -> str:
     """Return what a program of dbt's environment prints; it must succeed."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "PYTHON"))}
+    env["DBT_SEND_ANONYMOUS_USAGE_STATS"] = "false"
     command = [str(environment() / "bin" / program), *arguments]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=1200, check=False)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
