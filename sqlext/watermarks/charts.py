@@ -50,7 +50,7 @@ def chart(samples: Sequence[Sample], zones: Mapping[str, str], zone: str) -> alt
         SqlExtError: ENV-011 if altair is missing.
     """
     charts = _Charts(plotting("altair"), zone)
-    return charts.together(
+    whole: alt.VConcatChart = charts.together(
         charts.watermarks(list(watermark_points(samples, zones, zone))),
         charts.states(list(state_spans(samples, zone))),
         charts.counts("Windows and groups open", list(count_points(samples, zone, {"open": "open"}))),
@@ -58,6 +58,7 @@ def chart(samples: Sequence[Sample], zones: Mapping[str, str], zone: str) -> alt
         charts.counts("Rows given out: panes that fired", list(count_points(samples, zone, {"given out": "rows_out"}))),
         charts.counts("Late rows", list(count_points(samples, zone, {"kept": "rows_late", "dropped": "rows_dropped"}))),
     )
+    return whole
 
 
 class _Charts:
