@@ -78,7 +78,7 @@ class Shell:
             running.add_done_callback(lambda _: arrived.put(None))
             while True:
                 try:
-                    next_ = self._next(arrived)
+                    next_ = self._ended(arrived) if interrupted else self._next(arrived)
                     if next_ is None:
                         break
                     well = self._told(*next_, began) and well
@@ -127,6 +127,14 @@ class Shell:
         starts = self._starting is not None and not self._starting.done()
         with self.messages.status(f"{'starting Spark' if starts else 'running'} ... Ctrl-C ends it"):
             return arrived.get()
+
+    def _ended(self, arrived: SimpleQueue[Arrived | None]) -> Arrived | None:
+        """Return what comes next, and go on interrupting: what was not yet under way heard nothing of it."""
+        while True:
+            try:
+                return arrived.get(timeout=_SECONDS_OF_SILENCE)
+            except Empty:
+                self.session.interrupt()
 
     def _told(self, result: Result, settings: Settings, began: float) -> bool:
         try:
