@@ -7,13 +7,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA := data
 STAMP := $(VENV)/.installed
+# dbt wants older versions of some packages than our tools: an environment of its own.
+DBT := $(VENV)/dbt
 # mypy cannot follow an editable install to sqlext.udfs and sqlext.catalog: it gets them by links.
 TYPED := $(VENV)/typed
 # The first Python that is new enough and can make virtual environments (Debian splits that off).
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help demo test unit lint format bench lock check setup spark clean
+.PHONY: help demo test unit lint format bench kafka lock check setup spark clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,7 +24,7 @@ demo: spark  ## real flights through tumbling, hopping and session windows, and 
 	@$(BIN)/python -m sqlext.demo $(DATA)
 	@$(BIN)/sqlext run sql_examples/01_flights.sql --define IN=$(abspath $(DATA)) --define OUT=$(abspath $(DATA))/out --catalog $(DATA)/catalog
 
-test: spark lint  ## ruff, mypy, and every test
+test: spark lint $(DBT)/.installed  ## ruff, mypy, and every test
 	@$(BIN)/pytest $(ARGS)
 
 unit: setup  ## the tests that need no Spark, in seconds
@@ -40,6 +42,9 @@ format: setup  ## let ruff rewrite the code
 
 bench: spark  ## speed, with the ratio to hand-written Spark printed
 	@set -e; for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+kafka: setup  ## a Kafka broker to play with, at localhost:9092, until Ctrl-C
+	@$(BIN)/python tests/kafka_broker.py $(DATA)/kafka
 
 lock: setup  ## choose new exact versions (give PYTHONS='python3.10 python3.11 ...')
 	@$(BIN)/python tools/lock.py $(PYTHONS)
@@ -60,6 +65,14 @@ $(STAMP): pyproject.toml setup.py constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
 		--editable '.[dev,demo]' > $(VENV)/pip.log 2>&1 \
 		|| $(PYTHON) -I sqlext/environment.py --pip-log $(VENV)/pip.log
+	@touch $@
+
+$(DBT)/.installed: pyproject.toml setup.py constraints-dbt.txt | $(STAMP)
+	@echo "installing dbt into $(DBT) ..."
+	@$(PYTHON) -m venv $(DBT)
+	@$(DBT)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-dbt.txt \
+		--editable '.[dbt]' > $(DBT)/pip.log 2>&1 \
+		|| $(PYTHON) -I sqlext/environment.py --pip-log $(DBT)/pip.log
 	@touch $@
 
 # Spark's first start downloads the Delta jar; the class archive halves the time of every later start.

@@ -28,10 +28,10 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.shell.format": ("table", "csv", "json", "markdown"),
 }
 #: Keys of our own that take any text.
-_TEXTS = ("sqlext.clock",)
+_TEXTS = ("sqlext.clock", "sqlext.late-rows.table")
 #: Keys that take a duration.
-_DURATIONS = ("table.exec.source.idle-timeout", "pipeline.auto-watermark-interval")
-_OWN = (*(k for k in _CHOICES if k.startswith("sqlext.")), *_TEXTS)
+_DURATIONS = ("table.exec.source.idle-timeout", "pipeline.auto-watermark-interval", "sqlext.watermark.max-future")
+_OWN = (*(k for k in (*_CHOICES, *_DURATIONS) if k.startswith("sqlext.")), *_TEXTS)
 _DEFAULTS = {
     "sqlext.expressions": "spark",
     "sqlext.sink.updates": "refuse",

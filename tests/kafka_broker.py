@@ -12,10 +12,11 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 VERSION = "4.1.0"
@@ -82,10 +83,10 @@ def _ivy() -> Path:
 
 
 @contextmanager
-def kafka_broker(folder: Path) -> Iterator[str]:
+def kafka_broker(folder: Path, port: int | None = None) -> Iterator[str]:
     """Run a broker with its data in ``folder``; gives its address (``127.0.0.1:port``)."""
     jars = fetch_broker()
-    broker, controller = _free_port(), _free_port()
+    broker, controller = port or _free_port(), _free_port()
     settings = folder / "server.properties"
     settings.write_text(_settings(folder / "data", broker, controller))
     classpath = ["-cp", f"{jars}/*", "-Xmx256m"]
@@ -145,6 +146,16 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def main() -> None:
+    """Run a broker until Ctrl-C: ``python tests/kafka_broker.py FOLDER``; what it had before is removed."""
+    folder = Path(sys.argv[1])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with kafka_broker(folder, port=9092) as address, suppress(KeyboardInterrupt):
+        print(f"Kafka runs at {address}; Ctrl-C ends it", flush=True)
+        signal.pause()
+
+
 def make_topic(broker: str, name: str, partitions: int) -> str:
     """Make a topic; return its name."""
     from confluent_kafka.admin import AdminClient, NewTopic
@@ -153,3 +164,7 @@ def make_topic(broker: str, name: str, partitions: int) -> str:
     (made,) = client.create_topics([NewTopic(name, partitions, 1)]).values()
     made.result()
     return name
+
+
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,7 @@ from sqlext.analysis.emit_settings import settings_policy
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping import Grouping
-from sqlext.analysis.late_tables import late_rows
+from sqlext.analysis.late_tables import late_rows, late_table_of
 from sqlext.analysis.parts import own_parts
 from sqlext.analysis.registered import Used, check_mergeable, check_using
 from sqlext.analysis.scope import Scope
@@ -29,8 +29,10 @@ from sqlext.dialect.query_nodes import Select
 from sqlext.plan import nodes
 from sqlext.plan.explain import walk
 from sqlext.plan.firing import Firing, trigger_name
+from sqlext.plan.future import future_limit
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.windows import WindowKind, WindowSpec
+from sqlext.udfs.core.horizon import single_pane_horizon
 from sqlext.udfs.core.policy import Cumulate, Global, Hop, Policy, Session, Tumble
 from sqlext.udfs.core.policy import WindowKind as CoreWindow
 from sqlext.udfs.core.trigger_tree import (
@@ -97,6 +99,7 @@ def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, co
     window = windows_of(spec) if spec is not None else Global()
     processing = spec is not None and spec.processing
     clause = grouped.select.emit
+    late = late_table_of(clause, grouped, env)
     notes: tuple[str, ...] = ()
     using: Used = ()
     if clause is not None:
@@ -110,6 +113,10 @@ def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, co
     check_mergeable(grouped.aggregates(), window)
     why = [*_of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
     why += _of_input(grouped)
+    if late is not None and clause is None:
+        why.append("late rows kept")
+    if spec is not None and not processing and future_limit(grouped.node) is not None:
+        why.append("rows from the future left out")
     if read_on:
         why.append("GROUP BY whose changes are read on")
     if combined:
@@ -130,7 +137,7 @@ def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, co
         panes="each" if read_on else "one" if combined else _panes(policy, grouped),
         gap=spec.gap if spec is not None else None,
         values=tuple(values),
-        late=late_rows(clause, grouped, given, env),
+        late=late_rows(late, grouped, given, env) if late is not None else None,
         notes=notes,
         using=using,
         ttl=ttl,
@@ -195,8 +202,6 @@ def _closes_at_once(policy: Policy) -> bool:
 
 def is_single(policy: Policy) -> bool:
     """Whether a policy gives a key and window one pane at most."""
-    from sqlext.udfs.core.horizon import single_pane_horizon  # it needs Arrow, which few statements do
-
     if policy.processing_time and not isinstance(policy.window, Global):
         return policy.trigger == AfterWatermark() and policy.evictor is None
     return single_pane_horizon(policy) is not None

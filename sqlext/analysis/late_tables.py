@@ -16,7 +16,9 @@ from sqlext.connectors.registry import connector_of
 from sqlext.dialect.emit.nodes import EmitClause, LateTable
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.explain import walk
 from sqlext.plan.firing import LATE_OPERATOR, LATE_WATERMARK, LateColumn, LateRows
+from sqlext.plan.nodes import Aggregate, Scan
 from sqlext.plan.windows import WindowKind
 from sqlext.types import STRING, TIMESTAMP3, TIMESTAMP_LTZ3
 
@@ -24,11 +26,28 @@ if TYPE_CHECKING:
     from sqlext.analysis.firings import Grouped
 
 #: Windows of which a row has several at once.
+_OPTION = "sqlext.late-rows.table"
 _OVERLAP = (WindowKind.HOP, WindowKind.CUMULATE)
 
 
-def late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env: Environment) -> LateRows | None:
-    """Return where a clause keeps the rows of a grouping that come too late, None if it says nothing of it.
+def late_table_of(clause: EmitClause | None, grouped: Grouped, env: Environment) -> LateTable | None:
+    """Return the table that takes the late rows of a grouping: that of its clause, of its source, or of SET.
+
+    ``sqlext.late-rows.table`` is for the windows right above the sources: there rows can be late.
+    """
+    if clause is not None and clause.late_table is not None:
+        return clause.late_table
+    below = list(walk(grouped.node))
+    windows = grouped.assign is not None and not grouped.assign.spec.processing
+    if not windows or any(isinstance(n, Aggregate) for n in below):
+        return None
+    options = (n.table.option(_OPTION) for n in below if isinstance(n, Scan) and n.is_stream)
+    name = next((o for o in options if o), None) or env.settings.get(_OPTION)
+    return LateTable(grouped.select.span, tuple(p.strip("`") for p in name.split("."))) if name else None
+
+
+def late_rows(name: LateTable, grouped: Grouped, given: bool, env: Environment) -> LateRows:
+    """Return how the rows of a grouping that come too late are kept.
 
     Args:
         given: whether SQL gives the rows their windows, before the operator.
@@ -37,9 +56,6 @@ def late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env: Env
         SqlExtError: EMIT-114 if there is no such table or it has other columns, EMIT-118 where a row would be late
             several times; OPT-... for a table that cannot be written to.
     """
-    if clause is None or clause.late_table is None:
-        return None
-    name = clause.late_table
     _check_once(grouped, given, name)
     table = _table(name, env)
     known = _known(grouped, env)

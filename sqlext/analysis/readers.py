@@ -22,4 +22,4 @@ def reads_itself(table: Table, settings: Settings, span: Span) -> bool:
     reason = connector.own_reader(table)
     if choice == "arrow" and reason and table.option("sqlext.source"):
         raise SqlExtError("OPT-033", f"`{table.name.name}` cannot be read by a reader of ours: {reason}", span=span)
-    return choice != "spark" and not reason
+    return choice != "spark" and connector.prefers_own_reader(table) and not reason

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.readers import reads_itself
 from sqlext.analysis.scope import Scope, ScopeRelation
-from sqlext.analysis.timing import timing_of
+from sqlext.analysis.timing import future_of, timing_of
 from sqlext.analysis.watermarks import constant_delay, is_source_watermark
 from sqlext.catalog.model import Column, Table
 from sqlext.connectors.registry import connector_of
@@ -82,7 +82,8 @@ def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:
     delay = constant_delay(expression, mark.column)
     marks = None if delay is not None else expression
     timing = timing_of(scan.table, env.settings, ref.span, own=scan.own_reader)
-    return replace(scan, rowtime=mark.column, delay=delay, marks=marks, timing=timing)
+    future = future_of(scan.table, env.settings)
+    return replace(scan, rowtime=mark.column, delay=delay, marks=marks, timing=timing, future=future)
 
 
 def _parse(table: Table, text: str, column: str) -> Expr:

@@ -42,6 +42,12 @@ def timing_of(table: Table, settings: Settings, span: Span, *, own: bool) -> Tim
     )
 
 
+def future_of(table: Table, settings: Settings) -> int | None:
+    """Return how far (ms) a rowtime may be ahead of the clock, None if it may be anything."""
+    key = "sqlext.watermark.max-future"
+    return parse_duration(table.option(key) or settings.get(key) or "")
+
+
 def _alignment(
     table: Table, options: Mapping[str, str], settings: Settings, span: Span, *, own: bool
 ) -> Alignment | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from sqlext.catalog.model import Column, Table
 from sqlext.connectors.formats import ReadField
@@ -13,7 +15,28 @@ from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
 from sqlext.errors import did_you_mean
 from sqlext.types import LogicalType
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sqlext.sources.contract import Limit, SplitReader
+
 Role = Literal["source", "sink"]
+
+
+@dataclass(frozen=True)
+class OwnSource:
+    """A table as a reader of ours gives it.
+
+    Attributes:
+        schema: what comes out.
+        limit: the most that a micro-batch takes.
+        decoded: whether these are the table's columns; otherwise what ``read_spec`` makes them of.
+    """
+
+    reader: SplitReader
+    schema: pa.Schema
+    limit: Limit | None = None
+    decoded: bool = False
 
 
 class Connector:
@@ -53,6 +76,22 @@ class Connector:
     def own_reader(self, table: Table) -> str:
         """Return why no reader of ours gives the table's raw rows, empty if one does."""
         return f"{self.owner} has none"
+
+    def prefers_own_reader(self, table: Table) -> bool:
+        """Return whether our own reader is the better one: by default only where it must wait for others."""
+        return not self.bounded(table) and table.option("scan.watermark.alignment.group") is not None
+
+    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+        """Return the table as our own reader gives it; where ``own_reader`` has nothing against it.
+
+        Args:
+            state: a folder of the query, for what the reader must remember; None where nothing is to be remembered.
+            tasks: how many tasks run at once.
+
+        Raises:
+            SqlExtError: OPT-009, RUN-060 where there is nothing to read.
+        """
+        raise NotImplementedError
 
     def has_splits(self, table: Table) -> bool:
         """Return whether parts of the table have a time of their own: ``split_column`` names a row's."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from sqlext.catalog.model import Column, Options, Table
 from sqlext.connectors.base import (
     Connector,
+    OwnSource,
     Role,
     declared_type,
     is_instant,
@@ -51,6 +53,7 @@ _RULES = Rules(
         "format": any_text,
         "sqlext.source": one_of("auto", "arrow", "spark"),
         "source.path.regex-pattern": pattern,
+        "maxFilesPerTrigger": positive,
         "source.monitor-interval": duration,
         "source.report-statistics": one_of("NONE", "ALL"),
         "partition.default-name": any_text,
@@ -115,6 +118,18 @@ class Filesystem(Connector):
     def bounded(self, table: Table) -> bool:
         """Return whether the folder is read once: no ``source.monitor-interval``."""
         return table.option("source.monitor-interval") is None and table.option("scan.mode") != "streaming"
+
+    def own_reader(self, table: Table) -> str:
+        """Return why ``sources.files`` does not give its rows, empty if it does."""
+        from sqlext.sources.tables import why_not
+
+        return "it reads changes" if self.changelog(table) else why_not(table)
+
+    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+        """Return the files' rows."""
+        from sqlext.sources.tables import own_source
+
+        return own_source(table, state, tasks)
 
     def changelog(self, table: Table) -> bool:
         """Return whether its format is one of changes."""
@@ -183,7 +198,7 @@ class Filesystem(Connector):
             # Flink reads sub-folders too, and takes values from folder names only where PARTITIONED BY says so.
             options=reader if table.partitioned_by else (*reader, ("recursiveFileLookup", "true")),
             # By default Spark skips files a week older than the newest that it has seen.
-            stream_options=(("maxFileAge", "36500d"),),
+            stream_options=(("maxFileAge", "36500d"), *_limit(options)),
             path=absolute(options.get("path")),
             filters=_path_filter(options),
             bounded=self.bounded(table),
@@ -206,6 +221,11 @@ class Filesystem(Connector):
         message = parsed(JsonFormat(), identifier("value"), "__value", fields, options, zone)
         check = missing_field_check(identifier("value"), fields)
         return message.derived, Decoded(message.decoded.expressions, (check, *message.decoded.filters))
+
+
+def _limit(options: Mapping[str, str]) -> Options:
+    most = options.get("maxFilesPerTrigger")
+    return (("maxFilesPerTrigger", most),) if most is not None else ()
 
 
 def _path_filter(options: Mapping[str, str]) -> tuple[str, ...]:

@@ -10,10 +10,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from sqlext.catalog.model import Column, Options, Table
 from sqlext.connectors.base import (
     Connector,
+    OwnSource,
     Role,
     declared_type,
     is_instant,
@@ -165,6 +167,16 @@ class Kafka(Connector):
         from sqlext.connectors.kafka_reader import why_not
 
         return why_not(table)
+
+    def prefers_own_reader(self, table: Table) -> bool:
+        """Return True: it knows the time of each partition."""
+        return True
+
+    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+        """Return the topics' records."""
+        from sqlext.connectors.kafka_reader import kafka_source
+
+        return kafka_source(table, state)
 
     def has_splits(self, table: Table) -> bool:
         """Return that partitions have."""

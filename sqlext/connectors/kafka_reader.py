@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from sqlext.catalog.model import Options, Table
 from sqlext.catalog.secrets import resolve_options
-from sqlext.connectors.base import metadata_columns, metadata_key
+from sqlext.connectors.base import OwnSource, metadata_columns, metadata_key
 from sqlext.connectors.kafka import connection_options, parsed_offsets
 
 if TYPE_CHECKING:
     from sqlext.sources.contract import Limit
-    from sqlext.sources.kafka import KafkaReader, Start
+    from sqlext.sources.kafka import Start
 
 #: Settings of Java's client that librdkafka has not, and that say nothing about what is read.
 _JAVAS_OWN = (
@@ -41,18 +41,14 @@ def why_not(table: Table) -> str:
     return f"'{foreign}' is for Java's client alone" if foreign else ""
 
 
-def kafka_reader(table: Table, state: Path | None) -> KafkaReader:
-    """Return the reader of a table's records.
-
-    Args:
-        state: a folder of the query.
-    """
+def kafka_source(table: Table, state: Path | None) -> OwnSource:
+    """Return a table's records; ``state`` is a folder of the query."""
     from sqlext.sources.kafka import KafkaReader
 
     config = resolve_options(_client_options(table))
     topic, pattern = table.option("topic"), table.option("topic-pattern")
     headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
-    return KafkaReader(
+    reader = KafkaReader(
         tuple(sorted((k, v) for k, v in config.items() if k not in _JAVAS_OWN)),
         tuple(t.strip() for t in topic.split(";")) if topic is not None else (),
         pattern,
@@ -60,10 +56,10 @@ def kafka_reader(table: Table, state: Path | None) -> KafkaReader:
         state,
         headers,
     )
+    return OwnSource(reader, reader.schema, _limit(table))
 
 
-def kafka_limit(table: Table) -> Limit | None:
-    """Return the most rows of a micro-batch."""
+def _limit(table: Table) -> Limit | None:
     from sqlext.sources.contract import Limit
 
     most = table.option("maxOffsetsPerTrigger")

@@ -181,6 +181,8 @@ COMMON = Rules(
         "scan.watermark.alignment.max-drift": duration,
         "scan.watermark.alignment.update-interval": duration,
         "sqlext.idle.close-windows": boolean,
+        "sqlext.watermark.max-future": duration,
+        "sqlext.late-rows.table": any_text,
         "sqlext.source": one_of("auto", "arrow", "spark"),
         "scan.parallelism": positive,
         "scan.mode": one_of("snapshot", "streaming"),

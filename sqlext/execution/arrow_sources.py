@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlext.connectors.options import OptionError
-from sqlext.connectors.paths import absolute
 from sqlext.execution.progress import READ_BY_US
 from sqlext.rewrite.script import ArrowView
 from sqlext.sources.data_source import ArrowInput, open_arrow
 from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
-from sqlext.sources.tables import reader_of
+from sqlext.sources.tables import limit_of, reader_of, require_there
 from sqlext.udfs.processors.windows import window_operator
 
 if TYPE_CHECKING:
@@ -33,13 +31,11 @@ def open_packed(spark: SparkSession, step: ArrowView, sources: Path, arguments: 
     Raises:
         OptionError: OPT-009 if nothing lies at the table's path.
     """
-    path = absolute(step.table.option("path")) or ""
-    if not Path(path.removeprefix("file:")).exists():
-        raise OptionError("OPT-009", f"`{path}` does not exist", option="path")
+    require_there(step.table)
     made = window_operator(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
     work = PackedWork(cast(Program, step.program), made.operator, made.specification.keys, made.buckets)
-    reader = reader_of(step.table, step.needed, sources / step.scan, _tasks(spark))
-    return _counted(open_arrow(spark, ArrowInput(reader, MARKED, work)), step.scan)
+    reader = reader_of(step.table, step.needed, sources / step.scan, tasks_of(spark))
+    return _counted(open_arrow(spark, ArrowInput(reader, MARKED, work, limit_of(step.table))), step.scan)
 
 
 def _counted(packed: DataFrame, scan: str) -> DataFrame:
@@ -49,7 +45,7 @@ def _counted(packed: DataFrame, scan: str) -> DataFrame:
     return packed.observe(f"{READ_BY_US}{scan}", f.count(f.lit(1)).alias("packed"), f.sum(READ).alias("rows"))
 
 
-def _tasks(spark: SparkSession) -> int:
+def tasks_of(spark: SparkSession) -> int:
     """Return how many tasks a micro-batch is cut into: as many as its shuffles have."""
     partitions = spark.conf.get("spark.sql.shuffle.partitions", None) or ""
     return int(partitions) if partitions.isdigit() else _DEFAULT_TASKS

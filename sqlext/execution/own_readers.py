@@ -7,17 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlext.connectors.kafka_reader import kafka_limit, kafka_reader
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.sources import open_frame
+from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import SPLIT, SourceView, SparkScript
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlext.sources.kafka import KafkaReader
+    from sqlext.sources.contract import SplitReader
 
 
 class OwnReaders:
@@ -29,27 +29,30 @@ class OwnReaders:
 
     def __init__(self, spark: SparkSession, script: SparkScript, home: QueryHome | None) -> None:
         self._spark, self._script, self._home = spark, script, home
-        self._readers: dict[str, KafkaReader] = {}
+        self._readers: dict[str, SplitReader] = {}
 
     def open(self, source: SourceView, spec: ReadSpec) -> DataFrame:
         """Return a table's rows; the column ``SPLIT`` beside them if it is wanted.
 
         Raises:
-            SqlExtError: RUN-060 for a topic that is not there, or a broker that does not answer.
+            SqlExtError: OPT-009 where nothing lies at a path, RUN-060 where a broker does not answer.
         """
         from pyspark.sql.pandas.types import from_arrow_schema
 
+        from sqlext.execution.arrow_sources import tasks_of
         from sqlext.sources.data_source import ArrowInput, open_arrow
 
+        connector = connector_of(source.table)
         state = self._home.sources / source.view if self._home is not None else None
-        reader = kafka_reader(source.table, state)
+        own = connector.own_source(source.table, state, tasks_of(self._spark))
+        if own.decoded:
+            spec = _as_they_are(spec)
         if source.split:
-            self._readers[source.view] = reader
-            split = ReadColumn(SPLIT, connector_of(source.table).split_column(), "STRING")
-            spec = replace(spec, columns=(*spec.columns, split))
-        schema = from_arrow_schema(reader.schema)
-        ddl = ", ".join(f"`{f.name}` {f.dataType.simpleString()}" for f in schema)
-        given = ArrowInput(reader, ddl, limit=kafka_limit(source.table), holds=self._holds(source.view))
+            self._readers[source.view] = own.reader
+            spec = replace(spec, columns=(*spec.columns, ReadColumn(SPLIT, connector.split_column(), "STRING")))
+        fields = from_arrow_schema(own.schema, prefer_timestamp_ntz=True)
+        ddl = ", ".join(f"{identifier(f.name)} {f.dataType.simpleString()}" for f in fields)
+        given = ArrowInput(own.reader, ddl, limit=own.limit, holds=self._holds(source.view))
         raw = open_arrow(self._spark, given)
         return open_frame(self._spark, raw, replace(spec, fixed_schema=False))
 
@@ -64,3 +67,9 @@ class OwnReaders:
         aligned = (n for n, k in enumerate(self._script.kept) if k.source == view and k.input.alignment is not None)
         number = next(aligned, None)
         return self._home.time / "held" / f"{number}.json" if number is not None else None
+
+
+def _as_they_are(spec: ReadSpec) -> ReadSpec:
+    """Return the description of rows that are the table's columns already."""
+    columns = tuple(replace(c, expression=identifier(c.name)) for c in spec.columns)
+    return replace(spec, columns=columns, derived=(), exploded=None, filters=())

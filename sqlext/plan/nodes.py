@@ -117,6 +117,7 @@ class Scan(PlanNode):
         watermarked: whether an operator above needs the watermark.
         null_handling: ``table.exec.source.rowtime-null-handling``.
         retracts: whether its rows are changes: each says in ``KIND`` what it does to the table.
+        future: ms that a rowtime may be ahead of the clock before it is left out (``sqlext.watermark.max-future``).
         own_reader: whether a reader of ours gives its rows, not a source of Spark's.
         timing: how its time moves in a query without end.
         ends: when the windows right above it end.
@@ -133,9 +134,15 @@ class Scan(PlanNode):
     watermarked: bool = False
     null_handling: str = "fail"
     retracts: bool = False
+    future: int | None = None
     own_reader: bool = False
     timing: Timing | None = None
     ends: tuple[Ends | SessionEnd, ...] = ()
+
+    @property
+    def marked(self) -> bool:
+        """Whether its watermark goes by a column of its own: an expression, or without rows from the future."""
+        return self.marks is not None or self.future is not None
 
     @property
     def paced(self) -> bool:

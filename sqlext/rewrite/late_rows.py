@@ -21,7 +21,8 @@ def row_struct(late: LateRows) -> str:
 
 def late_column() -> str:
     """Return the hidden column, from what comes out of the operator."""
-    met = f"timestamp_millis(least(__late_watermark, {_LAST_MILLI}))"
+    # least() would make of no watermark the greatest one.
+    met = f"timestamp_millis(nvl2(__late_watermark, least(__late_watermark, {_LAST_MILLI}), NULL))"
     return f"CASE WHEN {_FOUND_LATE} THEN named_struct('row', __late_row, 'watermark', {met}) END AS {LATE}"
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.connectors.conversions import wall_to_instant
+from sqlext.dialect.expression_nodes import Expr
 from sqlext.plan.columns import Part
 from sqlext.plan.nodes import Scan
 from sqlext.plan.timing import InputEnd
@@ -27,6 +28,8 @@ _SEEN = f"spark_partition_id() >= 0 AS {BARRIER}"
 MARK = "__mark"
 #: In place of the rowtime where heartbeats alone move the watermark: there rows are all of 1970.
 MOVED = "__moved"
+#: A time that moves no watermark: there it begins.
+_NEVER = "TIMESTAMP '1970-01-01 00:00:00Z'"
 _NO_FLAG = f"CAST(NULL AS STRING) AS {FLAG}"
 
 
@@ -36,8 +39,8 @@ def scan_sql(scan: Scan, renderer: Renderer) -> str:
         return f"SELECT * FROM {identifier(scan.view)}"
     if not scan.watermarked or scan.rowtime is None:
         return _projection(scan, renderer)
-    names, marked = scan.physical_columns(), [MARK] if scan.marks is not None else []
-    column, delay = (MARK, 0) if scan.delay is None else (scan.rowtime, scan.delay)
+    names, marked = scan.physical_columns(), [MARK] if scan.marked else []
+    column, delay = MARK if scan.marked else scan.rowtime, scan.delay or 0
     if renderer.end is InputEnd.NONE:
         split = (SPLIT,) if has_splits(scan) else ()
         kept, rows = kept_rows(scan, _marked(scan, renderer, split), column, delay, renderer)
@@ -46,7 +49,7 @@ def scan_sql(scan: Scan, renderer: Renderer) -> str:
         extra, columns = _NO_FLAG, [*names, *split, *marked, FLAG]
         if not kept.input.by_rows:
             column, delay = MOVED, 0
-            extra, columns = f"{extra}, TIMESTAMP '1970-01-01 00:00:00Z' AS {MOVED}", [*columns, MOVED]
+            extra, columns = f"{extra}, {_NEVER} AS {MOVED}", [*columns, MOVED]
         end = _end_row(columns, {scan.rowtime, column}, kept.view)
         return _watermarked(f"SELECT *, {extra} FROM {rows} UNION ALL {end}", names, column, delay, flagged=True)
     if renderer.end is InputEnd.CATCH_UP:
@@ -76,7 +79,7 @@ def _end_row(columns: list[str], times: set[str], view: str) -> str:
 def _marked(scan: Scan, renderer: Renderer, extra: tuple[str, ...] = ()) -> str:
     """Return the table's columns, ``extra`` and, where the watermark is an expression, the column that it is."""
     text = _projection(scan, renderer, extra)
-    return text if scan.marks is None else _with_mark(scan, text, renderer)
+    return _with_mark(scan, text, renderer) if scan.marked else text
 
 
 def _projection(scan: Scan, renderer: Renderer, extra: tuple[str, ...] = ()) -> str:
@@ -117,11 +120,22 @@ def _checked(text: str, scan: Scan) -> str:
 
 
 def _with_mark(scan: Scan, text: str, renderer: Renderer) -> str:
-    assert scan.marks is not None
-    alias = "__marked"
-    scope = Scope((ScopeRelation(alias, (scan.table.name.name,), scan.columns),), scan.scope.mode, scan.scope.zone)
-    mark = renderer.expr(scan.marks, scope)
-    rowtime = next(c for c in scan.columns if c.physical == scan.rowtime)
-    if rowtime.part is Part.INSTANT:
-        mark = wall_to_instant(mark, renderer.zone)
+    assert scan.rowtime is not None
+    alias, mark = "__marked", identifier(scan.rowtime)
+    if scan.marks is not None:
+        mark = _mark(scan, scan.marks, alias, renderer)
+    if scan.future is not None:
+        mark = f"CASE WHEN {ahead(identifier(scan.rowtime), scan.future)} THEN {_NEVER} ELSE {mark} END"
     return f"SELECT *, {mark} AS {MARK} FROM ({text}) AS {alias}"
+
+
+def ahead(rowtime: str, future: int) -> str:
+    """Return whether a rowtime, an instant, lies too far ahead of the micro-batch's clock. Milliseconds."""
+    return f"{rowtime} > current_timestamp() + {seconds_interval(future)}"
+
+
+def _mark(scan: Scan, marks: Expr, alias: str, renderer: Renderer) -> str:
+    scope = Scope((ScopeRelation(alias, (scan.table.name.name,), scan.columns),), scan.scope.mode, scan.scope.zone)
+    mark = renderer.expr(marks, scope)
+    rowtime = next(c for c in scan.columns if c.physical == scan.rowtime)
+    return wall_to_instant(mark, renderer.zone) if rowtime.part is Part.INSTANT else mark

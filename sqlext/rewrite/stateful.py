@@ -19,6 +19,7 @@ from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import Firing
+from sqlext.plan.future import future_limit
 from sqlext.plan.stream_join import may_lack_times
 from sqlext.rewrite.accumulators import Accumulators
 from sqlext.rewrite.choose_source import chosen_input, pays
@@ -29,8 +30,10 @@ from sqlext.rewrite.grouped_context import GroupedContext
 from sqlext.rewrite.grouping_sets import SET, Sets, sets_of
 from sqlext.rewrite.late_rows import late_column, or_late, row_struct, unless_late
 from sqlext.rewrite.quoting import identifier, string
+from sqlext.rewrite.scans import ahead
 from sqlext.rewrite.script import SqlView, TagView
 from sqlext.rewrite.window_step import PANE_COLUMNS, OperatorInput, WindowStep
+from sqlext.udfs.core.clock import REFUSED
 from sqlext.udfs.core.policy import KeepTime
 from sqlext.udfs.core.row_kinds import DELETE, LATE_ROW, SHOWN, UPDATE_BEFORE
 
@@ -240,10 +243,17 @@ class StatefulSql:
         times = []
         time = self.assign.time if self.assign is not None else self._age()
         if time is not None and time.part is not Part.PROCTIME:
-            times.append(("time", f"unix_millis({instant(time)})"))
+            times.append(("time", self._unless_ahead(instant(time))))
         if self.firing.gap is not None:
             times.append(("gap", identifier(self.firing.gap)))
         return times
+
+    def _unless_ahead(self, rowtime: str) -> str:
+        future = future_limit(self.node.input)
+        millis = f"unix_millis({rowtime})"
+        return (
+            millis if future is None else f"CASE WHEN {ahead(rowtime, future)} THEN {REFUSED} ELSE {millis} END"
+        )
 
     def _age(self) -> PlanColumn | None:
         """Return the rowtime that ``KEEP LAST d`` and ``EVERY d OF EVENT TIME`` go by where there is no window."""

@@ -18,7 +18,7 @@ def tag_watermark_expressions(plan: PlanNode) -> PlanNode:
             isinstance(node, Scan)
             and node.watermarked
             and node.rowtime
-            and (node.marks is not None or node.paced or has_splits(node))
+            and (node.marked or node.paced or has_splits(node))
         ):
             return TagTime(node.columns, node, node.rowtime)
         return node

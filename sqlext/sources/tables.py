@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from sqlext.catalog.model import Column, Table
-from sqlext.connectors.base import declared_type, is_instant, physical_fields
+from sqlext.connectors.base import OwnSource, declared_type, is_instant, physical_fields, read_columns
 from sqlext.connectors.csv_format import csv_dialect
 from sqlext.connectors.json_format import fails_on_missing, ignores_errors
+from sqlext.connectors.options import OptionError
 from sqlext.connectors.paths import absolute
-from sqlext.sources.contract import SplitReader
+from sqlext.sources.contract import Limit, SplitReader
 from sqlext.sources.csv_blocks import CsvDecoder
 from sqlext.sources.fields import Field, arrow_type
 from sqlext.sources.files import FileDecoder, FileReader
@@ -69,6 +71,49 @@ def reader_of(table: Table, needed: Sequence[str], log: Path, tasks: int) -> Spl
     decoder = _DECODERS[table.option("format") or ""](table, needed)
     path = absolute(table.option("path")) or ""
     return FileReader(path.removeprefix("file:"), log, decoder, table.option("source.path.regex-pattern"), tasks)
+
+
+def why_not(table: Table) -> str:
+    """Return why the Arrow path does not give the rows of a table, empty if it does."""
+    try:
+        require_readable(table)
+        for column in read_columns(table):
+            column_type(table, column)
+    except Unread as reason:
+        return str(reason)
+    return ""
+
+
+def own_source(table: Table, state: Path | None, tasks: int) -> OwnSource:
+    """Return a table's rows, by a reader that can be held back: then a file at a time, if no limit is given.
+
+    Raises:
+        OptionError: OPT-009 if nothing lies at the table's path.
+    """
+    require_there(table)
+    types = {c.name: column_type(table, c) for c in read_columns(table)}
+    log = state if state is not None else Path(tempfile.mkdtemp(prefix="sqlext-"))
+    reader = reader_of(table, tuple(types), log, tasks)
+    return OwnSource(reader, pa.schema(list(types.items())), limit_of(table), decoded=True)
+
+
+def limit_of(table: Table) -> Limit | None:
+    """Return the most files of a micro-batch: one where the table must wait for others."""
+    most = table.option("maxFilesPerTrigger")
+    if most is None and table.option("scan.watermark.alignment.group") is None:
+        return None
+    return Limit("files", int(most or 1))
+
+
+def require_there(table: Table) -> None:
+    """Check that something lies at the table's path.
+
+    Raises:
+        OptionError: OPT-009 if not.
+    """
+    path = absolute(table.option("path")) or ""
+    if not Path(path.removeprefix("file:")).exists():
+        raise OptionError("OPT-009", f"`{path}` does not exist", option="path")
 
 
 def _csv(table: Table, needed: Sequence[str]) -> FileDecoder:

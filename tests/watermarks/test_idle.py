@@ -151,3 +151,22 @@ def test_all_tables_by_set_and_a_periodic_watermark(spark: SparkSession, tmp_pat
     run.clock(70)
     run.settle()
     assert counts(run) == {"00:00": 1, "00:01": 1}
+
+
+def test_files_that_are_an_hour_ahead_wait_at_the_source(
+    spark: SparkSession, tmp_path: Path, timed: list[TimedRun]
+) -> None:
+    aligned = ", 'scan.watermark.alignment.group' = 'g', 'scan.watermark.alignment.max-drift' = '5 min'"
+    run = TimedRun(spark, tmp_path, script(aligned + IDLE, aligned + IDLE))
+    timed.append(run)
+    for minute in range(3):
+        run.put("a", [at(60 * minute)])
+        run.put("b", [at(3600 + 60 * minute), at(3601 + 60 * minute)])
+    run.clock(0)
+    run.start()
+    run.settle()
+    assert run.query.progress["rows_in"] == 3 + 2  # of the one ahead its first file alone
+    run.clock(60)
+    run.settle()
+    assert run.query.progress["rows_in"] == 3 + 6
+    assert counts(run) == {"00:00": 1, "00:01": 1, "00:02": 1, "01:00": 2}

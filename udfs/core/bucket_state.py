@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from sqlext.udfs.core.arrow_numpy import whole
+from sqlext.udfs.core.clock import BEFORE_ALL
 from sqlext.udfs.core.table_codec import decode_state, encode_state
 
-#: Before and after every time that is possible: sums with durations still fit 64 bits.
-BEFORE_ALL, AFTER_ALL = -(1 << 62), 1 << 62
 _FACTS = b"sqlext.windows"
 _NAMES = ("done", "wakeup", "arrived")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlext.udfs.core.bucket_state import AFTER_ALL, BEFORE_ALL
-from sqlext.udfs.core.operators import Clock, Wakeup
+from sqlext.udfs.core.clock import AFTER_ALL, BEFORE_ALL, Clock, Wakeup
 from sqlext.udfs.core.policy import Global, Policy
 from sqlext.udfs.core.trigger_tree import AfterWatermark, Never, WindowClose
 

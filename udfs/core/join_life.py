@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from sqlext.udfs.core.bucket_state import BEFORE_ALL
+from sqlext.udfs.core.clock import BEFORE_ALL
 from sqlext.udfs.core.groups import Bools
 from sqlext.udfs.core.join_advance import Advance, Advanced
 from sqlext.udfs.core.join_changes import Change

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext.udfs.core.arrow_numpy import integers, whole
-from sqlext.udfs.core.bucket_state import BEFORE_ALL
+from sqlext.udfs.core.clock import BEFORE_ALL
 from sqlext.udfs.core.groups import Bools, Ints
 from sqlext.udfs.core.match_links import Rows
 from sqlext.udfs.core.match_output import Output, Shown

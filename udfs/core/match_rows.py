@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.udfs.core.arrow_numpy import integers, storage, taken, whole
-from sqlext.udfs.core.bucket_state import BEFORE_ALL
+from sqlext.udfs.core.clock import BEFORE_ALL
 from sqlext.udfs.core.equality import normalised
 from sqlext.udfs.core.groups import Bools, Ints, numbered
 from sqlext.udfs.core.match_specification import MatchSpecification, Order

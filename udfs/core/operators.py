@@ -8,42 +8,14 @@ its keys, works on whole columns, and keeps everything it knows in one value.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import pyarrow as pa
 
+from sqlext.udfs.core.clock import Clock as Clock
+from sqlext.udfs.core.clock import Wakeup as Wakeup
+
 State = TypeVar("State")
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """What time it is for an operator; the same for all its buckets, and when a micro-batch is retried.
-
-    Attributes:
-        watermark: milliseconds; None where the query has no event time; ``END`` when its input has come to its end.
-        late_watermark: the watermark of the micro-batch before, by which rows are late (rule M7): what an operator
-            upstream gave out in this batch is behind the current one. None in the first batch.
-        now: the micro-batch's processing time in milliseconds; None where the operator does not ask for it.
-    """
-
-    #: The watermark at the end of input: nothing will come after it.
-    END: ClassVar[int] = (1 << 63) - 1
-
-    watermark: int | None = None
-    late_watermark: int | None = None
-    now: int | None = None
-
-
-class Wakeup(NamedTuple):
-    """The next deadlines of a state: it has nothing to do before one of them has come (or rows have).
-
-    Attributes:
-        event: the least watermark that makes something happen, in milliseconds; None if none does.
-        processing: the same for the batch clock.
-    """
-
-    event: int | None = None
-    processing: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

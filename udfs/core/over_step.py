@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.udfs.core.arrow_numpy import integers, taken, whole
-from sqlext.udfs.core.bucket_state import BEFORE_ALL, table_of
+from sqlext.udfs.core.bucket_state import table_of
+from sqlext.udfs.core.clock import BEFORE_ALL
 from sqlext.udfs.core.equality import normalised
 from sqlext.udfs.core.groups import Bools, Ints, numbered, stable_order
 from sqlext.udfs.core.over_blocks import Before

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints
 from sqlext.udfs.core.moment import MAX
+from sqlext.udfs.core.operators import Clock
 from sqlext.udfs.core.row_kinds import INSERT, LATE_ROW
 
 _ON_TIME, _LATE = "ON_TIME", "LATE"
@@ -69,11 +70,11 @@ class PaneTable:
         return table_of([*keys, *bounds, *columns, pa.array(kinds.astype(np.int8)), *no_row])
 
     def late_rows(self, keys: Sequence[pa.Array], rows: pa.Array, watermark: int | None) -> pa.Table:
-        """Return rows that came too late, with the watermark that they met."""
-        count = len(rows)
+        """Return rows that came too late, with the watermark that they met; NULL if there was none yet."""
+        count, met = len(rows), None if watermark == Clock.BEGIN else watermark
         columns = [*keys, *(pa.nulls(count, of) for of in self._types[self._keys : -2])]
         columns[-1] = _constant(LATE_ROW, pa.int8(), count)
-        return table_of([*columns, rows, _constant(watermark, pa.int64(), count)])
+        return table_of([*columns, rows, _constant(met, pa.int64(), count)])
 
 
 def _constant(value: object, of: pa.DataType, rows: int) -> pa.Array:

@@ -111,7 +111,9 @@ class BucketProcessor(StatefulProcessor):
         yield from _output(step)
 
     def _behind(self, watermark: int | None) -> int | None:
-        return watermark if watermark is None or watermark == Clock.END else max(watermark - self._lag, 0)
+        if watermark is None or watermark in (Clock.BEGIN, Clock.END):
+            return watermark
+        return max(watermark - self._lag, 0)
 
     def _time(self, known: _Remembered, ticks: int | None, timers: TimerValues) -> Clock:
         watermark = Clock.END if ticks == Clock.END or known.watermark == Clock.END else None
@@ -119,7 +121,8 @@ class BucketProcessor(StatefulProcessor):
             watermark = max(timers.getCurrentWatermarkInMs(), 0)
             watermark = Clock.END if watermark >= _END_OF_INPUT else watermark
         times = [t for t in (known.now, ticks) if t is not None and t != Clock.END]
-        return Clock(watermark, known.watermark, max(times) if times else None)
+        late = known.watermark if known.watermark is not None or not self._event_time else Clock.BEGIN
+        return Clock(watermark, late, max(times) if times else None)
 
     def _remembered(self) -> _Remembered:
         value = self._clock.get()
