@@ -2,6 +2,8 @@
 
     python tools/lock.py python3.10 python3.11 python3.12 python3.13
 
+constraints-dbt.txt is the same for dbt's own environment.
+
 A constraint that only some Pythons need gets a marker; the newest Python stands for all later ones.
 """
 
@@ -15,16 +17,18 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-HEADER = "# Exact versions of everything that make installs. Made by: make lock\n"
+HEADER = "# Exact versions of what make installs. Made by: make lock\n"
+#: What each file is for: extras of the project. dbt wants older versions of what the others need.
+FILES = {"constraints.txt": "dev,demo", "constraints-dbt.txt": "dbt"}
 
 
-def resolve(python: str) -> tuple[str, dict[str, str]]:
-    """Return the interpreter's version (3.11) and what pip would install with it, by name."""
+def resolve(python: str, extras: str) -> tuple[str, dict[str, str]]:
+    """Return the interpreter's version (3.11) and what pip would install for these extras with it, by name."""
     with tempfile.TemporaryDirectory() as folder:
         _run(python, "-m", "venv", folder)
         pip = [f"{folder}/bin/python", "-m", "pip"]
         _run(*pip, "install", "--quiet", "--upgrade", "pip")
-        report = _run(*pip, "install", "--quiet", "--dry-run", "--report", "-", f"{ROOT}[dev,demo]")
+        report = _run(*pip, "install", "--quiet", "--dry-run", "--report", "-", f"{ROOT}[{extras}]")
         version = _run(f"{folder}/bin/python", "-c", "import sys; print('%d.%d' % sys.version_info[:2])")
     chosen = (item["metadata"] for item in json.loads(report)["install"])
     return version.strip(), {m["name"].lower(): m["version"] for m in chosen if m["name"] != "sqlext"}
@@ -55,5 +59,6 @@ def _run(*command: str) -> str:
 
 
 if __name__ == "__main__":
-    lines = merge(dict(resolve(python) for python in sys.argv[1:] or [sys.executable]))
-    (ROOT / "constraints.txt").write_text(HEADER + "\n".join(lines) + "\n")
+    for name, extras in FILES.items():
+        lines = merge(dict(resolve(python, extras) for python in sys.argv[1:] or [sys.executable]))
+        (ROOT / name).write_text(HEADER + "\n".join(lines) + "\n")
