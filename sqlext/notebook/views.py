@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sqlext.execution.moments import Moment
     from sqlext.execution.result import Result
 
+_NO_PLAN = "no query here that sqlext plans: Spark's EXPLAIN shows its own"
 #: Rows of a table that are shown; the others are counted.
 MOST_ROWS = 100
 
@@ -53,11 +54,12 @@ class PlanView:
 
     def __repr__(self) -> str:
         """Return the plans as text."""
-        return "\n\n".join(self.texts)
+        return "\n\n".join(self.texts) or _NO_PLAN
 
     def _repr_html_(self) -> str:
         """Return their pictures, each with its text folded below."""
-        return "".join(_plan_html(plan, text) for plan, text in zip(self.plans, self.texts, strict=True))
+        pictures = (_plan_html(plan, text) for plan, text in zip(self.plans, self.texts, strict=True))
+        return "".join(pictures) or f"<div>{html.escape(_NO_PLAN)}</div>"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,71 @@
+"""What notebooks show, without a kernel and without Spark."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+from sqlext.execution.moments import Moment
+from sqlext.execution.session import Session
+from sqlext.notebook.charts import laid_out, plan_svg, timeline_svg
+from sqlext.notebook.views import MOST_ROWS, PlanView, TableView, TimelineView
+
+JOIN = """
+CREATE TABLE a (k INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen');
+CREATE TABLE b (k INT, t2 TIMESTAMP(3), WATERMARK FOR t2 AS t2) WITH ('connector' = 'datagen');
+SELECT a.k, COUNT(*) AS n FROM a JOIN b ON a.k = b.k AND a.ts BETWEEN b.t2 AND b.t2 + INTERVAL '1' HOUR GROUP BY a.k;
+"""
+START = 1_700_000_000_000
+END_OF_TIME = 253_370_764_800_000
+
+
+def moment(batch: int, watermark: int | None, newest: int | None) -> Moment:
+    return Moment(START + 1000 * batch, batch, watermark, newest, 1, 0)
+
+
+def drawn(svg: str | None) -> list[str]:
+    """Return the texts in a picture."""
+    assert svg is not None
+    return [e.text for e in ElementTree.fromstring(svg).iter() if e.text and e.text.strip()]
+
+
+def test_a_plan_is_drawn_with_every_input_above_its_reader() -> None:
+    (plan,) = (json.loads(text) for text in Session().explain(JOIN, format="json"))
+    boxes, edges = laid_out(plan["tree"])
+    assert len(edges) == len(boxes) - 1
+    assert {b.title for b in boxes} <= set(drawn(plan_svg(plan)))
+    assert all(e.y < e.y2 for e in edges)
+    for one in boxes:  # no two overlap
+        for other in boxes:
+            apart = one.x + one.width <= other.x or one.y + one.height <= other.y
+            assert one is other or apart or other.x + other.width <= one.x or other.y + other.height <= one.y
+    assert [b.title for b in boxes if b.updating] == [boxes[-1].title]
+
+
+def test_texts_of_plans_are_escaped() -> None:
+    plans = Session().explain(JOIN, format="json")
+    view = PlanView([json.loads(plans[0])], ["<b> & more"])
+    assert "&lt;b&gt; &amp; more" in view._repr_html_()
+    assert repr(view) == "<b> & more"
+    assert "Spark's EXPLAIN" in repr(PlanView([], Session().explain("SELECT 1")))
+
+
+def test_how_a_watermark_went() -> None:
+    seen = [moment(0, None, START), moment(1, START - 5000, START + 900), moment(2, END_OF_TIME, None)]
+    assert {"watermark", "newest row", "job"} <= set(drawn(timeline_svg({"job": seen})))
+    assert repr(TimelineView({"job": seen})) == "job: batch 2, watermark end of time, newest row -"
+    assert timeline_svg({"job": [moment(0, END_OF_TIME, END_OF_TIME)]}) is None
+    assert "<svg" not in TimelineView({})._repr_html_()
+
+
+def test_rows_are_escaped_counted_and_cut() -> None:
+    view = TableView(("a <b>",), [("<script>",), (None,), (True,)], "title & more")
+    html = view._repr_html_()
+    assert "<script>" not in html
+    assert "title &amp; more" in html
+    assert "<td>NULL</td>" in html
+    assert repr(view).splitlines()[-1] == "3 rows"
+    long = TableView(("n",), [(n,) for n in range(MOST_ROWS + 1)])
+    assert f"<td>{MOST_ROWS - 1}</td>" in long._repr_html_()
+    assert f"<td>{MOST_ROWS}</td>" not in long._repr_html_()
+    assert "101 rows, 100 shown" in repr(long)
