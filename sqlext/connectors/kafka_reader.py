@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sqlext.catalog.model import Options, Table
 from sqlext.catalog.secrets import resolve_options
 from sqlext.connectors.base import OwnSource, metadata_columns, metadata_key
-from sqlext.connectors.kafka import connection_options, parsed_offsets
+from sqlext.connectors.kafka_options import parsed_offsets
+from sqlext.connectors.kafka_positions import connection_options
 
 if TYPE_CHECKING:
     from sqlext.sources.contract import Limit

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlext.connectors import csv_format, json_format
 from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
-from sqlext.connectors.kafka import connection_options, key_names, part_options
+from sqlext.connectors.kafka_options import key_names, part_options
+from sqlext.connectors.kafka_positions import connection_options
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.execution.sink_changes import message_fields, message_options
 from sqlext.execution.sink_encoding import encode_column

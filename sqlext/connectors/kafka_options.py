@@ -1,0 +1,137 @@
+"""Options of Kafka tables: which there are, which columns they put into key and value."""
+
+from __future__ import annotations
+
+import re
+
+from sqlext.catalog.model import Options, Table
+from sqlext.connectors.base import physical_fields
+from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
+from sqlext.connectors.csv_format import CsvFormat
+from sqlext.connectors.formats import ReadField, TextFormat
+from sqlext.connectors.json_format import JsonFormat
+from sqlext.connectors.options import OptionError, Rules, any_text, duration, one_of, positive, whole
+
+TEXT_FORMATS: dict[str, TextFormat] = {"json": JsonFormat(), "csv": CsvFormat()}
+_KEY_FORMATS = (*TEXT_FORMATS, "raw")
+FORMATS = (*_KEY_FORMATS, *CHANGELOG_FORMATS)
+#: Beginnings of the options of formats, in the value and, for those of keys, in the key.
+_FORMAT_OPTIONS = tuple(f"{name}." for name in (*TEXT_FORMATS, *CHANGELOG_FORMATS))
+
+_STARTUP = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
+_BOUNDED = ("unbounded", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
+_OFFSETS = re.compile(r"\s*partition:(\d+)\s*,\s*offset:(\d+)\s*")
+
+
+def _offsets_text(value: str) -> str | None:
+    good = all(_OFFSETS.fullmatch(part) for part in value.split(";") if part.strip())
+    return None if good else "`partition:0,offset:42;partition:1,offset:300`"
+
+
+RULES = Rules(
+    {
+        "topic": any_text,
+        "topic-pattern": any_text,
+        "properties.bootstrap.servers": any_text,
+        "format": one_of(*FORMATS),
+        "value.format": one_of(*FORMATS),
+        "key.format": one_of(*_KEY_FORMATS),
+        "key.fields": any_text,
+        "key.fields-prefix": any_text,
+        "value.fields-include": one_of("ALL", "EXCEPT_KEY"),
+        "scan.startup.mode": one_of(*_STARTUP),
+        "scan.startup.specific-offsets": _offsets_text,
+        "scan.startup.timestamp-millis": whole,
+        "scan.bounded.mode": one_of(*_BOUNDED),
+        "scan.bounded.specific-offsets": _offsets_text,
+        "scan.bounded.timestamp-millis": whole,
+        "scan.topic-partition-discovery.interval": duration,
+        "maxOffsetsPerTrigger": positive,
+        "sink.partitioner": any_text,
+        "sink.semantic": any_text,
+        "sink.delivery-guarantee": one_of("at-least-once", "exactly-once", "none"),
+        "sink.transactional-id-prefix": any_text,
+        "sink.parallelism": positive,
+        "raw.charset": any_text,
+    },
+    required=("properties.bootstrap.servers",),
+    prefixes=(
+        "properties.",
+        "kafka.",
+        *_FORMAT_OPTIONS,
+        *(f"value.{p}" for p in _FORMAT_OPTIONS),
+        *(f"key.{name}." for name in TEXT_FORMATS),
+    ),
+)
+
+
+def value_format(table: Table) -> str:
+    """Return the format of a record's value."""
+    return (table.option("value.format") or table.option("format") or "").lower()
+
+
+def key_format(table: Table) -> str:
+    """Return the format of a record's key, empty where keys are not read."""
+    return (table.option("key.format") or "").lower()
+
+
+def key_fields(table: Table) -> tuple[ReadField, ...]:
+    """Return the columns that are in a record's key."""
+    return tuple(f for f in physical_fields(table) if f.name in key_names(table.options))
+
+
+def value_fields(table: Table) -> tuple[ReadField, ...]:
+    """Return the columns that are in a record's value."""
+    left_out = key_names(table.options) if keys_only_in_key(table) else ()
+    return tuple(f for f in physical_fields(table) if f.name not in left_out)
+
+
+def key_names(options: Options) -> tuple[str, ...]:
+    """Return the names of the key's columns."""
+    return tuple(n.strip() for n in dict(options).get("key.fields", "").split(";") if n.strip())
+
+
+def part_options(options: Options, part: str) -> dict[str, str]:
+    """Return the format options of a record's ``key`` or ``value``: ``json.x``, ``value.json.x``, ``key.json.x``."""
+    plain = {} if part == "key" else {k: v for k, v in options if k.startswith(_FORMAT_OPTIONS)}
+    own = {k[len(part) + 1 :]: v for k, v in options if k.startswith(tuple(f"{part}.{p}" for p in _FORMAT_OPTIONS))}
+    return plain | own
+
+
+def keys_only_in_key(table: Table) -> bool:
+    """Return whether the columns of the key are left out of the value."""
+    return (table.option("value.fields-include") or "ALL").upper() == "EXCEPT_KEY"
+
+
+def key_prefix(table: Table, part: str) -> str:
+    """Return the beginning of the names of a part's columns, which its fields do not have."""
+    return table.option("key.fields-prefix") or "" if part == "key" else ""
+
+
+def validate_keys(table: Table) -> None:
+    """Refuse key options that do not fit each other, or the columns."""
+    names, physical = key_names(table.options), [f.name for f in physical_fields(table)]
+    if bool(names) != bool(table.option("key.format")):
+        raise OptionError("OPT-004", "'key.format' and 'key.fields' go together", option="key.format")
+    prefix = table.option("key.fields-prefix") or ""
+    for name in names:
+        if name not in physical or not name.startswith(prefix):
+            message = f"'key.fields': `{name}` is no column of `{table.name.name}` beginning with '{prefix}'"
+            raise OptionError("OPT-005", message, option="key.fields")
+    if prefix and not keys_only_in_key(table):
+        message = "'key.fields-prefix' needs 'value.fields-include' = 'EXCEPT_KEY'"
+        raise OptionError("OPT-005", message, option="key.fields-prefix")
+
+
+def validate_raw(fields: tuple[ReadField, ...], form: str) -> None:
+    """Refuse columns that the format 'raw' cannot hold."""
+    if form != "raw":
+        return
+    if len(fields) != 1 or not (fields[0].type.is_text or fields[0].type.root in ("BINARY", "VARBINARY")):
+        raise OptionError("OPT-008", "format 'raw' holds exactly one column, of type STRING or BYTES", option="format")
+
+
+def parsed_offsets(table: Table, option: str) -> dict[str, int]:
+    """Return the offsets that an option names, by partition."""
+    found = (_OFFSETS.fullmatch(part) for part in (table.option(option) or "").split(";"))
+    return {m.group(1): int(m.group(2)) for m in found if m}
