@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
@@ -111,8 +112,10 @@ def _frame(spark: SparkSession, result: Result) -> DataFrame:
 
 
 def _type(result: Result, index: int) -> str:
-    """Return the Spark type of a column of SHOW and its like: texts and counts."""
+    """Return the Spark type of a column of SHOW and its like: texts, counts, flags and wall clocks."""
     values = [row[index] for row in result.rows if row[index] is not None]
     if values and all(isinstance(v, bool) for v in values):
         return "BOOLEAN"
+    if values and all(isinstance(v, datetime) for v in values):
+        return "TIMESTAMP_NTZ"
     return "BIGINT" if values and all(isinstance(v, int) for v in values) else "STRING"

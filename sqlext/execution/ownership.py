@@ -88,7 +88,7 @@ def is_ours(statement: ast.Statement, env: Environment) -> bool:
             return _knows(statement.name, env)
         case ast.SetOption() | ast.ResetOption():
             return statement.key is not None
-    return isinstance(statement, (ast.StatementSet, ast.StopJob, ast.CreateFunction))
+    return isinstance(statement, (ast.StatementSet, ast.StopJob, ast.ExplainWhy, ast.CreateFunction))
 
 
 def _knows(name: tuple[str, ...], env: Environment) -> bool:

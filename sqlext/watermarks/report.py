@@ -45,6 +45,7 @@ class InputReport:
         delay: ms that its watermark stays behind its largest event time.
         watermark: how far its watermark is.
         needed: the event time that a row must reach for the next window; None where the input is not the reason.
+        interval: ms of the clock between two watermarks; 0: after each micro-batch.
         timeout: ms of silence after which it is idle; None: it never is.
         idle: whether it holds nobody back.
         ended: whether it has given all that it has.
@@ -57,6 +58,7 @@ class InputReport:
     delay: int
     watermark: int | None
     needed: int | None
+    interval: int
     timeout: int | None
     idle: bool
     ended: bool
@@ -165,6 +167,7 @@ def _input(keeper: TimeKeeper, declared: Input, end: int | None, slowest: frozen
         declared.delay,
         reached,
         end + declared.delay if behind and end is not None else None,
+        declared.interval,
         declared.idle,
         known.idle,
         known.ended,

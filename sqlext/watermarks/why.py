@@ -43,6 +43,9 @@ class _Answer:
     def lines(self) -> Iterator[str]:
         asked, report = self.asked, self.asked.report
         yield f"Query `{asked.name}` is {asked.status}{self._as_of()}."
+        if asked.status == "finished":
+            yield "It came to the end of its input, and all of its windows came out."
+            return
         if asked.status != "running":
             yield "Nothing comes out while it does not run; the same statement goes on where it stopped."
         if asked.bounded:
@@ -96,6 +99,8 @@ class _Answer:
         if known.idle:
             return f"`{known.name}` is idle since {self._idle_since(known)}: it holds nobody back until it gives rows."
         parts = [self._waited_for(known, report) if any(s.holds for s in known.splits) else self._on_its_way(known)]
+        if known.interval:
+            parts.append(f"Its watermark moves at most every {duration(known.interval)}.")
         if any(s.held for s in known.splits):
             parts.append(self._held(known))
         return " ".join(parts)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from sqlext.execution.offline import compile_source, new_state
+from sqlext.source import SourceText
 from sqlext.watermarks.ends import Ends, SessionEnd
 from sqlext.watermarks.inputs import Alignment, Input
 from sqlext.watermarks.keeper import Seen, TimeKeeper
@@ -89,3 +93,15 @@ def test_a_report_survives_json_and_its_moment_does_not_count() -> None:
     keeper.decide(1)
     assert TimeReport.of(keeper) == report
     assert TimeReport.of(keeper).at == 1
+
+
+@pytest.mark.parametrize(("kind", "zone"), [("TIMESTAMP(3)", "UTC"), ("TIMESTAMP_LTZ(3)", "Asia/Tokyo")])
+def test_times_are_shown_as_their_rowtime_is(kind: str, zone: str) -> None:
+    text = f"""SET 'table.local-time-zone' = 'Asia/Tokyo';
+        CREATE TABLE t (ts {kind}, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND) WITH ('connector' = 'filesystem',
+        'path' = '/in', 'format' = 'json', 'source.monitor-interval' = '1 s');
+        SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+        GROUP BY window_start, window_end"""
+    *_, (_, (compiled,)) = compile_source(SourceText.of(text), new_state(None))
+    (kept,) = compiled.script.kept
+    assert (kept.input.zone, kept.input.delay) == (zone, 5000)

@@ -82,6 +82,13 @@ def test_a_single_input_and_a_clock_that_closes_its_windows() -> None:
     assert lines(asking)[3].endswith("With 'sqlext.idle.close-windows' = 'true' the clock would close the window.")
 
 
+def test_a_watermark_that_moves_at_an_interval() -> None:
+    keeper = TimeKeeper([Input("a", interval=10 * SECOND, by_rows=False, ends=MINUTES), Input("b")], 0)
+    keeper.saw("a", [row(5)], 0)
+    keeper.decide(0)
+    assert lines(keeper)[3].endswith("it must reach 00:01:00 too. Its watermark moves at most every 10 s.")
+
+
 def test_splits_are_named() -> None:
     keeper = TimeKeeper([Input("k", idle=MINUTE, ends=MINUTES)], 0)
     keeper.saw("k", [row(130, "A"), *(row(20, str(n)) for n in range(7))], 0)
@@ -111,6 +118,7 @@ def test_what_is_not_known_is_said() -> None:
         "No watermark is kept for it: nothing in it waits for event time, or it has not begun yet.",
     ]
     assert lines(None, bounded=True)[1].startswith("It is bounded: its windows close when all of its input has been")
+    assert lines(None, status="finished")[1].startswith("It came to the end of its input")
     assert lines(None, status="stopped", bounded=True)[1].startswith("Nothing comes out while it does not run")
     keeper = TimeKeeper([Input("a"), Input("b", bounded=True)], 0)
     keeper.saw("a", [row(5)], 0)
