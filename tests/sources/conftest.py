@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
 from sqlext.execution.settings_scope import query_settings
+
+sys.path.append(str(Path(__file__).parents[1]))
 
 
 @pytest.fixture(params=["UTC", "America/New_York"])

@@ -1,0 +1,115 @@
+"""The same rows and the same failures, whether rows are combined by Arrow where they are read or by Spark."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from workspace import Workspace
+
+from sqlext.errors import SqlExtError
+
+_COLUMNS = "id BIGINT, k STRING, v INT, d DOUBLE, e BIGINT"
+_TIMES = "ts AS TO_TIMESTAMP_LTZ(e, 3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND"
+_TABLES = f"""
+CREATE TABLE c ({_COLUMNS}, {_TIMES})
+WITH ('connector' = 'filesystem', 'path' = '${{IN}}/csv', 'format' = 'csv', 'csv.null-literal' = 'NULL');
+CREATE TABLE j ({_COLUMNS}, {_TIMES}) WITH ('connector' = 'filesystem', 'path' = '${{IN}}/json', 'format' = 'json');
+CREATE TABLE p ({_COLUMNS}, {_TIMES})
+WITH ('connector' = 'filesystem', 'path' = '${{IN}}/parquet', 'format' = 'parquet');
+"""
+_OUT = """
+CREATE TABLE o{n} (k STRING, s TIMESTAMP_LTZ(3), e TIMESTAMP_LTZ(3), n BIGINT, t BIGINT, a DOUBLE, low DOUBLE)
+WITH ('connector' = 'filesystem', 'path' = '${{OUT}}/{source}-{n}', 'format' = 'csv');
+"""
+_VALUES = "COUNT(*), SUM(CAST(v AS BIGINT)), AVG(v) FILTER (WHERE v > 0), MIN(d)"
+_QUERIES = (
+    f"""SELECT k, window_start, window_end, {_VALUES} FROM TABLE(TUMBLE(TABLE c, DESCRIPTOR(ts), INTERVAL '10' SECOND))
+    WHERE k <> 'x' OR v + 1 > 3 GROUP BY k, window_start, window_end""",
+    f"""SELECT CASE WHEN v IS NULL THEN 'none' ELSE k END AS kk, window_start, window_end, {_VALUES}
+    FROM TABLE(HOP(TABLE j, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '15' SECOND))
+    GROUP BY CASE WHEN v IS NULL THEN 'none' ELSE k END, window_start, window_end HAVING COUNT(*) > 1""",
+    f"""SELECT k, window_start, window_end, {_VALUES}
+    FROM TABLE(SESSION(TABLE p PARTITION BY k, DESCRIPTOR(ts), INTERVAL '3' SECOND))
+    GROUP BY k, window_start, window_end""",
+    f"""SELECT k, window_start, window_end, {_VALUES}
+    FROM TABLE(CUMULATE(TABLE (SELECT k, v * 2 AS v, d, ts FROM c WHERE v IN (1, 2, 3) OR v IS NULL), DESCRIPTOR(ts),
+    INTERVAL '5' SECOND, INTERVAL '20' SECOND)) GROUP BY k, window_start, window_end""",
+)
+
+
+def _rows(count: int) -> list[dict[str, object]]:
+    random = Random(7)
+    start = 1_704_067_200_000
+    return [
+        {
+            "id": i,
+            "k": random.choice(["a", "x", "ä€𝄞", "", None]),
+            "v": random.choice([-5, 0, 1, 2, 3, 2_000_000_000, None]),
+            "d": random.choice([0.5, -0.25, 1e300, None]),
+            "e": start + i * 40 + random.randrange(1500),
+        }
+        for i in range(count)
+    ]
+
+
+def _put(folder: Path, rows: list[dict[str, object]]) -> None:
+    for form in ("csv", "json", "parquet"):
+        (folder / form).mkdir()
+    texts = ["NULL" if v is None else str(v) for r in rows for v in r.values()]
+    lines = [",".join(texts[i : i + 5]) for i in range(0, len(texts), 5)]
+    (folder / "csv" / "a.csv").write_text("\n".join(lines[::2]), encoding="utf-8")
+    (folder / "csv" / "b.csv").write_text("\n".join(lines[1::2]), encoding="utf-8")
+    (folder / "json" / "a.json").write_text("\n".join(json.dumps(r) for r in rows), encoding="utf-8")
+    types = {"id": pa.int64(), "k": pa.string(), "v": pa.int32(), "d": pa.float64(), "e": pa.int64()}
+    table = pa.table({n: pa.array([r[n] for r in rows], t) for n, t in types.items()})
+    pa.parquet.write_table(table, folder / "parquet" / "a.parquet", row_group_size=300)
+
+
+def _run(workspace: Workspace, source: str, number: int) -> list[str]:
+    setting = f"SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';"
+    output = _OUT.format(n=number, source=source)
+    insert = f"INSERT INTO o{number} {_QUERIES[number]};"
+    workspace.run(setting, _TABLES, output, insert, session=workspace.session(source))
+    return workspace.files(f"{source}-{number}")
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("number", range(4), ids=["tumble csv", "hop json", "session parquet", "cumulate csv"])
+def test_both_paths_give_the_same_rows(workspace: Workspace, number: int) -> None:
+    """NULLs, filters, conditions, late rows, a sub-query: every kind of window, every format."""
+    _put(workspace.input, _rows(1_500))
+    arrow, spark = _run(workspace, "arrow", number), _run(workspace, "spark", number)
+    assert spark
+    assert arrow == spark
+
+
+def test_explain_says_that_all_of_them_are_read_by_arrow(workspace: Workspace) -> None:
+    session = workspace.session()
+    _put(workspace.input, _rows(10))
+    workspace.run("SET 'sqlext.source' = 'arrow';", _TABLES, session=session)
+    for query, name in zip(_QUERIES, "cjpc", strict=True):
+        (text,) = session.sql(f"EXPLAIN {query}").rows[0]
+        assert f"{name}: Arrow reads" in text
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(
+    ("time", "code"),
+    [("NULL", "RUN-001"), (str(int(timedelta(days=-1).total_seconds()) * 1000), "RUN-002"), ("soon", "RUN-100")],
+)
+def test_failures_keep_their_codes(workspace: Workspace, time: str, code: str) -> None:
+    """A rowtime that is NULL, one before 1970, and a field that is no number."""
+    (workspace.input / "csv").mkdir()
+    now = int(datetime(2024, 1, 1).timestamp()) * 1000
+    (workspace.input / "csv" / "a.csv").write_text(f"1,a,1,1.0,{now}\n2,a,1,1.0,{time}\n", encoding="utf-8")
+    output = _OUT.format(n=0, source="arrow")
+    tables = _TABLES.split("CREATE TABLE j")[0]
+    with pytest.raises(SqlExtError) as raised:
+        workspace.run("SET 'sqlext.source' = 'arrow';", tables, output, f"INSERT INTO o0 {_QUERIES[0]};")
+    assert raised.value.code == code
