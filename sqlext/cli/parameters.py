@@ -49,7 +49,7 @@ def setting(text: str) -> tuple[str, str]:
 
 
 DEFINE = click.option(
-    "--define", "-D", "definitions", type=definition, multiple=True, metavar="NAME=VALUE",
+    "-d", "-D", "--define", "definitions", type=definition, multiple=True, metavar="NAME=VALUE",
     help="Replace ${NAME} in the script. Can be repeated.",
 )  # fmt: skip
 CONF = click.option(

@@ -183,7 +183,8 @@ class SparkHandler:
         kind = KIND if script.changelog else None
         context = SinkContext("select", uuid.uuid4().hex, keys=script.keys, exists=exists, kind=kind, zone=env.zone)
         shown = collecting(self.spark_session, context, folds=not has_clause(plan))
-        name = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
+        wanted = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
+        name = self.options.numbered(wanted)
         home = QueryHome(temporary_folder(self.spark_session, self.folder), name)
         with ExitStack() as undo, self.settings(env, [script]):
             undo.callback(home.remove)

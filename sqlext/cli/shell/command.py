@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sqlext.cli.messages import tell
-from sqlext.cli.parameters import CATALOG, CONF, definition
+from sqlext.cli.parameters import CATALOG, CONF, DEFINE
 from sqlext.errors import SqlExtError
 from sqlext.settings import choices_of
 
@@ -40,10 +40,7 @@ class Options:
 @click.option("-S", "--silent", is_flag=True, help="Show rows and errors only.")
 @click.option("--database", metavar="NAME", help="Begin in this database, DB or CATALOG.DB.")
 @CONF
-@click.option(
-    "-d", "-D", "--define", "definitions", type=definition, multiple=True, metavar="NAME=VALUE",
-    help="Replace ${NAME} in statements. Can be repeated.",
-)  # fmt: skip
+@DEFINE
 @click.option(
     "--format", "form", type=click.Choice(choices_of("sqlext.shell.format")), default="table", show_default=True,
     help="How rows are shown. SET 'sqlext.shell.format' changes it.",
