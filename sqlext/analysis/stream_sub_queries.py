@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlext.analysis.calls import is_aggregate
 from sqlext.analysis.changelogs import readable
@@ -48,6 +48,7 @@ from sqlext.udfs.core.join_specification import JoinKind
 if TYPE_CHECKING:
     from sqlext.analysis.queries import QueryBinder
 
+_T = TypeVar("_T")
 SubQuery = ScalarQuery | Exists | InQuery
 _VALUE, _KEY = "__value", "__key{}"
 
@@ -189,15 +190,12 @@ class _Values:
         try:
             node = self.queries.bind_inside(part.query)
         except SqlExtError as error:
-            if error.code not in ("NAME-002", "NAME-003") or select.from_ is None:
+            if error.code not in ("NAME-002", "NAME-003") or select.from_ is None or _limits(part.query):
                 raise
             return self._scalar_by_key(part, select)
         if not node.streaming:
             return None
-        (column,) = node.columns if len(node.columns) == 1 else (None,)
-        if column is None:
-            message = f"a sub-query that is a value has one column, this one has {len(node.columns)}"
-            raise SqlExtError("NAME-007", message, span=part.span)
+        (column,) = _one(node.columns, part)
         renamed = replace(node, columns=(column.renamed(_VALUE),))
         return _Joined(renamed, (), f"{{}}.{_VALUE}")
 
@@ -220,7 +218,7 @@ class _Values:
         node = relations.bind(select.from_)
         inner = relations.scope()
         keys, where = self._keys(part, conditions_of(select.where, names_around(self.scope, inner)))
-        (item,) = select.items
+        (item,) = _one(select.items, part)
         counts = isinstance(item.expr, Call) and item.expr.function == "COUNT"
         items = [SelectItem(k.right.span, k.right, _KEY.format(i)) for i, k in enumerate(keys)]
         grouped = replace(
@@ -293,13 +291,32 @@ def _sub_queries(expr: Expr | None, *, monotone: bool) -> Iterator[tuple[SubQuer
 
 def _is_one_row(query: Query, mode: str) -> bool:
     """Whether a query gives one row at most: an aggregate without GROUP BY, or LIMIT 1."""
+    select = query.body
+    if not isinstance(select, Select) or query.ctes:
+        return False
     if isinstance(query.limit, Literal) and query.limit.value == "1":
         return True
-    select = query.body
-    if not isinstance(select, Select) or select.group_by is not None or select.having is not None or query.ctes:
+    if select.group_by is not None or select.having is not None:
         return False
     calls = (p for i in select.items for p in own_parts(i.expr) if isinstance(p, Call))
     return any(is_aggregate(c, mode) and c.over is None for c in calls)
+
+
+def _limits(query: Query) -> bool:
+    """Whether a query takes some of its rows alone: then it is not the same for each key."""
+    return query.limit is not None or query.offset is not None or bool(query.order_by)
+
+
+def _one(columns: tuple[_T, ...], part: ScalarQuery) -> tuple[_T]:
+    """Return the only column of a sub-query.
+
+    Raises:
+        SqlExtError: NAME-007 if it has several.
+    """
+    if len(columns) != 1:
+        message = f"a sub-query that is a value has one column, this one has {len(columns)}"
+        raise SqlExtError("NAME-007", message, span=part.span)
+    return (columns[0],)
 
 
 def _by_name(keys: Sequence[Pair]) -> tuple[Pair, ...]:

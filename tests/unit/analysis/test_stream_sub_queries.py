@@ -84,6 +84,11 @@ def test_those_over_static_tables_are_sparks(flink: Analysis) -> None:
         ("SELECT user_name FROM clicks WHERE amount = (SELECT amount FROM clicks)", "JOIN-016"),
         ("SELECT user_name FROM clicks c WHERE amount = (SELECT MAX(1) FROM visits v WHERE v.vt > c.ts)", "JOIN-016"),
         ("SELECT user_name FROM clicks c WHERE amount = (SELECT MAX(vt), MAX(page) FROM visits)", "NAME-007"),
+        (
+            "SELECT (SELECT MAX(vt), MAX(page) FROM visits v WHERE v.user_name = c.user_name) AS x FROM clicks c",
+            "NAME-007",
+        ),
+        ("SELECT (SELECT page FROM visits v WHERE v.user_name = c.user_name LIMIT 1) AS x FROM clicks c", "NAME-003"),
         ("SELECT 1 FROM clicks c WHERE amount = 1 OR user_name NOT IN (SELECT page FROM visits)", "JOIN-017"),
         ("SELECT 1 FROM clicks c WHERE amount = 1 OR NOT (user_name IN (SELECT page FROM visits))", "JOIN-017"),
         ("SELECT user_name IN (SELECT page FROM visits) AS x FROM clicks", "JOIN-017"),
