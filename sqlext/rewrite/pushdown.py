@@ -189,6 +189,8 @@ def _relation(node: nodes.PlanNode, renderer: Renderer) -> _Relation:
 def _require_suited(scan: nodes.Scan) -> None:
     if not scan.is_stream:
         raise Unread("it is read as a table that stands still")
+    if scan.own_reader:
+        raise Unread("its rows are held back where they are read")
     if scan.retracts:
         raise Unread("its rows are changes")
     if scan.marks is not None or scan.paced:
