@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sqlext.execution.result import Result
 
 _NO_PLAN = "no query here that sqlext plans: Spark's EXPLAIN shows its own"
+#: Plans and definitions are texts of several lines.
+_STYLE = "<style>table.sqlext td { text-align: left; white-space: pre-wrap; }</style>"
 #: Rows of a table that are shown; the others are counted.
 MOST_ROWS = 100
 
@@ -37,7 +39,7 @@ class TableView:
         """Return it as a table of HTML, every text in it escaped."""
         table = _frame(self.columns, self.rows).to_html(index=False, border=0, classes="sqlext")
         above, below = (f"<div>{html.escape(note)}</div>" if note else "" for note in (self.title, self._rest()))
-        return f"{above}{table}{below}"
+        return f"{_STYLE}{above}{table}{below}"
 
     def _rest(self) -> str:
         count = len(self.rows)
