@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlext.catalog.secrets import is_secret
@@ -12,6 +13,7 @@ from sqlext.rewrite.layout import layout
 from sqlext.rewrite.printing import one_line
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.rewrite.script import SqlView
+from sqlext.rewrite.whole_query import beyond_sql
 
 if TYPE_CHECKING:
     from sqlext.execution.dry_run import Compiled
@@ -24,11 +26,11 @@ def portable_script(compiled: Compiled, zone: str) -> str:
         SqlExtError: DDL-041 for a query that needs a function of ours or of the user, or the information schema.
     """
     script = compiled.script
-    for part in (*script.table_functions, *script.steps):
-        if not isinstance(part, SqlView):
-            raise SqlExtError(
-                "DDL-041", "this query has no plain batch form", span=compiled.statement.span, hint="run it by sqlext"
-            )
+    needs = beyond_sql(replace(script, late=None))  # a batch has no late rows
+    if needs:
+        message = f"this query has no plain batch form: it needs {', '.join(needs)}"
+        hint = "run it by sqlext, or write a pipeline with --target pipelines"
+        raise SqlExtError("DDL-041", message, span=compiled.statement.span, hint=hint)
     lines = [f"SET spark.sql.session.timeZone={zone};", "SET spark.sql.ansi.enabled=true;"]
     lines.append("SET spark.sql.caseSensitive=true;")
     for source in script.sources:
