@@ -1,0 +1,154 @@
+"""Spark SQL that is translated gives in Arrow what Spark gives for it, and keys have Spark's hash."""
+
+from __future__ import annotations
+
+import math
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from sqlext.errors import SqlExtError
+from sqlext.execution.settings_scope import query_settings
+from sqlext.rewrite.arrow_text import Unsuited, translated
+from sqlext.sources.expressions import INSTANT, WALL_CLOCK
+from sqlext.sources.hashing import xxhash64
+from sqlext.udfs.core.arrow_numpy import whole
+
+_MAX = 2**31 - 1
+_COLUMNS: dict[str, tuple[pa.DataType, list[object]]] = {
+    "i": (pa.int32(), [1, -7, None, _MAX, 0, 5]),
+    "b": (pa.int64(), [2, None, 10**15, -1, 0, -(10**15)]),
+    "t": (pa.int8(), [1, 2, 3, None, -128, 127]),
+    "d": (pa.float64(), [0.5, -0.0, None, math.nan, math.inf, 3.0]),
+    "s": (pa.string(), ["x", "", None, "ä€𝄞", "X", "xyz" * 20]),
+    "q": (pa.bool_(), [True, False, None, True, None, False]),
+    "ts": (INSTANT, [0, -1, None, 1_700_000_000_123_456, -1_500, 999]),
+    "w": (WALL_CLOCK, [0, -1, None, 1_700_000_000_123_456, -1_500, 999]),
+}
+_TEXTS = [
+    "i",
+    "`s`",
+    "t.i",
+    "b + 1",
+    "i - t",
+    "t * 100",
+    "i = 1",
+    "i <> b",
+    "b >= 0 AND i < 6",
+    "q AND i = 1",
+    "NOT q OR s = 'x'",
+    "s > 'ä'",
+    "s IS NULL",
+    "i IS NOT NULL",
+    "b BETWEEN -1 AND 2",
+    "i IN (1, 5, 7)",
+    "s IN ('x', 'ä€𝄞')",
+    "CASE WHEN i > 0 THEN b END",
+    "CASE WHEN q THEN 'yes' WHEN i > 0 THEN s ELSE 'no' END",
+    "CASE WHEN i < 1000 THEN i + 2147480000 END",
+    "i < 1000 AND i + 2147480000 > 0",
+    "i >= 1000 OR i + 2147480000 > 0",
+    "if(q, i, 0)",
+    "CAST(i AS BIGINT) + 2147483647",
+    "CAST(i AS DOUBLE)",
+    "CAST(b AS DOUBLE)",
+    "CAST(t AS INT)",
+    "unix_millis(ts)",
+    "timestamp_millis(b)",
+    "CAST(ts AS TIMESTAMP_NTZ)",
+    "CAST(w AS TIMESTAMP)",
+    "CAST(shiftright(shiftleft(CAST(i AS BIGINT) + 1, 32), 32) AS INT)",
+    "CAST(shiftright(shiftleft(b, 56), 56) AS TINYINT)",
+    "ts = CAST(w AS TIMESTAMP)",
+    "-5",
+    "true",
+]
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> SparkSession:
+    """A session as queries of ours have it, in UTC."""
+    made = spark.newSession()
+    for key, value in query_settings("UTC", ()).items():
+        made.conf.set(key, value)
+    return made
+
+
+@pytest.fixture
+def rows() -> pa.Table:
+    """Nasty values of every type."""
+    return pa.table({name: pa.array(values, of) for name, (of, values) in _COLUMNS.items()})
+
+
+def _types(name: str) -> pa.DataType:
+    return _COLUMNS[name][0]
+
+
+def _values(column: pa.Array) -> list[str]:
+    plain = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+    return [repr(v) for v in plain.to_pylist()]
+
+
+def test_values_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
+    session.createDataFrame(rows).createOrReplaceTempView("t")
+    asked = ", ".join(f"{text} AS c{n}" for n, text in enumerate(_TEXTS))
+    expected = session.sql(f"SELECT {asked} FROM t").toArrow()
+    columns = {name: whole(rows.column(name)) for name in rows.column_names}
+    for number, text in enumerate(_TEXTS):
+        found = translated(text, _types, "UTC").evaluate(columns, rows.num_rows)
+        assert _values(found) == _values(whole(expected.column(number))), text
+
+
+def test_hashes_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
+    session.createDataFrame(rows).createOrReplaceTempView("t")
+    sets = [[name] for name in rows.column_names] + [["s", "b", "ts"], rows.column_names]
+    asked = ", ".join(f"xxhash64({', '.join(names)}) AS c{n}" for n, names in enumerate(sets))
+    expected = session.sql(f"SELECT {asked} FROM t").toArrow()
+    for number, names in enumerate(sets):
+        found = xxhash64([whole(rows.column(name)) for name in names], rows.num_rows)
+        assert found.view("int64").tolist() == expected.column(number).to_pylist(), names
+
+
+@pytest.mark.parametrize("text", ["i + 1", "timestamp_millis(b * 1000)", "CAST(b AS INT)"])
+def test_overflow_fails_as_in_spark(session: SparkSession, rows: pa.Table, text: str) -> None:
+    session.createDataFrame(rows).createOrReplaceTempView("t")
+    columns = {name: whole(rows.column(name)) for name in rows.column_names}
+    with pytest.raises(SqlExtError) as raised:
+        translated(text, _types, "UTC").evaluate(columns, rows.num_rows)
+    assert raised.value.code == "RUN-100"
+    with pytest.raises(Exception, match=r"OVERFLOW|overflow"):
+        session.sql(f"SELECT {text} FROM t").toArrow()
+
+
+_REFUSED = [
+    "d > 1",
+    "d = d",
+    "i / 2",
+    "i % 2",
+    "upper(s)",
+    "TRY_CAST(b AS INT)",
+    "CAST(s AS INT)",
+    "i = 's'",
+    "rand()",
+    "a.b.c",
+    "x -> 1",
+    "CASE i WHEN 1 THEN 2 END",
+    "CASE WHEN q THEN i ELSE b END",
+    "s LIKE 'x%'",
+    "ts > '2024-01-01'",
+    "coalesce(i, 0)",
+    "1.5",
+    "(SELECT 1)",
+]
+
+
+@pytest.mark.parametrize("text", _REFUSED)
+def test_what_is_not_known_to_be_the_same_is_refused(text: str) -> None:
+    with pytest.raises(Unsuited):
+        translated(text, lambda name: _COLUMNS[name][0] if name in _COLUMNS else pa.int32(), "UTC")
+
+
+def test_a_zone_is_spark_s_business() -> None:
+    with pytest.raises(Unsuited):
+        translated("CAST(w AS TIMESTAMP)", _types, "Europe/Berlin")

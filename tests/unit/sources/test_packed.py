@@ -1,0 +1,100 @@
+"""What leaves a worker: partial results in their buckets, once the largest time, how many rows were read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from sqlext.errors import SqlExtError
+from sqlext.sources.expressions import INSTANT, Apply, Column, Literal
+from sqlext.sources.packed import PackedWork
+from sqlext.sources.program import Nulls, Program, Rowtime, Stage
+from sqlext.sources.stream import Facts
+from sqlext.udfs.core.accumulator import Aggregate
+from sqlext.udfs.core.operators import Clock
+from sqlext.udfs.core.policy import Policy, Tumble
+from sqlext.udfs.core.table_codec import decode_rows
+from sqlext.udfs.core.trigger_tree import WindowClose
+from sqlext.udfs.core.window_operator import WindowOperator
+from sqlext.udfs.core.window_specification import WindowSpecification
+from sqlext.udfs.processors.bucket_keys import bucket_keys
+
+_BUCKETS = 4
+_SPECIFICATION = WindowSpecification(
+    keys=1,
+    policy=Policy(Tumble(10_000), WindowClose()),
+    aggregates=(Aggregate("count"), Aggregate("sum", (2,))),
+    time=1,
+)
+_TYPES = (pa.string(), pa.int64(), pa.int64())
+_OPERATOR = WindowOperator(_SPECIFICATION, _TYPES)
+_K, _V, _TS = Column(pa.string(), name="k"), Column(pa.int64(), name="v"), Column(INSTANT, name="ts")
+_SELECTED = (("c0", _K), ("c1", Apply(pa.int64(), function="unix_millis", inputs=(_TS,))), ("c2", _V))
+
+
+def _work(least: int = 0, nulls: Nulls = "fail") -> PackedWork:
+    where = Apply(pa.bool_(), function=">=", inputs=(_V, Literal(pa.int64(), value=least)))
+    program = Program(None, Rowtime("ts", "t.ts", nulls), (Stage(_SELECTED, where),))
+    return PackedWork(program, _OPERATOR, 1, _BUCKETS)
+
+
+def _batch(*rows: tuple[str | None, int, int | None]) -> pa.RecordBatch:
+    """Return rows of key, value and seconds."""
+    keys, values, seconds = zip(*rows, strict=True)
+    times = pa.array([None if s is None else s * 1_000_000 for s in seconds], pa.int64()).view(INSTANT)
+    return pa.record_batch([pa.array(keys, pa.string()), pa.array(values, pa.int64()), times], ["k", "v", "ts"])
+
+
+def _process(work: PackedWork, *batches: pa.RecordBatch) -> tuple[pa.Table, Facts]:
+    facts = Facts()
+    made: Iterator[pa.RecordBatch] = work.process(iter(batches), facts)
+    return pa.Table.from_batches(list(made)), facts
+
+
+def _panes(packed: pa.Table) -> list[tuple[object, ...]]:
+    """Return key, window start, count and sum of what the buckets make of packed rows, at the end of time."""
+    found = []
+    for row in packed.to_pylist():
+        if row["rows"] is not None:
+            out = _OPERATOR.step(_OPERATOR.empty(), decode_rows(row["rows"]), Clock(Clock.END, 0)).out
+            found += [tuple(column[i].as_py() for column in out.columns[:5]) for i in range(out.num_rows)]
+    return sorted(((k, s, n, t) for k, s, _, n, t in found), key=repr)
+
+
+def test_partial_results_give_the_panes_of_the_rows() -> None:
+    packed, facts = _process(_work(), _batch(("a", 1, 1), ("b", 2, 2), ("a", 3, 11)), _batch(("a", 4, 5), (None, 5, 7)))
+    assert set(packed.column("bucket").to_pylist()) <= set(bucket_keys(_BUCKETS))
+    assert _panes(packed) == sorted([("a", 0, 2, 5), ("a", 10_000, 1, 3), ("b", 0, 1, 2), (None, 0, 1, 5)], key=repr)
+    assert [m for m in packed.column("mark").cast(pa.int64()).to_pylist() if m is not None] == [11_000_000]
+    assert [n for n in packed.column("read").to_pylist() if n is not None] == [5]
+    assert facts == Facts(5, 11_000_000)
+
+
+def test_rows_that_a_filter_takes_away_move_the_watermark_still() -> None:
+    packed, _ = _process(_work(least=100), _batch(("a", 1, 1), ("b", 2, 2)))
+    (row,) = packed.to_pylist()
+    assert row["rows"] is None
+    assert row["read"] == 2
+    assert packed.column("mark").cast(pa.int64()).to_pylist() == [2_000_000]
+
+
+def test_nothing_comes_of_nothing() -> None:
+    assert list(_work().process(iter(()), Facts())) == []
+
+
+def test_a_rowtime_that_is_null_fails_or_is_dropped() -> None:
+    batch = _batch(("a", 1, None), ("a", 2, 3))
+    with pytest.raises(SqlExtError) as raised:
+        _process(_work(), batch)
+    assert raised.value.code == "RUN-001"
+    packed, facts = _process(_work(nulls="drop"), batch)
+    assert _panes(packed) == [("a", 0, 1, 2)]
+    assert facts.rows == 1
+
+
+def test_a_rowtime_before_1970_fails() -> None:
+    with pytest.raises(SqlExtError) as raised:
+        _process(_work(), _batch(("a", 1, -1)))
+    assert raised.value.code == "RUN-002"
