@@ -72,7 +72,7 @@ def installed(spark, folder):
         spark.sql(EVENTS.format(name="events", path=folder / "in"))
         streaming = spark.sql(PER_WINDOW.format(name="events")).isStreaming
         described = [r[1] for r in spark.sql("DESCRIBE events").collect()]
-        plain = spark.sql("SELECT :x AS x", args={"x": 1}).collect()[0][0]
+        plain = spark.sql("SELECT {x} AS x", x=1).collect()[0][0]
     finally:
         sqlext.uninstall(spark)
     return streaming, described, plain, "sql" in vars(spark)
