@@ -16,9 +16,8 @@ from sqlext.cli.main import main
 
 PAGE = Path(__file__).parents[2] / "docs" / "export.md"
 BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-#: For a small, busy machine; a user's settings go to the same place.
-SETTINGS = 'configuration:\n  spark.sql.shuffle.partitions: "2"\n  spark.python.authenticate.socketTimeout: "300s"\n'
-LATER = '{"item": "pen", "amount": 9.0, "ts": "2024-01-01 11:05:00"}\n'
+#: For a small, busy machine.
+DEFAULTS = "spark.sql.shuffle.partitions 2\nspark.python.authenticate.socketTimeout 300s\n"
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +50,13 @@ def rewritten(line: str) -> str:
 
 def pipelines(project: Path, command: str) -> None:
     """Run ``spark-pipelines`` in a project."""
-    specification = project / "spark-pipeline.yml"
-    if SETTINGS not in specification.read_text():
-        specification.write_text(specification.read_text().replace("configuration:\n", SETTINGS))
+    configuration = project.parent / "conf"
+    configuration.mkdir(exist_ok=True)
+    (configuration / "spark-defaults.conf").write_text(DEFAULTS)
     tool = Path(sys.executable).parent / "spark-pipelines"
     env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "PYTHON"))}
-    env |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "PATH": f"{tool.parent}:{env['PATH']}"}
+    env |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(configuration)}
+    env["PATH"] = f"{tool.parent}:{env['PATH']}"
     done = subprocess.run(
         [str(tool), command], cwd=project, env=env, capture_output=True, text=True, timeout=1200, check=False
     )
