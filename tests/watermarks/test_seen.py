@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.request import urlopen
 
 import pytest
 
 import sqlext
 from sqlext import SqlExtError
+from sqlext.metrics import serve
 
 from .timed_run import TimedRun
 
@@ -49,6 +51,7 @@ def run(spark: SparkSession, tmp_path: Path) -> Iterator[TimedRun]:
     run.stop()
 
 
+@pytest.mark.slow
 def test_what_is_seen_while_it_runs_elsewhere_and_afterwards(
     run: TimedRun, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -76,7 +79,16 @@ def test_what_is_seen_while_it_runs_elsewhere_and_afterwards(
     inputs = [("counting", "a", at("00:02:10"), False, True, 2), ("counting", "b", at("00:00:07"), False, False, 1)]
     assert sorted(elsewhere.sql(unnested).rows) == inputs
 
+    with serve(run.session, 0) as metrics, urlopen(f"http://127.0.0.1:{metrics.port}/metrics") as answer:
+        scraped = answer.read().decode()
+    assert 'sqlext_input_idle{input="b",query="counting",split=""} 1.0' in scraped
+    assert 'sqlext_query_rows_written_total{query="counting"} 1.0' in scraped
+
     run.stop()
+    (part,) = elsewhere.watermarks.page("counting").parts
+    states = list(dict.fromkeys(sample.inputs["b"][1] for sample in part.samples))
+    assert states == ["active", "idle"]
+    assert [(s.rows_in, s.rows_out) for s in part.samples][-1] == (3, 1)
     assert elsewhere.sql("SHOW WATERMARKS").rows == []
     assert sorted(elsewhere.sql(unnested).rows) == inputs
     assert "is stopped" in elsewhere.sql("EXPLAIN WHY counting").rows[0][0]
