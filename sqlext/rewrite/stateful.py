@@ -251,9 +251,7 @@ class StatefulSql:
     def _unless_ahead(self, rowtime: str) -> str:
         future = future_limit(self.node.input)
         millis = f"unix_millis({rowtime})"
-        return (
-            millis if future is None else f"CASE WHEN {ahead(rowtime, future)} THEN {REFUSED} ELSE {millis} END"
-        )
+        return millis if future is None else f"CASE WHEN {ahead(rowtime, future)} THEN {REFUSED} ELSE {millis} END"
 
     def _age(self) -> PlanColumn | None:
         """Return the rowtime that ``KEEP LAST d`` and ``EVERY d OF EVENT TIME`` go by where there is no window."""
