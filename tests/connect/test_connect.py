@@ -14,8 +14,8 @@ pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 SQL = HERE.parents[1] / "sql_examples"
-#: Native windows into Delta, upserts, a statement set, an operator of ours, rows of changelogs shown.
-EXAMPLES = ("04_tumble", "14_upsert", "21_statement_set", "42_cumulate_distinct")
+#: Native windows, upserts by MERGE, operators of ours.
+EXAMPLES = ("04_tumble", "14_upsert", "42_cumulate_distinct")
 
 
 @pytest.fixture(scope="module")
