@@ -42,7 +42,8 @@ class User:
 
     def type(self, text: str) -> None:
         """Type the beginning of a statement."""
-        self._begin = self.terminal.wait(ready).count("\n")
+        lines = self.terminal.wait(ready).splitlines()
+        self._begin = max(number for number, line in enumerate(lines) if line.strip() == "sqlext>")
         self.terminal.type(text)
 
     def shown_when(self, condition: Callable[[str], object]) -> str:
