@@ -206,6 +206,8 @@ class Query:
         endless = self.streaming and not self.bounded
         stopped = "stopped" if self.stop_requested or endless else "finished"
         self._status = stopped if error is None else "failed"
+        for name, keeping in self.timekeeping.items():
+            keeping.remember(self.counted(name), last=True)
 
     def release(self) -> None:
         """Let those go on who wait for its end: all that it leaves is in place.

@@ -108,6 +108,12 @@ class Timekeeping:
             self.looks += 1
             self._looked.notify_all()
 
+    def remember(self, counted: Mapping[str, Any], *, last: bool = False) -> None:
+        """Keep a sample of how it goes; ``counted`` is the progress of the query. The last one does not wait."""
+        self.history.take(Sample.of(self.report, counted))
+        if last:
+            self.history.flush()
+
     def await_looks(self, more: int, alive: Callable[[], bool]) -> None:
         """Wait until it has looked so many times more, or nobody looks any more."""
         with self._looked:
@@ -158,7 +164,10 @@ def read_state(folder: Path) -> dict[str, Any] | None:
 def read_report(folder: Path) -> TimeReport | None:
     """Return what the keeper of a query's folder ``time`` knew last, None if none ran there."""
     state = read_state(folder)
-    return TimeReport.from_json(state["report"]) if state else None
+    try:
+        return TimeReport.from_json(state["report"]) if state else None
+    except (KeyError, TypeError):  # of another version of sqlext; a keeper that runs writes it anew
+        return None
 
 
 def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
@@ -172,9 +181,7 @@ def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
                     resting = not _works(running)  # before the counts: what it has done since is looked at next time
                     query.collect_last(name)
                     keeping.look(query.inputs(name), query.ends(name), resting=resting)
-                    keeping.history.take(Sample.of(keeping.report, query.counted(name)))
-        for keeping in keepers.values():
-            keeping.history.flush()
+                    keeping.remember(query.counted(name))
 
     query.timekeeping = dict(keepers)
     if keepers:

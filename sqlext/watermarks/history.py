@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -67,24 +68,31 @@ class History:
         self._lines = sum(1 for _ in samples(folder))
         self._last: Sample | None = None
         self._waiting: Sample | None = None
+        self._lock = threading.Lock()
 
     def take(self, sample: Sample) -> None:
         """Take a sample; it is written when it says something new and the last one is old enough."""
-        if self._last is not None and sample.at - self._last.at < _SPACING:
-            self._waiting = sample
-            return
-        self.flush()
-        self._write(sample)
+        with self._lock:
+            if self._last is not None and sample.at - self._last.at < _SPACING:
+                self._waiting = sample
+                return
+            self._flush()
+            self._write(sample)
 
     def flush(self) -> None:
-        """Write the newest sample if it waits: what was before something changed, or the end."""
+        """Write the newest sample if it waits."""
+        with self._lock:
+            self._flush()
+
+    def _flush(self) -> None:
         if self._waiting is not None:
             self._write(self._waiting)
             self._waiting = None
 
     def samples(self) -> list[Sample]:
         """Return the last samples, oldest first, and the one that waits to be written."""
-        return [*samples(self._path.parent), *([self._waiting] if self._waiting is not None else [])]
+        with self._lock:
+            return [*samples(self._path.parent), *([self._waiting] if self._waiting is not None else [])]
 
     def _write(self, sample: Sample) -> None:
         if sample == self._last:

@@ -95,6 +95,15 @@ def test_a_check_asks_nobody() -> None:
     assert check_file("EXPLAIN WHY started_before;\nSHOW WATERMARKS FOR QUERY started_before;\n") == []
 
 
+def test_what_another_version_wrote_is_not_known(folder: Path) -> None:
+    for file in folder.glob("queries/*/time/keeper.json"):
+        state = json.loads(file.read_text())
+        del state["report"]["inputs"][0]["delay"]
+        file.write_text(json.dumps(state))
+    assert watermarks(folder).rows() == []
+    assert "No watermark is kept for it" in watermarks(folder).why("etl.minutes")
+
+
 def test_the_command_line(folder: Path) -> None:
     def said(*arguments: str) -> str:
         result = CliRunner().invoke(main, ["watermarks", *arguments, "--catalog", str(folder)])
