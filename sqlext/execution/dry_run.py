@@ -59,7 +59,7 @@ class DryRun:
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Compile a query."""
         bounded = is_bounded(plan)
-        script = script_of(plan, env, end=self._end(bounded=bounded), arrow=self.heartbeat)
+        script = script_of(plan, env, end=self._end(bounded=bounded), reader=self._reader)
         script = with_late_rows(script, late_insert(plan, env), env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
@@ -68,9 +68,13 @@ class DryRun:
         """Compile INSERTs."""
         bounded = all(is_bounded(i.plan) for i in inserts)
         for insert in inserts:
-            script = insert_script(insert, env, end=self._end(bounded=bounded), arrow=self.heartbeat)
+            script = insert_script(insert, env, end=self._end(bounded=bounded), reader=self._reader)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
+
+    @property
+    def _reader(self) -> str | None:
+        return None if self.heartbeat else "spark"
 
     def _end(self, *, bounded: bool) -> InputEnd:
         if not self.heartbeat:

@@ -225,15 +225,16 @@ class SparkHandler:
         named, sink = self.state.settings.get("pipeline.name"), insert.table.name.name
         wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
         name = self.options.numbered(wanted)
-        script = insert_script(insert, env, end=schedule.end, arrow=self._may_use_arrow(name, schedule))
+        script = insert_script(insert, env, end=schedule.end, reader=self._reader(name, schedule))
         prints = fingerprint(insert, env.zone, env.mode, schedule.end.value)
         return Draft(name, insert, script, {**prints, **readers(script)})
 
-    def _may_use_arrow(self, name: str, schedule: Schedule) -> bool:
-        """Whether tables may be read by Arrow: a query that goes on does so by the sources that it began with."""
+    def _reader(self, name: str, schedule: Schedule) -> str | None:
+        """Return who has to read the tables of a query that goes on: who read them when it began; None: as it likes."""
         begun = begun_run(self.folder, name, self.options.checkpoint)
-        anew = begun is None or (begun.finished and schedule.bounded and schedule.finish)
-        return anew or (begun is not None and any(is_reader(part) for part in begun.fingerprint))
+        if begun is None or (begun.finished and schedule.bounded and schedule.finish):
+            return None
+        return "arrow" if any(is_reader(part) for part in begun.fingerprint) else "spark"
 
     def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
         """Return where the queries of a streaming job keep their places, locked; none for a job without streams."""

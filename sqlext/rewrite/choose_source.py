@@ -74,6 +74,4 @@ def _only_scan(node: nodes.PlanNode) -> nodes.Scan | None:
 
 
 def _wanted(scan: nodes.Scan, renderer: Renderer) -> str:
-    if renderer.source is None:
-        return "spark"
-    return scan.table.option("sqlext.source") or renderer.source
+    return renderer.reader or scan.table.option("sqlext.source") or renderer.source

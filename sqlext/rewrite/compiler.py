@@ -20,7 +20,7 @@ def script_of(
     *,
     end: InputEnd,
     latest: bool = False,
-    arrow: bool = True,
+    reader: str | None = None,
 ) -> SparkScript:
     """Return the Spark script of a plan.
 
@@ -29,11 +29,11 @@ def script_of(
             columns' values under their names, made unique.
         end: what the end of its input is.
         latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
-        arrow: whether tables may be read by Arrow: the query has a folder, where readers of ours keep their place.
+        reader: ``spark`` or ``arrow``, whatever ``sqlext.source`` says: Spark where the query has no folder in which
+            readers of ours keep their place; where it goes on, the reader that it began with.
     """
     rewritten = apply_rules(plan)
-    source = env.settings.get("sqlext.source") if arrow else None
-    renderer = Renderer(env.zone, end=end, latest=latest, source=source)
+    renderer = Renderer(env.zone, end=end, latest=latest, reader=reader, source=env.settings.get("sqlext.source"))
     relation = renderer.relation(rewritten)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = travels(plan)

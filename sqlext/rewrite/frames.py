@@ -27,7 +27,7 @@ def frame_script(plan: PlanNode, env: Environment) -> SparkScript:
         (instant(column) if column.is_rowtime else text, name)
         for (text, name), column in zip(default_outputs(plan, env.zone), plan.columns, strict=True)
     )
-    return _tagged(script_of(_waiting(plan), env, outputs, end=InputEnd.CATCH_UP, arrow=False), times)
+    return _tagged(script_of(_waiting(plan), env, outputs, end=InputEnd.CATCH_UP, reader="spark"), times)
 
 
 def _waiting(plan: PlanNode) -> PlanNode:

@@ -19,10 +19,10 @@ from sqlext.rewrite.script import LateScript, SparkScript
 from sqlext.types import LogicalType
 
 
-def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd, arrow: bool = True) -> SparkScript:
+def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd, reader: str | None = None) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns; see ``script_of``."""
     outputs = _outputs(insert, env)
-    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND, arrow=arrow)
+    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND, reader=reader)
     required = _dropped_if_null(insert)
     if required:
         conditions = or_late(required) if travels(insert.plan) else required

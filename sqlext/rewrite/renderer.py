@@ -35,9 +35,18 @@ from sqlext.rewrite.window_sql import custom_windows_sql, gap_millis, window_exp
 class Renderer:
     """Renders the nodes of one statement; collects the source views and steps that the text needs."""
 
-    def __init__(self, zone: str, *, end: InputEnd, latest: bool = True, source: str | None = None) -> None:
+    def __init__(
+        self,
+        zone: str,
+        *,
+        end: InputEnd,
+        latest: bool = True,
+        reader: str | None = None,
+        source: str | None = None,
+    ) -> None:
         self.zone = zone
-        self.source = source  # ``sqlext.source``; None: Spark reads everything
+        self.reader = reader  # who reads the tables, whatever they say
+        self.source = source or "auto"  # ``sqlext.source``
         self.end = end
         self.latest = latest  # whether of the panes of a micro-batch only the last is looked at
         self.sources: list[SourceView] = []
