@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlparse
-from urllib.request import url2pathname
 
 from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.dialect.script import parse_script
 from sqlext.dialect.statement_nodes import SelectStatement, Statement, UnparsedQuery
 from sqlext.errors import SqlExtError
+from sqlext.execution.catalog_folder import catalog_folder
 from sqlext.execution.dry_run import DryRun
 from sqlext.execution.editor import Editor
 from sqlext.execution.foreground import Foreground
@@ -69,7 +68,7 @@ class Session:
         self._isolated = isolated
         self._own: SparkSession | None = None
         self._temporary = None if catalog is not None else tempfile.TemporaryDirectory(prefix="sqlext-catalog-")
-        self.folder = _catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
+        self.folder = catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
         self._state = new_state(self.folder)
         self._state.python_allowed = allow_python_functions
         self._spark_settings = of_spark(settings or {})
@@ -388,20 +387,3 @@ class Session:
 
 def _is_query(statements: Sequence[Statement]) -> bool:
     return len(statements) == 1 and isinstance(statements[0], (SelectStatement, UnparsedQuery))
-
-
-def _catalog_folder(spark: SparkSession | None, catalog: PathOrText | None) -> Path:
-    """Return the catalog's folder: the one given, or one below that of a database of Spark of this name.
-
-    Raises:
-        SqlExtError: CAT-037 for a database that lies elsewhere than in a local file system.
-    """
-    name = os.fspath(catalog or "")
-    if spark is None or not isinstance(catalog, str) or not name.isidentifier():
-        return Path(name)
-    if Path(name).is_dir() or not spark.catalog.databaseExists(name):
-        return Path(name)
-    location = spark.catalog.getDatabase(name).locationUri
-    if not location.startswith("file:"):
-        raise SqlExtError("CAT-037", f"database `{name}` lies at {location}; the catalog needs a local folder")
-    return Path(url2pathname(urlparse(location).path)) / "_sqlext"
