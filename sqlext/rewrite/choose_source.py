@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _FASTER = frozenset({"csv", "json"})
 #: A million lines, roughly: what Spark reads in the two seconds that the Python processes take to start.
 ENOUGH_BYTES = 32 << 20
+#: The same for windows that Spark could keep: our operator's micro-batches cost more than Spark's, whatever is in them.
+ENOUGH_FOR_WINDOWS = 256 << 20
 
 
 def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
@@ -34,6 +36,9 @@ def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
     wanted = _wanted(scan, renderer)
     if wanted == "auto" and scan.table.option("format") not in _FASTER:
         renderer.read_by_spark[scan.table.name.name] = "its windows over this format are as fast"
+        return False
+    if wanted == "auto" and not holds_bytes(scan.table.option("path"), ENOUGH_FOR_WINDOWS):
+        renderer.read_by_spark[scan.table.name.name] = _few(ENOUGH_FOR_WINDOWS)
         return False
     return wanted != "spark"
 
@@ -54,8 +59,7 @@ def chosen_input(
     if scan is None or wanted == "spark":
         return None
     if wanted == "auto" and not holds_bytes(scan.table.option("path"), ENOUGH_BYTES):
-        few = f"less than {ENOUGH_BYTES >> 20} MB lie there, which it has read before Python processes are started"
-        renderer.read_by_spark[scan.table.name.name] = few
+        renderer.read_by_spark[scan.table.name.name] = _few(ENOUGH_BYTES)
         return None
     from sqlext.rewrite.arrow_text import Unsuited  # these need Arrow, which few statements do
     from sqlext.rewrite.pushdown import pushed_input
@@ -66,6 +70,10 @@ def chosen_input(
     except (Unsuited, Unread) as reason:
         renderer.read_by_spark[scan.table.name.name] = f"Arrow is not known to do the same: {reason}"
         return None
+
+
+def _few(enough: int) -> str:
+    return f"less than {enough >> 20} MB lie there, too few to make up for the Python processes"
 
 
 def _only_scan(node: nodes.PlanNode) -> nodes.Scan | None:
