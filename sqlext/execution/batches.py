@@ -43,7 +43,7 @@ class BatchWriter:
 
     def expect(self, *, repeated: bool) -> None:
         """Say, before the Spark query starts, whether its first batch may have been written before."""
-        self._repeated = repeated
+        self._repeated, self.error = repeated, None
 
     def __call__(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How long a cancelled Spark job waits for the stop() that will say why: Ctrl-C cancels jobs first.
 _SECONDS_UNTIL_STOP = 3.0
+#: How often a query is started again whose Python processes did not start in time, and how Spark says so.
+_TRIES, _NO_WORKER = 3, "Python worker failed to connect back"
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,7 @@ class Job:
         counted = {p.name: Progress(p.place.home.own_sources if p.place else ()) for p in parts}
         self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded)
         self._settings = settings
+        self._restarts = threading.Lock()
         self._log = log
         locks = {target: threading.Lock() for p in parts for target in p.targets}
         self._writers = {
@@ -263,13 +266,12 @@ class Job:
         Raises:
             SqlExtError: why the first of them failed.
         """
-        running = self.query.running
         with ThreadPoolExecutor(max(1, len(parts)), "sqlext wait") as pool:
-            ends = {p.name: pool.submit(_await, running[p.name]) for p in parts}
+            ends = {p.name: pool.submit(self._await, p) for p in parts}
             wait(ends.values(), return_when=FIRST_EXCEPTION)
             failure = self._first_failure(parts, ends)
             if failure is not None:
-                for query in running.values():
+                for query in self.query.running.values():
                     query.stop()
         for part in parts:
             self._writers[part.name].wait_until_idle()
@@ -277,6 +279,23 @@ class Job:
         if failure is not None and not self.query.stop_requested:
             raise failure
         return not self.query.stop_requested
+
+    def _await(self, part: Part) -> None:
+        """Wait until a Spark query has ended; one whose Python did not start in time is started again.
+
+        Spark gives the processes of Python sources and operators ten seconds: too few on a machine that is busy.
+        """
+        for _ in range(_TRIES):
+            try:
+                _await(self.query.running[part.name])
+            except Exception as error:
+                if _NO_WORKER not in str(error) or self.query.stop_requested:
+                    raise
+            else:
+                return
+            with self._restarts, self._settings(), quiet():
+                self.query.follow({**self.query.running, part.name: self._start(part)})
+        _await(self.query.running[part.name])
 
     def _first_failure(self, parts: list[Part], ends: dict[str, Future[None]]) -> SqlExtError | None:
         for part in parts:
