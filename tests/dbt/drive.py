@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def step(*command: str, model: str = "per_minute") -> dict[str, object]:
-    """Run dbt for one model, or for all and their sources; return its messages, whether all is well, and the rows of ``per_minute``."""
+    """Run dbt for one model, or for all; return its messages, whether all is well, and the rows of ``per_minute``."""
     said: list[str] = []
     runner = dbtRunner(callbacks=[lambda event: said.append(event.info.msg)])
     result = runner.invoke([*command, *(["--select", model] if model else [])])
