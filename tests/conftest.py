@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 CORES = 2
-SAMPLE = 3
+SAMPLE = 4
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect all but every third of the tests marked sampled, function by function; not where ``-k`` chooses."""
+    """Deselect all but some of the tests marked sampled, function by function; not where ``-k`` chooses."""
     seen: Counter[str] = Counter()
     left_out = []
     for item in items:

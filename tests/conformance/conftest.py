@@ -24,8 +24,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" not in metafunc.fixturenames:
         return
     root = Path(metafunc.config.getoption("--cases")).resolve()
-    roots = [root, RECORDED_HERE] if root == RECORDED_FIRST.resolve() else [root]
-    metafunc.parametrize("case", [_parameter(case) for case in find_cases(*roots)])
+    ours = root == RECORDED_FIRST.resolve()
+    roots = [root, RECORDED_HERE] if ours else [root]
+    metafunc.parametrize("case", [_parameter(case, sampled=ours) for case in find_cases(*roots)])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -53,10 +54,10 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     terminalreporter.write_line(_line("all", total, _by_issue(later)))
 
 
-def _parameter(case: Case) -> pytest.ParameterSet:
-    # Those that were given all run; of our own those that are refused, which costs little.
-    sampled = [pytest.mark.sampled] if RECORDED_HERE in case.folder.parents and not case.refused else []
-    return pytest.param(case, id=case.key, marks=[*_marks(case), *sampled])
+def _parameter(case: Case, *, sampled: bool) -> pytest.ParameterSet:
+    # A folder that somebody names runs whole; what is refused costs little.
+    marks = [pytest.mark.sampled] if sampled and not case.refused else []
+    return pytest.param(case, id=case.key, marks=[*_marks(case), *marks])
 
 
 def _marks(case: Case) -> list[pytest.MarkDecorator]:
