@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ def test_an_endless_select(tmp_path: Path) -> None:
         lines = [shell.stdout.readline().strip() for _ in range(4)]
         shell.send_signal(signal.SIGINT)
         _, said = shell.communicate(timeout=120)
-    assert lines == ["op,n", "+I,0", "+I,1", "+I,2"]
+    assert lines[0] == "op,n"
+    assert len({line for line in lines[1:] if re.fullmatch(r"\+I,\d+", line)}) == 3, lines
     assert shell.returncode == 0, said
     assert "Traceback" not in said
