@@ -42,7 +42,7 @@ class SplitStream:
         if self.target is not None:
             found = {split: min(end, self.target[split]) for split, end in found.items() if split in self.target}
         held = holds.held if holds is not None else ()
-        free = {split: end for split, end in found.items() if split not in held}
+        free = {split: end for split, end in found.items() if split not in held and "" not in held}
         end = {**start, **{split: max(end, start.get(split, end)) for split, end in free.items()}}
         self.given = end if end != start else self.given
         return end
@@ -57,7 +57,7 @@ class Holds:
     """What an aligned source is told, as JSON in a file.
 
     Attributes:
-        held: splits that stay where they are.
+        held: splits that stay where they are; ``""`` stands for all of them.
         seen: ends of the micro-batch that was looked at last, of all sources of the query: one that goes on from
             another place has run ahead of whoever holds it back.
     """
