@@ -225,13 +225,14 @@ def _until(consumer: Consumer, piece: Records) -> Iterator[list[Message]]:
         good: list[Message] = []
         through = False
         for message in consumer.consume(_BATCH, timeout=1.0):
-            error = message.error()
+            error, offset = message.error(), message.offset() or 0
+            if (message.topic(), message.partition()) != (piece.topic, piece.partition):
+                continue  # what the consumer had fetched for its last slice
             if error is None:
-                offset = message.offset() or 0
                 through = through or offset >= piece.end - 1
-                good += [message] if offset < piece.end else []
+                good += [message] if piece.begin <= offset < piece.end else []
             elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's own name for it
-                through = True
+                through = through or offset >= piece.end
             else:
                 raise _lost(piece, str(error))
         if good:
