@@ -48,10 +48,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect all but some of the tests marked sampled, function by function; not where ``-k`` chooses."""
+    """Deselect what is costly, and all but some of what is sampled, function by function; not where ``-k`` chooses."""
     seen: Counter[str] = Counter()
     left_out = []
     for item in items:
+        if item.get_closest_marker("costly") is not None:
+            left_out.append(item)
         if item.get_closest_marker("sampled") is None:
             continue
         function = item.nodeid.partition("[")[0]

@@ -326,16 +326,17 @@ def _targets(name: str, late: BoundInsert | None) -> tuple[str, ...]:
 
 def _as_scripted(part: Part, script: SparkScript, plan: PlanNode, env: Environment) -> Part:
     """Return a part with what its script and its plan say of how it runs."""
-    place, clock = part.place, Clock(env.settings.get("sqlext.clock"))
+    place, clock = part.place, env.settings.get("sqlext.clock")
     kept = place is not None and bool(script.kept)
     return replace(
         part,
-        timekeeping=Timekeeping(place.home.time, script.kept, clock) if place is not None and kept else None,
+        timekeeping=Timekeeping(place.home.time, script.kept, Clock(clock)) if place is not None and kept else None,
         heartbeat=script.heartbeat,
         closes_late=closes_late(plan, env.zone),
         ticks=script.ticks,
         ends=script.ends,
         keeps_late=script.late is not None,
+        clock=clock,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
@@ -56,6 +57,7 @@ class Part:
         ends: whether a tick must tell them that a bounded input has ended.
         keeps_late: whether late rows come beside its rows.
         timekeeping: of its inputs, where they have no end.
+        clock: the folder of files that its clock is, None for the machine's.
     """
 
     name: str
@@ -71,6 +73,13 @@ class Part:
     ends: bool = False
     keeps_late: bool = False
     timekeeping: Timekeeping | None = None
+    clock: str | None = None
+
+    @property
+    def own_sources(self) -> tuple[str, ...]:
+        """Folders of what it reads as streams and what is none of the user's rows."""
+        clock = (str(Path(self.clock).resolve()),) if self.clock is not None else ()
+        return (*self.place.home.own_sources, *clock) if self.place is not None else ()
 
     @property
     def streaming(self) -> bool:
@@ -135,7 +144,7 @@ class Job:
         self.parts = parts
         self.schedule = schedule
         streaming = any(p.place is not None for p in parts)
-        counted = {p.name: Progress(p.place.home.own_sources if p.place else ()) for p in parts}
+        counted = {p.name: Progress(p.own_sources) for p in parts}
         self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded)
         self._settings = settings
         self._restarts = threading.Lock()

@@ -165,7 +165,9 @@ class Progress:
         )
 
     def _is_own(self, description: str) -> bool:
-        return description.startswith(_CLOCK) or any(f":{folder}/" in description for folder in self._own)
+        return description.startswith(_CLOCK) or any(
+            f":{folder}{end}" in description for folder in self._own for end in "/]"
+        )
 
 
 def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:

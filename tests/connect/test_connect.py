@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.costly]
 
 HERE = Path(__file__).parent
 SQL = HERE.parents[1] / "sql_examples"
