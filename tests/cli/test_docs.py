@@ -67,4 +67,4 @@ def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert not missing, output
             said += 1
         ran_blocks += 1
-    assert (ran_blocks, said) >= (20, 5)
+    assert (ran_blocks, said) >= (18, 4)
