@@ -36,6 +36,7 @@ AREAS = (
 OTHERWISE = re.compile(
     r"runtime-mode|PROCTIME|CURRENT_|LOCALTIME|NOW\(|RAND|UUID"  # no answer to compare, or a mode of its own
     r"|(debezium|canal|maxwell|ogg)-json|SYSTEM_TIME AS OF"  # changes and versions of rows: streams' alone
+    r"|TO_CHANGELOG"  # the changes as rows: a batch has none but its last rows (as in Flink)
     r"|ARRAY_AGG\(DISTINCT"  # its order is nobody's
 )
 #: A batch has a row for a whole that is empty, a stream has none (as in Flink).

@@ -20,30 +20,17 @@ if TYPE_CHECKING:
     from sqlext.execution.query import Query
     from sqlext.execution.result import Result
 
-_SECONDS_BETWEEN_LOOKS = 0.25
 #: Lines around the rows: the table's head and lines, what says that rows are above, the status, an empty line.
 _OTHER_LINES = 8
 
 
 class Screen:
-    """Follows a query until it ends. This one shows nothing."""
+    """Shows what a query gives, from ``with`` on. This one shows nothing."""
 
     def __init__(self, columns: Sequence[str], console: Console, form: str) -> None:
         self.columns = columns
         self.console = console
         self.form = form
-
-    def follow(self, query: Query, live: LiveRows) -> None:
-        """Show a query until it has ended.
-
-        Raises:
-            SqlExtError: why it failed.
-        """
-        with self:
-            ended = False
-            while not ended:
-                ended = query.await_termination(_SECONDS_BETWEEN_LOOKS)
-                self.update(query, live)
 
     def update(self, query: Query, live: LiveRows) -> None:
         """Show what is new."""

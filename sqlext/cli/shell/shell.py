@@ -17,6 +17,7 @@ from sqlext.cli.formats import print_rows
 from sqlext.cli.messages import tell
 from sqlext.cli.progress import Watch, by_sink, summary
 from sqlext.cli.run import console, warnings_shown
+from sqlext.cli.shell.interrupts import interrupts
 from sqlext.cli.shell.screen import prints_changes, screen_for
 from sqlext.errors import SqlExtError
 from sqlext.execution.failures import run_error
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     Arrived = tuple[Result, Settings]
 
 _SECONDS_OF_SILENCE = 0.5
-
-Follow = Callable[["Query"], object]
+_SECONDS_BETWEEN_LOOKS = 0.25
 
 
 @dataclass
@@ -152,7 +152,8 @@ class Shell:
         if result.query is not None and live is not None:
             mode = settings.get("sql-client.execution.result-mode") or "table"
             screen = screen_for(result, self.output, mode, form)
-            self._until_stopped(result.query, lambda query: screen.follow(query, live))
+            with screen:
+                _until_stopped(result.query, lambda query: screen.update(query, live))
             if prints_changes(screen):
                 return
         elif result.query is not None:
@@ -173,17 +174,25 @@ class Shell:
             return
         with Watch(self.messages, shown=not self.silent) as watch:
             watch.add(query)
-            self._until_stopped(query, lambda followed: followed.await_termination())
+            _until_stopped(query)
         for name, progress in by_sink(query):
             self._say(summary(name, progress))
-
-    def _until_stopped(self, query: Query, follow: Follow) -> None:
-        """Follow a query to its end, which Ctrl-C brings about."""
-        try:
-            follow(query)
-        except KeyboardInterrupt:
-            query.stop()
 
     def _say(self, text: str) -> None:
         if not self.silent:
             self.messages.print(Text(text, "dim"), soft_wrap=True)
+
+
+def _until_stopped(query: Query, look: Callable[[Query], object] = lambda query: None) -> None:
+    """Look at a query again and again until it has ended, which Ctrl-C brings about.
+
+    Raises:
+        SqlExtError: why it failed.
+    """
+    with interrupts() as pressed:
+        while not query.await_termination(_SECONDS_BETWEEN_LOOKS):
+            look(query)
+            if pressed.is_set():
+                query.stop()
+                break
+        look(query)
