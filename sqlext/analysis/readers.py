@@ -1,4 +1,4 @@
-"""Who reads a table: Spark's own source, or a reader of ours (``sqlext.source``)."""
+"""Who may read a table, and who is wanted to: Spark's own source, or a reader of ours (``sqlext.source``)."""
 
 from __future__ import annotations
 
@@ -9,17 +9,21 @@ from sqlext.settings import Settings
 from sqlext.source import Span
 
 
-def reads_itself(table: Table, settings: Settings, span: Span) -> bool:
-    """Return whether a reader of ours gives the rows of a stream.
+def wanted_source(table: Table, settings: Settings) -> str:
+    """Return ``arrow``, ``spark`` or ``auto``: what the table says, else what is SET."""
+    return (table.option("sqlext.source") or settings.get("sqlext.source") or "auto").lower()
 
-    ``auto`` takes it where there is one: it knows the time of each partition, and can hold them back.
+
+def can_read(table: Table, span: Span) -> bool:
+    """Return whether a reader of ours can give the rows of a stream, and does so better than Spark's source.
+
+    ``auto`` takes it then: it knows the time of each partition, and can hold them back.
 
     Raises:
-        SqlExtError: OPT-033 where it is asked for and there is none.
+        SqlExtError: OPT-033 where the table asks for it and there is none.
     """
-    choice = (table.option("sqlext.source") or settings.get("sqlext.source") or "auto").lower()
     connector = connector_of(table)
     reason = connector.own_reader(table)
-    if choice == "arrow" and reason and table.option("sqlext.source"):
+    if reason and (table.option("sqlext.source") or "").lower() == "arrow":
         raise SqlExtError("OPT-033", f"`{table.name.name}` cannot be read by a reader of ours: {reason}", span=span)
-    return choice != "spark" and connector.prefers_own_reader(table) and not reason
+    return connector.prefers_own_reader(table) and not reason

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.readers import reads_itself
+from sqlext.analysis.readers import can_read, wanted_source
 from sqlext.analysis.scope import Scope, ScopeRelation
 from sqlext.analysis.timing import future_of, timing_of
 from sqlext.analysis.watermarks import constant_delay, is_source_watermark
@@ -53,7 +53,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         computed,
         null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
         retracts=connector.changelog(table),
-        own_reader=is_stream and reads_itself(table, env.settings, ref.span),
+        own_reader=is_stream and can_read(table, ref.span),
     )
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan
 
@@ -81,7 +81,8 @@ def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:
         )
     delay = constant_delay(expression, mark.column)
     marks = None if delay is not None else expression
-    timing = timing_of(scan.table, env.settings, ref.span, own=scan.own_reader)
+    own = scan.own_reader and wanted_source(scan.table, env.settings) != "spark"
+    timing = timing_of(scan.table, env.settings, ref.span, own=own)
     future = future_of(scan.table, env.settings)
     return replace(scan, rowtime=mark.column, delay=delay, marks=marks, timing=timing, future=future)
 

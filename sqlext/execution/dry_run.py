@@ -19,6 +19,7 @@ from sqlext.plan.nodes import PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.inserts import insert_script, with_late_rows
+from sqlext.rewrite.readers import BY_SPARK, Begun
 from sqlext.rewrite.script import SparkScript
 
 
@@ -59,7 +60,7 @@ class DryRun:
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Compile a query."""
         bounded = is_bounded(plan)
-        script = script_of(plan, env, end=self._end(bounded=bounded), reader=self._reader)
+        script = script_of(plan, env, end=self._end(bounded=bounded), begun=self._begun)
         script = with_late_rows(script, late_insert(plan, env), env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
@@ -68,13 +69,13 @@ class DryRun:
         """Compile INSERTs."""
         bounded = all(is_bounded(i.plan) for i in inserts)
         for insert in inserts:
-            script = insert_script(insert, env, end=self._end(bounded=bounded), reader=self._reader)
+            script = insert_script(insert, env, end=self._end(bounded=bounded), begun=self._begun)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
 
     @property
-    def _reader(self) -> str | None:
-        return None if self.heartbeat else "spark"
+    def _begun(self) -> Begun | None:
+        return None if self.heartbeat else BY_SPARK
 
     def _end(self, *, bounded: bool) -> InputEnd:
         if not self.heartbeat:

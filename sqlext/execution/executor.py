@@ -58,7 +58,7 @@ from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.inserts import insert_script, with_late_rows
-from sqlext.rewrite.readers import is_reader, readers
+from sqlext.rewrite.readers import Begun, readers
 from sqlext.rewrite.script import SparkScript
 from sqlext.source import Span
 
@@ -225,16 +225,16 @@ class SparkHandler:
         named, sink = self.state.settings.get("pipeline.name"), insert.table.name.name
         wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
         name = self.options.numbered(wanted)
-        script = insert_script(insert, env, end=schedule.end, reader=self._reader(name, schedule))
+        script = insert_script(insert, env, end=schedule.end, begun=self._begun(name, schedule))
         prints = fingerprint(insert, env.zone, env.mode, schedule.end.value)
         return Draft(name, insert, script, {**prints, **readers(script)})
 
-    def _reader(self, name: str, schedule: Schedule) -> str | None:
-        """Return who has to read the tables of a query that goes on: who read them when it began; None: as it likes."""
+    def _begun(self, name: str, schedule: Schedule) -> Begun | None:
+        """Return whose tables readers of ours read when a query began that goes on; None if it begins now."""
         begun = begun_run(self.folder, name, self.options.checkpoint)
         if begun is None or (begun.finished and schedule.bounded and schedule.finish):
             return None
-        return "arrow" if any(is_reader(part) for part in begun.fingerprint) else "spark"
+        return Begun.of(begun.fingerprint)
 
     def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
         """Return where the queries of a streaming job keep their places, locked; none for a job without streams."""

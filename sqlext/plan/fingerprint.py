@@ -153,8 +153,6 @@ def _add_scan(parts: _Parts, node: nodes.Scan) -> None:
         f"{c.name} {c.type.flink() if c.type else '?'}{' METADATA' if c.kind == 'metadata' else ''}" for c in physical
     )
     keys = [c.metadata_key for c in physical]
-    if node.own_reader:  # Spark's source writes other offsets into the checkpoint
-        parts.add("reader", "sqlext's own", "own")
     names = ", ".join(texts)
     parts.add("source columns", names, (names, keys, table.partitioned_by))
     for output in node.computed:

@@ -118,7 +118,7 @@ class Scan(PlanNode):
         null_handling: ``table.exec.source.rowtime-null-handling``.
         retracts: whether its rows are changes: each says in ``KIND`` what it does to the table.
         future: ms that a rowtime may be ahead of the clock before it is left out (``sqlext.watermark.max-future``).
-        own_reader: whether a reader of ours gives its rows, not a source of Spark's.
+        own_reader: whether a reader of ours can give its rows; once rewritten, whether it does.
         timing: how its time moves in a query without end.
         ends: when the windows right above it end.
     """

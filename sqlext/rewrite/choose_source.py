@@ -82,4 +82,4 @@ def _only_scan(node: nodes.PlanNode) -> nodes.Scan | None:
 
 
 def _wanted(scan: nodes.Scan, renderer: Renderer) -> str:
-    return renderer.reader or scan.table.option("sqlext.source") or renderer.source
+    return renderer.readers.wanted(scan.table)

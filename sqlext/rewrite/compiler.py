@@ -8,6 +8,7 @@ from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.columns import default_outputs
 from sqlext.rewrite.late_rows import travels, unless_late
 from sqlext.rewrite.quoting import identifier, named
+from sqlext.rewrite.readers import Begun, Readers
 from sqlext.rewrite.renderer import Renderer
 from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.script import SparkScript
@@ -20,7 +21,7 @@ def script_of(
     *,
     end: InputEnd,
     latest: bool = False,
-    reader: str | None = None,
+    begun: Begun | None = None,
 ) -> SparkScript:
     """Return the Spark script of a plan.
 
@@ -29,11 +30,11 @@ def script_of(
             columns' values under their names, made unique.
         end: what the end of its input is.
         latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
-        reader: ``spark`` or ``arrow``, whatever ``sqlext.source`` says: Spark where the query has no folder in which
-            readers of ours keep their place; where it goes on, the reader that it began with.
+        begun: whose tables readers of ours read, where the query goes on or they have no folder for their place.
     """
-    rewritten = apply_rules(plan)
-    renderer = Renderer(env.zone, end=end, latest=latest, reader=reader, source=env.settings.get("sqlext.source"))
+    readers = Readers(env.settings, begun)
+    rewritten = apply_rules(readers.settled(plan))
+    renderer = Renderer(env.zone, end=end, latest=latest, readers=readers)
     relation = renderer.relation(rewritten)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = travels(plan)

@@ -14,6 +14,7 @@ from sqlext.plan.nodes import PlanNode, TagTime
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.columns import default_outputs, instant
 from sqlext.rewrite.compiler import script_of
+from sqlext.rewrite.readers import BY_SPARK
 from sqlext.rewrite.script import SparkScript, SqlView, Step, TagView
 
 _VIEW = "sqlext_frame"
@@ -27,7 +28,7 @@ def frame_script(plan: PlanNode, env: Environment) -> SparkScript:
         (instant(column) if column.is_rowtime else text, name)
         for (text, name), column in zip(default_outputs(plan, env.zone), plan.columns, strict=True)
     )
-    return _tagged(script_of(_waiting(plan), env, outputs, end=InputEnd.CATCH_UP, reader="spark"), times)
+    return _tagged(script_of(_waiting(plan), env, outputs, end=InputEnd.CATCH_UP, begun=BY_SPARK), times)
 
 
 def _waiting(plan: PlanNode) -> PlanNode:

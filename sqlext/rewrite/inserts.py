@@ -15,14 +15,15 @@ from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import cast_to, render
 from sqlext.rewrite.late_rows import or_late, travels
 from sqlext.rewrite.quoting import identifier, string
+from sqlext.rewrite.readers import Begun
 from sqlext.rewrite.script import LateScript, SparkScript
 from sqlext.types import LogicalType
 
 
-def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd, reader: str | None = None) -> SparkScript:
+def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd, begun: Begun | None = None) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns; see ``script_of``."""
     outputs = _outputs(insert, env)
-    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND, reader=reader)
+    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND, begun=begun)
     required = _dropped_if_null(insert)
     if required:
         conditions = or_late(required) if travels(insert.plan) else required

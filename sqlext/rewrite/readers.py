@@ -1,19 +1,87 @@
-"""Who reads the tables of a query, as a part of its fingerprint: another reader has other offsets in the checkpoint."""
+"""Who reads the tables of a query: sources of Spark, or readers of ours.
+
+The setting ``sqlext.source`` says what is wanted, the table's option of that name before it. A query that goes on keeps
+the readers that it began with: another one has other offsets in the checkpoint. So they are parts of its fingerprint.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
+from sqlext.analysis.readers import wanted_source
+from sqlext.catalog.model import Table
 from sqlext.plan.fingerprint import Fingerprint
+from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.rewrite.script import SparkScript
+from sqlext.settings import Settings
 
 _PREFIX = "reader of "
+#: What a fingerprint says of a table: as text, and compared.
 _ARROW = ("Arrow", "arrow 1")
+_OWN = ("sqlext's own", "own")
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The tables that readers of ours read when a query began; Spark read the others.
+
+    Attributes:
+        arrow: those whose rows Arrow combines where it reads them.
+        own: those of our own sources.
+    """
+
+    arrow: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, prints: Fingerprint) -> Begun:
+        """Return what a fingerprint says."""
+        return cls(_tables(prints, _ARROW), _tables(prints, _OWN))
+
+
+#: For who has no folder in which readers of ours could keep their place.
+BY_SPARK = Begun()
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who reads the tables of one script.
+
+    Attributes:
+        settings: the session's.
+        begun: who reads whatever is wanted; None for a query that begins.
+    """
+
+    settings: Settings
+    begun: Begun | None = None
+
+    def wanted(self, table: Table) -> str:
+        """Return ``arrow``, ``auto`` or ``spark``."""
+        if self.begun is not None:
+            return "arrow" if table.name.name in self.begun.arrow else "spark"
+        return wanted_source(table, self.settings)
+
+    def settled(self, plan: PlanNode) -> PlanNode:
+        """Return the plan with sources of our own only where they are to read."""
+
+        def settle(node: PlanNode) -> PlanNode:
+            return replace(node, own_reader=node.own_reader and self._own(node)) if isinstance(node, Scan) else node
+
+        return plan.transform(settle)
+
+    def _own(self, scan: Scan) -> bool:
+        if self.begun is None:
+            return wanted_source(scan.table, self.settings) != "spark"
+        aligned = scan.timing is not None and scan.timing.alignment is not None  # which Spark's source cannot be
+        return aligned or scan.table.name.name in self.begun.own
 
 
 def readers(script: SparkScript) -> Fingerprint:
-    """Return a part for each table that Arrow reads; Spark's own sources need none."""
-    return {f"{_PREFIX}{step.table.name.name}": _ARROW for step in script.read_by_arrow}
+    """Return a part for each table that a reader of ours reads; Spark's own sources need none."""
+    own = ((source.table, _OWN) for source in script.sources if source.own)
+    arrow = ((step.table, _ARROW) for step in script.read_by_arrow)
+    return {f"{_PREFIX}{table.name.name}": who for table, who in (*own, *arrow)}
 
 
-def is_reader(part: str) -> bool:
-    """Whether a part of a fingerprint is of a table that Arrow reads."""
-    return part.startswith(_PREFIX)
+def _tables(prints: Fingerprint, who: tuple[str, str]) -> frozenset[str]:
+    return frozenset(p.removeprefix(_PREFIX) for p, said in prints.items() if p.startswith(_PREFIX) and said == who)

@@ -23,6 +23,7 @@ from sqlext.rewrite.kept_inputs import KeptInput, has_splits
 from sqlext.rewrite.late_rows import or_late, travels, unless_late
 from sqlext.rewrite.operators_sql import operator_sql
 from sqlext.rewrite.quoting import identifier, named
+from sqlext.rewrite.readers import Readers
 from sqlext.rewrite.rules import apply_rules
 from sqlext.rewrite.scans import scan_sql
 from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SqlView, Step, TableFunction, TagView
@@ -41,12 +42,10 @@ class Renderer:
         *,
         end: InputEnd,
         latest: bool = True,
-        reader: str | None = None,
-        source: str | None = None,
+        readers: Readers,
     ) -> None:
         self.zone = zone
-        self.reader = reader  # who reads the tables, whatever they say
-        self.source = source or "auto"  # ``sqlext.source``
+        self.readers = readers
         self.end = end
         self.latest = latest  # whether of the panes of a micro-batch only the last is looked at
         self.sources: list[SourceView] = []

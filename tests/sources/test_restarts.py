@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from kafka_broker import fetch_spark_connector, make_topic
+from pyspark.sql import SparkSession
+
 from tests.workspace import COUNTS, EVENTS, WINDOWED, Workspace
 
+TOPIC = """
+CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH (
+  'connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{broker}', 'format' = 'json',
+  'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset');
+"""
 _CATCH_UP = "SET 'sqlext.bounded' = 'catch-up'; SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = 'q';"
 
 
@@ -29,3 +42,36 @@ def test_arrow_takes_each_file_once(workspace: Workspace) -> None:
     workspace.put("b.csv", "a,3,2", "a,4,40")  # the first row is late
     assert _explained(workspace, "auto") == {"sqlext_events"}
     assert [(n, s) for _, _, n, s in workspace.delta()] == [("1", "1"), ("1", "2")]
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+@pytest.mark.parametrize("first", ["spark", "auto"])
+def test_a_topic_s_query_stays_with_its_reader(spark: SparkSession, broker: str, tmp_path: Path, first: str) -> None:
+    """Whoever began has left its offsets in the checkpoint, and the other one is wanted then."""
+    session = spark.newSession()
+    for jar in fetch_spark_connector():
+        session.sql(f"ADD JAR '{jar}'")
+    workspace = Workspace(session, tmp_path)
+    topic = make_topic(broker, f"restart-{first}", 1)
+    script = (TOPIC.format(topic=topic, broker=broker), COUNTS, WINDOWED)
+    _send(broker, topic, ("a", 1, 1), ("a", 2, 15))
+    workspace.run(_CATCH_UP.format(source=first), *script)
+    assert _own_reader(workspace) == (first == "auto")
+    _send(broker, topic, ("a", 3, 40))
+    workspace.run(_CATCH_UP.format(source={"spark": "auto", "auto": "spark"}[first]), *script)
+    assert _own_reader(workspace) == (first == "auto")
+    assert [(n, s) for _, _, n, s in workspace.delta()] == [("1", "1"), ("1", "2")]
+
+
+def _own_reader(workspace: Workspace) -> bool:
+    """Whether the run that is under way was begun by a reader of ours."""
+    (run,) = (workspace.folder / "catalog" / "queries").glob("*/run.json")
+    return any(part.startswith("reader of ") for part in json.loads(run.read_text())["fingerprint"])
+
+
+def _send(broker: str, topic: str, *rows: tuple[str, int, int]) -> None:
+    producer = Producer({"bootstrap.servers": broker})
+    for k, v, second in rows:
+        producer.produce(topic, json.dumps({"k": k, "v": v, "ts": f"2024-01-01 00:00:{second:02d}"}))
+    assert producer.flush(30) == 0
