@@ -2,7 +2,7 @@
 
 A split is what has an order and a watermark of its own: a partition of a topic, the files of a folder, the versions of
 a table. What Spark keeps as the offset of a micro-batch is one number for each split. Everything else (limits, splits
-that are held back, the end of what is available, facts about time) is done once for all sources, in ``stream.py``.
+that are held back, the end of what is available) is done once for all sources, in ``stream.py``.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from sqlext.sources.contract import Limit, Slice, SplitReader
-from sqlext.sources.stream import Facts, SplitStream, Work
+from sqlext.sources.stream import SplitStream, Work
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,7 +43,6 @@ class ArrowInput:
         work: what is made of its rows.
         limit: the most that a micro-batch takes.
         holds: see ``SplitStream``.
-        facts: a folder that gets a file for each slice (``Facts.leave``).
     """
 
     reader: SplitReader
@@ -51,7 +50,6 @@ class ArrowInput:
     work: Work = field(default_factory=Work)
     limit: Limit | None = None
     holds: Path | None = None
-    facts: Path | None = None
 
 
 def open_arrow(spark: SparkSession, source: ArrowInput) -> DataFrame:
@@ -120,10 +118,7 @@ class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield what is made of a slice."""
-        facts = Facts()
-        yield from self._source.work.process(self._source.reader.read(partition.value), facts)
-        if self._source.facts is not None:
-            facts.leave(self._source.facts, partition.value)
+        yield from self._source.work.process(self._source.reader.read(partition.value))
 
     def commit(self, end: dict[str, int]) -> None:
         """Let the source forget what is through."""

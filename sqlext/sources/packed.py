@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from sqlext.sources.expressions import INSTANT
 from sqlext.sources.hashing import buckets_of
-from sqlext.sources.program import Program
-from sqlext.sources.stream import Facts, Work
+from sqlext.sources.program import Facts, Program
+from sqlext.sources.stream import Work
 from sqlext.udfs.core.arrow_numpy import whole
 from sqlext.udfs.core.groups import Ints
 from sqlext.udfs.core.operators import BucketOperator
@@ -41,9 +41,9 @@ class PackedWork(Work):
     keys: int
     buckets: int
 
-    def process(self, batches: Iterator[pa.RecordBatch], facts: Facts) -> Iterator[pa.RecordBatch]:
+    def process(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield packed rows."""
-        groups = bucket_keys(self.buckets)
+        facts, groups = Facts(), bucket_keys(self.buckets)
         rows = (self._input(batch, facts) for batch in batches if batch.num_rows)
         waiting: pa.RecordBatch | None = None
         for packed in pack(self.operator, groups, rows, self._buckets_of):

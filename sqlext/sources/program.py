@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from sqlext.errors import SqlExtError
 from sqlext.sources.expressions import Expression, selected
-from sqlext.sources.stream import Facts
 
 #: ``table.exec.source.rowtime-null-handling``.
 Nulls = Literal["fail", "drop", "skip_watermark"]
@@ -32,6 +31,25 @@ class Rowtime:
     name: str
     nulls: Nulls = "fail"
     since_1970: bool = True
+
+
+@dataclass
+class Facts:
+    """What a slice turned out to hold.
+
+    Attributes:
+        rows: how many rows were read.
+        largest: the largest event time, microseconds since 1970 UTC; None without rows or event time.
+    """
+
+    rows: int = 0
+    largest: int | None = None
+
+    def add(self, rows: int, largest: int | None) -> None:
+        """Count more rows."""
+        self.rows += rows
+        if largest is not None:
+            self.largest = largest if self.largest is None else max(largest, self.largest)
 
 
 @dataclass(frozen=True)

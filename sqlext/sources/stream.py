@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
-from sqlext.sources.contract import Limit, Offset, Slice, SplitReader
+from sqlext.sources.contract import Limit, Offset, SplitReader
 
 
 @dataclass
@@ -74,53 +73,9 @@ def read_holds(place: Path | None) -> Holds | None:
         return None
 
 
-@dataclass
-class Facts:
-    """What a slice turned out to hold.
-
-    Attributes:
-        rows: how many rows were read.
-        largest: the largest event time, microseconds since 1970 UTC; None without rows or event time.
-    """
-
-    rows: int = 0
-    largest: int | None = None
-
-    def add(self, rows: int, largest: int | None) -> None:
-        """Count more rows."""
-        self.rows += rows
-        if largest is not None:
-            self.largest = largest if self.largest is None else max(largest, self.largest)
-
-    def leave(self, folder: Path, piece: Slice) -> None:
-        """Write ``<split>-<end>-<part>.json``: ``{"rows": 3, "largest": 1700000000000000}``; whole or not at all.
-
-        A retried task writes the same again.
-        """
-        folder.mkdir(parents=True, exist_ok=True)
-        place = folder / f"{piece.split.replace('/', '_')}-{piece.end}-{piece.part}.json"
-        temporary = place.with_name(f".{place.name}.{os.getpid()}")
-        temporary.write_text(json.dumps({"rows": self.rows, "largest": self.largest}), encoding="utf-8")
-        temporary.replace(place)
-
-
-def read_facts(folder: Path) -> Mapping[tuple[str, int, int], Facts]:
-    """Return the facts of slices, by split, end and part."""
-    found = {}
-    for place in folder.glob("[!.]*.json"):
-        split, end, part = place.stem.rsplit("-", 2)
-        try:
-            found[split, int(end), int(part)] = Facts(**json.loads(place.read_text(encoding="utf-8")))
-        except FileNotFoundError:  # removed since it was listed: whoever removes facts has seen them
-            continue
-    return found
-
-
 class Work:
     """What a worker makes of the rows of a slice, before they reach Spark. By itself: nothing."""
 
-    def process(self, batches: Iterator[pa.RecordBatch], facts: Facts) -> Iterator[pa.RecordBatch]:
-        """Yield what Spark gets; ``facts`` is complete when this is exhausted."""
-        for batch in batches:
-            facts.add(batch.num_rows, None)
-            yield batch
+    def process(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield what Spark gets."""
+        yield from batches

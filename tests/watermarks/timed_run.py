@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from sqlext.execution.result import Result
-
-_SECONDS = 60
-#: Looks of the keeper after which it has seen all that Spark has finished, and Spark what it wrote.
-_LOOKS = 2
 
 
 class TimedRun:
@@ -92,28 +87,12 @@ class TimedRun:
 
     def settle(self) -> None:
         """Wait until the query has worked off what it was given, the keeper has seen that, and what follows is done."""
-        before = -1
-        while before != self.query.progress["batch"]:
-            self._process()
-            before = self.query.progress["batch"]
-            self._looked()
-            self._process()
+        self.query.process_available()
 
     def stop(self) -> None:
         """Stop it, if it runs; its place is kept."""
         if self._result is not None:
             self.query.stop()
-
-    def _process(self) -> None:
-        for query in self.query.running.values():
-            query.processAllAvailable()
-
-    def _looked(self) -> None:
-        seen, end = self.keeping.looks, time.monotonic() + _SECONDS
-        while self.keeping.looks < seen + _LOOKS:
-            if time.monotonic() > end or not self.query.is_active:
-                raise TimeoutError(str(self.query.exception or "the time keeper does not look"))
-            time.sleep(0.02)
 
     def _place(self, path: Path, text: str) -> None:
         self._files += 1

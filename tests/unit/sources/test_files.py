@@ -19,7 +19,7 @@ from sqlext.sources.file_log import FileLog, Found
 from sqlext.sources.files import SPLIT, FileReader, Range
 from sqlext.sources.line_blocks import blocks
 from sqlext.sources.listing import listed
-from sqlext.sources.stream import Facts, SplitStream, read_facts
+from sqlext.sources.stream import SplitStream
 
 _DECODER = CsvDecoder((Field("id", pa.int64()),), ("id",))
 
@@ -135,14 +135,3 @@ def test_a_split_that_is_held_stays_where_it_is(tmp_path: Path) -> None:
     assert stream.latest({SPLIT: 0}, None) == {SPLIT: 0}
     holds.write_text(json.dumps({"held": []}), encoding="utf-8")
     assert stream.latest({SPLIT: 0}, None) == {SPLIT: 1}
-
-
-def test_facts_are_left_and_found(tmp_path: Path) -> None:
-    reader = _reader(tmp_path)
-    _put(tmp_path, "a", "1\n", 1)
-    (piece,) = reader.slices({SPLIT: 0}, reader.latest({SPLIT: 0}, None))
-    facts = Facts()
-    facts.add(3, 17)
-    facts.add(2, None)
-    facts.leave(tmp_path / "facts", piece)
-    assert read_facts(tmp_path / "facts") == {(SPLIT, 1, 0): Facts(5, 17)}

@@ -11,7 +11,6 @@ from sqlext.errors import SqlExtError
 from sqlext.sources.expressions import INSTANT, Apply, Column, Literal
 from sqlext.sources.packed import PackedWork
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
-from sqlext.sources.stream import Facts
 from sqlext.udfs.core.accumulator import Aggregate
 from sqlext.udfs.core.operators import Clock
 from sqlext.udfs.core.policy import Policy, Tumble
@@ -47,10 +46,9 @@ def _batch(*rows: tuple[str | None, int, int | None]) -> pa.RecordBatch:
     return pa.record_batch([pa.array(keys, pa.string()), pa.array(values, pa.int64()), times], ["k", "v", "ts"])
 
 
-def _process(work: PackedWork, *batches: pa.RecordBatch) -> tuple[pa.Table, Facts]:
-    facts = Facts()
-    made: Iterator[pa.RecordBatch] = work.process(iter(batches), facts)
-    return pa.Table.from_batches(list(made)), facts
+def _process(work: PackedWork, *batches: pa.RecordBatch) -> pa.Table:
+    made: Iterator[pa.RecordBatch] = work.process(iter(batches))
+    return pa.Table.from_batches(list(made))
 
 
 def _panes(packed: pa.Table) -> list[tuple[object, ...]]:
@@ -64,16 +62,15 @@ def _panes(packed: pa.Table) -> list[tuple[object, ...]]:
 
 
 def test_partial_results_give_the_panes_of_the_rows() -> None:
-    packed, facts = _process(_work(), _batch(("a", 1, 1), ("b", 2, 2), ("a", 3, 11)), _batch(("a", 4, 5), (None, 5, 7)))
+    packed = _process(_work(), _batch(("a", 1, 1), ("b", 2, 2), ("a", 3, 11)), _batch(("a", 4, 5), (None, 5, 7)))
     assert set(packed.column("bucket").to_pylist()) <= set(bucket_keys(_BUCKETS))
     assert _panes(packed) == sorted([("a", 0, 2, 5), ("a", 10_000, 1, 3), ("b", 0, 1, 2), (None, 0, 1, 5)], key=repr)
     assert [m for m in packed.column("mark").cast(pa.int64()).to_pylist() if m is not None] == [11_000_000]
     assert [n for n in packed.column("read").to_pylist() if n is not None] == [5]
-    assert facts == Facts(5, 11_000_000)
 
 
 def test_rows_that_a_filter_takes_away_move_the_watermark_still() -> None:
-    packed, _ = _process(_work(least=100), _batch(("a", 1, 1), ("b", 2, 2)))
+    packed = _process(_work(least=100), _batch(("a", 1, 1), ("b", 2, 2)))
     (row,) = packed.to_pylist()
     assert row["rows"] is None
     assert row["read"] == 2
@@ -81,7 +78,7 @@ def test_rows_that_a_filter_takes_away_move_the_watermark_still() -> None:
 
 
 def test_nothing_comes_of_nothing() -> None:
-    assert list(_work().process(iter(()), Facts())) == []
+    assert list(_work().process(iter(()))) == []
 
 
 def test_a_rowtime_that_is_null_fails_or_is_dropped() -> None:
@@ -89,9 +86,9 @@ def test_a_rowtime_that_is_null_fails_or_is_dropped() -> None:
     with pytest.raises(SqlExtError) as raised:
         _process(_work(), batch)
     assert raised.value.code == "RUN-001"
-    packed, facts = _process(_work(nulls="drop"), batch)
+    packed = _process(_work(nulls="drop"), batch)
     assert _panes(packed) == [("a", 0, 1, 2)]
-    assert facts.rows == 1
+    assert packed.column("read").to_pylist() == [1]
 
 
 def test_a_rowtime_before_1970_fails() -> None:
