@@ -129,7 +129,7 @@ def summary(name: str, p: Mapping[str, Any]) -> str:
 
 def _windows(p: Mapping[str, Any]) -> str:
     left = p.get("state_rows") or 0
-    if not _at_end(p.get("watermark")):
+    if not at_end(p.get("watermark")):
         return f"stopped at watermark {watermark(p.get('watermark'))} with {left:,} windows open"
     return f"{left:,} windows did not come out" if left else "every window came out"
 
@@ -138,14 +138,14 @@ def watermark(millis: int | None) -> str:
     """Return a watermark as UTC date and time."""
     if millis is None:
         return "-"
-    if _at_end(millis):
+    if at_end(millis):
         return "end of time"
     return datetime.fromtimestamp(millis / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def lag(millis: int | None, now: int) -> str:
     """Return how far a watermark is behind the clock; both in ms since 1970 UTC."""
-    if millis is None or _at_end(millis):
+    if millis is None or at_end(millis):
         return "-"
     behind = max(0, now - millis)
     for unit, size in _UNITS:
@@ -154,7 +154,8 @@ def lag(millis: int | None, now: int) -> str:
     return f"{behind} ms"
 
 
-def _at_end(millis: int | None) -> bool:
+def at_end(millis: int | None) -> bool:
+    """Whether a watermark (ms since 1970 UTC) is where the end of bounded input has brought it."""
     return millis is not None and millis >= _NEAR_END_MS
 
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlext.analysis.definitions.create_text import create_table_text, create_view_text
+from sqlext.analysis.definitions.views import tables_read
 from sqlext.catalog.model import View
 from sqlext.dialect import statement_nodes as ast
+from sqlext.dialect.queries import parse_query_text
 from sqlext.errors import SqlExtError
 from sqlext.execution.dry_run import Compiled, DryRun
 from sqlext.execution.interpreter import Interpreter
@@ -146,15 +148,19 @@ def _stored(state: State) -> Iterator[str]:
 
 
 def _in_order(views: list[View]) -> list[View]:
-    """Return views so that each stands behind those that its text names."""
+    """Return views so that each stands behind those that it reads."""
     ordered: list[View] = []
+    met: set[int] = set()
 
     def put(view: View) -> None:
+        if id(view) in met:
+            return
+        met.add(id(view))
+        read = {table.parts[-1] for table in tables_read(parse_query_text(view.query, view.expressions))}
         for other in views:
-            if other is not view and other not in ordered and other.name.name in view.query:
+            if other.name.name in read:
                 put(other)
-        if view not in ordered:
-            ordered.append(view)
+        ordered.append(view)
 
     for view in views:
         put(view)

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlext.cli.progress import at_end
+
 if TYPE_CHECKING:
     import altair as alt
 
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 _WIDTH, _LINE, _PADDING = 300, 14, 8
 _GAP_X, _GAP_Y = 24, 34
 _CHARACTERS, _MOST_LINES = 46, 4
-#: From here on a watermark is the end of time: the year 9000, in ms.
-_END_OF_TIME = 221_845_392_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _points(moments: Mapping[str, Sequence[Moment]]) -> Iterator[dict[str, Any]]
     for query, seen in moments.items():
         for moment in seen:
             for kind, time in zip(_KINDS, (moment.watermark, moment.newest), strict=True):
-                if time is not None and time < _END_OF_TIME:
+                if time is not None and not at_end(time):
                     yield {"query": query, "at": moment.at, "kind": kind, "time": time}
 
 

@@ -132,6 +132,17 @@ def test_a_project_names_secrets_and_keeps_the_definitions(tmp_path: Path) -> No
     assert "clock/start.txt" in files
 
 
+def test_views_of_the_catalog_come_behind_what_they_read(tmp_path: Path) -> None:
+    session = sqlext.connect(catalog=tmp_path / "catalog")
+    views = "CREATE VIEW z AS SELECT item AS a FROM orders; CREATE VIEW a AS SELECT a AS z FROM z;"
+    session.run(ORDERS + views, {"IN": "in"})
+    script = tmp_path / "job.sql"
+    script.write_text(SINK.format("delta", "'path' = 'out'").replace("item FROM orders", "DISTINCT z FROM a"))
+    files = rewrite_project(script, tmp_path / "out", catalog=tmp_path / "catalog")
+    text = next(f for f in files if f.name == "s.py").read_text()
+    assert re.findall(r"CREATE (?:TABLE|VIEW)\S* (?:\S+\.)?`?(\w+)`?", text) == ["orders", "z", "a", "s"]
+
+
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     script = tmp_path / "job.sql"
     script.write_text(ORDERS + PER_MINUTE)

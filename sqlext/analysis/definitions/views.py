@@ -108,9 +108,13 @@ def _item(query: Query, index: int) -> Span:
 
 def refuse_itself(query: Query, name: ObjectName, catalog: SessionCatalog) -> None:
     """Refuse a view whose query reads it (DDL-020)."""
-    nodes = list(query.walk())
-    hidden = {node.name for node in nodes if isinstance(node, Cte)}
-    tables = [n for n in nodes if isinstance(n, TableRef) and not (len(n.parts) == 1 and n.parts[0] in hidden)]
-    for table in tables:
+    for table in tables_read(query):
         if catalog.resolve(table.parts) == name:
             raise SqlExtError("DDL-020", f"view `{name.plain}` reads itself", span=table.name_span)
+
+
+def tables_read(query: Query) -> list[TableRef]:
+    """Return the tables and views that a query names, wherever in it."""
+    nodes = list(query.walk())
+    hidden = {node.name for node in nodes if isinstance(node, Cte)}
+    return [n for n in nodes if isinstance(n, TableRef) and not (len(n.parts) == 1 and n.parts[0] in hidden)]
