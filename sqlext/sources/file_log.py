@@ -69,12 +69,12 @@ class FileLog:
         """Yield the files at positions from ``start`` to before ``end``.
 
         Raises:
-            SqlExtError: RUN-040 if the log does not have them.
+            SqlExtError: RUN-063 if the log does not have them.
         """
         self._load()
         if end > self._count:
             raise SqlExtError(
-                "RUN-040",
+                "RUN-063",
                 f"the query has read {end} files, its log in `{self.folder}` knows {self._count}",
                 hint="put the log back beside the checkpoint; DROP QUERY starts the query anew",
             )

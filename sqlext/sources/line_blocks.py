@@ -28,7 +28,7 @@ def blocks(part: Range) -> Iterator[bytes]:
     """Yield the lines that begin in a part of a file, in blocks that end with a line.
 
     Raises:
-        SqlExtError: RUN-041 for a compression that cannot be unpacked here.
+        SqlExtError: RUN-064 for a compression that cannot be unpacked here.
     """
     if not can_cut(part.path):
         yield from _unpacked(part.path)
@@ -69,7 +69,7 @@ def _unpacked(path: str) -> Iterator[bytes]:
     codec = _COMPRESSED[Path(path).suffix]
     if codec is None:
         raise SqlExtError(
-            "RUN-041",
+            "RUN-064",
             f"`{path}` is compressed in a way that the Arrow path cannot unpack",
             hint="SET 'sqlext.source' = 'spark' reads it by Spark's own source",
         )

@@ -45,7 +45,7 @@ class ParquetDecoder:
         """Yield the rows of the row groups whose middle lies in a part of a file.
 
         Raises:
-            SqlExtError: RUN-042 for a column of another type, for times of an old calendar; RUN-100 for what is no
+            SqlExtError: RUN-065 for a column of another type, for times of an old calendar; RUN-100 for what is no
                 parquet file.
         """
         try:
@@ -85,7 +85,7 @@ class ParquetDecoder:
 
 
 def _other(path: str, what: str) -> SqlExtError:
-    return SqlExtError("RUN-042", f"`{path}` {what}", hint="SET 'sqlext.source' = 'spark' reads it as Spark does")
+    return SqlExtError("RUN-065", f"`{path}` {what}", hint="SET 'sqlext.source' = 'spark' reads it as Spark does")
 
 
 def _groups(metadata: pq.FileMetaData, part: Range) -> list[int]:

@@ -91,7 +91,7 @@ def test_the_log_is_small_files_that_do_not_change(tmp_path: Path) -> None:
     assert [f.path for f in again.between(2, 4)] == ["/2", "/x"]
     with pytest.raises(SqlExtError, match="its log") as raised:
         list(again.between(0, 5))
-    assert raised.value.code == "RUN-040"
+    assert raised.value.code == "RUN-063"
 
 
 def test_every_cut_gives_every_line_once(tmp_path: Path) -> None:
