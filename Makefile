@@ -11,6 +11,8 @@ STAMP := $(VENV)/.installed
 DBT := $(VENV)/dbt
 # mypy cannot follow an editable install to sqlext.udfs and sqlext.catalog: it gets them by links.
 TYPED := $(VENV)/typed
+# Tests wait more than they work: two processes, each with a Spark of its own, on two cores.
+PROCESSES ?= 2
 # The first Python that is new enough and can make virtual environments (Debian splits that off).
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
@@ -25,7 +27,7 @@ demo: spark  ## real flights through tumbling, hopping and session windows, and 
 	@$(BIN)/sqlext run sql_examples/01_flights.sql --define IN=$(abspath $(DATA)) --define OUT=$(abspath $(DATA))/out --catalog $(DATA)/catalog
 
 test: spark lint $(DBT)/.installed  ## ruff, mypy, and every test
-	@$(BIN)/pytest $(ARGS)
+	@$(BIN)/pytest --numprocesses $(PROCESSES) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 unit: setup  ## the tests that need no Spark, in seconds
 	@$(BIN)/pytest tests/unit -m "not spark" $(ARGS)

@@ -1,4 +1,4 @@
-"""One Spark for the whole run; the folder of reference cases is an option."""
+"""One Spark for each process of a run; the folder of reference cases is an option."""
 
 from __future__ import annotations
 
@@ -45,6 +45,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.spark)
         elif HERE / "unit" in item.path.parents:
             item.add_marker(pytest.mark.unit)
+        if item.get_closest_marker("sampled") is None:
+            item.add_marker(pytest.mark.xdist_group(_group(item)))
+
+
+def _group(item: pytest.Item) -> str:
+    """Return what one process runs: a file, whose fixtures are made once, or all that speaks to the one broker."""
+    return "kafka" if "broker" in getattr(item, "fixturenames", ()) else str(item.path.relative_to(HERE))
 
 
 def _leave_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -73,11 +80,11 @@ def cases_dir(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Return the one Spark (with Delta) that all tests share. Isolate with ``newSession()``."""
+    """Return the one Spark (with Delta) that all tests of a process share. Isolate with ``newSession()``."""
     from sqlext.execution.local_spark import local_spark
 
     # Threads of Spark's pools hold the session that was active when they were made: hundreds of sessions, a MB each.
-    memory = {"spark.driver.memory": "6g"}
+    memory = {"spark.driver.memory": "5g"}
     session = local_spark(cores=CORES, folder=tmp_path_factory.mktemp("spark"), settings=memory)
     yield session
     session.stop()
