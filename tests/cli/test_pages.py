@@ -1,0 +1,35 @@
+"""The code of the pages in docs does what they say, from the first line to the last, each in an empty folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.pages import Reader
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Options with which the SQL of a page is run.
+BEGIN = {"shell.md": ("-i", "orders.sql")}
+#: How many blocks are run, and how many say what comes out.
+PAGES = {
+    "shell.md": (18, 4),
+    "emit.md": (18, 5),
+    "catalog.md": (17, 8),
+    "operating.md": (17, 6),
+    "coming-from-flink-sql.md": (11, 5),
+    "coming-from-structured-streaming.md": (9, 4),
+    "coming-from-beam.md": (9, 2),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page(page: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = Reader(BEGIN.get(page, ()), {"spark": spark.newSession()}).read(page)
+    kinds = Counter(block.kind for block in done)
+    assert (len(done), kinds["text"]) == PAGES[page]
