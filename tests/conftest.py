@@ -36,6 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark by need: what asks for ``spark`` is spark, what lies in tests/unit is unit; leave a sample of some."""
     if not config.getoption("--all") and not config.getoption("keyword"):
