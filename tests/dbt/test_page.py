@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
+from tests.pages import blocks
+
 ROOT = Path(__file__).parents[2]
-BLOCKS = re.findall(r"^```\w+ file=(\S+)\n(.*?)^```$", (ROOT / "docs" / "dbt.md").read_text(), re.MULTILINE | re.DOTALL)
+BLOCKS = [(block.file, block.text) for block in blocks("dbt.md") if block.file]
 
 
 @pytest.mark.parametrize(("file", "text"), BLOCKS, ids=[file for file, _ in BLOCKS])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from sqlext.cli.main import main
+from tests.pages import blocks
 
-PAGE = Path(__file__).parents[2] / "docs" / "export.md"
-BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: For a small, busy machine.
 DEFAULTS = "spark.sql.shuffle.partitions 2\nspark.python.authenticate.socketTimeout 300s\n"
 
@@ -27,7 +25,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     os.chdir(folder)
     try:
         output = ""
-        for kind, file, text in BLOCK.findall(PAGE.read_text("utf-8")):
+        for kind, file, _, text in blocks("export.md"):
             if file:
                 Path(file).parent.mkdir(parents=True, exist_ok=True)
                 Path(file).write_text(text, "utf-8")
