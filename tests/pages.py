@@ -62,9 +62,9 @@ class Reader:
 
     begin: Sequence[str] = ()
     names: dict[str, Any] = field(default_factory=dict)
-    _output: str = ""
-    _rows: bool = False
-    _checked: str = ""
+    _output: str = field(default="", init=False)
+    _rows: bool = field(default=False, init=False)
+    _checked: str = field(default="", init=False)
 
     def read(self, page: str) -> list[Block]:
         """Do all blocks of a page and return them."""
