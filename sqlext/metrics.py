@@ -3,7 +3,8 @@
 Names follow Prometheus's conventions: base units (seconds since 1970 UTC for times), ``_total`` for what only grows.
 A query that has ended is no longer told of; Prometheus sees its metrics go stale.
 
-sqlext_query_rows_read_total, _rows_written_total, _rows_late_total (kept in a late table), _rows_dropped_total
+sqlext_query_rows_read_total, _rows_written_total, _rows_late_total (kept in a late table), _rows_dropped_total,
+_rows_bad_total (could not be decoded)
 sqlext_query_batch_duration_seconds_count, _sum     micro-batches done, and the time within them
 sqlext_query_state_rows                             windows and groups open
 sqlext_query_watermark_timestamp_seconds, _watermark_lag_seconds (behind the clock)
@@ -38,6 +39,7 @@ _COUNTERS = {
     "rows_out": ("rows_written", "Rows that a query has given out: panes that fired."),
     "rows_late": ("rows_late", "Rows that came too late and were kept in a late table."),
     "rows_dropped": ("rows_dropped", "Rows that came too late and that nobody kept."),
+    "rows_bad": ("rows_bad", "Rows that a source could not decode, dropped or kept."),
 }
 #: Key of an input's progress -> name and what it says.
 _FLAGS = {

@@ -28,7 +28,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.shell.format": ("table", "csv", "json", "markdown"),
 }
 #: Keys of our own that take any text.
-_TEXTS = ("sqlext.clock", "sqlext.late-rows.table")
+_TEXTS = ("sqlext.clock", "sqlext.late-rows.table", "sqlext.bad-rows")
 #: Keys that take a duration.
 _DURATIONS = ("table.exec.source.idle-timeout", "pipeline.auto-watermark-interval", "sqlext.watermark.max-future")
 _OWN = (*(k for k in (*_CHOICES, *_DURATIONS) if k.startswith("sqlext.")), *_TEXTS)

@@ -35,6 +35,7 @@ class BoundInsert:
 
     Attributes:
         late: where the query's late rows go, as an INSERT of its own beside this one; see ``late_tables``.
+        bad: where rows go that its sources cannot decode, an INSERT for each table; see ``analysis.bad_rows``.
     """
 
     table: Table
@@ -46,6 +47,7 @@ class BoundInsert:
     scope: Scope
     enforce_not_null: str
     late: BoundInsert | None = None
+    bad: tuple[BoundInsert, ...] = ()
 
     @property
     def merge_keys(self) -> tuple[str, ...]:

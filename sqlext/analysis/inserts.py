@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlext.analysis.bad_rows import bad_inserts
 from sqlext.analysis.bound_insert import Assignment, BoundInsert
 from sqlext.analysis.coercion import can_implicitly_cast
 from sqlext.analysis.environment import Environment
@@ -47,7 +48,9 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
     plan, mode = sink_mode(plan, table, env, insert.query.span)
     enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
     late = late_insert(plan, env)
-    return BoundInsert(table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, late)
+    return BoundInsert(
+        table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, late, bad_inserts(plan, env)
+    )
 
 
 def _sink(insert: Insert, env: Environment) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.bad_rows import bad_rows_of, with_policy
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.readers import can_read, wanted_source
 from sqlext.analysis.scope import Scope, ScopeRelation
@@ -26,7 +27,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
     Raises:
         SqlExtError: OPT-... for options that its connector does not take, TIME-004 for SOURCE_WATERMARK()
             on a source that has none, OPT-030 to 033 for options of its time,
-            OPT-015 for a source of changes that is not read as a stream.
+            OPT-015 for a source of changes that is not read as a stream, OPT-034 and OPT-035 for its bad rows.
     """
     table = with_hints(table, ref.hints)
     try:
@@ -34,6 +35,8 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         connector.validate(table, "source")
     except SqlExtError as error:
         raise error.at(ref.span) from None
+    is_stream = env.settings.streaming and table.option("scan.mode") != "snapshot"
+    table = with_policy(table, env, ref.span, stream=is_stream)
     raw = raw_columns(table)
     inner = Scope((ScopeRelation("", (table.name.name,), raw),), table.expressions, env.zone)
     computed = tuple(
@@ -41,7 +44,6 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         for c in table.columns
         if c.kind == "computed" and c.name not in table.proctime_columns
     )
-    is_stream = env.settings.streaming and table.option("scan.mode") != "snapshot"
     if connector.changelog(table) and not is_stream:
         raise _changes_of_batch(table, ref)
     scan = Scan(
@@ -54,6 +56,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
         retracts=connector.changelog(table),
         own_reader=is_stream and can_read(table, ref.span),
+        bad=bad_rows_of(table, env, ref.span),
     )
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan
 

@@ -101,6 +101,10 @@ class Connector:
         """Return the name of the part that a row is of, as an expression over the raw columns."""
         raise NotImplementedError
 
+    def cannot_judge(self, table: Table) -> str:
+        """Return why rows that cannot be decoded are not told from others, empty if they are (``plan.bad_rows``)."""
+        return f"{self.owner} reads no texts that could be malformed"
+
     def changelog(self, table: Table) -> bool:
         """Return whether each row that is read says, in the column ``plan.nodes.KIND``, what it does to the table."""
         return False

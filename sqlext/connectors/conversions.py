@@ -6,7 +6,7 @@ is carried as the instant that its wall clock is in UTC (ARCHITECTURE.md), whate
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.types import LogicalType
@@ -72,6 +72,34 @@ def _convert_row(declared: LogicalType, expression: str, leaf: Leaf) -> str:
     return f"IF({expression} IS NULL, NULL, named_struct({parts}))"
 
 
+Check = Callable[[LogicalType, str], str | None]
+"""Given a type without parts and an expression, SQL that holds for a value that is wrong; None: none can be."""
+
+
+def any_wrong(declared: LogicalType, expression: str, leaf: Check) -> str | None:
+    """Return SQL that holds where a value in ``expression`` is wrong; None if none can be."""
+    if declared.root in ("ARRAY", "MULTISET"):
+        values = expression if declared.root == "ARRAY" else f"map_keys({expression})"
+        return _exists(values, any_wrong(declared.children[0], "e", leaf))
+    if declared.root == "MAP":
+        parts = zip(("map_keys", "map_values"), declared.children, strict=True)
+        return either(_exists(f"{part}({expression})", any_wrong(t, "e", leaf)) for part, t in parts)
+    if declared.root == "ROW":
+        fields = ((f"{expression}.{identifier(f.name)}", f.type) for f in declared.fields)
+        return either(any_wrong(t, field, leaf) for field, t in fields)
+    return leaf(declared, expression)
+
+
+def either(conditions: Iterable[str | None]) -> str | None:
+    """Return SQL that holds where one of the conditions does; None if there is none."""
+    there = [c for c in conditions if c is not None]
+    return f"({' OR '.join(there)})" if there else None
+
+
+def _exists(values: str, wrong: str | None) -> str | None:
+    return None if wrong is None else f"exists({values}, e -> {wrong})"
+
+
 _NESTED: dict[str, Callable[[LogicalType, str, Leaf], str]] = {
     "ARRAY": _convert_array,
     "MAP": _convert_map,
@@ -100,6 +128,11 @@ def time_as_text(declared: LogicalType) -> str:
     return "STRING" if declared.root == "TIME" else declared.spark()
 
 
+def try_time_from_text(declared: LogicalType, expression: str) -> str:
+    """Return the same; NULL for a text that is no time."""
+    return f"try_cast({expression} AS {declared.spark()})" if declared.root == "TIME" else expression
+
+
 def time_from_text(declared: LogicalType, expression: str) -> str:
     """Return the value of a leaf that is stored as ``time_as_text`` says."""
     return f"CAST({expression} AS {declared.spark()})" if declared.root == "TIME" else expression
@@ -120,7 +153,7 @@ def text_to_value(declared: LogicalType, text: str, zone: str, *, instant: bool 
     if declared.root == "BOOLEAN":
         return f"(lower(trim({text})) = 'true')"
     if declared.root in ("BINARY", "VARBINARY"):
-        return f"unbase64({text})"
+        return f"try_to_binary({text}, 'base64')" if lenient else f"unbase64({text})"
     return f"{cast}({text} AS {declared.spark()})"
 
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlext.catalog.model import Options
-from sqlext.connectors.conversions import text_to_value
+from sqlext.connectors.conversions import either, text_to_value
 from sqlext.connectors.formats import Decoded, ReadField, Ref
 from sqlext.connectors.options import Rules, any_text, boolean, one_character, unescape
-from sqlext.rewrite.quoting import string
+from sqlext.connectors.reasons import misfits, not_blank, when
+from sqlext.rewrite.quoting import identifier, string
 from sqlext.types import LogicalType
 
 _CORRUPT = "__sqlext_row"
@@ -71,6 +72,22 @@ class CsvFormat:
         )
         return Decoded(values, (_is_not_too_long(fields, options, ref),) if lenient and fields else ())
 
+    def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
+        """Return that it is neither blank nor a comment, where these are allowed."""
+        comments = _is_true(options, "csv.allow-comments")
+        return (not_blank(line), *((f"NOT startswith({line}, '#')",) if comments else ()))
+
+    def fault(self, text: str, name: str, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str) -> str:
+        """Return why a message has not as many fields as there are columns, or texts that are none of their values."""
+        struct = identifier(name)
+        corrupt = f"{struct}.{_CORRUPT}"
+        delimiter = unescape(options.get("csv.array-element-delimiter", ";"))
+        texts = {f.name: _text(f"{struct}.{identifier(f.name)}", options, corrupt) for f in fields}
+        wrong = {f.name: _wrong(f.type, texts[f.name], zone, delimiter, instant=f.instant) for f in fields}
+        length = (f"{struct} IS NULL OR {corrupt} IS NOT NULL", string(f"it has not {len(fields)} fields"))
+        checks = {n: check for n, check in wrong.items() if check is not None}
+        return when([length, *misfits("a value does not fit its column: ", checks)])
+
 
 def _is_not_too_long(fields: tuple[ReadField, ...], options: Mapping[str, str], ref: Ref) -> str:
     """Return whether a row has no field beyond the last column. Spark shows a row whole if its length is wrong."""
@@ -124,6 +141,21 @@ def _value(
         )
         return f"IF({text} IS NULL, NULL, named_struct({', '.join(fields)}))"
     return text_to_value(declared, text, zone, instant=instant, lenient=lenient)
+
+
+def _wrong(declared: LogicalType, text: str, zone: str, delimiter: str, *, instant: bool = False) -> str | None:
+    """Return SQL that holds for a text that stands for no value of a type, as ``_value`` takes it apart; or None."""
+    parts = f"split({text}, {string(_literal_pattern(delimiter))})"
+    if declared.root == "ARRAY":
+        element = _wrong(declared.children[0], "e", zone, delimiter)
+        return None if element is None else f"({text} <> '' AND exists({parts}, e -> {element}))"
+    if declared.root == "ROW":
+        fields = enumerate(declared.fields)
+        return either(_wrong(f.type, f"get({parts}, {i})", zone, delimiter) for i, f in fields)
+    if declared.is_text or declared.root == "BOOLEAN":
+        return None
+    value = text_to_value(declared, text, zone, instant=instant, lenient=True)
+    return f"({text} IS NOT NULL AND {value} IS NULL)"
 
 
 def _literal_pattern(delimiter: str) -> str:

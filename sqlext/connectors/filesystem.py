@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sqlext.catalog.model import Column, Options, Table
+from sqlext.connectors.bad_rows import judged, why_not_judged, with_faults
 from sqlext.connectors.base import (
     Connector,
     OwnSource,
@@ -23,7 +24,7 @@ from sqlext.connectors.changelog_messages import parsed_changes
 from sqlext.connectors.columnar_formats import ORC, PARQUET
 from sqlext.connectors.conversions import output_type, text_to_value, wall_to_instant
 from sqlext.connectors.csv_format import CsvFormat
-from sqlext.connectors.formats import Decoded, Format, ReadField, unknown_format
+from sqlext.connectors.formats import Decoded, Format, ReadField, TextFormat, unknown_format
 from sqlext.connectors.json_format import JsonFormat, fails_on_missing
 from sqlext.connectors.messages import missing_field_check, parsed
 from sqlext.connectors.options import (
@@ -38,11 +39,13 @@ from sqlext.connectors.options import (
     positive,
 )
 from sqlext.connectors.paths import absolute
-from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec, kind_column
+from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
+from sqlext.plan.bad_rows import policy_of
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3, LogicalType
 
-FORMATS: dict[str, Format] = {f.name: f for f in (CsvFormat(), JsonFormat(), PARQUET, ORC)}
+TEXT_FORMATS: dict[str, TextFormat] = {f.name: f for f in (CsvFormat(), JsonFormat())}
+FORMATS: dict[str, Format] = {**TEXT_FORMATS, PARQUET.name: PARQUET, ORC.name: ORC}
 
 #: Folder of rows whose partition value is NULL or empty, Flink's name.
 DEFAULT_PARTITION = "__DEFAULT_PARTITION__"
@@ -125,11 +128,19 @@ class Filesystem(Connector):
 
         return "it reads changes" if self.changelog(table) else why_not(table)
 
-    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
-        """Return the files' rows."""
-        from sqlext.sources.tables import own_source
+    def prefers_own_reader(self, table: Table) -> bool:
+        """Return True where rows are judged: our own reader knows the number of a line."""
+        return policy_of(table) is not None or super().prefers_own_reader(table)
 
-        return own_source(table, state, tasks)
+    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+        """Return the files' rows, or their lines where these are judged."""
+        from sqlext.sources.tables import own_lines, own_source
+
+        return (own_source if policy_of(table) is None else own_lines)(table, state, tasks)
+
+    def cannot_judge(self, table: Table) -> str:
+        """Return why bad rows are not told from others, empty if they are."""
+        return why_not_judged(table.option("format") or "", TEXT_FORMATS, dict(table.options))
 
     def changelog(self, table: Table) -> bool:
         """Return whether its format is one of changes."""
@@ -147,6 +158,8 @@ class Filesystem(Connector):
         """Return how the files are read; partition columns come from folder names."""
         if self.changelog(table):
             return self._changes_spec(table, zone)
+        if policy_of(table) is not None and not self.cannot_judge(table):
+            return self._judged_spec(table, zone)
         options = dict(table.options)
         file_format = self._format(table)
         fields = physical_fields(table, table.partitioned_by)
@@ -171,6 +184,17 @@ class Filesystem(Connector):
         spec = self._files_spec(table, changes.columns, zone, "text", (("value", "STRING"),))
         columns = (*spec.columns, kind_column(changes.kind))
         return replace(spec, columns=columns, derived=changes.derived, exploded=changes.exploded)
+
+    def _judged_spec(self, table: Table, zone: str) -> ReadSpec:
+        """Return how files are read line by line, bad rows told from others; blank lines are no rows."""
+        text_format, options = TEXT_FORMATS[table.option("format") or ""], dict(table.options)
+        line, fields = identifier("value"), physical_fields(table, table.partitioned_by)
+        message = judged(text_format, line, "__value", fields, options, zone)
+        spec = self._files_spec(table, dict(message.expressions), zone, "text", (("value", "STRING"),))
+        filters = (*spec.filters, *text_format.is_row(line, options))
+        derived = (("__place", _FILE_PATH), *message.derived)
+        spec = replace(spec, derived=derived, filters=filters, file_metadata=True)
+        return with_faults(spec, table, Faults(message.reason, line, "__place"))
 
     def _files_spec(
         self,

@@ -63,6 +63,17 @@ class TextFormat(Format, Protocol):
     def parser(self) -> str:
         """``from_json`` or ``from_csv``."""
 
+    def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
+        """Return what a line of a file (SQL of a STRING) must meet to be a row: others are passed over."""
+
+    def fault(self, text: str, name: str, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str) -> str:
+        """Return SQL that says why a message cannot be decoded, NULL if it can.
+
+        Args:
+            text: SQL of the message, a STRING that is not NULL.
+            name: the struct that it was parsed to, with errors ignored.
+        """
+
 
 def unknown_format(name: str, known: Mapping[str, object], owner: str) -> OptionError:
     """Return the refusal of a format."""

@@ -11,11 +11,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlext.catalog.model import Options
-from sqlext.connectors.conversions import convert, stored_type, time_as_text, time_from_text
+from sqlext.connectors.conversions import (
+    any_wrong,
+    convert,
+    stored_type,
+    time_as_text,
+    time_from_text,
+    try_time_from_text,
+)
 from sqlext.connectors.formats import Decoded, ReadField, Ref
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, one_of
+from sqlext.connectors.reasons import misfits, not_blank, when
+from sqlext.rewrite.quoting import identifier, string
+from sqlext.types import LogicalType
 
 _CORRUPT = "__sqlext_row"
+_MISFIT = "a value does not fit its column: "
 
 
 class JsonFormat:
@@ -55,8 +66,42 @@ class JsonFormat:
 
     def decode(self, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str, ref: Ref) -> Decoded:
         """Return the parsed columns; with ignore-parse-errors only of rows that are JSON."""
-        values = tuple((f.name, convert(f.type, ref(f.name), time_from_text)) for f in fields)
+        time = try_time_from_text if ignores_errors(options) else time_from_text
+        values = tuple((f.name, convert(f.type, ref(f.name), time)) for f in fields)
         return Decoded(values, (_is_json(fields, ref),) if ignores_errors(options) else ())
+
+    def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
+        """Return that it is not blank."""
+        return (not_blank(line),)
+
+    def fault(self, text: str, name: str, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str) -> str:
+        """Return why a message is no object with values of the fields' types, or lacks one that must be there."""
+        struct, keys = identifier(name), f"json_object_keys({text})"
+        corrupt = f"{struct}.{_CORRUPT}"
+        values = {f.name: f"{struct}.{identifier(f.name)}" for f in fields}
+        # Spark's parser does not say which value does not fit: it is among those that are there and came out NULL.
+        empty = ", ".join(f"IF({value} IS NULL, {string(name)}, NULL)" for name, value in values.items())
+        suspects = f"array_join(array_intersect({keys}, array_compact(array({empty}))), ', ')" if fields else "''"
+        cases = [
+            (f"{struct} IS NULL OR ({corrupt} IS NOT NULL AND {keys} IS NULL)", "'it is no JSON object'"),
+            (f"{corrupt} IS NOT NULL", f"concat({string(_MISFIT)}, {suspects})"),
+        ]
+        if fails_on_missing(options):
+            missing = missing_fields(text, fields)
+            cases.append((f"size({missing}) > 0", f"concat('it has no field ', array_join({missing}, ', '))"))
+        wrong = {f.name: any_wrong(f.type, values[f.name], _is_no_time) for f in fields}
+        return when([*cases, *misfits(_MISFIT, {n: check for n, check in wrong.items() if check is not None})])
+
+
+def missing_fields(text: str, fields: tuple[ReadField, ...]) -> str:
+    """Return SQL of the array of fields that the JSON object ``text`` lacks."""
+    wanted = ", ".join(string(f.name) for f in fields)
+    return f"array_except(array({wanted}), json_object_keys({text}))"
+
+
+def _is_no_time(declared: LogicalType, expression: str) -> str | None:
+    value = try_time_from_text(declared, expression)
+    return None if value == expression else f"({expression} IS NOT NULL AND {value} IS NULL)"
 
 
 def _is_json(fields: tuple[ReadField, ...], ref: Ref) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sqlext.catalog.model import Column, Table
+from sqlext.connectors.bad_rows import first_fault, judged, why_not_judged, with_faults
 from sqlext.connectors.base import (
     Connector,
     OwnSource,
@@ -43,7 +44,8 @@ from sqlext.connectors.kafka_options import (
 from sqlext.connectors.kafka_positions import connection, end, end_filters, limit, start
 from sqlext.connectors.messages import missing_field_check, parsed
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec, kind_column
+from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
+from sqlext.plan.bad_rows import policy_of
 from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP_LTZ3, LogicalType, map_of
 
 _METADATA: dict[str, tuple[LogicalType, str]] = {
@@ -67,6 +69,10 @@ _RAW = (
     ("timestamp", "TIMESTAMP"),
     ("timestampType", "INT"),
 )
+
+
+_TEXT = "CAST(value AS STRING)"
+_PLACE = "concat('topic ', topic, ', partition ', partition, ', offset ', offset)"
 
 
 class Kafka(Connector):
@@ -141,6 +147,11 @@ class Kafka(Connector):
         """Return topic and partition, as ``sources.kafka`` names its splits."""
         return "concat(topic, '-', partition)"
 
+    def cannot_judge(self, table: Table) -> str:
+        """Return why bad rows are not told from others, empty if they are."""
+        form = value_format(table)
+        return "" if form == "raw" else why_not_judged(form, TEXT_FORMATS, part_options(table.options, "value"))
+
     def changelog(self, table: Table) -> bool:
         """Return whether its values are messages of changes."""
         return value_format(table) in CHANGELOG_FORMATS
@@ -162,6 +173,8 @@ class Kafka(Connector):
         expressions: dict[str, str] = {}
         metadata = {key: expression for key, (_, expression) in _METADATA.items()}
         changes = _changes(table, zone) if self.changelog(table) else None
+        judges = policy_of(table) is not None and not self.cannot_judge(table)
+        reasons: dict[str, str] = {}
         if changes is not None:
             derived += changes.derived
             metadata |= {f"value.{k}": v for k, v in changes.metadata.items()}
@@ -179,6 +192,12 @@ class Kafka(Connector):
             stripped = tuple(replace(f, name=f.name[len(key_prefix(table, raw)) :]) for f in fields)
             options = part_options(table.options, raw)
             text = f"CAST({raw} AS STRING)"
+            if judges and not why_not_judged(form, TEXT_FORMATS, options):
+                told = judged(TEXT_FORMATS[form], text, f"__{raw}", stripped, options, zone)
+                derived += told.derived
+                reasons["" if raw == "value" else raw] = told.reason
+                expressions.update(zip((f.name for f in fields), dict(told.expressions).values(), strict=True))
+                continue
             message = parsed(TEXT_FORMATS[form], text, f"__{raw}", stripped, options, zone)
             derived += message.derived
             filters += message.decoded.filters
@@ -188,7 +207,7 @@ class Kafka(Connector):
         for column in metadata_columns(table):
             expressions[column.name] = self._metadata_value(table, column, metadata[metadata_key(column)], zone)
         headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
-        return ReadSpec(
+        spec = ReadSpec(
             format="kafka",
             schema=_RAW,
             fixed_schema=True,
@@ -207,6 +226,7 @@ class Kafka(Connector):
             filters=tuple(filters),
             bounded=self.bounded(table),
         )
+        return with_faults(spec, table, Faults(first_fault(reasons), _TEXT, _PLACE)) if reasons else spec
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how records are written."""

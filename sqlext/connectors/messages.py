@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlext.connectors.formats import Decoded, ReadField, TextFormat
+from sqlext.connectors.json_format import missing_fields
 from sqlext.rewrite.quoting import identifier, string
 
 
@@ -35,7 +36,6 @@ def parsed(
 
 def missing_field_check(text: str, fields: tuple[ReadField, ...]) -> str:
     """Return a predicate that fails the job where the JSON object ``text`` lacks a field."""
-    wanted = ", ".join(string(f.name) for f in fields)
-    missing = f"array_except(array({wanted}), json_object_keys({text}))"
+    missing = missing_fields(text, fields)
     message = f"concat('json.fail-on-missing-field: the row has no field ', array_join({missing}, ', '))"
     return f"IF(size({missing}) = 0, true, CAST(raise_error({message}) AS BOOLEAN))"

@@ -31,6 +31,11 @@ def any_text(value: str) -> str | None:
     return None
 
 
+def bad_rows(value: str) -> str | None:
+    """Take what is done with rows that cannot be decoded."""
+    return None if value.strip() else "'fail', 'drop' or the name of a table"
+
+
 def boolean(value: str) -> str | None:
     """Take ``true`` or ``false``, in any case."""
     return None if value.strip().lower() in ("true", "false") else "true or false"
@@ -183,6 +188,7 @@ COMMON = Rules(
         "sqlext.idle.close-windows": boolean,
         "sqlext.watermark.max-future": duration,
         "sqlext.late-rows.table": any_text,
+        "sqlext.bad-rows": bad_rows,
         "sqlext.source": one_of("auto", "arrow", "spark"),
         "scan.parallelism": positive,
         "scan.mode": one_of("snapshot", "streaming"),

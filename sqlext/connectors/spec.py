@@ -25,6 +25,21 @@ def kind_column(expression: str) -> ReadColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class Faults:
+    """How a source knows rows that it cannot decode; SQL over the raw and the derived columns.
+
+    Attributes:
+        reason: why a row cannot be decoded, NULL if it can.
+        text: the row as it is.
+        place: where it stands.
+    """
+
+    reason: str
+    text: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReadSpec:
     """A source, declaratively.
 
@@ -47,6 +62,8 @@ class ReadSpec:
         file_metadata: whether expressions use Spark's ``_metadata`` column, which no view hands on.
         batch_relation: SQL relation that stands for the raw one when read as batch, where the format is stream-only.
         frame: key of a registered DataFrame that is the raw relation, in place of a format.
+        faults: where rows that cannot be decoded are taken out and counted, then filtered; None: they fail, if there
+            are some.
     """
 
     format: str
@@ -65,6 +82,7 @@ class ReadSpec:
     file_metadata: bool = False
     batch_relation: str | None = None
     frame: str | None = None
+    faults: Faults | None = None
 
     @property
     def is_projection_only(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sqlext.analysis.bad_rows import bad_inserts
 from sqlext.analysis.bound_insert import BoundInsert
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.late_inserts import late_insert
@@ -18,7 +19,7 @@ from sqlext.execution.state import State
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
-from sqlext.rewrite.inserts import insert_script, with_late_rows
+from sqlext.rewrite.inserts import insert_script, with_bad_rows, with_late_rows
 from sqlext.rewrite.readers import BY_SPARK, Begun
 from sqlext.rewrite.script import SparkScript
 
@@ -62,6 +63,7 @@ class DryRun:
         bounded = is_bounded(plan)
         script = script_of(plan, env, end=self._end(bounded=bounded), begun=self._begun)
         script = with_late_rows(script, late_insert(plan, env), env)
+        script = with_bad_rows(script, plan, bad_inserts(plan, env), env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.errors import PySparkException
 
+from sqlext.analysis.bad_rows import bad_inserts
 from sqlext.analysis.bound_insert import UPSERT, BoundInsert
 from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.late_inserts import late_insert
@@ -39,6 +40,7 @@ from sqlext.execution.records import QueryRecords, drop_query, stop_job
 from sqlext.execution.result import Result, Row
 from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
 from sqlext.execution.show import matching
+from sqlext.execution.sink_bad import with_bad_sinks
 from sqlext.execution.sink_late import with_late_sink
 from sqlext.execution.sink_plain import CollectSink
 from sqlext.execution.sink_server import collecting
@@ -57,7 +59,7 @@ from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
-from sqlext.rewrite.inserts import insert_script, with_late_rows
+from sqlext.rewrite.inserts import insert_script, with_bad_rows, with_late_rows
 from sqlext.rewrite.readers import Begun, readers
 from sqlext.rewrite.script import SparkScript
 from sqlext.source import Span
@@ -176,7 +178,9 @@ class SparkHandler:
         if not bounded:
             warn_of_unbounded_state([plan])
         late = late_insert(plan, env)
+        bad = bad_inserts(plan, env)
         script = with_late_rows(script_of(plan, env, end=InputEnd.FINISH if bounded else InputEnd.NONE), late, env)
+        script = with_bad_rows(script, plan, bad, env)
         if not script.streaming:
             return self._select_at_once(script, env, statement.span)
         exists = EXISTS if script.updating else None
@@ -189,9 +193,9 @@ class SparkHandler:
         with ExitStack() as undo, self.settings(env, [script]):
             undo.callback(home.remove)
             rows = self._open(script, env, home, statement.span, runs=not bounded)
-            sink = self._with_late(shown, script, late, replace(context, query=name), statement.span)
+            sink = self._with_others(shown, script, (late, bad), replace(context, query=name), statement.span)
             place = Place(home, Run("select", {}))
-            part = Part(name, statement.span, rows, sink, _targets(name, late), script.output_mode, place)
+            part = Part(name, statement.span, rows, sink, _targets(name, late, bad), script.output_mode, place)
             part = _as_scripted(part, script, plan, env)
             schedule = Schedule(bounded, interval=self.options.interval)
             job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
@@ -262,16 +266,27 @@ class SparkHandler:
         rows = self._open(script, env, home, insert.span, runs=not schedule.bounded)
         spec = connector_of(insert.table).write_spec(insert.table)
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
-        sink = self._with_late(sink, script, insert.late, context, insert.span)
-        targets = _targets(insert.table.name.plain, insert.late)
+        sink = self._with_others(sink, script, (insert.late, insert.bad), context, insert.span)
+        targets = _targets(insert.table.name.plain, insert.late, insert.bad)
         part = Part(draft.name, insert.span, rows, sink, targets, script.output_mode, place)
         return _as_scripted(part, script, insert.plan, env)
 
-    def _with_late(
-        self, sink: Sink, script: SparkScript, late: BoundInsert | None, context: SinkContext, span: Span
+    def _with_others(
+        self,
+        sink: Sink,
+        script: SparkScript,
+        others: tuple[BoundInsert | None, tuple[BoundInsert, ...]],
+        context: SinkContext,
+        span: Span,
     ) -> Sink:
-        """Return a query's sink, with that of its late rows if it keeps them."""
-        return _guarded(lambda: with_late_sink(self.spark_session, sink, script.late, late, context), span)
+        """Return a query's sink, with those of its late rows and of its bad ones if it keeps them."""
+        spark, (late, bad) = self.spark_session, others
+
+        def opened() -> Sink:
+            own = with_late_sink(spark, sink, script.late, late, context)
+            return with_bad_sinks(spark, own, script.bad, bad, context)
+
+        return _guarded(opened, span)
 
     def _record(self, statement: ast.Statement, draft: Draft, home: QueryHome) -> QueryRecord:
         return QueryRecord(
@@ -319,9 +334,10 @@ class SparkHandler:
         return spark_settings(self.spark_session, query_settings(env.zone, scripts), kept)
 
 
-def _targets(name: str, late: BoundInsert | None) -> tuple[str, ...]:
+def _targets(name: str, late: BoundInsert | None, bad: Sequence[BoundInsert]) -> tuple[str, ...]:
     """Return what a query writes to."""
-    return (name,) if late is None else (name, late.table.name.plain)
+    others = (*((late,) if late is not None else ()), *bad)
+    return (name, *(insert.table.name.plain for insert in others))
 
 
 def _as_scripted(part: Part, script: SparkScript, plan: PlanNode, env: Environment) -> Part:
@@ -336,6 +352,7 @@ def _as_scripted(part: Part, script: SparkScript, plan: PlanNode, env: Environme
         ticks=script.ticks,
         ends=script.ends,
         keeps_late=script.late is not None,
+        keeps_bad=bool(script.bad),
         clock=clock,
     )
 

@@ -11,6 +11,7 @@ import atexit
 import shutil
 import time
 
+from sqlext.analysis.bad_rows import bad_scans
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.late_inserts import late_insert
 from sqlext.dialect import statement_nodes as ast
@@ -20,6 +21,7 @@ from sqlext.execution.quiet import quiet
 from sqlext.execution.result import Result
 from sqlext.execution.spark_sessions import temporary_folder
 from sqlext.execution.ticks import TickSource
+from sqlext.plan.bad_rows import OPTION
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.frames import frame_script
 from sqlext.rewrite.script import OperatorView
@@ -72,4 +74,12 @@ def _refuse_changes(statement: ast.SelectStatement, plan: PlanNode, env: Environ
             "the late rows of a DataFrame have nowhere to go",
             span=statement.span,
             hint="leave LATE DATA TO out, or INSERT the result INTO a table",
+        )
+    kept = bad_scans(plan)
+    if kept:
+        raise SqlExtError(
+            "SINK-011",
+            f"the rows of `{kept[0].table.name.name}` that cannot be decoded have nowhere to go from a DataFrame",
+            span=statement.span,
+            hint=f"'{OPTION}' = 'drop' or 'fail', or INSERT the result INTO a table",
         )

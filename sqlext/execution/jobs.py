@@ -20,6 +20,7 @@ from sqlext.execution.quiet import quiet
 from sqlext.execution.sinks import Sink
 from sqlext.execution.spark_sessions import patiently
 from sqlext.execution.timekeeping import Timekeeping, keep_time
+from sqlext.plan.bad_rows import BAD
 from sqlext.plan.nodes import LATE
 from sqlext.plan.timing import InputEnd
 from sqlext.source import Span
@@ -56,6 +57,7 @@ class Part:
         ticks: whether its operators ask what time it is.
         ends: whether a tick must tell them that a bounded input has ended.
         keeps_late: whether late rows come beside its rows.
+        keeps_bad: whether rows that a source cannot decode do.
         timekeeping: of its inputs, where they have no end.
         clock: the folder of files that its clock is, None for the machine's.
     """
@@ -72,6 +74,7 @@ class Part:
     ticks: bool = False
     ends: bool = False
     keeps_late: bool = False
+    keeps_bad: bool = False
     timekeeping: Timekeeping | None = None
     clock: str | None = None
 
@@ -361,7 +364,8 @@ def _write_again(part: Part) -> int:
 def _counted(part: Part) -> DataFrame:
     from pyspark.sql import functions as f
 
+    rows = f.count_if(f.isnull(BAD)) if part.keeps_bad else f.count(f.lit(1))
     if not part.keeps_late:
-        return part.rows.observe(ROWS_OUT, f.count(f.lit(1)).alias("n"))
+        return part.rows.observe(ROWS_OUT, rows.alias("n"))
     late = f.count(LATE)
-    return part.rows.observe(ROWS_OUT, (f.count(f.lit(1)) - late).alias("n"), late.alias("late"))
+    return part.rows.observe(ROWS_OUT, (rows - late).alias("n"), late.alias("late"))

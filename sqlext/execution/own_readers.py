@@ -45,8 +45,7 @@ class OwnReaders:
         connector = connector_of(source.table)
         state = self._home.sources / source.view if self._home is not None else None
         own = connector.own_source(source.table, state, tasks_of(self._spark))
-        if own.decoded:
-            spec = _as_they_are(spec)
+        spec = _as_they_are(spec) if own.decoded else _without(spec, own.schema.names)
         if source.split:
             self._readers[source.view] = own.reader
             spec = replace(spec, columns=(*spec.columns, ReadColumn(SPLIT, connector.split_column(), "STRING")))
@@ -67,6 +66,11 @@ class OwnReaders:
         aligned = (n for n, k in enumerate(self._script.kept) if k.source == view and k.input.alignment is not None)
         number = next(aligned, None)
         return self._home.time / "held" / f"{number}.json" if number is not None else None
+
+
+def _without(spec: ReadSpec, given: Sequence[str]) -> ReadSpec:
+    """Return a description that does not derive what the reader gives itself."""
+    return replace(spec, derived=tuple((name, text) for name, text in spec.derived if name not in given))
 
 
 def _as_they_are(spec: ReadSpec) -> ReadSpec:

@@ -22,6 +22,10 @@ INPUT = "sqlext input "
 LARGEST, ROWS, SMALLEST = "largest", "n", "smallest"
 #: Under this name and a source view's, it has how many packed rows Arrow's sources gave, and of how many rows.
 READ_BY_US = "sqlext read "
+#: Under this name and a source view's, it has how many rows could not be decoded, and how many were read once more to
+#: keep these.
+JUDGED = "sqlext judged "
+BAD_ROWS, AGAIN = "bad", "again"
 #: How Spark describes the source of the ticks of a clock that runs.
 _CLOCK = "RateStreamV2"
 
@@ -36,6 +40,7 @@ class Counts:
     rows_late: int = 0
     rows_dropped: int = 0
     busy_ms: int = 0
+    rows_bad: int = 0
 
     def plus(self, other: Counts) -> Counts:
         """Return the sum."""
@@ -46,6 +51,7 @@ class Counts:
             self.rows_late + other.rows_late,
             self.rows_dropped + other.rows_dropped,
             self.busy_ms + other.busy_ms,
+            self.rows_bad + other.rows_bad,
         )
 
 
@@ -123,6 +129,7 @@ class Progress:
                 "state_rows": self._state_rows,
                 "rows_late": total.rows_late,
                 "rows_dropped": total.rows_dropped,
+                "rows_bad": total.rows_bad,
                 "busy_ms": total.busy_ms,
             }
 
@@ -157,11 +164,14 @@ class Progress:
         dropped = sum(op.numRowsDroppedByWatermark for op in report.stateOperators)
         return Counts(
             int("addBatch" in report.durationMs),
-            sum(s.numInputRows for s in report.sources if not self._is_own(s.description)) + _unpacked(report),
+            sum(s.numInputRows for s in report.sources if not self._is_own(s.description))
+            + _unpacked(report)
+            - _judged(report, AGAIN),
             _given_out(report, "n"),
             late,
             dropped + _counted(report, "late", "closed") - late,
             report.durationMs.get("triggerExecution", 0),
+            _judged(report, BAD_ROWS),
         )
 
     def _is_own(self, description: str) -> bool:
@@ -175,7 +185,7 @@ def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     if len(parts) == 1:
         return dict(next(iter(parts.values())))
     watermarks = [p["watermark"] for p in parts.values() if p["watermark"] is not None]
-    names = ("batch", "rows_in", "rows_out", "state_rows", "rows_late", "rows_dropped", "busy_ms")
+    names = ("batch", "rows_in", "rows_out", "state_rows", "rows_late", "rows_dropped", "rows_bad", "busy_ms")
     sums = {name: sum(p[name] for p in parts.values()) for name in names}
     inputs = [row for p in parts.values() for row in p["inputs"]]
     return {**sums, "watermark": min(watermarks) if watermarks else None, "inputs": inputs}
@@ -197,6 +207,11 @@ def _unpacked(report: StreamingQueryProgress) -> int:
     """Return how many more rows were read than packed ones were given to Spark."""
     rows = (row for name, row in _observed(report).items() if name.startswith(READ_BY_US))
     return sum(int(row["rows"] or 0) - int(row["packed"] or 0) for row in rows)
+
+
+def _judged(report: StreamingQueryProgress, what: str) -> int:
+    """Return how many rows of all sources could not be decoded, or were read again."""
+    return sum(int(row[what] or 0) for name, row in _observed(report).items() if name.startswith(JUDGED))
 
 
 def _watermark(report: StreamingQueryProgress) -> int | None:

@@ -102,7 +102,8 @@ class Query:
         ``batch``: micro-batches done; ``rows_in``, ``rows_out``; ``watermark``: ms since 1970 UTC or None;
         ``state_rows``: groups and windows open now; ``rows_late``: rows that came too late and were kept in a late
         table (LATE DATA TO); ``rows_dropped``: those that nobody kept (Spark's own operators count groups after
-        partial aggregation), and rows for a group that ONCE had closed; ``busy_ms``: time within micro-batches;
+        partial aggregation), and rows for a group that ONCE had closed; ``rows_bad``: rows that a source could not
+        decode, dropped or kept (``sqlext.bad-rows``); ``busy_ms``: time within micro-batches;
         ``status``: running, finished, stopped, failed; ``streaming``; ``inputs``: of a query whose input has no end,
         a dict for each split of each input (``watermarks.report.TimeReport.rows``); ``parts``: the same of each single
         query, where there are several.

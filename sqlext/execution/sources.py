@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from sqlext.connectors.conversions import instant_to_wall, wall_to_instant
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.spec import ReadSpec
+from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.errors import SqlExtError
-from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.bad_rows import FAULT, IS_ROW
+from sqlext.rewrite.quoting import identifier, string
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -74,9 +75,21 @@ def _project(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
     if spec.exploded is not None:
         name, elements = spec.exploded
         frame = frame.selectExpr("*", f"explode({elements}) AS {identifier(name)}")
+    columns = [f"{c.expression} AS {identifier(c.name)}" for c in spec.columns]
+    if spec.faults is not None:
+        return frame.selectExpr(*columns, *_judgement(spec.faults, spec.filters))
     for predicate in spec.filters:
         frame = frame.where(predicate)
-    return frame.selectExpr(*(f"{c.expression} AS {identifier(c.name)}" for c in spec.columns))
+    return frame.selectExpr(*columns)
+
+
+def _judgement(faults: Faults, filters: tuple[str, ...]) -> tuple[str, str]:
+    """Return the columns that say whether a raw row is one, and what is known of a bad one."""
+    is_row = " AND ".join(f"({f})" for f in filters) or "true"
+    parts = {"text": faults.text, "place": faults.place, "reason": faults.reason}
+    known = ", ".join(f"{string(name)}, {text}" for name, text in parts.items())
+    fault = f"CASE WHEN {is_row} AND {faults.reason} IS NOT NULL THEN named_struct({known}) END"
+    return f"{is_row} AS {IS_ROW}", f"{fault} AS {FAULT}"
 
 
 def _as_declared(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
+from sqlext.connectors.spec import ReadSpec
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.event_time import tagged
 from sqlext.execution.frames import Frames
 from sqlext.execution.own_readers import OwnReaders
-from sqlext.execution.progress import INPUT, LARGEST, ROWS, SMALLEST
+from sqlext.execution.progress import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST
 from sqlext.execution.sources import open_batch, open_frame, open_stream
 from sqlext.execution.spark_sessions import settled
 from sqlext.execution.ticks import TickSource
+from sqlext.rewrite.bad_rows import FAULT, IS_ROW, faults_view
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import (
     HEARTBEAT_VIEW,
@@ -58,7 +60,7 @@ def open_script(
     """
     opening = _Opening(spark, zone, home, ticks, registered, frames, OwnReaders(spark, script, home))
     for source in script.sources:
-        opening.source(source).createOrReplaceTempView(source.view)
+        opening.source(source, again=source.view in script.read_again).createOrReplaceTempView(source.view)
     if home is not None:
         _open_heartbeats(spark, script, home)
     register_table_functions(spark, script.table_functions, registered)
@@ -91,9 +93,20 @@ class _Opening:
     frames: Frames
     readers: OwnReaders
 
-    def source(self, source: SourceView) -> DataFrame:
-        """Return a table's columns."""
+    def source(self, source: SourceView, *, again: bool) -> DataFrame:
+        """Return a table's columns, without the rows that cannot be decoded.
+
+        Args:
+            again: whether these are kept: the query then reads the source twice, the second time for them alone.
+        """
         spec = connector_of(source.table).read_spec(source.table, self.zone)
+        rows = self._opened(source, spec)
+        if spec.faults is None:
+            return rows
+        rows.createOrReplaceTempView(faults_view(source.view))
+        return _without_faults(rows, source.view, again=again)
+
+    def _opened(self, source: SourceView, spec: ReadSpec) -> DataFrame:
         if source.own:
             return self.readers.open(source, spec)
         if spec.frame is not None:
@@ -141,3 +154,12 @@ class _Opening:
                 f.count_if(mine).alias(f"{ROWS} {split}"),
             ]
         return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *counted)
+
+
+def _without_faults(rows: DataFrame, view: str, *, again: bool) -> DataFrame:
+    """Return the good rows; Spark's progress will have how many bad ones there were, and how many are read again."""
+    from pyspark.sql import functions as f
+
+    twice = f.count(f.lit(1)) if again else f.lit(0)
+    counted = rows.observe(f"{JUDGED}{view}", f.count(FAULT).alias(BAD_ROWS), twice.alias(AGAIN))
+    return counted.where(f"{IS_ROW} AND {FAULT} IS NULL").drop(IS_ROW, FAULT)

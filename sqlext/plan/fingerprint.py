@@ -30,7 +30,7 @@ Fingerprint = dict[str, tuple[str, str]]
 
 #: Raised when the Spark SQL of a plan changes so that Spark cannot read its old state.
 STATE_LAYOUT = 1
-#: Options that say how fast or how often, not what.
+#: Options that say how fast or how often, not what; a query that a bad row made fail may go on without it.
 _NOT_COMPARED = frozenset(
     {
         "source.monitor-interval",
@@ -44,6 +44,7 @@ _NOT_COMPARED = frozenset(
         "rows-per-second",
         "ramp-up-time",
         "num-partitions",
+        "sqlext.bad-rows",
     }
 )
 _SHOWN = 160

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlext.catalog.model import Table
 from sqlext.dialect.expression_nodes import Expr
 from sqlext.dialect.query_nodes import GroupingSets, OrderItem
+from sqlext.plan.bad_rows import BadRows
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import Firing
 from sqlext.plan.timing import Timing
@@ -121,6 +122,7 @@ class Scan(PlanNode):
         own_reader: whether a reader of ours can give its rows; once rewritten, whether it does.
         timing: how its time moves in a query without end.
         ends: when the windows right above it end.
+        bad: the table that keeps its rows that cannot be decoded, None if none does.
     """
 
     table: Table
@@ -138,6 +140,7 @@ class Scan(PlanNode):
     own_reader: bool = False
     timing: Timing | None = None
     ends: tuple[Ends | SessionEnd, ...] = ()
+    bad: BadRows | None = None
 
     @property
     def marked(self) -> bool:

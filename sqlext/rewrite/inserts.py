@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlext.analysis.bad_rows import bad_scans
 from sqlext.analysis.bound_insert import APPEND, Assignment, BoundInsert
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.typing import infer
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.bad_rows import beside
 from sqlext.rewrite.columns import value
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.context import ScopeContext
@@ -16,7 +19,7 @@ from sqlext.rewrite.expressions import cast_to, render
 from sqlext.rewrite.late_rows import or_late, travels
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.rewrite.readers import Begun
-from sqlext.rewrite.script import LateScript, SparkScript
+from sqlext.rewrite.script import BadScript, LateScript, SparkScript
 from sqlext.types import LogicalType
 
 
@@ -28,7 +31,7 @@ def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd, begun
     if required:
         conditions = or_late(required) if travels(insert.plan) else required
         script = replace(script, query=f"SELECT * FROM ({script.query}) WHERE {' AND '.join(conditions)}")
-    return with_late_rows(script, insert.late, env)
+    return with_bad_rows(with_late_rows(script, insert.late, env), insert.plan, insert.bad, env)
 
 
 def with_late_rows(script: SparkScript, late: BoundInsert | None, env: Environment) -> SparkScript:
@@ -36,6 +39,15 @@ def with_late_rows(script: SparkScript, late: BoundInsert | None, env: Environme
     if late is None:
         return script
     return replace(script, late=LateScript(late.table, _outputs(late, env), tuple(_dropped_if_null(late))))
+
+
+def with_bad_rows(script: SparkScript, plan: PlanNode, bad: Sequence[BoundInsert], env: Environment) -> SparkScript:
+    """Return a query's script with what is done with rows that its sources cannot decode, where they are kept."""
+    if not bad:
+        return script
+    kept = tuple(BadScript(b.table, _outputs(b, env), tuple(_dropped_if_null(b))) for b in bad)
+    beside_own = beside(script, bad_scans(plan), [b.table for b in bad], len(plan.hidden))
+    return replace(beside_own, bad=kept)
 
 
 def _outputs(insert: BoundInsert, env: Environment) -> tuple[tuple[str, str], ...]:

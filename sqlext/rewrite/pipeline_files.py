@@ -148,7 +148,8 @@ def operators_file(dataset: Dataset, script: str, folder: str) -> str:
         SqlExtError: DDL-042 for a query that reads another dataset of the pipeline: an operator asks for the types of
             its input, and a pipeline does not tell types of its own datasets before it runs.
     """
-    if not dataset.streaming or dataset.compiled.insert is None or dataset.compiled.script.late is not None:
+    compiled = dataset.compiled
+    if not dataset.streaming or compiled.insert is None or compiled.script.late is not None or compiled.script.judges:
         raise _no_flow(dataset)
     if dataset.inside():
         read = ", ".join(dataset.inside())

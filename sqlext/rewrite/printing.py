@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.catalog.secrets import redact
 from sqlext.connectors.registry import connector_of
+from sqlext.rewrite.bad_rows import FAULT, faults_view
 from sqlext.rewrite.layout import layout
 from sqlext.rewrite.script import (
     HEARTBEAT_VIEW,
@@ -41,6 +42,9 @@ def printed_script(compiled: Compiled, zone: str) -> str:
     if script.late is not None:
         table = script.late.table
         lines.append(one_line(f"-- late rows: into {table.name.plain} ({table.option('connector')})"))
+    for number, bad in enumerate(script.bad):
+        where = f"{bad.table.name.plain} ({bad.table.option('connector')})"
+        lines.append(one_line(f"-- rows that cannot be decoded, number {number}: into {where}"))
     return "\n".join([*lines, _sink(compiled), f"{layout(script.query)};"])
 
 
@@ -51,9 +55,11 @@ def _source(source: SourceView, zone: str) -> list[str]:
     options = ", ".join(f"{k}={v!r}" for k, v in redact(spec.options + extra))
     where = f" {spec.path or spec.table}" if spec.path or spec.table else ""
     columns = ", ".join(f"{c.name} {c.type}" for c in spec.columns)
+    judged = f"--   view {faults_view(source.view)}: all rows, with {FAULT} in those that cannot be decoded"
     return [
         f"-- view {source.view}: {kind} {spec.format}{where}{' (' + options + ')' if options else ''}",
         f"--   columns {columns}",
+        *([judged] if spec.faults is not None else []),
     ]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.catalog.model import Table
+from sqlext.plan.bad_rows import policy_of
 
 if TYPE_CHECKING:
     from sqlext.rewrite.kept_inputs import KeptInput
@@ -150,6 +151,21 @@ class LateScript:
 
 
 @dataclass(frozen=True, slots=True)
+class BadScript:
+    """What is done with the rows that sources of a query cannot decode (rows whose column ``BAD`` is not NULL).
+
+    Attributes:
+        table: takes those with its number.
+        outputs: text and name of each of its columns, over the fields of ``BAD``.
+        conditions: over ``outputs``: rows for which one does not hold are left out.
+    """
+
+    table: Table
+    outputs: tuple[tuple[str, str], ...]
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SparkScript:
     """A query, ready to run.
 
@@ -160,6 +176,8 @@ class SparkScript:
         heartbeat: whether it reads ``HEARTBEAT_VIEW``.
         changelog: whether each row says in ``nodes.KIND`` what it does to the result.
         late: where its late rows go, None if it keeps none.
+        bad: where rows go that its sources cannot decode; a row's ``NUMBER`` is a place here.
+        read_again: the views of the sources whose bad rows are kept.
         kept: its inputs, where it has no end: a time keeper watches them.
         table_functions: those of the user that it calls.
         read_by_spark: tables that Arrow might have read, each with why Spark reads it.
@@ -175,6 +193,8 @@ class SparkScript:
     heartbeat: bool
     changelog: bool = False
     late: LateScript | None = None
+    bad: tuple[BadScript, ...] = ()
+    read_again: tuple[str, ...] = ()
     kept: tuple[KeptInput, ...] = ()
     table_functions: tuple[TableFunction, ...] = ()
     read_by_spark: tuple[tuple[str, str], ...] = ()
@@ -190,6 +210,11 @@ class SparkScript:
         combined = "rows are combined by key and slice where they are read"
         arrow = (f"{a.table.name.name}: Arrow reads {', '.join(a.needed)}; {combined}" for a in self.read_by_arrow)
         return (*arrow, *(f"{table}: Spark reads it: {why}" for table, why in self.read_by_spark))
+
+    @property
+    def judges(self) -> bool:
+        """Whether bad rows of a source are told from others."""
+        return any(policy_of(source.table) is not None for source in self.sources)
 
     @property
     def ticks(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
+from sqlext.plan.bad_rows import OPTION
 from sqlext.rewrite.layout import layout
 from sqlext.rewrite.script import OperatorView, RowsView, SourceView, SparkScript, SqlView
 
@@ -36,4 +37,6 @@ def beyond_sql(script: SparkScript) -> list[str]:
             found.append("a column marked as event time")
     if script.late is not None:
         found.append("a table of late rows")
+    if script.judges:
+        found.append(f"'{OPTION}'")
     return list(dict.fromkeys(found))

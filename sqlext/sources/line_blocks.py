@@ -34,7 +34,7 @@ def blocks(part: Range) -> Iterator[bytes]:
         yield from _unpacked(part.path)
         return
     with Path(part.path).open("rb", buffering=0) as file:
-        place = _first_line(file, part.start)
+        place = first_line(file, part.start)
         while place < part.end:
             file.seek(place)
             block = _lines(file, min(BLOCK_BYTES, part.end - place))
@@ -44,7 +44,7 @@ def blocks(part: Range) -> Iterator[bytes]:
             place += len(block)
 
 
-def _first_line(file: IO[bytes], start: int) -> int:
+def first_line(file: IO[bytes], start: int) -> int:
     """Return where the first line begins that begins at a place or behind it."""
     if not start:
         return len(_BYTE_ORDER_MARK) if file.read(len(_BYTE_ORDER_MARK)) == _BYTE_ORDER_MARK else 0

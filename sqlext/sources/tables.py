@@ -9,17 +9,26 @@ from pathlib import Path
 import pyarrow as pa
 
 from sqlext.catalog.model import Column, Table
-from sqlext.connectors.base import OwnSource, declared_type, is_instant, physical_fields, read_columns
+from sqlext.connectors.base import (
+    OwnSource,
+    declared_type,
+    is_instant,
+    metadata_columns,
+    physical_fields,
+    read_columns,
+)
 from sqlext.connectors.csv_format import csv_dialect
 from sqlext.connectors.json_format import fails_on_missing, ignores_errors
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.paths import absolute
+from sqlext.plan.bad_rows import OPTION, policy_of
 from sqlext.sources.contract import Limit, SplitReader
 from sqlext.sources.csv_blocks import CsvDecoder
 from sqlext.sources.fields import Field, arrow_type
 from sqlext.sources.files import FileDecoder, FileReader
 from sqlext.sources.json_blocks import JsonDecoder
 from sqlext.sources.parquet_groups import ParquetDecoder
+from sqlext.sources.text_lines import LINES, LineDecoder
 
 
 class Unread(Exception):  # noqa: N818 - not an error: the other path is taken
@@ -50,13 +59,19 @@ def require_readable(table: Table) -> None:
     connector, form = table.option("connector"), table.option("format") or ""
     if connector != "filesystem":
         raise Unread(f"connector '{connector}' has no Arrow reader")
+    if policy_of(table) is not None:
+        raise Unread(f"'{OPTION}' looks at its rows one by one")
     if form not in _DECODERS:
         raise Unread(f"format '{form}' has no Arrow reader")
+    _require_plain_files(table)
+    _DECODERS[form](table, ())
+
+
+def _require_plain_files(table: Table) -> None:
     if table.partitioned_by:
         raise Unread("it is partitioned by folders")
     if "://" in (table.option("path") or ""):
         raise Unread("its path is a URL")
-    _DECODERS[form](table, ())
 
 
 def reader_of(table: Table, needed: Sequence[str], log: Path, tasks: int) -> SplitReader:
@@ -68,7 +83,10 @@ def reader_of(table: Table, needed: Sequence[str], log: Path, tasks: int) -> Spl
         log: a folder beside the checkpoint, for what the reader must remember.
         tasks: how many tasks run at once.
     """
-    decoder = _DECODERS[table.option("format") or ""](table, needed)
+    return _file_reader(table, _DECODERS[table.option("format") or ""](table, needed), log, tasks)
+
+
+def _file_reader(table: Table, decoder: FileDecoder, log: Path, tasks: int) -> FileReader:
     path = absolute(table.option("path")) or ""
     return FileReader(path.removeprefix("file:"), log, decoder, table.option("source.path.regex-pattern"), tasks)
 
@@ -76,6 +94,9 @@ def reader_of(table: Table, needed: Sequence[str], log: Path, tasks: int) -> Spl
 def why_not(table: Table) -> str:
     """Return why the Arrow path does not give the rows of a table, empty if it does."""
     try:
+        if policy_of(table) is not None:
+            _require_lines(table)
+            return ""
         require_readable(table)
         for column in read_columns(table):
             column_type(table, column)
@@ -92,9 +113,28 @@ def own_source(table: Table, state: Path | None, tasks: int) -> OwnSource:
     """
     require_there(table)
     types = {c.name: column_type(table, c) for c in read_columns(table)}
-    log = state if state is not None else Path(tempfile.mkdtemp(prefix="sqlext-"))
-    reader = reader_of(table, tuple(types), log, tasks)
+    reader = reader_of(table, tuple(types), _log(state), tasks)
     return OwnSource(reader, pa.schema(list(types.items())), limit_of(table), decoded=True)
+
+
+def own_lines(table: Table, state: Path | None, tasks: int) -> OwnSource:
+    """Return the lines of a table's files, which SQL decodes.
+
+    Raises:
+        OptionError: OPT-009 if nothing lies at the table's path.
+    """
+    require_there(table)
+    return OwnSource(_file_reader(table, LineDecoder(), _log(state), tasks), LINES, limit_of(table))
+
+
+def _require_lines(table: Table) -> None:
+    _require_plain_files(table)
+    if metadata_columns(table) or table.option("source.path.regex-pattern"):
+        raise Unread("it looks at the paths of its files")
+
+
+def _log(state: Path | None) -> Path:
+    return state if state is not None else Path(tempfile.mkdtemp(prefix="sqlext-"))
 
 
 def limit_of(table: Table) -> Limit | None:

@@ -1,0 +1,75 @@
+"""Rows that are told apart by whether they can be decoded, in SQL: each is a text, parsed as a message is.
+
+Spark's own readers fail without saying where, or make NULLs of what does not fit. So where a table says what is to be
+done with bad rows, its rows are read as texts; a text is parsed leniently, and judged by what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from sqlext.catalog.model import Table
+from sqlext.connectors.formats import ReadField, TextFormat
+from sqlext.connectors.messages import parsed
+from sqlext.connectors.spec import Faults, ReadSpec
+from sqlext.plan.bad_rows import FAIL, policy_of
+from sqlext.rewrite.quoting import string
+
+#: How much of a row a failure shows, in characters.
+_SHOWN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The struct that a text is parsed to, its columns, and why it cannot be decoded (SQL, NULL if it can)."""
+
+    derived: tuple[tuple[str, str], ...]
+    expressions: tuple[tuple[str, str], ...]
+    reason: str
+
+
+def judged(
+    text_format: TextFormat,
+    text: str,
+    name: str,
+    fields: tuple[ReadField, ...],
+    options: Mapping[str, str],
+    zone: str,
+) -> Judged:
+    """Return how ``text`` (SQL of a STRING) is parsed into a struct called ``name``, and judged."""
+    lenient = {**options, f"{text_format.name}.ignore-parse-errors": "true"}
+    message = parsed(text_format, text, name, fields, lenient, zone)
+    reason = text_format.fault(text, name, fields, lenient, zone)
+    return Judged(message.derived, message.decoded.expressions, f"CASE WHEN {text} IS NOT NULL THEN {reason} END")
+
+
+def why_not_judged(name: str, formats: Collection[str], options: Mapping[str, str]) -> str:
+    """Return why bad rows of a format are not told from others, empty if they are.
+
+    Args:
+        formats: those of texts.
+        options: of the format, with its prefix.
+    """
+    if name not in formats:
+        return f"format '{name}' has no rows that are looked at one by one"
+    if options.get(f"{name}.ignore-parse-errors", "").strip().lower() == "true":
+        return f"'{name}.ignore-parse-errors' = 'true' makes NULLs of them"
+    return ""
+
+
+def with_faults(spec: ReadSpec, table: Table, faults: Faults) -> ReadSpec:
+    """Return a source that treats bad rows as its table says."""
+    if policy_of(table) != FAIL:
+        return replace(spec, faults=faults)
+    begin = string(f"[RUN-066] a row of `{table.name.name}` cannot be decoded: ")
+    text = f"translate(substring({faults.text}, 1, {_SHOWN}), '\\n\\r', '  ')"
+    told = f"concat({begin}, {faults.reason}, '; at ', {faults.place}, ': ', {text})"
+    check = f"IF({faults.reason} IS NULL, true, CAST(raise_error({told}) AS BOOLEAN))"
+    return replace(spec, filters=(*spec.filters, check))
+
+
+def first_fault(reasons: Mapping[str, str]) -> str:
+    """Return why a row of several parts cannot be decoded; ``reasons`` by what the part is called, empty for all."""
+    named = (f"concat({string(f'{part}: ')}, {reason})" if part else reason for part, reason in reasons.items())
+    return f"coalesce({', '.join(named)})"

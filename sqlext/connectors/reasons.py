@@ -1,0 +1,29 @@
+"""SQL that says why a row cannot be decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlext.rewrite.quoting import string
+
+#: A character beyond those that Java's trim takes away.
+_VISIBLE = r"[^\x00-\x20]"
+
+
+def when(cases: list[tuple[str, str]]) -> str:
+    """Return the reason of the first case that holds (condition, reason: both SQL), NULL if none does."""
+    return " ".join(("CASE", *(f"WHEN {condition} THEN {reason}" for condition, reason in cases), "END"))
+
+
+def misfits(what: str, checks: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the case that a column has a value that is none of its type; ``checks`` says by column when it has."""
+    if not checks:
+        return []
+    names = ", ".join(f"IF({check}, {string(name)}, NULL)" for name, check in checks.items())
+    found = f"array_compact(array({names}))"
+    return [(f"size({found}) > 0", f"concat({string(what)}, array_join({found}, ', '))")]
+
+
+def not_blank(line: str) -> str:
+    """Return SQL that holds for a line that Spark's readers do not pass over."""
+    return f"{line} RLIKE {string(_VISIBLE)}"
