@@ -27,7 +27,7 @@ demo: spark  ## real flights through tumbling, hopping and session windows, and 
 	@$(BIN)/sqlext run sql_examples/01_flights.sql --define IN=$(abspath $(DATA)) --define OUT=$(abspath $(DATA))/out --catalog $(DATA)/catalog
 
 test: spark lint $(DBT)/.installed  ## ruff, mypy, and every test
-	@$(BIN)/pytest --numprocesses $(PROCESSES) --dist loadgroup --no-loadscope-reorder $(ARGS)
+	@$(BIN)/pytest --numprocesses $(PROCESSES) --no-loadscope-reorder $(ARGS)
 
 unit: setup  ## the tests that need no Spark, in seconds
 	@$(BIN)/pytest tests/unit -m "not spark" $(ARGS)

@@ -14,6 +14,8 @@ from .workspace import Workspace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadScopeScheduling
 
 HERE = Path(__file__).parent
 CORES = 2
@@ -36,7 +38,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist looks at groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark by need: what asks for ``spark`` is spark, what lies in tests/unit is unit; leave a sample of some."""
     if not config.getoption("--all") and not config.getoption("keyword"):
@@ -46,13 +47,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.spark)
         elif HERE / "unit" in item.path.parents:
             item.add_marker(pytest.mark.unit)
-        if item.get_closest_marker("sampled") is None:
-            item.add_marker(pytest.mark.xdist_group(_group(item)))
 
 
-def _group(item: pytest.Item) -> str:
-    """Return what one process runs: a file, whose fixtures are made once, or all that speaks to the one broker."""
-    return "kafka" if "broker" in getattr(item, "fixturenames", ()) else str(item.path.relative_to(HERE))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Keep a file in one process, where its fixtures are made once; of recorded cases an area."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, test = nodeid.partition("::")
+            area, slash, _ = test.partition("[")[2].partition("/")
+            return f"{file} {area}" if slash else file
+
+    return ByFile(config, log)
 
 
 def _leave_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
