@@ -71,3 +71,17 @@ def test_without_a_table_it_is_counted(run: TimedRun) -> None:
     run.settle()
     assert shown(run, "out") == [("00:00:00", "1")]
     assert run.query.progress["rows_dropped"] == 1
+
+
+def test_rows_that_cannot_be_decoded_are_kept_as_they_come(run: TimedRun) -> None:
+    broken = "CREATE TABLE broken (text STRING, reason STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/broken');"
+    run.begin(TABLES % (", 'sqlext.bad-rows' = 'broken'", broken))
+    run.put("a", [f"x,{DAY}00:05.000", "y,tomorrow"])
+    run.settle()
+    assert shown(run, "broken") == [("y,tomorrow", "a value does not fit its column: ts")]
+    run.put("a", ["z", f"x,{DAY}01:30.000"])
+    run.settle()
+    assert shown(run, "out") == [("00:00:00", "1")]
+    assert shown(run, "broken")[1:] == [("z", "it has not 2 fields")]
+    progress = run.query.progress
+    assert (progress["rows_in"], progress["rows_bad"]) == (4, 2)
