@@ -37,7 +37,7 @@ class Terminal:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env={**os.environ, "TERM": "xterm-256color", **env},
+            env={**_without_size(os.environ), "TERM": "xterm-256color", **env},
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
@@ -118,3 +118,8 @@ class Terminal:
 
     def _answer(self, data: str) -> None:
         os.write(self._master, data.encode())
+
+
+def _without_size(env: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment that does not say how large a terminal is: that of the tests is not this one."""
+    return {name: value for name, value in env.items() if name not in ("LINES", "COLUMNS")}
