@@ -16,7 +16,7 @@ from tests.stepped_queries import run_together
 from .clauses import Tree, render_emit
 from .spark_runs import CaseQuery
 from .spark_text import unsayable
-from .trigger_files import trigger_cases
+from .trigger_files import are_own, trigger_cases
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +34,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for fixture, mark in (("spark_beam", "window_fn"), ("spark_flink", "assigner")):
         if fixture in metafunc.fixturenames:
             chosen = _third([c for c in cases if mark in c])
-            metafunc.parametrize(fixture, chosen, ids=[c["name"] for c in chosen])
+            marks = [pytest.mark.sampled] if are_own(metafunc.config) else []
+            metafunc.parametrize(fixture, [pytest.param(c, id=c["name"], marks=marks) for c in chosen])
 
 
 def _third(cases: list[Tree]) -> list[Tree]:
