@@ -83,12 +83,7 @@ class CatalogStore:
 
     def __init__(self, directory: str | PathLike[str]) -> None:
         self.directory = Path(fspath(directory)).absolute()
-        if _UNUSABLE_IN_PATH.search(str(self.directory)):
-            raise SqlExtError(
-                "CAT-032",
-                f"the catalog cannot lie in {str(self.directory)!r}: the path has a character that Delta cannot use",
-                hint="choose a folder without control characters, [ ] \\ ^ | and %XX in its path",
-            )
+        _check_place(self.directory)
         self._table_path = self.directory / TABLE_FOLDER
         self._log = self._table_path / "_delta_log"
         self._loaded: _Loaded | None = None
@@ -253,6 +248,16 @@ class _Reading:
             f"the catalog in {self._directory} cannot be read: {error}",
             hint=f"the folder is damaged; restore {TABLE_FOLDER}/ from a backup, or name another catalog folder",
         ) from error
+
+
+def _check_place(directory: Path) -> None:
+    """Raise CAT-032 for a path at which no catalog can lie."""
+    message = f"the catalog cannot lie in {str(directory)!r}: "
+    if _UNUSABLE_IN_PATH.search(str(directory)):
+        hint = "choose a folder without control characters, [ ] \\ ^ | and %XX in its path"
+        raise SqlExtError("CAT-032", f"{message}the path has a character that Delta cannot use", hint=hint)
+    if directory.is_file():
+        raise SqlExtError("CAT-032", f"{message}it is a file", hint="choose a folder; it is made if it is not there")
 
 
 def _after(before: Snapshot, changes: Sequence[Change]) -> Snapshot:

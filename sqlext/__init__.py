@@ -41,9 +41,15 @@ def connect(
         isolated: False to work in ``spark`` itself instead of a session of its own beside it: statements see its
             temporary views, and the DataFrames that come out are its own.
         settings: what the session begins with: settings of Spark (``spark...``), and options of SET.
+
+    Raises:
+        SqlExtError: ENV-013 for a ``spark`` that is no Spark session.
     """
     from sqlext.execution.session import Session
+    from sqlext.execution.spark_sessions import check_spark
 
+    if spark is not None:
+        check_spark(spark)
     return Session(spark, catalog, allow_python_functions=allow_python_functions, isolated=isolated, settings=settings)
 
 
@@ -60,9 +66,14 @@ def install(
     Args:
         spark: a Spark session with Delta, classic or of Spark Connect; statements run in it itself.
         catalog, allow_python_functions: as ``connect``.
+
+    Raises:
+        SqlExtError: ENV-013 for what is no Spark session.
     """
     from sqlext.execution.installed import install
+    from sqlext.execution.spark_sessions import check_spark
 
+    check_spark(spark)
     return install(spark, catalog, allow_python_functions=allow_python_functions)
 
 

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
+from sqlext.extras import package
 from sqlext.watermarks.inputs import END_OF_TIME
 
 if TYPE_CHECKING:
@@ -125,11 +126,9 @@ class MetricsServer:
     """
 
     def __init__(self, session: Session, port: int, address: str) -> None:
-        try:
-            from prometheus_client import CollectorRegistry, start_http_server
-        except ImportError as error:
-            message = "metrics need the package prometheus-client"
-            raise SqlExtError("ENV-011", message, hint="pip install 'sqlext[metrics]'") from error
+        package("prometheus_client", "metrics", "a server of metrics")
+        from prometheus_client import CollectorRegistry, start_http_server
+
         registry = CollectorRegistry(auto_describe=False)
         registry.register(Metrics(lambda: session.queries))
         try:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
+from sqlext.udfs.registry import DEFAULT_BUCKETS, MAX_BUCKETS
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.expressions": ("spark", "flink"),
@@ -29,9 +30,11 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 #: Keys of our own that take any text.
 _TEXTS = ("sqlext.clock", "sqlext.late-rows.table", "sqlext.bad-rows")
+#: Keys that take a whole number, and the least and the greatest.
+_NUMBERS = {"sqlext.state.buckets": (1, MAX_BUCKETS)}
 #: Keys that take a duration.
 _DURATIONS = ("table.exec.source.idle-timeout", "pipeline.auto-watermark-interval", "sqlext.watermark.max-future")
-_OWN = (*(k for k in (*_CHOICES, *_DURATIONS) if k.startswith("sqlext.")), *_TEXTS)
+_OWN = (*(k for k in (*_CHOICES, *_DURATIONS, *_NUMBERS) if k.startswith("sqlext.")), *_TEXTS)
 _DEFAULTS = {
     "sqlext.expressions": "spark",
     "sqlext.sink.updates": "refuse",
@@ -39,6 +42,7 @@ _DEFAULTS = {
     "sqlext.match-recognize": "flink",
     "sqlext.unbounded-state": "allow",
     "sqlext.source": "auto",
+    "sqlext.state.buckets": str(DEFAULT_BUCKETS),
     "sqlext.idle.close-windows": "false",
     "execution.runtime-mode": "streaming",
     "table.local-time-zone": "UTC",
@@ -61,7 +65,7 @@ _OFFSET_ZONE = re.compile(r"^(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})$")
 
 def known_keys() -> tuple[str, ...]:
     """Return the keys of SET that mean something, sorted."""
-    return tuple(sorted({*_CHOICES, *_TEXTS, *_DURATIONS, *_FLINK_TEXTS}))
+    return tuple(sorted({*_CHOICES, *_TEXTS, *_NUMBERS, *_DURATIONS, *_FLINK_TEXTS}))
 
 
 def choices_of(key: str) -> tuple[str, ...]:
@@ -155,6 +159,8 @@ def _checked(key: str, value: str, span: Span | None) -> str:
         raise SqlExtError(
             "OPT-011", f"`{key}` cannot be '{value}'", span=span, hint="it is a duration such as '10 s' or '5min'"
         )
+    if key in _NUMBERS:
+        return _number(key, value, span)
     if key == "table.local-time-zone":
         zone = parse_zone(value)
         if zone is None:
@@ -166,3 +172,12 @@ def _checked(key: str, value: str, span: Span | None) -> str:
             )
         return zone
     return value
+
+
+def _number(key: str, value: str, span: Span | None) -> str:
+    least, greatest = _NUMBERS[key]
+    text = value.strip()
+    if not (text.isascii() and text.isdigit() and least <= int(text) <= greatest):
+        hint = f"it is a whole number from {least} to {greatest}"
+        raise SqlExtError("OPT-011", f"`{key}` cannot be '{value}'", span=span, hint=hint)
+    return str(int(text))

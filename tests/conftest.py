@@ -32,6 +32,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="folder of reference cases, <area>/<name>/script.sql (default: the project's own copy)",
     )
     parser.addoption(
+        "--source",
+        choices=("auto", "arrow", "spark"),
+        default="auto",
+        help="who reads the tables of the reference cases: the setting sqlext.source",
+    )
+    parser.addoption(
         "--all",
         action="store_true",
         help=f"run all of what is marked sampled: by default one in {SAMPLE}, so that a run takes half an hour",

@@ -90,7 +90,8 @@ def kafka_broker(folder: Path, port: int | None = None) -> Iterator[str]:
     settings = folder / "server.properties"
     settings.write_text(_settings(folder / "data", broker, controller))
     classpath = ["-cp", f"{jars}/*", "-Xmx256m"]
-    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    # An id that begins with "-" would be taken for an option.
+    cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
     formatting = [java(), *classpath, "kafka.tools.StorageTool", "format", "--standalone"]
     subprocess.run([*formatting, "-t", cluster, "-c", str(settings)], check=True, capture_output=True, timeout=60)
     with (folder / "broker.log").open("wb") as log:

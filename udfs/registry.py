@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 #: and ``closed`` (dropped), groups ``open``.
 OBSERVED = "sqlext operator "
 COUNTS = ("late", "closed", "open")
+#: Into how many buckets the state of a new query's operators is cut by itself: enough for a machine of a few cores,
+#: and each costs a call of Python in every micro-batch. A query keeps its number whatever the partitions are; more
+#: partitions than buckets would be idle, fewer share them.
+DEFAULT_BUCKETS = 8
+MAX_BUCKETS = 1024
 
 
 class StatefulFunction(Protocol):
@@ -42,6 +47,7 @@ _BUILT_IN: dict[str, tuple[str, str]] = {
     "match": ("sqlext.udfs.processors.match", "Match"),
     "over": ("sqlext.udfs.processors.over", "Over"),
     "rank": ("sqlext.udfs.processors.rank", "Rank"),
+    "watermark": ("sqlext.udfs.processors.watermark", "Watermark"),
     "window": ("sqlext.udfs.processors.windows", "WindowFunction"),
 }
 _registered: dict[str, Callable[[], StatefulFunction]] = {}

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.bound_insert import APPEND, UPSERT, Assignment, BoundInsert
+from sqlext.analysis.bound_insert import BAD_ROWS, Assignment, BoundInsert, side_insert
 from sqlext.analysis.coercion import can_implicitly_cast
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.scope import Scope
 from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import written_columns
 from sqlext.connectors.registry import connector_of
@@ -73,16 +72,12 @@ def bad_rows_of(table: Table, env: Environment, span: Span) -> BadRows | None:
 
 def bad_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
     """Return an INSERT for each table that keeps bad rows of a query, in the order of ``bad_scans``."""
-    enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
     made = {}
     for scan in bad_scans(plan):
         assert scan.bad is not None
         table, span = scan.bad.table, scan.bad.span
         assignments = tuple(Assignment(c, _source_of(c, table, span)) for c in _written(table))
-        scope = Scope((), env.mode, env.zone)
-        merged = table.option("connector") == "delta" and table.primary_key
-        mode = UPSERT if merged else APPEND
-        made[table.name] = BoundInsert(table, plan, assignments, mode, False, span, scope, enforcer)
+        made[table.name] = side_insert(BAD_ROWS, table, plan, assignments, span, env)
     return tuple(made.values())
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from sqlext.analysis.environment import Environment
 from sqlext.analysis.scope import Scope
 from sqlext.catalog.model import Column, Table
+from sqlext.connectors.registry import connector_of
 from sqlext.dialect.expression_nodes import Expr
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.keys import visible_key
@@ -18,6 +20,11 @@ Mode = Literal["append", "upsert", "final-state"]
 APPEND: Mode = "append"
 UPSERT: Mode = "upsert"
 FINAL_STATE: Mode = "final-state"
+
+#: Rows that come beside those of a query: too late for it, or not decoded by its sources.
+Side = Literal["late", "bad"]
+LATE_ROWS: Side = "late"
+BAD_ROWS: Side = "bad"
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,8 @@ class BoundInsert:
     """An INSERT, bound.
 
     Attributes:
-        late: where the query's late rows go, as an INSERT of its own beside this one; see ``late_tables``.
-        bad: where rows go that its sources cannot decode, an INSERT for each table; see ``analysis.bad_rows``.
+        sides: the INSERTs beside this one, of late and of bad rows; see ``side_inserts``.
+        side: which of these this one is, None for that of the query's own rows.
     """
 
     table: Table
@@ -46,11 +53,21 @@ class BoundInsert:
     span: Span
     scope: Scope
     enforce_not_null: str
-    late: BoundInsert | None = None
-    bad: tuple[BoundInsert, ...] = ()
+    sides: tuple[BoundInsert, ...] = ()
+    side: Side | None = None
 
     @property
     def merge_keys(self) -> tuple[str, ...]:
         """The sink columns that hold the query's own key, where the sink has no PRIMARY KEY."""
         held = visible_key(self.plan) or ()
         return tuple(a.target.name for a in self.assignments if a.source is not None and a.source.physical in held)
+
+
+def side_insert(
+    side: Side, table: Table, plan: PlanNode, assignments: tuple[Assignment, ...], span: Span, env: Environment
+) -> BoundInsert:
+    """Return the INSERT of rows that come beside those of a query."""
+    mode = UPSERT if connector_of(table).merges(table) else APPEND
+    enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
+    scope = Scope((), env.mode, env.zone)
+    return BoundInsert(table, plan, assignments, mode, False, span, scope, enforcer, side=side)

@@ -130,7 +130,7 @@ def check_grouped(expr: Node, grouping: Grouping, scope: Scope, mode: str) -> No
             _no_nested_aggregate(part, mode)
         return
     if isinstance(expr, ColumnRef):
-        name = ".".join(expr.parts)
+        name = expr.span.one_line.replace("`", "")  # as written: it may stand in the place of a call
         raise SqlExtError(
             "NAME-010",
             f"`{name}` is neither grouped by nor inside an aggregate",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from sqlext.analysis.bad_rows import bad_inserts
 from sqlext.analysis.bound_insert import Assignment, BoundInsert
 from sqlext.analysis.coercion import can_implicitly_cast
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.late_inserts import late_insert
 from sqlext.analysis.queries import QueryBinder
 from sqlext.analysis.scans import with_hints
 from sqlext.analysis.scope import Scope
+from sqlext.analysis.side_inserts import side_inserts
 from sqlext.analysis.sink_modes import sink_mode
 from sqlext.analysis.typing import infer
 from sqlext.catalog.model import Column, Table, View
@@ -47,9 +46,8 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
         )
     plan, mode = sink_mode(plan, table, env, insert.query.span)
     enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
-    late = late_insert(plan, env)
     return BoundInsert(
-        table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, late, bad_inserts(plan, env)
+        table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, side_inserts(plan, env)
     )
 
 

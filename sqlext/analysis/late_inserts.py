@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.bound_insert import APPEND, UPSERT, Assignment, BoundInsert
+from sqlext.analysis.bound_insert import LATE_ROWS, Assignment, BoundInsert, side_insert
 from sqlext.analysis.environment import Environment
-from sqlext.analysis.scope import Scope
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.explain import walk
@@ -38,10 +37,7 @@ def late_insert(plan: PlanNode, env: Environment) -> BoundInsert | None:
     late = found[0]
     columns = {c.name: c for c in late.table.columns}
     assignments = tuple(Assignment(columns[c.name], _carried(c)) for c in late.columns)
-    merged = late.table.option("connector") == "delta" and late.table.primary_key
-    enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
-    scope = Scope((), env.mode, env.zone)
-    return BoundInsert(late.table, plan, assignments, UPSERT if merged else APPEND, False, late.span, scope, enforcer)
+    return side_insert(LATE_ROWS, late.table, plan, assignments, late.span, env)
 
 
 def _late(node: PlanNode) -> LateRows | None:

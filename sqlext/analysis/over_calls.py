@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from sqlext.analysis.outputs import OutputBuilder
 from sqlext.analysis.parts import own_parts
@@ -21,8 +22,8 @@ from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
 
 _ALIAS = "__in"
-#: The relation in which the results of calls are found, and the name of each.
-_RESULTS, _RESULT = "__over", "__over_{}"
+#: The name of the result of each call.
+_RESULT = "__over_{}"
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,18 @@ class Prepared:
         scope: in which the SELECT's own names mean its columns.
     """
 
+    #: The qualifier of results.
+    RESULTS: ClassVar[str] = "__over"
+
     node: nodes.PlanNode
     scope: Scope
 
     def with_results(self, node: nodes.PlanNode, columns: Sequence[PlanColumn]) -> Prepared:
         """Return it over an operator that has added columns."""
-        known = [r for r in self.scope.relations if r.qualifier != (_RESULTS,)]
-        before = [c for r in self.scope.relations if r.qualifier == (_RESULTS,) for c in r.columns]
+        known = [r for r in self.scope.relations if r.qualifier != (self.RESULTS,)]
+        before = [c for r in self.scope.relations if r.qualifier == (self.RESULTS,) for c in r.columns]
         results = (*before, *columns)
-        added = ScopeRelation(_ALIAS, (_RESULTS,), results, frozenset(c.name for c in results))
+        added = ScopeRelation(_ALIAS, (self.RESULTS,), results, frozenset(c.name for c in results))
         return Prepared(node, replace(self.scope, relations=(*known, added)))
 
 
@@ -75,24 +79,29 @@ def over_calls(expressions: Sequence[Expr], select: Select, scope: Scope) -> tup
     return tuple(found.values())
 
 
-def prepared(node: nodes.PlanNode, scope: Scope, select: Select) -> Prepared:
-    """Return the rows of a FROM for which WHERE holds, as one relation of the columns that the rest looks at."""
+def prepared(node: nodes.PlanNode, scope: Scope, select: Select, *, filtered: bool = True) -> Prepared:
+    """Return the rows of a FROM, as one relation of the columns that the SELECT looks at.
+
+    Args:
+        filtered: whether they are those for which WHERE holds; the rest of the SELECT alone looks at them then.
+    """
     builder = OutputBuilder(scope)
     relations = []
-    used = _used_columns(select, scope)
+    used = _used_columns(replace(select, where=None) if filtered else select, scope)
     for relation in scope.relations:
         first = len(builder.columns)
         for column in relation.columns:
             if (relation.alias, column.name) in used:
                 builder.add(column.name, None, Found(relation, column, ()))
         relations.append(replace(relation, alias=_ALIAS, columns=tuple(builder.columns[first:])))
-    project = nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs), select.where)
+    where = select.where if filtered else None
+    project = nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs), where)
     return Prepared(project, replace(scope, relations=tuple(relations)))
 
 
 def _used_columns(select: Select, scope: Scope) -> set[tuple[str, str]]:
-    """Return alias and name of each column that a SELECT looks at after its WHERE: state holds no others."""
-    parts = own_parts(replace(select, from_=None, where=None))
+    """Return alias and name of each column that a SELECT looks at after its FROM: state holds no others."""
+    parts = own_parts(replace(select, from_=None))
     found = (scope.find(p) for p in parts if isinstance(p, ColumnRef) and scope.has(p))
     used = {(f.relation.alias, f.column.name) for f in found}
     for star in (i.expr for i in select.items if isinstance(i.expr, Star)):
@@ -116,7 +125,7 @@ def with_results_read(select: Select, calls: Sequence[OverCall], scope: Scope) -
         if not isinstance(node, Call) or node.over is None:
             return None
         resolved = replace(node, over=_resolved(node.over, select))
-        return ColumnRef(node.span, (_RESULTS, names[shape(resolved, scope)]))
+        return ColumnRef(node.span, (Prepared.RESULTS, names[shape(resolved, scope)]))
 
     items = tuple(
         replace(item, expr=substitute(item.expr, rule), alias=item.alias or _name(item.expr, i))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.calls import is_aggregate
 from sqlext.analysis.changelogs import readable, window_of_changes
+from sqlext.analysis.current_watermark import with_current_watermark
 from sqlext.analysis.extended import extended
 from sqlext.analysis.firings import Grouped, find_firing
 from sqlext.analysis.functions.panes import PANE_COLUMNS
@@ -110,6 +111,7 @@ class SelectBinder:
             groups = self.bound(replace(select, distinct=False), node, scope)
             return distinct_rows(self.queries, groups, "SELECT DISTINCT compares values", select.span)
         select = with_aliases_in_qualify(select, scope)
+        select, node, scope = with_current_watermark(select, node, scope)
         select, node = with_limits(select, node, scope)
         if has_over(select) and (node.streaming or needs_a_step(select)):
             if is_grouped(select, self.mode):

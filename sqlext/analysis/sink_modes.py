@@ -31,7 +31,7 @@ def sink_mode(plan: PlanNode, table: Table, env: Environment, span: Span) -> tup
         return as_changelog(plan), APPEND
     if connector_of(table).takes_changes(table):
         return readable(as_changelog(plan)), APPEND
-    keyed = table.option("connector") == "delta" and table.primary_key is not None
+    keyed = connector_of(table).merges(table)
     if plan.changelog:
         return plan, _mode_of_changes(plan, table, env, span, keyed=keyed)
     if not plan.updating:

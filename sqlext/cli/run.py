@@ -13,7 +13,7 @@ from rich.console import Console
 
 from sqlext.cli.progress import Watch, by_sink, summary
 from sqlext.cli.tables import result_table
-from sqlext.execution.unbounded import UnboundedStateWarning
+from sqlext.execution.notices import Notice
 
 if TYPE_CHECKING:
     from sqlext.execution.result import Result
@@ -91,7 +91,7 @@ def served(session: Session, options: RunOptions, messages: Console) -> Iterator
 def warnings_shown(messages: Console) -> Iterator[None]:
     """Print warnings of ours as lines, not with the place in our code from which they come."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", UnboundedStateWarning)
+        warnings.simplefilter("always", Notice)
         before = warnings.showwarning
 
         def show(
@@ -102,7 +102,7 @@ def warnings_shown(messages: Console) -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if issubclass(category, UnboundedStateWarning):
+            if issubclass(category, Notice):
                 messages.print(f"warning: {message}", markup=False, highlight=False)
             else:
                 before(message, category, filename, lineno, file, line)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from sqlext.catalog.model import Table
-from sqlext.connectors.formats import ReadField, TextFormat
+from sqlext.connectors.formats import Message, TextFormat
 from sqlext.connectors.messages import parsed
 from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.plan.bad_rows import FAIL, policy_of
@@ -29,19 +29,12 @@ class Judged:
     reason: str
 
 
-def judged(
-    text_format: TextFormat,
-    text: str,
-    name: str,
-    fields: tuple[ReadField, ...],
-    options: Mapping[str, str],
-    zone: str,
-) -> Judged:
-    """Return how ``text`` (SQL of a STRING) is parsed into a struct called ``name``, and judged."""
-    lenient = {**options, f"{text_format.name}.ignore-parse-errors": "true"}
-    message = parsed(text_format, text, name, fields, lenient, zone)
-    reason = text_format.fault(text, name, fields, lenient, zone)
-    return Judged(message.derived, message.decoded.expressions, f"CASE WHEN {text} IS NOT NULL THEN {reason} END")
+def judged(text_format: TextFormat, message: Message) -> Judged:
+    """Return how a message is parsed and judged."""
+    options = {**message.options, f"{text_format.name}.ignore-parse-errors": "true"}
+    lenient = replace(message, options=options)
+    found, why = parsed(text_format, lenient), text_format.fault(lenient)
+    return Judged(found.derived, found.decoded.expressions, f"CASE WHEN {message.text} IS NOT NULL THEN {why} END")
 
 
 def why_not_judged(name: str, formats: Collection[str], options: Mapping[str, str]) -> str:

@@ -113,6 +113,10 @@ class Connector:
         """Return whether the table is written as a changelog: rows with their kinds, those taken back too."""
         return False
 
+    def merges(self, table: Table) -> bool:
+        """Return whether a row that is written replaces the one with its PRIMARY KEY, and can take it away."""
+        return False
+
     def metadata(self, table: Table) -> Mapping[str, LogicalType]:
         """Return the metadata columns that it offers: key -> type."""
         return {}

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 
 from sqlext.catalog.model import Options
 from sqlext.connectors.conversions import either, text_to_value
-from sqlext.connectors.formats import Decoded, ReadField, Ref
+from sqlext.connectors.formats import Decoded, Message, ReadField, Ref
 from sqlext.connectors.options import Rules, any_text, boolean, one_character, unescape
 from sqlext.connectors.reasons import misfits, not_blank, when
-from sqlext.rewrite.quoting import identifier, string
+from sqlext.rewrite.quoting import string
 from sqlext.types import LogicalType
 
 _CORRUPT = "__sqlext_row"
@@ -77,16 +77,14 @@ class CsvFormat:
         comments = _is_true(options, "csv.allow-comments")
         return (not_blank(line), *((f"NOT startswith({line}, '#')",) if comments else ()))
 
-    def fault(self, text: str, name: str, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str) -> str:
+    def fault(self, message: Message) -> str:
         """Return why a message has not as many fields as there are columns, or texts that are none of their values."""
-        struct = identifier(name)
-        corrupt = f"{struct}.{_CORRUPT}"
+        fields, options, corrupt = message.fields, message.options, message.part(_CORRUPT)
         delimiter = unescape(options.get("csv.array-element-delimiter", ";"))
-        texts = {f.name: _text(f"{struct}.{identifier(f.name)}", options, corrupt) for f in fields}
-        wrong = {f.name: _wrong(f.type, texts[f.name], zone, delimiter, instant=f.instant) for f in fields}
-        length = (f"{struct} IS NULL OR {corrupt} IS NOT NULL", string(f"it has not {len(fields)} fields"))
-        checks = {n: check for n, check in wrong.items() if check is not None}
-        return when([length, *misfits("a value does not fit its column: ", checks)])
+        texts = {f.name: _text(message.part(f.name), options, corrupt) for f in fields}
+        wrong = {f.name: _wrong(f.type, texts[f.name], message.zone, delimiter, instant=f.instant) for f in fields}
+        length = (f"{message.struct} IS NULL OR {corrupt} IS NOT NULL", string(f"it has not {len(fields)} fields"))
+        return when([length, *misfits(wrong)])
 
 
 def _is_not_too_long(fields: tuple[ReadField, ...], options: Mapping[str, str], ref: Ref) -> str:

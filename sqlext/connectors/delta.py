@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from sqlext.catalog.model import KEPT_BY, Table
 from sqlext.connectors.base import (
     Connector,
+    OwnSource,
     Role,
     declared_type,
     metadata_columns,
@@ -100,6 +102,22 @@ class Delta(Connector):
     def changelog(self, table: Table) -> bool:
         """Return whether its change data feed is read."""
         return (table.option(_CHANGE_FEED) or "false").strip().lower() == "true"
+
+    def merges(self, table: Table) -> bool:
+        """Return whether it has a PRIMARY KEY."""
+        return table.primary_key is not None
+
+    def own_reader(self, table: Table) -> str:
+        """Return why ``sources.delta`` does not give its rows, empty if it does."""
+        from sqlext.sources.tables import why_not
+
+        return why_not(table)
+
+    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+        """Return the rows of the table's files."""
+        from sqlext.sources.tables import own_source
+
+        return own_source(table, state, tasks)
 
     def metadata(self, table: Table) -> Mapping[str, LogicalType]:
         """Return which commit a change is of; a table that is read without its feed has none."""

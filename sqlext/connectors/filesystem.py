@@ -24,7 +24,7 @@ from sqlext.connectors.changelog_messages import parsed_changes
 from sqlext.connectors.columnar_formats import ORC, PARQUET
 from sqlext.connectors.conversions import output_type, text_to_value, wall_to_instant
 from sqlext.connectors.csv_format import CsvFormat
-from sqlext.connectors.formats import Decoded, Format, ReadField, TextFormat, unknown_format
+from sqlext.connectors.formats import Decoded, Format, Message, ReadField, TextFormat, unknown_format
 from sqlext.connectors.json_format import JsonFormat, fails_on_missing
 from sqlext.connectors.messages import missing_field_check, parsed
 from sqlext.connectors.options import (
@@ -189,7 +189,7 @@ class Filesystem(Connector):
         """Return how files are read line by line, bad rows told from others; blank lines are no rows."""
         text_format, options = TEXT_FORMATS[table.option("format") or ""], dict(table.options)
         line, fields = identifier("value"), physical_fields(table, table.partitioned_by)
-        message = judged(text_format, line, "__value", fields, options, zone)
+        message = judged(text_format, Message(line, "__value", fields, options, zone))
         spec = self._files_spec(table, dict(message.expressions), zone, "text", (("value", "STRING"),))
         filters = (*spec.filters, *text_format.is_row(line, options))
         derived = (("__place", _FILE_PATH), *message.derived)
@@ -242,8 +242,9 @@ class Filesystem(Connector):
     def _line_by_line(
         self, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str
     ) -> tuple[tuple[tuple[str, str], ...], Decoded]:
-        message = parsed(JsonFormat(), identifier("value"), "__value", fields, options, zone)
-        check = missing_field_check(identifier("value"), fields)
+        line = identifier("value")
+        message = parsed(JsonFormat(), Message(line, "__value", fields, options, zone))
+        check = missing_field_check(line, fields)
         return message.derived, Decoded(message.decoded.expressions, (check, *message.decoded.filters))
 
 

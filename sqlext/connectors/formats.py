@@ -9,6 +9,7 @@ from typing import Protocol
 from sqlext.catalog.model import Options
 from sqlext.connectors.options import OptionError, Rules
 from sqlext.errors import did_you_mean
+from sqlext.rewrite.quoting import identifier
 from sqlext.types import LogicalType
 
 Ref = Callable[[str], str]
@@ -30,6 +31,34 @@ class Decoded:
 
     expressions: tuple[tuple[str, str], ...]
     filters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A text that holds a row, and the struct that it is parsed to.
+
+    Attributes:
+        text: SQL of a STRING.
+        name: of the struct.
+        fields: those of the row.
+        options: of its format, with their prefix.
+        zone: the session's time zone.
+    """
+
+    text: str
+    name: str
+    fields: tuple[ReadField, ...]
+    options: Mapping[str, str]
+    zone: str
+
+    @property
+    def struct(self) -> str:
+        """The struct, in SQL."""
+        return identifier(self.name)
+
+    def part(self, name: str) -> str:
+        """Return a field of the struct, in SQL."""
+        return f"{self.struct}.{identifier(name)}"
 
 
 class Format(Protocol):
@@ -66,12 +95,11 @@ class TextFormat(Format, Protocol):
     def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
         """Return what a line of a file (SQL of a STRING) must meet to be a row: others are passed over."""
 
-    def fault(self, text: str, name: str, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str) -> str:
-        """Return SQL that says why a message cannot be decoded, NULL if it can.
+    def fault(self, message: Message) -> str:
+        """Return SQL that says why a message that is not NULL cannot be decoded, NULL if it can.
 
         Args:
-            text: SQL of the message, a STRING that is not NULL.
-            name: the struct that it was parsed to, with errors ignored.
+            message: parsed with errors ignored.
         """
 
 

@@ -19,14 +19,13 @@ from sqlext.connectors.conversions import (
     time_from_text,
     try_time_from_text,
 )
-from sqlext.connectors.formats import Decoded, ReadField, Ref
+from sqlext.connectors.formats import Decoded, Message, ReadField, Ref
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, one_of
-from sqlext.connectors.reasons import misfits, not_blank, when
-from sqlext.rewrite.quoting import identifier, string
+from sqlext.connectors.reasons import misfit, misfits, not_blank, when
+from sqlext.rewrite.quoting import string
 from sqlext.types import LogicalType
 
 _CORRUPT = "__sqlext_row"
-_MISFIT = "a value does not fit its column: "
 
 
 class JsonFormat:
@@ -74,23 +73,23 @@ class JsonFormat:
         """Return that it is not blank."""
         return (not_blank(line),)
 
-    def fault(self, text: str, name: str, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str) -> str:
+    def fault(self, message: Message) -> str:
         """Return why a message is no object with values of the fields' types, or lacks one that must be there."""
-        struct, keys = identifier(name), f"json_object_keys({text})"
-        corrupt = f"{struct}.{_CORRUPT}"
-        values = {f.name: f"{struct}.{identifier(f.name)}" for f in fields}
+        text, fields, struct = message.text, message.fields, message.struct
+        keys, corrupt = f"json_object_keys({text})", message.part(_CORRUPT)
+        values = {f.name: message.part(f.name) for f in fields}
         # Spark's parser does not say which value does not fit: it is among those that are there and came out NULL.
         empty = ", ".join(f"IF({value} IS NULL, {string(name)}, NULL)" for name, value in values.items())
         suspects = f"array_join(array_intersect({keys}, array_compact(array({empty}))), ', ')" if fields else "''"
         cases = [
             (f"{struct} IS NULL OR ({corrupt} IS NOT NULL AND {keys} IS NULL)", "'it is no JSON object'"),
-            (f"{corrupt} IS NOT NULL", f"concat({string(_MISFIT)}, {suspects})"),
+            (f"{corrupt} IS NOT NULL", misfit(suspects)),
         ]
-        if fails_on_missing(options):
+        if fails_on_missing(message.options):
             missing = missing_fields(text, fields)
             cases.append((f"size({missing}) > 0", f"concat('it has no field ', array_join({missing}, ', '))"))
         wrong = {f.name: any_wrong(f.type, values[f.name], _is_no_time) for f in fields}
-        return when([*cases, *misfits(_MISFIT, {n: check for n, check in wrong.items() if check is not None})])
+        return when([*cases, *misfits(wrong)])
 
 
 def missing_fields(text: str, fields: tuple[ReadField, ...]) -> str:

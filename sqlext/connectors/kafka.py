@@ -21,12 +21,11 @@ from sqlext.connectors.base import (
     metadata_columns,
     metadata_key,
     read_columns,
-    written_columns,
 )
 from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
 from sqlext.connectors.changelog_messages import ParsedChanges, parsed_changes
 from sqlext.connectors.conversions import output_type, wall_to_instant
-from sqlext.connectors.formats import unknown_format
+from sqlext.connectors.formats import Message, unknown_format
 from sqlext.connectors.json_format import fails_on_missing
 from sqlext.connectors.kafka_options import (
     FORMATS,
@@ -38,6 +37,8 @@ from sqlext.connectors.kafka_options import (
     part_options,
     validate_keys,
     validate_raw,
+    validate_sink,
+    validate_topic,
     value_fields,
     value_format,
 )
@@ -48,7 +49,8 @@ from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind
 from sqlext.plan.bad_rows import policy_of
 from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP_LTZ3, LogicalType, map_of
 
-_METADATA: dict[str, tuple[LogicalType, str]] = {
+#: Key -> type, and SQL over a raw record.
+METADATA: dict[str, tuple[LogicalType, str]] = {
     "topic": (STRING, "topic"),
     "partition": (INT, "partition"),
     "headers": (map_of(STRING, BYTES), "map_from_entries(headers)"),
@@ -89,9 +91,9 @@ class Kafka(Connector):
         super().validate(table, role)
         if not (table.option("format") or table.option("value.format")):
             raise OptionError("OPT-004", f"{self.owner} needs option 'format' or 'value.format'")
-        self._validate_topic(table, role)
+        validate_topic(self.owner, table, role)
         if role == "sink":
-            self._validate_sink(table)
+            validate_sink(table)
         if self.changelog(table):
             CHANGELOG_FORMATS[value_format(table)].validate(self.owner, part_options(table.options, "value"), role)
         validate_keys(table)
@@ -100,24 +102,7 @@ class Kafka(Connector):
                 if table.option(f"{scan}.mode") == mode and not table.option(f"{scan}.{option}"):
                     message = f"'{scan}.mode' = '{mode}' needs option '{scan}.{option}'"
                     raise OptionError("OPT-004", message, option=f"{scan}.mode")
-        for fields, form in ((key_fields(table), key_format(table)), (value_fields(table), value_format(table))):
-            validate_raw(fields, form)
-
-    def _validate_topic(self, table: Table, role: Role) -> None:
-        topic, pattern = table.option("topic"), table.option("topic-pattern")
-        if (topic is None) == (pattern is None):
-            raise OptionError("OPT-004", f"{self.owner} needs either option 'topic' or option 'topic-pattern'")
-        if role == "sink" and (topic is None or ";" in topic):
-            raise OptionError("OPT-005", f"a {self.owner} sink writes to one 'topic'", option="topic")
-
-    def _validate_sink(self, table: Table) -> None:
-        if (table.option("sink.delivery-guarantee") or "").lower() == "exactly-once":
-            message = "Spark writes to Kafka at least once: a batch that is run again sends its records again"
-            raise OptionError("OPT-005", message, option="sink.delivery-guarantee")
-        for column in written_columns(table):
-            if column.metadata_key not in (None, "headers"):
-                message = f"Spark writes no metadata '{column.metadata_key}' to Kafka: declare `{column.name}` VIRTUAL"
-                raise OptionError("OPT-007", message)
+        validate_raw(table)
 
     def bounded(self, table: Table) -> bool:
         """Return whether ``scan.bounded.mode`` ends it."""
@@ -162,7 +147,7 @@ class Kafka(Connector):
 
     def metadata(self, table: Table) -> Mapping[str, LogicalType]:
         """Return what a record carries beside key and value, and, as ``value.x``, what a message of changes does."""
-        own = {key: type_ for key, (type_, _) in _METADATA.items()}
+        own = {key: type_ for key, (type_, _) in METADATA.items()}
         form = CHANGELOG_FORMATS.get(value_format(table))
         return own | ({f"value.{k}": m.type for k, m in form.metadata.items()} if form is not None else {})
 
@@ -171,7 +156,7 @@ class Kafka(Connector):
         derived: list[tuple[str, str]] = []
         filters = ["value IS NOT NULL", *end_filters(table)]
         expressions: dict[str, str] = {}
-        metadata = {key: expression for key, (_, expression) in _METADATA.items()}
+        metadata = {key: expression for key, (_, expression) in METADATA.items()}
         changes = _changes(table, zone) if self.changelog(table) else None
         judges = policy_of(table) is not None and not self.cannot_judge(table)
         reasons: dict[str, str] = {}
@@ -191,19 +176,19 @@ class Kafka(Connector):
                 continue
             stripped = tuple(replace(f, name=f.name[len(key_prefix(table, raw)) :]) for f in fields)
             options = part_options(table.options, raw)
-            text = f"CAST({raw} AS STRING)"
+            message = Message(f"CAST({raw} AS STRING)", f"__{raw}", stripped, options, zone)
             if judges and not why_not_judged(form, TEXT_FORMATS, options):
-                told = judged(TEXT_FORMATS[form], text, f"__{raw}", stripped, options, zone)
+                told = judged(TEXT_FORMATS[form], message)
                 derived += told.derived
                 reasons["" if raw == "value" else raw] = told.reason
                 expressions.update(zip((f.name for f in fields), dict(told.expressions).values(), strict=True))
                 continue
-            message = parsed(TEXT_FORMATS[form], text, f"__{raw}", stripped, options, zone)
-            derived += message.derived
-            filters += message.decoded.filters
+            found = parsed(TEXT_FORMATS[form], message)
+            derived += found.derived
+            filters += found.decoded.filters
             if form == "json" and fails_on_missing(options):
-                filters.append(missing_field_check(text, stripped))
-            expressions.update(zip((f.name for f in fields), dict(message.decoded.expressions).values(), strict=True))
+                filters.append(missing_field_check(message.text, stripped))
+            expressions.update(zip((f.name for f in fields), dict(found.decoded.expressions).values(), strict=True))
         for column in metadata_columns(table):
             expressions[column.name] = self._metadata_value(table, column, metadata[metadata_key(column)], zone)
         headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))

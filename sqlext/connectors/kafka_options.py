@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sqlext.catalog.model import Options, Table
-from sqlext.connectors.base import physical_fields
+from sqlext.connectors.base import Role, physical_fields, written_columns
 from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
 from sqlext.connectors.csv_format import CsvFormat
 from sqlext.connectors.formats import ReadField, TextFormat
@@ -28,17 +28,37 @@ def _offsets_text(value: str) -> str | None:
     return None if good else "`partition:0,offset:42;partition:1,offset:300`"
 
 
+_PARTS = {
+    "topic": any_text,
+    "properties.bootstrap.servers": any_text,
+    "key.format": one_of(*_KEY_FORMATS),
+    "key.fields-prefix": any_text,
+    "value.fields-include": one_of("ALL", "EXCEPT_KEY"),
+    "raw.charset": any_text,
+}
+_SINK = {
+    "sink.partitioner": any_text,
+    "sink.semantic": any_text,
+    "sink.delivery-guarantee": one_of("at-least-once", "exactly-once", "none"),
+    "sink.transactional-id-prefix": any_text,
+    "sink.parallelism": positive,
+}
+_PREFIXES = (
+    "properties.",
+    "kafka.",
+    *_FORMAT_OPTIONS,
+    *(f"value.{p}" for p in _FORMAT_OPTIONS),
+    *(f"key.{name}." for name in TEXT_FORMATS),
+)
+
 RULES = Rules(
     {
-        "topic": any_text,
+        **_PARTS,
+        **_SINK,
         "topic-pattern": any_text,
-        "properties.bootstrap.servers": any_text,
         "format": one_of(*FORMATS),
         "value.format": one_of(*FORMATS),
-        "key.format": one_of(*_KEY_FORMATS),
         "key.fields": any_text,
-        "key.fields-prefix": any_text,
-        "value.fields-include": one_of("ALL", "EXCEPT_KEY"),
         "scan.startup.mode": one_of(*_STARTUP),
         "scan.startup.specific-offsets": _offsets_text,
         "scan.startup.timestamp-millis": whole,
@@ -47,21 +67,21 @@ RULES = Rules(
         "scan.bounded.timestamp-millis": whole,
         "scan.topic-partition-discovery.interval": duration,
         "maxOffsetsPerTrigger": positive,
-        "sink.partitioner": any_text,
-        "sink.semantic": any_text,
-        "sink.delivery-guarantee": one_of("at-least-once", "exactly-once", "none"),
-        "sink.transactional-id-prefix": any_text,
-        "sink.parallelism": positive,
-        "raw.charset": any_text,
     },
     required=("properties.bootstrap.servers",),
-    prefixes=(
-        "properties.",
-        "kafka.",
-        *_FORMAT_OPTIONS,
-        *(f"value.{p}" for p in _FORMAT_OPTIONS),
-        *(f"key.{name}." for name in TEXT_FORMATS),
-    ),
+    prefixes=_PREFIXES,
+)
+#: Those of ``upsert-kafka``. What a buffer holds back in Flink, a micro-batch does here.
+UPSERT_RULES = Rules(
+    {
+        **_PARTS,
+        **_SINK,
+        "value.format": one_of(*_KEY_FORMATS),
+        "sink.buffer-flush.max-rows": whole,
+        "sink.buffer-flush.interval": duration,
+    },
+    required=("topic", "properties.bootstrap.servers", "key.format", "value.format"),
+    prefixes=_PREFIXES,
 )
 
 
@@ -123,12 +143,34 @@ def validate_keys(table: Table) -> None:
         raise OptionError("OPT-005", message, option="key.fields-prefix")
 
 
-def validate_raw(fields: tuple[ReadField, ...], form: str) -> None:
+def validate_raw(table: Table) -> None:
     """Refuse columns that the format 'raw' cannot hold."""
-    if form != "raw":
-        return
-    if len(fields) != 1 or not (fields[0].type.is_text or fields[0].type.root in ("BINARY", "VARBINARY")):
-        raise OptionError("OPT-008", "format 'raw' holds exactly one column, of type STRING or BYTES", option="format")
+    for fields, form in ((key_fields(table), key_format(table)), (value_fields(table), value_format(table))):
+        if form != "raw":
+            continue
+        if len(fields) != 1 or not (fields[0].type.is_text or fields[0].type.root in ("BINARY", "VARBINARY")):
+            message = "format 'raw' holds exactly one column, of type STRING or BYTES"
+            raise OptionError("OPT-008", message, option="format")
+
+
+def validate_topic(owner: str, table: Table, role: Role) -> None:
+    """Refuse a table without a topic, and one that writes to several."""
+    topic, pattern = table.option("topic"), table.option("topic-pattern")
+    if (topic is None) == (pattern is None):
+        raise OptionError("OPT-004", f"{owner} needs either option 'topic' or option 'topic-pattern'")
+    if role == "sink" and (topic is None or ";" in topic):
+        raise OptionError("OPT-005", f"a {owner} sink writes to one 'topic'", option="topic")
+
+
+def validate_sink(table: Table) -> None:
+    """Refuse what Spark does not write to Kafka."""
+    if (table.option("sink.delivery-guarantee") or "").lower() == "exactly-once":
+        message = "Spark writes to Kafka at least once: a batch that is run again sends its records again"
+        raise OptionError("OPT-005", message, option="sink.delivery-guarantee")
+    for column in written_columns(table):
+        if column.metadata_key not in (None, "headers"):
+            message = f"Spark writes no metadata '{column.metadata_key}' to Kafka: declare `{column.name}` VIRTUAL"
+            raise OptionError("OPT-007", message)
 
 
 def parsed_offsets(table: Table, option: str) -> dict[str, int]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlext.connectors.formats import Decoded, ReadField, TextFormat
+from sqlext.connectors.formats import Decoded, Message, ReadField, TextFormat
 from sqlext.connectors.json_format import missing_fields
 from sqlext.rewrite.quoting import identifier, string
 
@@ -18,20 +17,14 @@ class ParsedMessage:
     decoded: Decoded
 
 
-def parsed(
-    text_format: TextFormat,
-    text: str,
-    name: str,
-    fields: tuple[ReadField, ...],
-    options: Mapping[str, str],
-    zone: str,
-) -> ParsedMessage:
-    """Return how ``text`` (SQL of a STRING) is parsed into a struct called ``name``, and taken apart."""
+def parsed(text_format: TextFormat, message: Message) -> ParsedMessage:
+    """Return how a message is parsed, and taken apart."""
+    fields, options = message.fields, message.options
     schema = ", ".join(f"{identifier(n)} {t}" for n, t in text_format.raw_schema(fields, options))
     settings = ", ".join(f"{string(k)}, {string(v)}" for k, v in text_format.reader_options(options))
-    struct = f"{text_format.parser}({text}, {string(schema)}, map({settings}))"
-    decoded = text_format.decode(fields, options, zone, lambda n: f"{identifier(name)}.{identifier(n)}")
-    return ParsedMessage(((name, struct),), decoded)
+    struct = f"{text_format.parser}({message.text}, {string(schema)}, map({settings}))"
+    decoded = text_format.decode(fields, options, message.zone, message.part)
+    return ParsedMessage(((message.name, struct),), decoded)
 
 
 def missing_field_check(text: str, fields: tuple[ReadField, ...]) -> str:

@@ -15,13 +15,18 @@ def when(cases: list[tuple[str, str]]) -> str:
     return " ".join(("CASE", *(f"WHEN {condition} THEN {reason}" for condition, reason in cases), "END"))
 
 
-def misfits(what: str, checks: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the case that a column has a value that is none of its type; ``checks`` says by column when it has."""
-    if not checks:
+def misfit(names: str) -> str:
+    """Return the reason that columns have values that are none of their types; ``names`` is SQL of a STRING."""
+    return f"concat('a value does not fit its column: ', {names})"
+
+
+def misfits(checks: Mapping[str, str | None]) -> list[tuple[str, str]]:
+    """Return the case that a column has such a value; ``checks`` says by column when it has, None for never."""
+    names = [f"IF({check}, {string(name)}, NULL)" for name, check in checks.items() if check is not None]
+    if not names:
         return []
-    names = ", ".join(f"IF({check}, {string(name)}, NULL)" for name, check in checks.items())
-    found = f"array_compact(array({names}))"
-    return [(f"size({found}) > 0", f"concat({string(what)}, array_join({found}, ', '))")]
+    found = f"array_compact(array({', '.join(names)}))"
+    return [(f"size({found}) > 0", misfit(f"array_join({found}, ', ')"))]
 
 
 def not_blank(line: str) -> str:

@@ -14,11 +14,23 @@ from sqlext.connectors.options import OptionError, listed
 from sqlext.connectors.print_sink import Print
 from sqlext.connectors.rate import Rate
 from sqlext.connectors.spark_format import SparkFormat
+from sqlext.connectors.upsert_kafka import UpsertKafka
 from sqlext.errors import did_you_mean
 
 #: Those that a script may name.
 CONNECTORS: dict[str, Connector] = {
-    c.name: c for c in (Filesystem(), Delta(), Kafka(), Rate(), Datagen(), Print(), Blackhole(), SparkFormat())
+    c.name: c
+    for c in (
+        Filesystem(),
+        Delta(),
+        Kafka(),
+        UpsertKafka(),
+        Rate(),
+        Datagen(),
+        Print(),
+        Blackhole(),
+        SparkFormat(),
+    )
 }
 #: And those of tables that are made otherwise.
 _EVERY: dict[str, Connector] = {**CONNECTORS, RegisteredFrame.name: RegisteredFrame()}

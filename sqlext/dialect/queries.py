@@ -82,6 +82,8 @@ def after_query(cursor: Cursor, what: str = "the query") -> SqlExtError:
     if hint := selects.misspelled_clause(cursor.token.upper):
         return cursor.unexpected(f"the end of {what}", hint=hint)
     previous = cursor.tokens[cursor.index - 1]
+    if previous.upper == "EMIT":
+        return clause.no_clause(cursor.source, previous, cursor.token)
     if hint := selects.misspelled_clause(previous.upper):
         span = cursor.source.span(previous.start, previous.end)
         return SqlExtError("PARSE-002", f"`{previous.text}` begins no clause", span=span, hint=hint)

@@ -27,7 +27,8 @@ from pathlib import Path
 from types import TracebackType
 
 from sqlext.errors import SqlExtError
-from sqlext.plan.fingerprint import Fingerprint, changes
+from sqlext.plan.changes import Kind, changes
+from sqlext.plan.fingerprint import Fingerprint
 
 #: In Spark's checkpoint: the run that it belongs to. Sinks know a run's batches by their numbers, so a checkpoint
 #: that was removed, emptied or exchanged must not go on under the same run: its first batches would be taken for
@@ -57,13 +58,14 @@ class QueryHome:
         root: the catalog's folder.
         name: the query's name, any text.
         checkpoint: where checkpoints go, if not into the catalog's folder.
+        looks: it is only looked at: nothing is locked, and nothing may be written.
     """
 
-    def __init__(self, root: Path, name: str, checkpoint: str | None = None) -> None:
+    def __init__(self, root: Path, name: str, checkpoint: str | None = None, *, looks: bool = False) -> None:
         self.name = name
         self.folder = _folder(root, name, checkpoint)
         self._remote = f"{checkpoint.rstrip('/')}/{folder_name(name)}" if checkpoint and "://" in checkpoint else None
-        self._lock = self._acquire()
+        self._lock = -1 if looks else self._acquire()
 
     def __enter__(self) -> QueryHome:
         """Return itself; leaving the block gives the folder free."""
@@ -133,7 +135,7 @@ class QueryHome:
 
         Raises:
             SqlExtError: RUN-020 the query changed, naming what; RUN-021 the checkpoint is not that of ``previous``;
-                RUN-024 it is gone.
+                RUN-024 it is gone; RUN-026 what becomes of its rows changed within a micro-batch.
         """
         if previous is not None:
             self._compare(previous.fingerprint, fingerprint)
@@ -252,12 +254,20 @@ class QueryHome:
             os.close(descriptor)
 
     def _compare(self, old: Fingerprint, new: Fingerprint) -> None:
-        changed = changes(old, new)
+        found = changes(old, new)
+        changed, rows = ("; ".join(str(c) for c in found if c.kind is kind) for kind in (Kind.STATE, Kind.ROWS))
         if changed:
             raise SqlExtError(
                 "RUN-020",
-                f"query `{self.name}` is not the one that its checkpoint was made by: {'; '.join(changed)}",
+                f"query `{self.name}` is not the one that its checkpoint was made by: {changed}",
                 hint=f"{self._anew}; another 'pipeline.name' leaves the old one alone",
+            )
+        if rows and self.repeats_a_batch():
+            raise SqlExtError(
+                "RUN-026",
+                f"query `{self.name}` may have a micro-batch that was begun and not finished, and its rows are to be "
+                f"treated otherwise now: {rows}",
+                hint="run it once more as it was, stop it, and then change it",
             )
 
 
@@ -268,7 +278,7 @@ def plan_runs(queries: Sequence[tuple[QueryHome, Fingerprint]], *, restart_finis
     begins again from fresh checkpoints if ``restart_finished``.
 
     Raises:
-        SqlExtError: RUN-020 ... RUN-024 for a query that cannot go on; nothing has changed then.
+        SqlExtError: RUN-020 ... RUN-026 for a query that cannot go on; nothing has changed then.
     """
     found = [home.run() for home, _ in queries]
     interrupted = [r.run_id for r in found if r is not None and not r.finished]
@@ -281,7 +291,7 @@ def plan_runs(queries: Sequence[tuple[QueryHome, Fingerprint]], *, restart_finis
             previous = None
         else:
             home.check(previous, fingerprint)
-        runs.append(previous or Run(run_id, fingerprint))
+        runs.append(replace(previous, fingerprint=fingerprint) if previous else Run(run_id, fingerprint))
     for home in ended:
         home.clear()
     return runs

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sqlext.analysis.bad_rows import bad_inserts
 from sqlext.analysis.bound_insert import BoundInsert
 from sqlext.analysis.environment import Environment, SparkLookup
-from sqlext.analysis.late_inserts import late_insert
+from sqlext.analysis.side_inserts import side_inserts
 from sqlext.catalog import ddl
 from sqlext.catalog.model import Table
 from sqlext.dialect import statement_nodes as ast
@@ -19,7 +18,7 @@ from sqlext.execution.state import State
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
-from sqlext.rewrite.inserts import insert_script, with_bad_rows, with_late_rows
+from sqlext.rewrite.inserts import insert_script, with_sides
 from sqlext.rewrite.readers import BY_SPARK, Begun
 from sqlext.rewrite.script import SparkScript
 
@@ -62,8 +61,7 @@ class DryRun:
         """Compile a query."""
         bounded = is_bounded(plan)
         script = script_of(plan, env, end=self._end(bounded=bounded), begun=self._begun)
-        script = with_late_rows(script, late_insert(plan, env), env)
-        script = with_bad_rows(script, plan, bad_inserts(plan, env), env)
+        script = with_sides(script, plan, side_inserts(plan, env), env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
 

@@ -6,16 +6,15 @@ import shutil
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.errors import PySparkException
 
-from sqlext.analysis.bad_rows import bad_inserts
-from sqlext.analysis.bound_insert import UPSERT, BoundInsert
+from sqlext.analysis.bound_insert import BAD_ROWS, LATE_ROWS, UPSERT, BoundInsert
 from sqlext.analysis.environment import Environment, SparkLookup
-from sqlext.analysis.late_inserts import late_insert
+from sqlext.analysis.side_inserts import side_inserts
 from sqlext.catalog.model import QueryRecord, Table
 from sqlext.catalog.properties import to_properties
 from sqlext.catalog.secrets import redact_text
@@ -28,7 +27,9 @@ from sqlext.execution.bounds import (
     refuse_endless_final_state,
     streaming_scans,
 )
-from sqlext.execution.checkpoint import QueryHome, Run, begun_run, plan_runs
+from sqlext.execution.changed_time import tell_changes
+from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
+from sqlext.execution.drafts import Draft, Drafts, RunOptions, end_of
 from sqlext.execution.explain import explain_statement
 from sqlext.execution.failures import refused, run_error
 from sqlext.execution.jobs import Job, JobLog, Part, Place, Schedule
@@ -40,10 +41,9 @@ from sqlext.execution.records import QueryRecords, drop_query, stop_job
 from sqlext.execution.result import Result, Row
 from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
 from sqlext.execution.show import matching
-from sqlext.execution.sink_bad import with_bad_sinks
-from sqlext.execution.sink_late import with_late_sink
 from sqlext.execution.sink_plain import CollectSink
 from sqlext.execution.sink_server import collecting
+from sqlext.execution.sink_sides import beside
 from sqlext.execution.sinks import Sink, SinkContext, open_sink
 from sqlext.execution.spark_sessions import temporary_folder
 from sqlext.execution.spark_tables import spark_columns
@@ -54,13 +54,12 @@ from sqlext.execution.unbounded import warn_of_unbounded_state
 from sqlext.execution.views import open_script
 from sqlext.execution.watermarks import COLUMNS as WATERMARKS
 from sqlext.execution.watermarks import Watermarks
-from sqlext.plan.fingerprint import Fingerprint, digest, fingerprint
+from sqlext.plan.fingerprint import digest
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler import script_of
-from sqlext.rewrite.inserts import insert_script, with_bad_rows, with_late_rows
-from sqlext.rewrite.readers import Begun, readers
+from sqlext.rewrite.inserts import with_sides
 from sqlext.rewrite.script import SparkScript
 from sqlext.source import Span
 
@@ -68,31 +67,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")
-
-
-@dataclass
-class RunOptions:
-    """How the statements of one run are executed; times in milliseconds."""
-
-    script: str = "sql"
-    checkpoint: str | None = None
-    interval: int | None = None
-    ordinals: dict[str, int] = field(default_factory=dict)
-
-    def numbered(self, name: str) -> str:
-        """Return a query's name, with a number behind it from the second query of that name on."""
-        self.ordinals[name] = ordinal = self.ordinals.get(name, 0) + 1
-        return f"{name}.{ordinal}" if ordinal > 1 else name
-
-
-@dataclass(frozen=True)
-class Draft:
-    """An INSERT on its way to a part of a job."""
-
-    name: str
-    insert: BoundInsert
-    script: SparkScript
-    prints: Fingerprint
 
 
 class SparkHandler:
@@ -133,7 +107,9 @@ class SparkHandler:
 
     def explain(self, statement: ast.Explain, env: Environment) -> Result:
         """Say what a statement would do."""
-        return explain_statement(statement, env, self.options.interval)
+        options = replace(self.options, ordinals=dict(self.options.ordinals))  # no query takes a name
+        drafts = Drafts(self.folder, options, self.state.settings, env)
+        return explain_statement(statement, env, self.options.interval, drafts.foretold)
 
     def drop_query(self, statement: ast.Drop) -> Result:
         """Remove a query's record, checkpoint and state."""
@@ -177,10 +153,8 @@ class SparkHandler:
         bounded = is_bounded(plan)
         if not bounded:
             warn_of_unbounded_state([plan])
-        late = late_insert(plan, env)
-        bad = bad_inserts(plan, env)
-        script = with_late_rows(script_of(plan, env, end=InputEnd.FINISH if bounded else InputEnd.NONE), late, env)
-        script = with_bad_rows(script, plan, bad, env)
+        script = script_of(plan, env, end=InputEnd.FINISH if bounded else InputEnd.NONE)
+        script = with_sides(script, plan, side_inserts(plan, env), env)
         if not script.streaming:
             return self._select_at_once(script, env, statement.span)
         exists = EXISTS if script.updating else None
@@ -193,9 +167,9 @@ class SparkHandler:
         with ExitStack() as undo, self.settings(env, [script]):
             undo.callback(home.remove)
             rows = self._open(script, env, home, statement.span, runs=not bounded)
-            sink = self._with_others(shown, script, (late, bad), replace(context, query=name), statement.span)
+            sink = self._with_sides(shown, script, replace(context, query=name), statement.span)
             place = Place(home, Run("select", {}))
-            part = Part(name, statement.span, rows, sink, _targets(name, late, bad), script.output_mode, place)
+            part = Part(name, statement.span, rows, sink, _targets(name, script), script.output_mode, place)
             part = _as_scripted(part, script, plan, env)
             schedule = Schedule(bounded, interval=self.options.interval)
             job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
@@ -205,9 +179,11 @@ class SparkHandler:
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Start INSERTs as one job."""
         schedule = self._schedule(inserts)
+        for insert in inserts:
+            refuse_endless_final_state(insert, schedule.bounded)
         if not schedule.bounded:
             warn_of_unbounded_state(i.plan for i in inserts)
-        drafts = [self._draft(insert, schedule, env, len(inserts) > 1) for insert in inserts]
+        drafts = Drafts(self.folder, self.options, self.state.settings, env).of(inserts, schedule.end)
         scripts = [d.script for d in drafts]
         name = self.state.settings.get("pipeline.name") or drafts[0].name
         with ExitStack() as held, self.settings(env, scripts):
@@ -216,29 +192,13 @@ class SparkHandler:
             records = [self._record(statement, d, p.home) for d, p in zip(drafts, places, strict=True) if p is not None]
             log = QueryRecords(self.state.catalog, self.folder, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
+            notices = tell_changes((p.home, p.run) for p in places if p is not None)
             held.pop_all()
-        return Result(query=job.start())
+        return Result(query=job.start(), notices=notices)
 
     def _schedule(self, inserts: Sequence[BoundInsert]) -> Schedule:
-        bounded = all(is_bounded(i.plan) for i in inserts)
-        for insert in inserts:
-            refuse_endless_final_state(insert, bounded)
-        return Schedule(bounded, self.state.settings.get("sqlext.bounded") == "finish", self.options.interval)
-
-    def _draft(self, insert: BoundInsert, schedule: Schedule, env: Environment, several: bool) -> Draft:
-        named, sink = self.state.settings.get("pipeline.name"), insert.table.name.name
-        wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
-        name = self.options.numbered(wanted)
-        script = insert_script(insert, env, end=schedule.end, begun=self._begun(name, schedule))
-        prints = fingerprint(insert, env.zone, env.mode, schedule.end.value)
-        return Draft(name, insert, script, {**prints, **readers(script)})
-
-    def _begun(self, name: str, schedule: Schedule) -> Begun | None:
-        """Return whose tables readers of ours read when a query began that goes on; None if it begins now."""
-        begun = begun_run(self.folder, name, self.options.checkpoint)
-        if begun is None or (begun.finished and schedule.bounded and schedule.finish):
-            return None
-        return Begun.of(begun.fingerprint)
+        end = end_of(inserts, self.state.settings)
+        return Schedule(end is not InputEnd.NONE, end is not InputEnd.CATCH_UP, self.options.interval)
 
     def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
         """Return where the queries of a streaming job keep their places, locked; none for a job without streams."""
@@ -266,27 +226,14 @@ class SparkHandler:
         rows = self._open(script, env, home, insert.span, runs=not schedule.bounded)
         spec = connector_of(insert.table).write_spec(insert.table)
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
-        sink = self._with_others(sink, script, (insert.late, insert.bad), context, insert.span)
-        targets = _targets(insert.table.name.plain, insert.late, insert.bad)
+        sink = self._with_sides(sink, script, context, insert.span)
+        targets = _targets(insert.table.name.plain, script)
         part = Part(draft.name, insert.span, rows, sink, targets, script.output_mode, place)
         return _as_scripted(part, script, insert.plan, env)
 
-    def _with_others(
-        self,
-        sink: Sink,
-        script: SparkScript,
-        others: tuple[BoundInsert | None, tuple[BoundInsert, ...]],
-        context: SinkContext,
-        span: Span,
-    ) -> Sink:
-        """Return a query's sink, with those of its late rows and of its bad ones if it keeps them."""
-        spark, (late, bad) = self.spark_session, others
-
-        def opened() -> Sink:
-            own = with_late_sink(spark, sink, script.late, late, context)
-            return with_bad_sinks(spark, own, script.bad, bad, context)
-
-        return _guarded(opened, span)
+    def _with_sides(self, sink: Sink, script: SparkScript, context: SinkContext, span: Span) -> Sink:
+        """Return a query's sink, with those of the rows that are kept beside its own."""
+        return _guarded(lambda: beside(self.spark_session, sink, script.sides, context), span)
 
     def _record(self, statement: ast.Statement, draft: Draft, home: QueryHome) -> QueryRecord:
         return QueryRecord(
@@ -334,10 +281,9 @@ class SparkHandler:
         return spark_settings(self.spark_session, query_settings(env.zone, scripts), kept)
 
 
-def _targets(name: str, late: BoundInsert | None, bad: Sequence[BoundInsert]) -> tuple[str, ...]:
+def _targets(name: str, script: SparkScript) -> tuple[str, ...]:
     """Return what a query writes to."""
-    others = (*((late,) if late is not None else ()), *bad)
-    return (name, *(insert.table.name.plain for insert in others))
+    return (name, *(side.table.name.plain for side in script.sides))
 
 
 def _as_scripted(part: Part, script: SparkScript, plan: PlanNode, env: Environment) -> Part:
@@ -351,8 +297,8 @@ def _as_scripted(part: Part, script: SparkScript, plan: PlanNode, env: Environme
         closes_late=closes_late(plan, env.zone),
         ticks=script.ticks,
         ends=script.ends,
-        keeps_late=script.late is not None,
-        keeps_bad=bool(script.bad),
+        keeps_late=script.keeps(LATE_ROWS),
+        keeps_bad=script.keeps(BAD_ROWS),
         clock=clock,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlext.analysis.bound_insert import FINAL_STATE, UPSERT, BoundInsert
@@ -13,7 +14,7 @@ from sqlext.analysis.queries import QueryBinder
 from sqlext.dialect import statement_nodes as ast
 from sqlext.errors import SqlExtError
 from sqlext.execution.result import Result
-from sqlext.plan.explain import as_json, as_mermaid, as_text
+from sqlext.plan.explain import Course, as_json, as_mermaid, as_text
 from sqlext.plan.nodes import Aggregate, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
@@ -25,28 +26,50 @@ from sqlext.rewrite.script import SparkScript
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
 
 
-def explain_statement(statement: ast.Explain, env: Environment, interval: int | None = None) -> Result:
+#: Says what would become of the checkpoint of each INSERT of a job; None of one that has none.
+Foretell = Callable[[Sequence[BoundInsert]], Sequence[str | None]]
+
+
+def explain_statement(
+    statement: ast.Explain, env: Environment, interval: int | None = None, foretell: Foretell | None = None
+) -> Result:
     """Return the plans of a statement and the Spark SQL they become, as one row of text.
 
     Args:
         interval: ms between the micro-batches of unbounded queries, where it is given.
+        foretell: what would become of checkpoints, where there can be some.
 
     Raises:
         SqlExtError: DDL-040 for a statement that reads nothing.
     """
     detail = next((d for d in statement.details if d in _WRITERS), "TEXT")
-    texts = [explained(_noted(plan, interval), made, detail, insert) for plan, made, insert in _plans(statement, env)]
+    plans = _plans(statement, env)
+    inserts = [insert for _, _, insert in plans if insert is not None]
+    places = foretell(inserts) if foretell is not None and inserts and detail not in _WRITERS else [None] * len(plans)
+    texts = [
+        explained(_noted(plan, interval), made, detail, insert, place)
+        for (plan, made, insert), place in zip(plans, places, strict=True)
+    ]
     return Result(("result",), [("\n\n".join(texts),)])
 
 
-def explained(plan: PlanNode, script: SparkScript, detail: str, insert: BoundInsert | None) -> str:
-    """Return one plan in the asked-for form; text has below the tree who reads the tables, and the rewritten SQL."""
-    writer, reach = _WRITERS.get(detail), _reach(plan, insert)
+def explained(
+    plan: PlanNode, script: SparkScript, detail: str, insert: BoundInsert | None, place: str | None = None
+) -> str:
+    """Return one plan in the asked-for form.
+
+    Text has below the tree who reads the tables, what becomes of the checkpoint, and the rewritten SQL.
+
+    Args:
+        place: what becomes of the checkpoint, where there is one.
+    """
+    writer = _WRITERS.get(detail)
+    course = Course(_reach(plan, insert), tuple(a.table.name.name for a in script.read_by_arrow))
     if writer:
-        return writer(plan, reach)
-    read = "".join(f"\n  {line}" for line in script.reading)
-    parts = [as_text(plan, reach), *([f"Sources:{read}"] if read else []), f"Spark SQL:\n{layout(script.query)}"]
-    return "\n\n".join(parts)
+        return writer(plan, course)
+    below = {"Sources": script.reading, "Checkpoint": (place or "").splitlines()}
+    lists = ["\n  ".join((f"{title}:", *lines)) for title, lines in below.items() if lines]
+    return "\n\n".join([as_text(plan, course), *lists, f"Spark SQL:\n{layout(script.query)}"])
 
 
 def _plans(explain: ast.Explain, env: Environment) -> list[tuple[PlanNode, SparkScript, BoundInsert | None]]:

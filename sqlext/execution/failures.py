@@ -33,6 +33,9 @@ _JAVA_WRAPPERS = frozenset({"SparkException", "Py4JException", "StreamingQueryEx
 _TERMINATED = re.compile(r"\[STREAM_FAILED\] Query \[[^\]]*\] terminated with exception: ")
 #: The query's plan in a failure's text: it quotes our own messages, raised or not.
 _QUERY = re.compile(r"\n=== Streaming Query ===\n.*?(?=\n\s+at |\n\n?JVM stacktrace|\Z)", re.DOTALL)
+#: Spark says of a row that it cannot decode no more than that there is one.
+_MALFORMED = "[MALFORMED_RECORD_IN_PARSING"
+_UNKNOWN_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
 _CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
 
 
@@ -106,6 +109,10 @@ def _sentence(text: str) -> str:
 
 
 def _hint(text: str) -> str | None:
-    if _CHECKPOINT_FILE.search(text) is None:
-        return None
-    return "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
+    if _CHECKPOINT_FILE.search(text) is not None:
+        return "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
+    if _MALFORMED in text:
+        return "SET 'sqlext.bad-rows' = 'fail' says which row it is and where, 'drop' leaves such rows out"
+    if f"[{_UNKNOWN_TABLE}]" in text:
+        return "Spark runs this statement, and it knows no tables of this catalog: they are for SELECT and INSERT"
+    return None

@@ -9,6 +9,7 @@ TIME-015 the watermark's delay is no duration, or below zero
 TIME-016 a watermark without a rowtime
 OPT-016  a table of a DataFrame that this session does not have
 OPT-017  a static DataFrame that is to be bounded
+ENV-013  no DataFrame of Spark
 ======== ==========================================
 """
 
@@ -26,7 +27,7 @@ from sqlext.catalog.names import ObjectName
 from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.connectors.dataframe import BOUNDED, KEY, RegisteredFrame
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.execution.spark_sessions import settled
+from sqlext.execution.spark_sessions import check_frame, settled
 from sqlext.execution.spark_types import logical_type
 from sqlext.rewrite.durations import seconds_interval
 from sqlext.rewrite.quoting import identifier
@@ -96,6 +97,7 @@ def register_frame(wanted: FrameTable, catalog: SessionCatalog, frames: Frames, 
     Raises:
         SqlExtError: see the table of codes above.
     """
+    check_frame(wanted.frame)
     key = uuid.uuid4().hex
     change = ddl.create(frame_table(wanted, key), "replace" if replace else "error")
     catalog.apply(change, f"REGISTER {wanted.name}")

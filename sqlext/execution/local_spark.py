@@ -20,6 +20,7 @@ from sqlext.environment import Problem, require_java, spark_problem
 from sqlext.execution import class_archive
 
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+_CHECKPOINT_FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 _SCALA = "2.13"
 _PACKAGES = "spark.jars.packages"
 
@@ -150,6 +151,11 @@ def _configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf
         .set("spark.sql.legacy.parameterSubstitution.constantsOnly", "true")
         # TIME is behind a switch in Spark 4.2, part of which is read from the first session only.
         .set("spark.sql.timeType.enabled", "true")
+        # Hadoop's file system starts a process for each permission it sets and each link it looks at. These two
+        # take away half of a checkpoint's files and renames: a query's lock keeps second writers out (what the other
+        # manager is for), and the local file system has checksums of its own.
+        .set("spark.sql.streaming.checkpointFileManagerClass", _CHECKPOINT_FILES)
+        .set("spark.sql.streaming.checkpoint.fileChecksum.enabled", "false")
         # The tables of the catalog are small: one partition reads their log fastest.
         .set("spark.databricks.delta.snapshotPartitions", "1")
     )

@@ -13,6 +13,7 @@ from sqlext.dialect.script import parse_script, substitute
 from sqlext.dialect.statement_nodes import Statement
 from sqlext.errors import SqlExtError
 from sqlext.execution.checking import errors_of, sql_files
+from sqlext.execution.drafts import Drafts, RunOptions, script_name
 from sqlext.execution.dry_run import Compiled, DryRun
 from sqlext.execution.explain import explained
 from sqlext.execution.interpreter import Interpreter
@@ -38,13 +39,16 @@ def read_source(script: Path_, variables: Mapping[str, str] | None = None) -> So
     """
     text = os.fspath(script)
     is_path = not isinstance(script, str) or ("\n" not in text and text.strip().endswith(".sql"))
-    if not is_path:
-        return substitute(text, variables)
+    return substitute(read_text(text), variables, text) if is_path else substitute(text, variables)
+
+
+def read_text(file: Path_) -> str:
+    """Return the text of a file of the user's; raises SqlExtError RUN-011 where it cannot be read."""
     try:
-        return substitute(Path(text).read_text(encoding="utf-8"), variables, text)
+        return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise SqlExtError("RUN-011", f"cannot read `{text}`: {reason}") from error
+        raise SqlExtError("RUN-011", f"cannot read `{os.fspath(file)}`: {reason}") from error
 
 
 def new_state(catalog: Path_ | None) -> State:
@@ -136,12 +140,22 @@ def explain_source(source: SourceText, state: State, format: str = "text") -> st
 def explanations(
     source: SourceText, state: State, format: str = "text", lookup: SparkLookup | None = None
 ) -> list[str]:
-    """Return the plan of each query of a script; ``state`` should be a copy, ``lookup`` is as in ``compile_source``."""
-    return [
-        explained(c.plan, c.script, format.upper(), c.insert)
-        for _, found in compile_source(source, state, lookup=lookup)
-        for c in found
-    ]
+    """Return the plan of each query of a script, and what would become of its checkpoint.
+
+    Args:
+        state: should be a copy.
+        lookup: as in ``compile_source``.
+    """
+    options = RunOptions(script_name(source))
+    texts = []
+    for _, found in compile_source(source, state, lookup=lookup):
+        inserts = [c.insert for c in found if c.insert is not None]
+        drafts = Drafts(state.folder, options, state.settings, state.environment(lookup))
+        places = drafts.foretold(inserts) if inserts else [None] * len(found)
+        texts += [
+            explained(c.plan, c.script, format.upper(), c.insert, place) for c, place in zip(found, places, strict=True)
+        ]
+    return texts
 
 
 def check_file(

@@ -26,8 +26,8 @@ READ_BY_US = "sqlext read "
 #: keep these.
 JUDGED = "sqlext judged "
 BAD_ROWS, AGAIN = "bad", "again"
-#: How Spark describes the source of the ticks of a clock that runs.
-_CLOCK = "RateStreamV2"
+#: How Spark describes the source of the ticks of a clock that runs (``ticks.CLOCK``); Spark 4.2 forgets the bracket.
+_CLOCK = "RateStreamV2[rowsPerSecond=1, rampUpTimeSeconds=0, numPartitions=1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class Progress:
         )
 
     def _is_own(self, description: str) -> bool:
-        return description.startswith(_CLOCK) or any(
+        return description.rstrip("]") == _CLOCK or any(
             f":{folder}{end}" in description for folder in self._own for end in "/]"
         )
 

@@ -23,6 +23,7 @@ class Result:
         columns: names of the columns, empty for statements without rows.
         query: the query that an INSERT or a SELECT of a stream started, else None.
         statement: the text that gave this result.
+        notices: what a user should know of a query before its first row.
     """
 
     def __init__(
@@ -34,10 +35,12 @@ class Result:
         frame: Callable[[], DataFrame] | None = None,
         live: Callable[[], LiveRows] | None = None,
         statement: str = "",
+        notices: Sequence[str] = (),
     ) -> None:
         self.columns = tuple(columns)
         self.query = query
         self.statement = statement
+        self.notices = tuple(notices)
         self._rows = rows
         self._frame = frame
         self._live = live

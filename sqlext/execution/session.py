@@ -6,7 +6,6 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.catalog.session_catalog import SessionCatalog
@@ -14,6 +13,7 @@ from sqlext.dialect.script import parse_script
 from sqlext.dialect.statement_nodes import SelectStatement, Statement, UnparsedQuery
 from sqlext.errors import SqlExtError
 from sqlext.execution.catalog_folder import catalog_folder
+from sqlext.execution.drafts import script_name
 from sqlext.execution.dry_run import DryRun
 from sqlext.execution.editor import Editor
 from sqlext.execution.foreground import Foreground
@@ -210,7 +210,7 @@ class Session:
             SqlExtError: as ``sql``; PARSE-021 for what is no query, SINK-010 for a result whose rows change, SINK-011
                 for late rows that are to be kept.
         """
-        from sqlext.execution.executor import RunOptions
+        from sqlext.execution.drafts import RunOptions
         from sqlext.execution.frame_handler import FrameHandler
 
         source = SourceText.of(text)
@@ -266,8 +266,7 @@ class Session:
             SqlExtError: as ``sql``.
         """
         source = read_source(script, variables)
-        name = Path(source.name).stem if source.name != "<sql>" else "sql"
-        results = self._run(source, name, on_statement, checkpoint, trigger_interval)
+        results = self._run(source, script_name(source), on_statement, checkpoint, trigger_interval)
         if run_for is not None:
             self._stop_after([r.query for r in results if r.query is not None], run_for)
         return results
@@ -324,7 +323,8 @@ class Session:
         checkpoint: str | None = None,
         interval: int | None = None,
     ) -> list[Result]:
-        from sqlext.execution.executor import RunOptions, SparkHandler
+        from sqlext.execution.drafts import RunOptions
+        from sqlext.execution.executor import SparkHandler
 
         self._state.created = set()
         statements = self._checked(source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from sqlext.analysis import functions
 from sqlext.analysis.definitions.create_text import create_table_text, create_view_text
@@ -17,6 +18,7 @@ from sqlext.dialect.statement_nodes import Show
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.execution.describe import describe, describe_relation
 from sqlext.execution.result import Row
+from sqlext.watermarks.texts import wall
 
 __all__ = ["describe", "show"]
 
@@ -106,15 +108,22 @@ def _functions(statement: Show, catalog: SessionCatalog, env: Environment) -> _A
 
 def _queries(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
     columns = ("query name", "status", "reads", "writes", "watermark", "started")
-    rows = [(q.name, q.status, ", ".join(q.reads), q.writes, q.watermark, q.started) for q in _records(catalog)]
+    rows = [
+        (q.name, q.status, ", ".join(q.reads), q.writes, _wall(q.watermark, env), _wall(q.started, env))
+        for q in _records(catalog)
+    ]
     return columns, list(rows)
 
 
 def _jobs(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
     """List jobs under the columns of Flink's SHOW JOBS; a job's name is its id."""
     jobs = {job_of(q): q for q in _records(catalog)}
-    rows: list[Row] = [(name, name, q.status.upper(), q.started) for name, q in jobs.items()]
+    rows: list[Row] = [(name, name, q.status.upper(), _wall(q.started, env)) for name, q in jobs.items()]
     return ("job id", "job name", "status", "start time"), rows
+
+
+def _wall(millis: int | None, env: Environment) -> datetime | None:
+    return None if millis is None else wall(millis, env.zone)
 
 
 def _records(catalog: SessionCatalog) -> list[QueryRecord]:

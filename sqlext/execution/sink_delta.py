@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING
 from sqlext.connectors.conversions import as_text, convert, stored_type, time_as_text
 from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
+from sqlext.execution.last_rows import existence, one_row_per_key
 from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
 from sqlext.execution.sources import simple_types
-from sqlext.plan.nodes import EXISTS
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.types import LogicalType
-from sqlext.udfs.core.row_kinds import INSERT, UPDATE_AFTER
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-_ARRIVAL = "__arrival"
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _VERSION = "spark.databricks.delta.write.txnVersion"
 
@@ -71,11 +69,6 @@ class DeltaSink(Sink):
         columns += [identifier(c) for c in (self.context.exists, self.context.kind) if c is not None]
         return columns
 
-    @property
-    def _exists(self) -> str | None:
-        """The column that says whether a row is there, or is gone."""
-        return EXISTS if self.context.kind is not None else self.context.exists
-
     def _save(self, rows: DataFrame, batch_id: int) -> None:
         if self.context.exists is not None:
             rows = rows.where(identifier(self.context.exists)).drop(self.context.exists)
@@ -92,33 +85,16 @@ class DeltaSink(Sink):
     def _merge(self, rows: DataFrame, batch_id: int) -> None:
         spark = rows.sparkSession
         view = f"sqlext_batch_{self.context.identity.replace('-', '_')}"
-        self._one_row_per_key(rows).createOrReplaceTempView(view)
+        one_row_per_key(rows, self._keys, self.context).createOrReplaceTempView(view)
         with _transaction(spark, self.context.identity, batch_id):
             spark.sql(self._merge_statement(view))
         spark.catalog.dropTempView(view)
 
-    def _one_row_per_key(self, rows: DataFrame) -> DataFrame:
-        """Return the last row of every key: MERGE refuses two rows for one.
-
-        A batch of an updating query has one row per key of the query; a PRIMARY KEY may be another key. Then a row
-        that exists goes before one that is gone. Of a changelog the net rows count.
-        """
-        if self.context.exists is not None and self.context.keys and set(self.context.keys) <= set(self._keys):
-            return rows
-        from pyspark.sql import functions as f
-
-        numbered = rows.withColumn(_ARRIVAL, f.monotonically_increasing_id())
-        if self.context.kind is not None:
-            numbered = _net(numbered, self.context.kind)
-        every = f.struct(*(f.col(identifier(c)) for c in numbered.columns if c != _ARRIVAL))
-        order = [f.col(identifier(c)) for c in (self._exists, _ARRIVAL) if c is not None]
-        last = f.max_by(every, f.struct(*order)).alias("__last")
-        return numbered.groupBy(*(identifier(k) for k in self._keys)).agg(last).select("__last.*")
-
     def _merge_statement(self, source: str) -> str:
         on = " AND ".join(f"t.{identifier(k)} <=> s.{identifier(k)}" for k in self._keys) or "true"
         names = [identifier(n) for n, _ in self._stored_columns()]
-        exists = f"s.{identifier(self._exists)}" if self._exists is not None else "true"
+        gone = existence(self.context)
+        exists = f"s.{identifier(gone)}" if gone is not None else "true"
         return (
             f"MERGE INTO {self._target} t USING {source} s ON {on}\n"
             f"WHEN MATCHED AND NOT {exists} THEN DELETE\n"
@@ -173,19 +149,6 @@ class DeltaSink(Sink):
 
 def _time_text(declared: LogicalType, expression: str) -> str:
     return as_text(declared, expression, "UTC") if declared.root == "TIME" else expression
-
-
-def _net(rows: DataFrame, kind: str) -> DataFrame:
-    """Return the rows of a changelog that are left, or are taken back more often than added: each once.
-
-    A batch may add a row, change it and take it away; only what remains of that is to reach the table.
-    """
-    from pyspark.sql import functions as f
-
-    sign = f"sum(CASE WHEN {identifier(kind)} IN ({INSERT}, {UPDATE_AFTER}) THEN 1 ELSE -1 END)"
-    names = [identifier(c) for c in rows.columns if c not in (kind, _ARRIVAL)]
-    summed = rows.groupBy(*names).agg(f.expr(sign).alias(EXISTS), f.max(_ARRIVAL).alias(_ARRIVAL))
-    return summed.where(f"{EXISTS} <> 0").withColumn(EXISTS, f.col(EXISTS) > 0)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The Kafka sink: a record per row, at least once: a batch that is run again sends its records again."""
+"""The Kafka sinks: records at least once, because a batch that is run again sends its records again."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
 from sqlext.connectors.kafka_options import key_names, part_options
 from sqlext.connectors.kafka_positions import connection_options
 from sqlext.connectors.spec import WriteColumn, WriteSpec
+from sqlext.execution.last_rows import existence, one_row_per_key
 from sqlext.execution.sink_changes import message_fields, message_options
 from sqlext.execution.sink_encoding import encode_column
 from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class KafkaSink(Sink):
-    """Key and value by their formats, headers from a metadata column."""
+    """A record per row: key and value by their formats, headers from a metadata column."""
 
     spec: WriteSpec
     context: SinkContext
@@ -33,10 +34,13 @@ class KafkaSink(Sink):
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Send the rows of a batch."""
+        self._send(df, self.record())
+
+    def _send(self, rows: DataFrame, record: dict[str, str]) -> None:
         from sqlext.catalog.secrets import resolve_options
 
         options = resolve_options(connection_options(self.spec.options))
-        records = df.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in self.record().items()))
+        records = rows.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in record.items()))
         records.write.format("kafka").options(**options).option("topic", self.spec.option("topic")).save()
 
     def record(self) -> dict[str, str]:
@@ -68,6 +72,24 @@ class KafkaSink(Sink):
         settings = csv_format.writer_options(options) if form == "csv" else json_format.writer_options(options)
         pairs = ", ".join(f"{string(k)}, {string(v)}" for k, v in settings)
         return f"to_{form}(named_struct({', '.join(values)}), map({pairs}))"
+
+
+class UpsertKafkaSink(KafkaSink):
+    """A record per key and batch: its last row, or no value if that is gone. Sent again they say the same."""
+
+    def open(self, spark: SparkSession) -> None:
+        """Refuse what Kafka's records cannot hold."""
+        refuse_mode(self.spec, self.context, "upsert")
+        self.record()
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Send the last row of every key."""
+        there, record = existence(self.context), self.record()
+        if there is not None:
+            record["value"] = f"CASE WHEN {identifier(there)} THEN {record['value']} END"
+        columns = [*(c.name for c in self.spec.columns), self.context.exists, self.context.kind]
+        rows = df.select(*(identifier(c) for c in columns if c is not None))
+        self._send(one_row_per_key(rows, self.spec.primary_key, self.context), record)
 
 
 def _to_json(fields: dict[str, str], settings: dict[str, str]) -> str:

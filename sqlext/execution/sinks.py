@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -100,10 +101,16 @@ def _sink(spec: WriteSpec, context: SinkContext) -> Sink:
         from sqlext.execution.sink_delta import DeltaSink
 
         return DeltaSink(spec, context)
-    from sqlext.execution.sink_kafka import KafkaSink
+    from sqlext.execution.sink_kafka import KafkaSink, UpsertKafkaSink
     from sqlext.execution.sink_plain import BlackholeSink, PrintSink, SparkFormatSink
 
-    passing = {"kafka": KafkaSink, "print": PrintSink, "blackhole": BlackholeSink, "spark": SparkFormatSink}
+    passing: dict[str, Callable[[WriteSpec, SinkContext], Sink]] = {
+        "kafka": KafkaSink,
+        "upsert-kafka": UpsertKafkaSink,
+        "print": PrintSink,
+        "blackhole": BlackholeSink,
+        "spark": SparkFormatSink,
+    }
     return passing[spec.connector](spec, context)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import uuid
 from collections.abc import Callable
@@ -27,7 +28,25 @@ def is_connect(spark: object) -> bool:
 
 def is_spark(value: object) -> bool:
     """Whether a value is a Spark session, of either kind."""
-    return type(value).__name__ == "SparkSession" and type(value).__module__.startswith("pyspark.sql.")
+    return _is_sparks("SparkSession", value)
+
+
+def check_spark(value: object) -> None:
+    """Raise ENV-013 for what is no Spark session."""
+    if not is_spark(value):
+        hint = "a folder is the catalog: catalog='...'" if isinstance(value, (str, os.PathLike)) else None
+        raise SqlExtError("ENV-013", f"this is no Spark session, but a {type(value).__name__}", hint=hint)
+
+
+def check_frame(value: object) -> None:
+    """Raise ENV-013 for what is no DataFrame of Spark's."""
+    if not _is_sparks("DataFrame", value):
+        what = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+        raise SqlExtError("ENV-013", f"this is no DataFrame of Spark, but a {what}", hint="spark.createDataFrame(...)")
+
+
+def _is_sparks(name: str, value: object) -> bool:
+    return any(kind.__name__ == name and kind.__module__.startswith("pyspark.sql.") for kind in type(value).__mro__)
 
 
 def own_session(spark: SparkSession) -> SparkSession:

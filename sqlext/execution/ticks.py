@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+#: The rate source that is a clock: Spark's reports tell it from a user's by these options.
+CLOCK = {"rowsPerSecond": "1", "rampUpTime": "0s", "numPartitions": "1"}
+
 
 @dataclass(frozen=True)
 class TickSource:
@@ -40,7 +43,7 @@ class TickSource:
         start = _lines(spark, str(self.folder))
         if kind != "clock" or not self.runs:
             return start
-        seconds = spark.readStream.format("rate").option("rowsPerSecond", "1").load()
+        seconds = spark.readStream.format("rate").options(**CLOCK).load()
         return start.unionAll(seconds.selectExpr("unix_millis(timestamp) AS now"))
 
 

@@ -3,7 +3,7 @@
 Each query of a job has a keeper (``sqlext.watermarks``), woken five times a second by a thread of the job. It takes
 what Spark's progress says of finished micro-batches and writes into the query's folder:
 
-time/<n>/<ms>.txt    heartbeats of its n-th input: a timestamp, which Spark reads as a row that only moves the watermark
+time/<n>/<ms>.txt    heartbeats of its n-th input: the watermark, which Spark reads as a row that only moves it there
 time/held/<n>.json   the splits of that input that must wait, and how far was looked (``sources.stream.Holds``)
 time/keeper.json     what a restart needs, and what SHOW WATERMARKS and EXPLAIN WHY tell
 time/history.jsonl   how it went, for the page of a query
@@ -23,7 +23,7 @@ from sqlext.execution.progress import InputCounts
 from sqlext.execution.query import Query
 from sqlext.rewrite.kept_inputs import KeptInput
 from sqlext.watermarks.history import History, Sample
-from sqlext.watermarks.inputs import END_OF_TIME, WHOLE, Known
+from sqlext.watermarks.inputs import WHOLE, Known
 from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
 
@@ -123,9 +123,8 @@ class Timekeeping:
 
     def _act(self, decisions: Decisions, ends: Sequence[str]) -> None:
         for name, watermark in decisions.beats.items():
-            number, kept = self._kept[name]
-            ahead = kept.ahead if watermark < END_OF_TIME else 0
-            _put(self._folder / str(number) / f"{watermark}.txt", f"{_timestamp(watermark + ahead)}\n")
+            number, _ = self._kept[name]
+            _put(self._folder / str(number) / f"{watermark}.txt", f"{_timestamp(watermark)}\n")
         seen = [end for end in map(json.loads, ends) if isinstance(end, dict)]
         for name, held in decisions.held.items():
             self._hold(self._kept[name][0], json.dumps({"held": sorted(held), "seen": seen}))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 
+from sqlext.execution.notices import Notice
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.states import unbounded_states
 
 
-class UnboundedStateWarning(UserWarning):
+class UnboundedStateWarning(Notice):
     """The state of a step grows as long as its query runs."""
 
 

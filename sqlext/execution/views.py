@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
@@ -58,7 +59,8 @@ def open_script(
         SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
         AnalysisException: what Spark refuses in the query.
     """
-    opening = _Opening(spark, zone, home, ticks, registered, frames, OwnReaders(spark, script, home))
+    common = {"registered": registered, "buckets": script.buckets}
+    opening = _Opening(spark, zone, home, ticks, common, frames, OwnReaders(spark, script, home))
     for source in script.sources:
         opening.source(source, again=source.view in script.read_again).createOrReplaceTempView(source.view)
     if home is not None:
@@ -75,21 +77,24 @@ def _open_heartbeats(spark: SparkSession, script: SparkScript, home: QueryHome) 
         home.heartbeat.mkdir(parents=True, exist_ok=True)
         texts.load(str(home.heartbeat)).createOrReplaceTempView(HEARTBEAT_VIEW)
     for number, kept in enumerate(script.kept):
-        if kept.input.moved:
-            folder = home.time / str(number)
-            folder.mkdir(parents=True, exist_ok=True)
-            texts.option("cleanSource", "delete").load(str(folder)).createOrReplaceTempView(kept.view)
+        folder = home.time / str(number)
+        folder.mkdir(parents=True, exist_ok=True)
+        texts.option("cleanSource", "delete").load(str(folder)).createOrReplaceTempView(kept.view)
 
 
 @dataclass(frozen=True)
 class _Opening:
-    """What sources and steps of one script are opened with; see ``open_script``."""
+    """What sources and steps of one script are opened with; see ``open_script``.
+
+    Attributes:
+        common: the arguments that all operators have.
+    """
 
     spark: SparkSession
     zone: str
     home: QueryHome | None
     ticks: TickSource | None
-    registered: UserFunctions
+    common: Mapping[str, Any]
     frames: Frames
     readers: OwnReaders
 
@@ -101,6 +106,8 @@ class _Opening:
         """
         spec = connector_of(source.table).read_spec(source.table, self.zone)
         rows = self._opened(source, spec)
+        if source.streaming:
+            rows = _nullable(rows)
         if spec.faults is None:
             return rows
         rows.createOrReplaceTempView(faults_view(source.view))
@@ -132,14 +139,14 @@ class _Opening:
 
     def _operated(self, step: OperatorView) -> DataFrame:
         ticks = self.ticks.open(self.spark, step.ticks) if self.ticks is not None else None
-        arguments = {**dict(step.arguments), "registered": self.registered}
+        arguments = {**self.common, **dict(step.arguments)}
         return operator(step.function).apply(self.spark.table(step.input), arguments, ticks)
 
     def _packed(self, step: ArrowView) -> DataFrame:
         from sqlext.execution.arrow_sources import open_packed  # it needs Arrow, which few statements do
 
         assert self.home is not None
-        return open_packed(self.spark, step, self.home.sources, {**dict(step.arguments), "registered": self.registered})
+        return open_packed(self.spark, step, self.home.sources, {**self.common, **dict(step.arguments)})
 
     def _observed(self, step: ObservedView) -> DataFrame:
         """Return the rows; Spark's progress will have times and count of all of them, and those of each split."""
@@ -154,6 +161,15 @@ class _Opening:
                 f.count_if(mine).alias(f"{ROWS} {split}"),
             ]
         return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *counted)
+
+
+def _nullable(rows: DataFrame) -> DataFrame:
+    """Return the rows with columns that Spark takes for such as can be NULL; see ``rewrite.scans`` of other columns."""
+    from pyspark.sql import functions as f
+
+    never = [field.name for field in rows.schema.fields if not field.nullable]
+    # Not deterministic to Spark, so that no optimiser makes the column what it was.
+    return rows.withColumns({n: f.when(f.spark_partition_id() >= 0, f.col(identifier(n))) for n in never})
 
 
 def _without_faults(rows: DataFrame, view: str, *, again: bool) -> DataFrame:

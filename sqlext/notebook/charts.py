@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlext.cli.progress import at_end
+from sqlext.extras import package
 
 if TYPE_CHECKING:
     import altair as alt
@@ -47,7 +48,12 @@ class Edge:
 
 
 def plan_svg(description: Mapping[str, Any]) -> str:
-    """Return the picture of a plan, sources at the top; ``description`` is that of EXPLAIN JSON."""
+    """Return the picture of a plan, sources at the top; ``description`` is that of EXPLAIN JSON.
+
+    Raises:
+        SqlExtError: ENV-011 if a package that draws is missing.
+    """
+    _check_packages()
     import altair as alt
 
     boxes, edges = laid_out(description["tree"])
@@ -89,20 +95,29 @@ def timeline_svg(moments: Mapping[str, Sequence[Moment]]) -> str | None:
     """Return the picture of how watermarks went: when each micro-batch began, how far event time was then (UTC).
 
     None if there is nothing to draw. ``moments`` are those of single queries, by name.
+
+    Raises:
+        SqlExtError: as ``plan_svg``.
     """
+    _check_packages()
     import altair as alt
 
     points = list(_points(moments))
     if not points:
         return None
-    kinds = alt.Color("kind:N", title=None, scale=alt.Scale(domain=_KINDS, range=["#c0392b", "#7f8c8d"]))
-    utc, clock = alt.Scale(type="utc"), alt.Axis(format="%m-%d %H:%M:%S", labelOverlap="greedy")
+    scale = alt.Scale(domain=_KINDS, range=["#c0392b", "#7f8c8d"])
+    kinds = alt.Color("kind:N", title=None, legend=alt.Legend(orient="top"), scale=scale)
+    utc = alt.Scale(type="utc")
+    # The browser's letters may be wider than those that Altair has measured: nothing may depend on it.
+    across, upward = (
+        alt.Axis(format="%m-%d %H:%M:%S", labelOverlap="greedy", labelSeparation=20, titlePadding=p) for p in (6, 28)
+    )
     chart = (
         alt.Chart(alt.Data(values=points))
         .mark_line(interpolate="step-after", point=True)
         .encode(
-            x=alt.X("at:T", title="micro-batch began (UTC)", scale=utc, axis=clock),
-            y=alt.Y("time:T", title="event time (UTC)", scale=utc, axis=clock),
+            x=alt.X("at:T", title="micro-batch began (UTC)", scale=utc, axis=across),
+            y=alt.Y("time:T", title="event time (UTC)", scale=utc, axis=upward),
             color=kinds,
             row=alt.Row("query:N", title=None),
         )
@@ -112,6 +127,11 @@ def timeline_svg(moments: Mapping[str, Sequence[Moment]]) -> str | None:
 
 
 _KINDS = ["watermark", "newest row"]
+
+
+def _check_packages() -> None:
+    for name in ("altair", "vl_convert"):
+        package(name, "notebook", "a picture")
 
 
 def _points(moments: Mapping[str, Sequence[Moment]]) -> Iterator[dict[str, Any]]:

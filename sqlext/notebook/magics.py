@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from numbers import Number
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_cell_magic, line_magic, magics_class
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sqlext.execution.result import Result
     from sqlext.execution.session import Session
 
+T = TypeVar("T")
 _DEFINE = argument("-D", "--define", action="append", default=[], metavar="NAME=value", help="the text of ${NAME}")
 _VARIABLE = argument(
     "-v",
@@ -103,14 +105,18 @@ class SqlextMagics(Magics):
     @line_magic
     def sqlext_stop(self, line: str) -> None:
         """Stop a running query by its name, or all without one; their places are kept."""
-        for query in self._named(line.strip(), [q for q in self._queries() if q.is_active]):
+        stopped = self._named(line.strip(), [q for q in self._queries() if q.is_active])
+        for query in stopped:
             query.stop()
+        for running in self._running:  # what a display gets between two cells is lost where nobody looks at it live
+            if running.query in stopped:
+                running.wait()
 
     @line_magic
     def sqlext_timeline(self, line: str) -> TimelineView:
         """Show how the watermarks of a query went, or of all without a name."""
         found = self._named(line.strip(), self._queries())
-        return TimelineView({name: seen for query in found for name, seen in query.moments.items()})
+        return TimelineView(dict(_distinct(part for query in found for part in query.moments.items())))
 
     @line_magic
     def sqlext_session(self, line: str) -> Session:
@@ -190,6 +196,14 @@ def _parts(query: Query) -> Iterable[tuple[str, Mapping[str, Any]]]:
     from sqlext.cli.progress import by_sink
 
     return by_sink(query)
+
+
+def _distinct(named: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T]]:
+    """Yield pairs with names of their own: a SELECT that is run again has the name that it had."""
+    times: Counter[str] = Counter()
+    for name, value in named:
+        times[name] += 1
+        yield name if times[name] == 1 else f"{name} ({times[name]})", value
 
 
 def _pair(text: str) -> tuple[str, str]:

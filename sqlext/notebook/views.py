@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from sqlext.execution.result import Result
 
 _NO_PLAN = "no query here that sqlext plans: Spark's EXPLAIN shows its own"
-#: Plans and definitions are texts of several lines.
-_STYLE = "<style>table.sqlext td { text-align: left; white-space: pre-wrap; }</style>"
+#: Plans and definitions are texts of several lines. JupyterLab's own rules name two classes: ours must name more.
+_STYLE = (
+    "<style>table.dataframe.sqlext :is(th, td) { text-align: left; vertical-align: top; }"
+    "table.dataframe.sqlext td { white-space: pre-wrap; }</style>"
+)
 #: Rows of a table that are shown; the others are counted.
 MOST_ROWS = 100
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from sqlext.plan import nodes
@@ -14,25 +15,30 @@ from sqlext.plan.states import kept_for, unbounded_states
 from sqlext.plan.unnested import Unnested
 
 
-def describe_plan(plan: nodes.PlanNode, reach: str | None = None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What becomes of a plan beyond what it says itself.
+
+    Attributes:
+        reach: how its rows reach their sink.
+        combined: tables whose rows Arrow combines where it reads them, for an operator of ours.
+    """
+
+    reach: str | None = None
+    combined: tuple[str, ...] = ()
+
+
+def describe_plan(plan: nodes.PlanNode, course: Course = Course()) -> dict[str, Any]:
     """Return a plan as plain values.
 
     ``path`` is native or stateful with ``why``; ``changelog`` is append or update; ``time_attributes`` are those of
     the result; ``groupings`` those that an operator of ours keeps; ``unbounded_states`` what is kept for ever;
     ``tree`` is the nodes, each with ``node``, ``detail``, ``changelog`` and ``inputs``.
-
-    Args:
-        reach: how the plan's rows reach their sink.
     """
-    stateful = [text for node in walk(plan) for text in _stateful(node)]
-    why = (
-        f"{', '.join(dict.fromkeys(stateful))}: Spark has no operator that gives these rows"
-        if stateful
-        else "every step has an operator of Spark that gives the same rows"
-    )
+    path, why = _path(plan, course.combined)
     last = {id(n) for n in last_groupings(plan)}
     return {
-        "path": "stateful" if stateful else "native",
+        "path": path,
         "why": why,
         "mode": "streaming" if plan.streaming else "batch",
         "changelog": _changelog(plan),
@@ -40,7 +46,7 @@ def describe_plan(plan: nodes.PlanNode, reach: str | None = None) -> dict[str, A
         "time_attributes": [f"{c.name} *{c.time.value}*" for c in plan.columns if c.time is not None],
         "watermarks": [_watermark(n) for n in walk(plan) if isinstance(n, nodes.Scan) and n.rowtime],
         "groupings": [
-            describe_grouping(n, n.firing, reach if id(n) in last else None)
+            describe_grouping(n, n.firing, course.reach if id(n) in last else None)
             for n in walk(plan)
             if isinstance(n, nodes.Aggregate) and n.firing is not None
         ],
@@ -49,9 +55,9 @@ def describe_plan(plan: nodes.PlanNode, reach: str | None = None) -> dict[str, A
     }
 
 
-def as_text(plan: nodes.PlanNode, reach: str | None = None) -> str:
+def as_text(plan: nodes.PlanNode, course: Course = Course()) -> str:
     """Return a plan as an indented tree with a summary above it."""
-    facts = describe_plan(plan, reach)
+    facts = describe_plan(plan, course)
     lines = [
         f"path:            {facts['path']} ({facts['why']})",
         f"mode:            {facts['mode']}",
@@ -64,21 +70,31 @@ def as_text(plan: nodes.PlanNode, reach: str | None = None) -> str:
     return "\n".join([*lines, *_text_lines(facts["tree"], 0)])
 
 
-def as_json(plan: nodes.PlanNode, reach: str | None = None) -> str:
+def as_json(plan: nodes.PlanNode, course: Course = Course()) -> str:
     """Return ``describe_plan`` as JSON."""
-    return json.dumps(describe_plan(plan, reach), indent=2, ensure_ascii=False)
+    return json.dumps(describe_plan(plan, course), indent=2, ensure_ascii=False)
 
 
-def as_mermaid(plan: nodes.PlanNode, reach: str | None = None) -> str:
+def as_mermaid(plan: nodes.PlanNode, course: Course = Course()) -> str:
     """Return a plan as a Mermaid flow chart, sources at the top."""
     lines = ["flowchart TD"]
-    _mermaid(describe_plan(plan, reach)["tree"], lines, [0])
+    _mermaid(describe_plan(plan, course)["tree"], lines, [0])
     return "\n".join(lines)
 
 
 def walk(plan: nodes.PlanNode) -> list[nodes.PlanNode]:
     """Return a plan's nodes, the top first."""
     return [plan, *(n for i in plan.inputs for n in walk(i))]
+
+
+def _path(plan: nodes.PlanNode, combined: tuple[str, ...]) -> tuple[str, str]:
+    """Return whether operators of ours keep state, and why."""
+    stateful = dict.fromkeys(text for node in walk(plan) for text in _stateful(node))
+    if stateful:
+        return "stateful", f"{', '.join(stateful)}: Spark has no operator that gives these rows"
+    if combined:
+        return "stateful", f"Arrow combines the rows of {', '.join(combined)} where it reads them"
+    return "native", "every step has an operator of Spark that gives the same rows"
 
 
 def _stateful(node: nodes.PlanNode) -> list[str]:

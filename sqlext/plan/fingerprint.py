@@ -2,7 +2,7 @@
 
 Taken from the plan, not from its text: white space, comments, aliases and the names of tables do not count, and the
 SQL that this version of sqlext makes of it does not either. Every part is kept as text for people and as a digest of
-its normal form; digests are compared.
+its normal form; digests are compared. Which parts may change all the same is said in ``changes``.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ Fingerprint = dict[str, tuple[str, str]]
 
 #: Raised when the Spark SQL of a plan changes so that Spark cannot read its old state.
 STATE_LAYOUT = 1
-#: Options that say how fast or how often, not what; a query that a bad row made fail may go on without it.
-_NOT_COMPARED = frozenset(
+#: Options that say how fast or how often, not what; a query that a bad row made fail may go on without it. What those
+#: of time come to, be it by an option, a hint or SET, are parts of their own.
+NOT_COMPARED = frozenset(
     {
         "source.monitor-interval",
         "maxFilesPerTrigger",
@@ -45,8 +46,18 @@ _NOT_COMPARED = frozenset(
         "ramp-up-time",
         "num-partitions",
         "sqlext.bad-rows",
+        "scan.watermark.idle-timeout",
+        "scan.watermark.emit.strategy",
+        "scan.watermark.alignment.group",
+        "scan.watermark.alignment.max-drift",
+        "scan.watermark.alignment.update-interval",
+        "sqlext.idle.close-windows",
+        "sqlext.watermark.max-future",
+        "sqlext.late-rows.table",
     }
 )
+#: Parts that the first versions did not have: nothing is known of them where they are not there.
+ADDED_LATER = frozenset({"rowtime", "pace of the watermark", "largest rowtime", "state buckets"})
 _SHOWN = 160
 
 
@@ -72,13 +83,6 @@ def fingerprint(insert: BoundInsert, zone: str, mode: str, end: str) -> Fingerpr
 def digest(prints: Fingerprint) -> str:
     """Return a whole fingerprint as one short text."""
     return _digest(repr(sorted((k, v[1]) for k, v in prints.items())))
-
-
-def changes(old: Fingerprint, new: Fingerprint) -> list[str]:
-    """Return what differs, each as ``<part> was <text>, is <text>``."""
-    missing = ("not there", "")
-    pairs = {k: (old.get(k, missing), new.get(k, missing)) for k in (*old, *(k for k in new if k not in old))}
-    return [f"{k} was {a[0]}, is {b[0]}" for k, (a, b) in pairs.items() if a[1] != b[1]]
 
 
 class _Parts:
@@ -129,7 +133,7 @@ def _source_text(name: str | None, constant: Expr | None) -> str:
 
 def _add_options(parts: _Parts, role: str, table: Table) -> None:
     for key, value in sorted(redact(table.options)):
-        if key not in _NOT_COMPARED:
+        if key not in NOT_COMPARED:
             parts.add(f"{role} option '{key}'", value)
 
 
@@ -166,6 +170,9 @@ def _add_scan(parts: _Parts, node: nodes.Scan) -> None:
         form = node.delay if node.delay is not None else expression_form(node.marks, node.scope)
         parts.add("watermark", f"{node.rowtime}, {marks}", (node.rowtime, form))
         parts.add("rowtime NULL handling", node.null_handling)
+        parts.add("rowtime", node.rowtime)
+        parts.add("pace of the watermark", str(node.timing or "") or "with the rows")
+        parts.add("largest rowtime", "any" if node.future is None else f"{node.future} ms ahead of the clock")
 
 
 def _add_window(parts: _Parts, node: nodes.AssignWindows) -> None:

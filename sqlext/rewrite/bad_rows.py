@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlext.analysis.bound_insert import BAD_ROWS
 from sqlext.catalog.model import Table
 from sqlext.plan.bad_rows import BAD, BAD_COLUMNS, NUMBER
+from sqlext.plan.fingerprint import Fingerprint
 from sqlext.plan.nodes import Scan
 from sqlext.rewrite.quoting import string
 from sqlext.rewrite.script import SparkScript
@@ -19,9 +21,25 @@ from sqlext.rewrite.script import SparkScript
 IS_ROW, FAULT = "__is_row", "__fault"
 
 
+def numbered(number: int) -> str:
+    """Return what holds for the rows of a batch that one of the tables takes."""
+    return f"{BAD}.{NUMBER} = {number}"
+
+
 def faults_view(view: str) -> str:
     """Return the view of all rows of a source, the bad ones with ``FAULT``."""
     return f"{view}_judged"
+
+
+def kept_bad(script: SparkScript) -> Fingerprint:
+    """Return parts for the tables that keep bad rows: their sources are read twice, and a checkpoint counts sources."""
+    if not script.read_again:
+        return {}
+    views = [source.view for source in script.sources]
+    places = sorted(views.index(view) for view in script.read_again)
+    twice = ", ".join(script.sources[place].table.name.name for place in places)
+    tables = ", ".join(side.table.name.plain for side in script.sides if side.side == BAD_ROWS)
+    return {"sources read twice": (twice, repr(places)), "table of bad rows": (tables, tables)}
 
 
 def beside(script: SparkScript, scans: Sequence[Scan], tables: Sequence[Table], hidden: int) -> SparkScript:

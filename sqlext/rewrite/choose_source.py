@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sqlext.catalog.model import Table
 from sqlext.connectors.paths import holds_bytes
 from sqlext.plan import nodes
 from sqlext.plan.explain import walk
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Formats that Arrow decodes several times faster than Spark. Of parquet Spark's own reader is as fast.
 _FASTER = frozenset({"csv", "json"})
+#: Connectors whose rows lie in files that Arrow can read.
+_IN_FILES = frozenset({"filesystem", "delta"})
 #: A million lines, roughly: what Spark reads in the two seconds that the Python processes take to start.
 ENOUGH_BYTES = 32 << 20
 #: The same for windows that Spark could keep: our operator's micro-batches cost more than Spark's, whatever is in them.
@@ -37,7 +40,7 @@ def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
     if wanted == "auto" and scan.table.option("format") not in _FASTER:
         renderer.read_by_spark[scan.table.name.name] = "its windows over this format are as fast"
         return False
-    if wanted == "auto" and not holds_bytes(scan.table.option("path"), ENOUGH_FOR_WINDOWS):
+    if wanted == "auto" and not holds_bytes(_path(scan.table), ENOUGH_FOR_WINDOWS):
         renderer.read_by_spark[scan.table.name.name] = _few(ENOUGH_FOR_WINDOWS)
         return False
     return wanted != "spark"
@@ -58,7 +61,7 @@ def chosen_input(
     wanted = _wanted(scan, renderer) if scan is not None else "spark"
     if scan is None or wanted == "spark":
         return None
-    if wanted == "auto" and not holds_bytes(scan.table.option("path"), ENOUGH_BYTES):
+    if wanted == "auto" and not holds_bytes(_path(scan.table), ENOUGH_BYTES):
         renderer.read_by_spark[scan.table.name.name] = _few(ENOUGH_BYTES)
         return None
     from sqlext.rewrite.arrow_text import Unsuited  # these need Arrow, which few statements do
@@ -78,7 +81,11 @@ def _few(enough: int) -> str:
 
 def _only_scan(node: nodes.PlanNode) -> nodes.Scan | None:
     scans = [n for n in walk(node) if isinstance(n, nodes.Scan)]
-    return scans[0] if len(scans) == 1 and scans[0].table.option("connector") == "filesystem" else None
+    return scans[0] if len(scans) == 1 and scans[0].table.option("connector") in _IN_FILES else None
+
+
+def _path(table: Table) -> str | None:
+    return table.option("path") or table.option("table-path")
 
 
 def _wanted(scan: nodes.Scan, renderer: Renderer) -> str:

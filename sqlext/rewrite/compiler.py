@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlext.analysis.environment import Environment
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.buckets import wanted_buckets
 from sqlext.rewrite.columns import default_outputs
 from sqlext.rewrite.late_rows import travels, unless_late
 from sqlext.rewrite.quoting import identifier, named
@@ -30,7 +31,7 @@ def script_of(
             columns' values under their names, made unique.
         end: what the end of its input is.
         latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
-        begun: whose tables readers of ours read, where the query goes on or they have no folder for their place.
+        begun: what it keeps that it began with, where the query goes on or readers of ours have no folder.
     """
     readers = Readers(env.settings, begun)
     rewritten = apply_rules(readers.settled(plan))
@@ -53,4 +54,5 @@ def script_of(
         kept=tuple(renderer.kept),
         table_functions=tuple(renderer.table_functions.values()),
         read_by_spark=tuple(renderer.read_by_spark.items()),
+        buckets=(begun.buckets if begun is not None else None) or wanted_buckets(env.settings),
     )

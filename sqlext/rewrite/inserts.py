@@ -6,20 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlext.analysis.bad_rows import bad_scans
-from sqlext.analysis.bound_insert import APPEND, Assignment, BoundInsert
+from sqlext.analysis.bound_insert import APPEND, BAD_ROWS, LATE_ROWS, Assignment, BoundInsert
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.typing import infer
-from sqlext.plan.nodes import PlanNode
+from sqlext.plan.bad_rows import BAD
+from sqlext.plan.nodes import LATE, PlanNode
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.bad_rows import beside
+from sqlext.rewrite.bad_rows import beside, numbered
 from sqlext.rewrite.columns import value
 from sqlext.rewrite.compiler import script_of
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import cast_to, render
-from sqlext.rewrite.late_rows import or_late, travels
+from sqlext.rewrite.late_rows import FOUND, expanded, or_late, travels
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.rewrite.readers import Begun
-from sqlext.rewrite.script import BadScript, LateScript, SparkScript
+from sqlext.rewrite.script import SideScript, SparkScript
 from sqlext.types import LogicalType
 
 
@@ -31,23 +32,23 @@ def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd, begun
     if required:
         conditions = or_late(required) if travels(insert.plan) else required
         script = replace(script, query=f"SELECT * FROM ({script.query}) WHERE {' AND '.join(conditions)}")
-    return with_bad_rows(with_late_rows(script, insert.late, env), insert.plan, insert.bad, env)
+    return with_sides(script, insert.plan, insert.sides, env)
 
 
-def with_late_rows(script: SparkScript, late: BoundInsert | None, env: Environment) -> SparkScript:
-    """Return a query's script with what is done with its late rows, if they are kept."""
-    if late is None:
-        return script
-    return replace(script, late=LateScript(late.table, _outputs(late, env), tuple(_dropped_if_null(late))))
+def with_sides(script: SparkScript, plan: PlanNode, sides: Sequence[BoundInsert], env: Environment) -> SparkScript:
+    """Return a query's script with what is done with rows that are kept beside its own (``side_inserts``)."""
+    late = [_side(s, LATE, FOUND, expanded(), env) for s in sides if s.side == LATE_ROWS]
+    inserts = [s for s in sides if s.side == BAD_ROWS]
+    bad = [_side(s, BAD, numbered(n), (f"{BAD}.*",), env) for n, s in enumerate(inserts)]
+    if bad:
+        script = beside(script, bad_scans(plan), [s.table for s in bad], len(plan.hidden))
+    return replace(script, sides=(*late, *bad))
 
 
-def with_bad_rows(script: SparkScript, plan: PlanNode, bad: Sequence[BoundInsert], env: Environment) -> SparkScript:
-    """Return a query's script with what is done with rows that its sources cannot decode, where they are kept."""
-    if not bad:
-        return script
-    kept = tuple(BadScript(b.table, _outputs(b, env), tuple(_dropped_if_null(b))) for b in bad)
-    beside_own = beside(script, bad_scans(plan), [b.table for b in bad], len(plan.hidden))
-    return replace(beside_own, bad=kept)
+def _side(insert: BoundInsert, column: str, condition: str, columns: tuple[str, ...], env: Environment) -> SideScript:
+    assert insert.side is not None
+    outputs, conditions = _outputs(insert, env), tuple(_dropped_if_null(insert))
+    return SideScript(insert.side, insert.table, insert.mode, column, condition, columns, outputs, conditions)
 
 
 def _outputs(insert: BoundInsert, env: Environment) -> tuple[tuple[str, str], ...]:

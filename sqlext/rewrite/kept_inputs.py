@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
 from sqlext.plan.columns import Part
+from sqlext.plan.fingerprint import Fingerprint
 from sqlext.plan.nodes import Scan
 from sqlext.plan.timing import Timing
-from sqlext.rewrite.script import ObservedView, SqlView
-from sqlext.watermarks.inputs import Input
+from sqlext.rewrite.script import ObservedView, SparkScript, SqlView
+from sqlext.watermarks.inputs import ROWTIME, Input
 
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
@@ -23,13 +24,16 @@ class KeptInput:
     Attributes:
         view: the view of its heartbeats: one column ``value``, a timestamp's text.
         source: the view of its table.
-        ahead: ms that a heartbeat is ahead of the watermark that it brings: Spark takes the delay off again.
     """
 
     input: Input
     view: str
     source: str
-    ahead: int
+
+
+def heartbeats(script: SparkScript) -> Fingerprint:
+    """Return a part for the heartbeats of a script's inputs: their folders are sources, which a checkpoint counts."""
+    return {"heartbeats": ("of each input", "1")} if script.kept else {}
 
 
 def has_splits(scan: Scan) -> bool:
@@ -52,8 +56,9 @@ def kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Renderer
         bounded=timing.bounded,
         ends=scan.ends,
         zone=_zone(scan, renderer),
+        measure=ROWTIME if scan.marks is None else scan.marks.span.one_line,
     )
-    kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", scan.view, delay if declared.by_rows else 0)
+    kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", scan.view)
     renderer.kept.append(kept)
     view = renderer.add_step(lambda name: SqlView(name, rows))
     return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column, scan.view))

@@ -9,6 +9,9 @@ from sqlext.rewrite.columns import held
 from sqlext.rewrite.quoting import identifier, string
 from sqlext.udfs.core.row_kinds import LATE_ROW
 
+#: What holds for the rows of a batch that are late.
+FOUND = f"{LATE} IS NOT NULL"
+
 _FOUND_LATE = f"__row_kind = {LATE_ROW}"
 _LAST_MILLI = 253_402_300_799_999  # of the year 9999
 
@@ -43,10 +46,6 @@ def or_late(conditions: list[str]) -> list[str]:
     return [f"CASE WHEN {LATE} IS NULL THEN {' AND '.join(conditions)} ELSE true END"]
 
 
-def expanded(operator: str) -> tuple[str, ...]:
-    """Return the columns of a late row at the end of the query: the row's own, and what the operator knows."""
-    return (
-        f"{LATE}.row.*",
-        f"{LATE}.watermark AS {identifier('__watermark')}",
-        f"{string(operator)} AS {identifier('__operator')}",
-    )
+def expanded() -> tuple[str, ...]:
+    """Return the columns of a late row at the end of the query: the row's own, and the watermark that it met."""
+    return (f"{LATE}.row.*", f"{LATE}.watermark AS {identifier('__watermark')}")

@@ -10,10 +10,12 @@ from sqlext.plan.over import Over
 from sqlext.plan.ranking import Rank
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.stream_join import StreamJoin
+from sqlext.plan.watermark_column import WatermarkColumn
 from sqlext.rewrite.match_recognize import match_sql
 from sqlext.rewrite.over import over_sql
 from sqlext.rewrite.ranking import rank_sql
 from sqlext.rewrite.stream_join import stream_join_sql
+from sqlext.rewrite.watermark_column import watermark_column_sql
 
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
@@ -23,6 +25,7 @@ _TEXTS: dict[type[Stateful], Callable[[Any, Renderer], str]] = {
     Over: over_sql,
     Rank: rank_sql,
     StreamJoin: stream_join_sql,
+    WatermarkColumn: watermark_column_sql,
 }
 
 

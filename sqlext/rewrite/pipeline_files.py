@@ -149,7 +149,7 @@ def operators_file(dataset: Dataset, script: str, folder: str) -> str:
             its input, and a pipeline does not tell types of its own datasets before it runs.
     """
     compiled = dataset.compiled
-    if not dataset.streaming or compiled.insert is None or compiled.script.late is not None or compiled.script.judges:
+    if not dataset.streaming or compiled.insert is None or compiled.script.sides or compiled.script.judges:
         raise _no_flow(dataset)
     if dataset.inside():
         read = ", ".join(dataset.inside())

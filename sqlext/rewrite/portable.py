@@ -26,7 +26,7 @@ def portable_script(compiled: Compiled, zone: str) -> str:
         SqlExtError: DDL-041 for a query that needs a function of ours or of the user, or the information schema.
     """
     script = compiled.script
-    needs = beyond_sql(replace(script, late=None))  # a batch has no late rows
+    needs = beyond_sql(replace(script, sides=()))  # a batch has no late rows
     if needs:
         message = f"this query has no plain batch form: it needs {', '.join(needs)}"
         hint = "run it by sqlext, or write a pipeline with --target pipelines"

@@ -14,6 +14,7 @@ from sqlext.rewrite.script import (
     ObservedView,
     OperatorView,
     RowsView,
+    SideScript,
     SourceView,
     SqlView,
     Step,
@@ -30,22 +31,19 @@ def printed_script(compiled: Compiled, zone: str) -> str:
     lines = [line for source in script.sources for line in _source(source, zone)]
     if script.heartbeat:
         lines.append(f"-- view {HEARTBEAT_VIEW}: streaming text file, the row that ends the bounded input")
-    lines += [
-        f"-- view {k.view}: streaming text files, heartbeats of input {k.input.name}"
-        for k in script.kept
-        if k.input.moved
-    ]
+    lines += [f"-- view {k.view}: streaming text files, heartbeats of input {k.input.name}" for k in script.kept]
     lines += [f"-- table function {f.view}: {f.implementation}" for f in script.table_functions]
     for step in script.steps:
         lines += _step(step)
     lines = [one_line(line) if line.startswith("--") else line for line in lines]
-    if script.late is not None:
-        table = script.late.table
-        lines.append(one_line(f"-- late rows: into {table.name.plain} ({table.option('connector')})"))
-    for number, bad in enumerate(script.bad):
-        where = f"{bad.table.name.plain} ({bad.table.option('connector')})"
-        lines.append(one_line(f"-- rows that cannot be decoded, number {number}: into {where}"))
+    lines += [_beside(side) for side in script.sides]
     return "\n".join([*lines, _sink(compiled), f"{layout(script.query)};"])
+
+
+def _beside(side: SideScript) -> str:
+    what = {"late": "late rows", "bad": "rows that cannot be decoded"}[side.side]
+    table = side.table
+    return one_line(f"-- {what}, where {side.condition}: into {table.name.plain} ({table.option('connector')})")
 
 
 def _source(source: SourceView, zone: str) -> list[str]:

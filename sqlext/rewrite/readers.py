@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 
 from sqlext.analysis.readers import wanted_source
 from sqlext.catalog.model import Table
+from sqlext.connectors.registry import connector_of
 from sqlext.plan.fingerprint import Fingerprint
 from sqlext.plan.nodes import PlanNode, Scan
+from sqlext.rewrite.buckets import begun_buckets
 from sqlext.rewrite.script import SparkScript
 from sqlext.settings import Settings
 
@@ -28,15 +30,17 @@ class Begun:
     Attributes:
         arrow: those whose rows Arrow combines where it reads them.
         own: those of our own sources.
+        buckets: how many the state of its operators has; None where that is not known.
     """
 
     arrow: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
+    buckets: int | None = None
 
     @classmethod
     def of(cls, prints: Fingerprint) -> Begun:
         """Return what a fingerprint says."""
-        return cls(_tables(prints, _ARROW), _tables(prints, _OWN))
+        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), begun_buckets(prints))
 
 
 #: For who has no folder in which readers of ours could keep their place.
@@ -62,18 +66,20 @@ class Readers:
         return wanted_source(table, self.settings)
 
     def settled(self, plan: PlanNode) -> PlanNode:
-        """Return the plan with sources of our own only where they are to read."""
+        """Return the plan with sources of our own where they are to read, and nowhere else."""
 
         def settle(node: PlanNode) -> PlanNode:
-            return replace(node, own_reader=node.own_reader and self._own(node)) if isinstance(node, Scan) else node
+            return replace(node, own_reader=self._own(node)) if isinstance(node, Scan) else node
 
         return plan.transform(settle)
 
     def _own(self, scan: Scan) -> bool:
         if self.begun is None:
-            return wanted_source(scan.table, self.settings) != "spark"
+            return scan.own_reader and wanted_source(scan.table, self.settings) != "spark"
+        if scan.table.name.name in self.begun.own:  # also where nothing asks for it any more
+            return scan.is_stream and not connector_of(scan.table).own_reader(scan.table)
         aligned = scan.timing is not None and scan.timing.alignment is not None  # which Spark's source cannot be
-        return aligned or scan.table.name.name in self.begun.own
+        return scan.own_reader and aligned
 
 
 def readers(script: SparkScript) -> Fingerprint:

@@ -23,7 +23,8 @@ FLAG = "__heartbeat"
 #: True in every row. Its expression is not deterministic to Spark, so no filter is moved from above it to below the
 #: watermark: there a filter would take away rows that move the watermark on, the row that ends the input among them.
 BARRIER = "__seen"
-_SEEN = f"spark_partition_id() >= 0 AS {BARRIER}"
+_TRUE = "spark_partition_id() >= 0"
+_SEEN = f"{_TRUE} AS {BARRIER}"
 #: The watermark where its expression is no constant delay.
 MARK = "__mark"
 #: In place of the rowtime where heartbeats alone move the watermark: there rows are all of 1970.
@@ -44,14 +45,12 @@ def scan_sql(scan: Scan, renderer: Renderer) -> str:
     if renderer.end is InputEnd.NONE:
         split = (SPLIT,) if has_splits(scan) else ()
         kept, rows = kept_rows(scan, _marked(scan, renderer, split), column, delay, renderer)
-        if not kept.input.moved:
-            return _watermarked(f"SELECT * FROM {rows}", names, column, delay)
         extra, columns = _NO_FLAG, [*names, *split, *marked, FLAG]
         if not kept.input.by_rows:
             column, delay = MOVED, 0
             extra, columns = f"{extra}, {_NEVER} AS {MOVED}", [*columns, MOVED]
-        end = _end_row(columns, {scan.rowtime, column}, kept.view)
-        return _watermarked(f"SELECT *, {extra} FROM {rows} UNION ALL {end}", names, column, delay, flagged=True)
+        beats = _end_row(columns, {scan.rowtime, column}, kept.view, ahead=delay)
+        return _watermarked(f"SELECT *, {extra} FROM {rows} UNION ALL {beats}", names, column, delay, flagged=True)
     if renderer.end is InputEnd.CATCH_UP:
         return _watermarked(_marked(scan, renderer), names, column, delay)
     renderer.used_heartbeat = True
@@ -70,9 +69,15 @@ def _watermarked(
     return f"SELECT {selected} FROM (SELECT *, {_SEEN} FROM ({rows}) {watermark}) WHERE {where}"
 
 
-def _end_row(columns: list[str], times: set[str], view: str) -> str:
-    """Return the rows of a view of times, each in the shape of the table's rows."""
-    values = {FLAG: "value", **dict.fromkeys(times, "CAST(value AS TIMESTAMP)")}
+def _end_row(columns: list[str], times: set[str], view: str, *, ahead: int = 0) -> str:
+    """Return the rows of a view of times, each in the shape of the table's rows.
+
+    Args:
+        ahead: ms to add to these times: where they are watermarks, Spark takes the delay off again. Heartbeats that
+            were not read before a restart so mean the same under another delay.
+    """
+    time = f"CAST(value AS TIMESTAMP){f' + {seconds_interval(ahead)}' if ahead else ''}"
+    values = {FLAG: "value", **dict.fromkeys(times, time)}
     return f"SELECT {', '.join(values.get(c, 'NULL') for c in columns)} FROM {view}"
 
 
@@ -96,12 +101,23 @@ def _projection(scan: Scan, renderer: Renderer, extra: tuple[str, ...] = ()) -> 
                 text = wall_to_instant(text, renderer.zone)
         if name == scan.rowtime:
             text = _checked(text, scan)
+        elif expr is not None and scan.watermarked and renderer.end is not InputEnd.CATCH_UP:
+            text = _nullable(text)
         selected.append(named(text, name))
     selected += scan.hidden
     query = f"SELECT {', '.join((*selected, *extra))} FROM {identifier(scan.view)}"
     if scan.rowtime is not None and scan.null_handling == "drop":
         return f"SELECT * FROM ({query}) WHERE {identifier(scan.rowtime)} IS NOT NULL"
     return query
+
+
+def _nullable(text: str) -> str:
+    """Return a value that Spark takes for one that can be NULL, as it is in rows that only move the watermark.
+
+    Of a union Spark keeps the branches that have rows in a micro-batch. Were a column NULL in one of them and never in
+    the other, state that has it in its key would fit some micro-batches only.
+    """
+    return f"IF({_TRUE}, {text}, NULL)"
 
 
 def _checked(text: str, scan: Scan) -> str:

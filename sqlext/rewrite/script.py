@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.analysis.bound_insert import Mode, Side
 from sqlext.catalog.model import Table
 from sqlext.plan.bad_rows import policy_of
+from sqlext.udfs.registry import DEFAULT_BUCKETS
 
 if TYPE_CHECKING:
     from sqlext.rewrite.kept_inputs import KeptInput
@@ -136,31 +138,26 @@ Step = SqlView | TagView | OperatorView | RowsView | ObservedView | ArrowView
 
 
 @dataclass(frozen=True, slots=True)
-class LateScript:
-    """What is done with the late rows of a query (the rows whose column ``nodes.LATE`` is not NULL).
+class SideScript:
+    """What is done with rows that come beside those of a query: its late ones, or those that a source cannot decode.
 
     Attributes:
+        side: which of these.
         table: takes them.
-        outputs: text and name of each of its columns, over the columns of ``late_rows.expanded``.
+        mode: how it does.
+        column: the hidden column that is NULL in the query's own rows, ``nodes.LATE`` or ``bad_rows.BAD``.
+        condition: over that column: which rows of a batch are taken.
+        columns: what a row is made of, over that column.
+        outputs: text and name of each column of the table, over ``columns``.
         conditions: over ``outputs``: rows for which one does not hold are left out.
     """
 
+    side: Side
     table: Table
-    outputs: tuple[tuple[str, str], ...]
-    conditions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BadScript:
-    """What is done with the rows that sources of a query cannot decode (rows whose column ``BAD`` is not NULL).
-
-    Attributes:
-        table: takes those with its number.
-        outputs: text and name of each of its columns, over the fields of ``BAD``.
-        conditions: over ``outputs``: rows for which one does not hold are left out.
-    """
-
-    table: Table
+    mode: Mode
+    column: str
+    condition: str
+    columns: tuple[str, ...]
     outputs: tuple[tuple[str, str], ...]
     conditions: tuple[str, ...] = ()
 
@@ -175,11 +172,11 @@ class SparkScript:
         keys: hidden key columns of an updating result; none for a global aggregate, which has one row.
         heartbeat: whether it reads ``HEARTBEAT_VIEW``.
         changelog: whether each row says in ``nodes.KIND`` what it does to the result.
-        late: where its late rows go, None if it keeps none.
-        bad: where rows go that its sources cannot decode; a row's ``NUMBER`` is a place here.
+        sides: where rows go that come beside its own.
         read_again: the views of the sources whose bad rows are kept.
         kept: its inputs, where it has no end: a time keeper watches them.
         table_functions: those of the user that it calls.
+        buckets: into how many the state of each of its operators is cut.
         read_by_spark: tables that Arrow might have read, each with why Spark reads it.
     """
 
@@ -192,12 +189,12 @@ class SparkScript:
     keys: tuple[str, ...]
     heartbeat: bool
     changelog: bool = False
-    late: LateScript | None = None
-    bad: tuple[BadScript, ...] = ()
+    sides: tuple[SideScript, ...] = ()
     read_again: tuple[str, ...] = ()
     kept: tuple[KeptInput, ...] = ()
     table_functions: tuple[TableFunction, ...] = ()
     read_by_spark: tuple[tuple[str, str], ...] = ()
+    buckets: int = DEFAULT_BUCKETS
 
     @property
     def read_by_arrow(self) -> tuple[ArrowView, ...]:
@@ -210,6 +207,10 @@ class SparkScript:
         combined = "rows are combined by key and slice where they are read"
         arrow = (f"{a.table.name.name}: Arrow reads {', '.join(a.needed)}; {combined}" for a in self.read_by_arrow)
         return (*arrow, *(f"{table}: Spark reads it: {why}" for table, why in self.read_by_spark))
+
+    def keeps(self, side: Side) -> bool:
+        """Whether rows of one kind come beside its own."""
+        return any(script.side == side for script in self.sides)
 
     @property
     def judges(self) -> bool:

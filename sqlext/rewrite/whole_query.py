@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sqlext.analysis.bound_insert import LATE_ROWS
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
 from sqlext.plan.bad_rows import OPTION
@@ -35,7 +36,7 @@ def beyond_sql(script: SparkScript) -> list[str]:
             found.append("the information schema")
         elif not isinstance(step, SqlView):
             found.append("a column marked as event time")
-    if script.late is not None:
+    if script.keeps(LATE_ROWS):
         found.append("a table of late rows")
     if script.judges:
         found.append(f"'{OPTION}'")

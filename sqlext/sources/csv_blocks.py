@@ -18,7 +18,7 @@ from pyarrow import csv
 
 from sqlext.errors import SqlExtError
 from sqlext.sources.fields import Field
-from sqlext.sources.files import Range
+from sqlext.sources.file_slices import Range
 from sqlext.sources.line_blocks import blocks, can_cut
 from sqlext.sources.spark_casts import cast_texts
 

@@ -19,7 +19,7 @@ from pyarrow import json as arrow_json
 
 from sqlext.errors import SqlExtError
 from sqlext.sources.fields import Field
-from sqlext.sources.files import Range
+from sqlext.sources.file_slices import Range
 from sqlext.sources.line_blocks import BLOCK_BYTES, blocks, can_cut
 from sqlext.sources.spark_casts import parser_of, to_date, to_instant, to_wall_clock
 

@@ -9,7 +9,7 @@ from typing import IO
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext.sources.files import Range
+from sqlext.sources.file_slices import Range
 
 #: How much is parsed at once: large enough for few calls, small enough to stay near the processor.
 BLOCK_BYTES = 1 << 23

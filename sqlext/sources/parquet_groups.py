@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from sqlext.errors import SqlExtError
 from sqlext.sources.fields import Field
-from sqlext.sources.files import Range
+from sqlext.sources.file_slices import Range
 from sqlext.udfs.core.arrow_numpy import whole
 
 _BATCH_ROWS = 1 << 18
@@ -80,7 +80,7 @@ class ParquetDecoder:
             if column.name not in file.schema_arrow.names:
                 continue
             own = file.schema_arrow.field(column.name).type
-            if not _fits(own, column.type):
+            if not fits(own, column.type):
                 raise _other(path, f"has column `{column.name}` of type {own}, declared is {column.type}")
 
 
@@ -105,7 +105,8 @@ def _start(chunk: pq.ColumnChunkMetaData) -> int:
     return min(places)
 
 
-def _fits(own: pa.DataType, wanted: pa.DataType) -> bool:
+def fits(own: pa.DataType, wanted: pa.DataType) -> bool:
+    """Return whether a column of a file is read as another type without loss."""
     if own == wanted or (own, wanted) in _WIDENINGS:
         return True
     if pa.types.is_large_string(own):

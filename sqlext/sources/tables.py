@@ -24,10 +24,13 @@ from sqlext.connectors.paths import absolute
 from sqlext.plan.bad_rows import OPTION, policy_of
 from sqlext.sources.contract import Limit, SplitReader
 from sqlext.sources.csv_blocks import CsvDecoder
+from sqlext.sources.delta import DeltaReader, Start, Tolerance
+from sqlext.sources.delta_log import DeltaLog
 from sqlext.sources.fields import Field, arrow_type
-from sqlext.sources.files import FileDecoder, FileReader
+from sqlext.sources.file_slices import FileDecoder
+from sqlext.sources.files import FileReader
 from sqlext.sources.json_blocks import JsonDecoder
-from sqlext.sources.parquet_groups import ParquetDecoder
+from sqlext.sources.parquet_groups import ParquetDecoder, fits
 from sqlext.sources.text_lines import LINES, LineDecoder
 
 
@@ -56,8 +59,8 @@ def require_readable(table: Table) -> None:
     Raises:
         Unread: if it is not.
     """
-    connector, form = table.option("connector"), table.option("format") or ""
-    if connector != "filesystem":
+    connector, form = table.option("connector"), _form(table)
+    if connector not in ("filesystem", "delta"):
         raise Unread(f"connector '{connector}' has no Arrow reader")
     if policy_of(table) is not None:
         raise Unread(f"'{OPTION}' looks at its rows one by one")
@@ -70,7 +73,10 @@ def require_readable(table: Table) -> None:
 def _require_plain_files(table: Table) -> None:
     if table.partitioned_by:
         raise Unread("it is partitioned by folders")
-    if "://" in (table.option("path") or ""):
+    place = table.option("path") or table.option("table-path")
+    if place is None:
+        raise Unread("it has no path")
+    if "://" in place:
         raise Unread("its path is a URL")
 
 
@@ -83,12 +89,43 @@ def reader_of(table: Table, needed: Sequence[str], log: Path, tasks: int) -> Spl
         log: a folder beside the checkpoint, for what the reader must remember.
         tasks: how many tasks run at once.
     """
-    return _file_reader(table, _DECODERS[table.option("format") or ""](table, needed), log, tasks)
+    decoder = _DECODERS[_form(table)](table, needed)
+    return _delta_reader(table, decoder, tasks) if _is_delta(table) else _file_reader(table, decoder, log, tasks)
 
 
 def _file_reader(table: Table, decoder: FileDecoder, log: Path, tasks: int) -> FileReader:
-    path = absolute(table.option("path")) or ""
-    return FileReader(path.removeprefix("file:"), log, decoder, table.option("source.path.regex-pattern"), tasks)
+    return FileReader(_path(table), log, decoder, table.option("source.path.regex-pattern"), tasks)
+
+
+def _delta_reader(table: Table, decoder: FileDecoder, tasks: int) -> DeltaReader:
+    log = DeltaLog(_path(table))
+    _require_columns(table, log.schema())
+    version = table.option("startingVersion")
+    start = Start(latest=True) if version == "latest" else Start(int(version) if version is not None else None)
+    tolerance = Tolerance(*(_is_on(table, o) for o in ("ignoreDeletes", "ignoreChanges", "skipChangeCommits")))
+    return DeltaReader(log, decoder, start, tolerance, tasks)
+
+
+def _require_columns(table: Table, found: pa.Schema) -> None:
+    """Check that a Delta table has the declared columns.
+
+    Raises:
+        OptionError: OPT-012 if it does not.
+    """
+    place = f"delta `{_path(table)}`"
+    for field in physical_fields(table):
+        wanted = arrow_type(field.type)
+        if field.name not in found.names:
+            what = f"{place} has no column `{field.name}` in its files; they have {', '.join(found.names)}"
+            raise OptionError("OPT-012", what, hint="declare the columns that are there")
+        own = found.field(field.name).type
+        if wanted is None or not fits(own, wanted) or _zone(own) != _zone(wanted):
+            what = f"column `{field.name}` of {place} has type {own}, declared is {field.type}"
+            raise OptionError("OPT-012", what, hint="declare the type that is there, or convert it in a query")
+
+
+def _zone(kind: pa.DataType) -> str | None:
+    return kind.tz if pa.types.is_timestamp(kind) else None
 
 
 def why_not(table: Table) -> str:
@@ -151,9 +188,26 @@ def require_there(table: Table) -> None:
     Raises:
         OptionError: OPT-009 if not.
     """
-    path = absolute(table.option("path")) or ""
-    if not Path(path.removeprefix("file:")).exists():
-        raise OptionError("OPT-009", f"`{path}` does not exist", option="path")
+    path = _path(table)
+    if not (Path(path) / ("_delta_log" if _is_delta(table) else "")).exists():
+        kind = "delta " if _is_delta(table) else ""
+        raise OptionError("OPT-009", f"{kind}`{path}` does not exist", option="path")
+
+
+def _path(table: Table) -> str:
+    return (absolute(table.option("path") or table.option("table-path")) or "").removeprefix("file:")
+
+
+def _is_delta(table: Table) -> bool:
+    return table.option("connector") == "delta"
+
+
+def _form(table: Table) -> str:
+    return "delta" if _is_delta(table) else table.option("format") or ""
+
+
+def _is_on(table: Table, option: str) -> bool:
+    return (table.option(option) or "false").strip().lower() == "true"
 
 
 def _csv(table: Table, needed: Sequence[str]) -> FileDecoder:
@@ -178,8 +232,16 @@ def _json(table: Table, needed: Sequence[str]) -> FileDecoder:
     return JsonDecoder(tuple(Field(*f) for f in fields))
 
 
+def _delta(table: Table, needed: Sequence[str]) -> FileDecoder:
+    for option in ("startingTimestamp", "versionAsOf", "timestampAsOf", "readChangeFeed", "maxBytesPerTrigger"):
+        if table.option(option) is not None:
+            raise Unread(f"option '{option}' is for Delta's own reader")
+    return _parquet(table, needed)
+
+
 _DECODERS: Mapping[str, Callable[[Table, Sequence[str]], FileDecoder]] = {
     "csv": _csv,
+    "delta": _delta,
     "json": _json,
     "parquet": _parquet,
 }

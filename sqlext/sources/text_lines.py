@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sqlext.sources.files import Range
+from sqlext.sources.file_slices import Range
 from sqlext.sources.line_blocks import BLOCK_BYTES, blocks, can_cut, first_line
 
 #: The line, and where it stands: ``path:number``.

@@ -13,6 +13,7 @@ from typing import Literal
 
 from sqlext.errors import SqlExtError
 from sqlext.execution.checking import sql_files
+from sqlext.execution.offline import read_text
 from sqlext.testing.scripts import script_output
 from sqlext.testing.steps import Stage, read_steps, stepped_output
 
@@ -93,9 +94,9 @@ def _run(case: Case, variables: Mapping[str, str], settings: Mapping[str, str], 
     try:
         with tempfile.TemporaryDirectory(prefix="sqlext-test-") as folder:
             actual = output_of(case, Path(folder), variables, settings)
+        expected = read_text(case.expected) if case.expected.is_file() else None
     except SqlExtError as error:
         return "failed", error.render()
-    expected = case.expected.read_text("utf-8") if case.expected.is_file() else None
     if actual == expected:
         return "ok", ""
     if update:

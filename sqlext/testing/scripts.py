@@ -14,6 +14,7 @@ from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
 from sqlext.dialect.script import parse_script
 from sqlext.dialect.statement_nodes import CreateTable, Insert, Statement, StatementSet
 from sqlext.errors import SqlExtError
+from sqlext.execution.offline import read_text
 from sqlext.rewrite.quoting import identifier
 from sqlext.source import SourceText
 from sqlext.testing.render import is_ordered, result_title, section
@@ -58,14 +59,14 @@ def whole_output(session: Session, script: Path, run: Runs) -> str:
         sections.append(f"=== printed\n{lines}\n")
     session.sql("RESET")
     session.sql("SET 'execution.runtime-mode' = 'batch'")
-    written = written_tables(script.read_text("utf-8"))
+    written = written_tables(read_text(script))
     sections += [_table(session, name) for name in written if _keeps_rows(session, name)]
     return "\n".join(sections) or "(nothing to show)\n"
 
 
 def run_for(script: Path) -> int | None:
     """Return for how many ms a script says that it is run, None if it does not say."""
-    found = _FOR.search(script.read_text("utf-8"))
+    found = _FOR.search(read_text(script))
     return int(found.group(1)) * 1000 if found else None
 
 

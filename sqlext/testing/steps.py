@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
+from sqlext.execution.offline import read_text
 from sqlext.testing.render import result_title, section
 from sqlext.testing.scripts import shown_result, whole_output
 
@@ -66,9 +67,9 @@ def read_steps(file: Path) -> list[Step]:
     """Return the steps of a file.
 
     Raises:
-        SqlExtError: TEST-002 for a line that is none.
+        SqlExtError: TEST-002 for a line that is none; RUN-011.
     """
-    numbered = enumerate(file.read_text("utf-8").splitlines(), 1)
+    numbered = enumerate(read_text(file).splitlines(), 1)
     return [_step(line, f"{file}:{number}") for number, line in numbered if line.strip()]
 
 

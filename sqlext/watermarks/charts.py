@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from sqlext.errors import SqlExtError
+from sqlext.extras import package
 from sqlext.watermarks.history import Sample
 from sqlext.watermarks.inputs import END_OF_TIME
 from sqlext.watermarks.texts import wall
@@ -31,11 +30,7 @@ def plotting(name: str) -> Any:
     Raises:
         SqlExtError: ENV-011 if it is missing.
     """
-    try:
-        return import_module(name)
-    except ImportError as error:
-        message = f"the page of a query needs the package {name.replace('_', '-')}"
-        raise SqlExtError("ENV-011", message, hint="pip install 'sqlext[plots]'") from error
+    return package(name, "plots", "the page of a query")
 
 
 def chart(samples: Sequence[Sample], zones: Mapping[str, str], zone: str) -> alt.VConcatChart:

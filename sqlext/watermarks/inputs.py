@@ -11,6 +11,8 @@ from sqlext.watermarks.ends import Ends, SessionEnd
 END_OF_TIME = 253_370_764_800_000
 #: The split of an input that is not taken apart.
 WHOLE = ""
+#: The measure of an input whose watermark is a constant delay behind its rowtime.
+ROWTIME = "rowtime"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ class Input:
         bounded: whether it has an end, in a query that has none.
         ends: when the windows right above it end.
         zone: whose wall clock shows its times to people.
+        measure: what largest event times are: those of the rowtime, or values of the expression that the watermark is.
     """
 
     name: str
@@ -51,11 +54,7 @@ class Input:
     bounded: bool = False
     ends: tuple[Ends | SessionEnd, ...] = ()
     zone: str = "UTC"
-
-    @property
-    def moved(self) -> bool:
-        """Whether heartbeats may have to move its watermark."""
-        return self.idle is not None or self.bounded or not self.by_rows
+    measure: str = ROWTIME
 
 
 @dataclass(slots=True)
@@ -87,6 +86,7 @@ class Known:
         idle: whether it holds nobody back now.
         resumed: whether Spark does not know yet how far it was before a restart.
         smallest: the smallest event time of all splits, if it was told.
+        measure: ``Input.measure`` of these times.
     """
 
     splits: dict[str, Split] = field(default_factory=dict)
@@ -97,6 +97,7 @@ class Known:
     idle: bool = False
     resumed: bool = False
     smallest: int | None = None
+    measure: str = ROWTIME
 
     @property
     def reached(self) -> int | None:
@@ -114,11 +115,11 @@ class Known:
         """Return what a restart needs; heartbeats are given anew then."""
         splits = {n: [s.since, s.largest, s.rows] for n, s in self.splits.items()}
         own = {"watermark": self.reached, "ended": self.ended, "idle": self.idle, "smallest": self.smallest}
-        return {"splits": splits, **own}
+        return {"splits": splits, "measure": self.measure, **own}
 
     @staticmethod
     def from_json(value: dict[str, Any]) -> Known:
         """Return what ``to_json`` wrote."""
         splits = {n: Split(*s) for n, s in value["splits"].items()}
         own = {key: value[key] for key in ("watermark", "ended", "idle", "smallest")}
-        return Known(splits, **own)
+        return Known(splits, measure=value.get("measure", ROWTIME), **own)

@@ -53,11 +53,11 @@ class TimeKeeper:
 
     def __init__(self, inputs: Sequence[Input], now: int, before: Mapping[str, Any] | None = None) -> None:
         self.inputs = tuple(inputs)
-        self.known = {i.name: Known({WHOLE: Split(now)}) for i in inputs}
+        self.known = {i.name: Known({WHOLE: Split(now)}, measure=i.measure) for i in inputs}
         self.now = now
-        for name, value in (before or {}).items():
-            if name in self.known:
-                self.known[name] = _resumed(Known.from_json(value), now)
+        for declared in inputs:
+            if before and declared.name in before:
+                self.known[declared.name] = _resumed(Known.from_json(before[declared.name]), declared, now)
 
     def saw(self, name: str, what: Iterable[Seen], now: int) -> None:
         """Take what a micro-batch had of an input."""
@@ -142,8 +142,6 @@ class TimeKeeper:
                 yield from (e for ends in declared.ends if (e := ends.until(limit, largest)) is not None)
 
     def _beat(self, declared: Input, target: int | None) -> int | None:
-        if not declared.moved:
-            return None
         known = self.known[declared.name]
         wanted = known.watermark
         if known.idle and target is not None:
@@ -187,10 +185,18 @@ def _later(time: int | None, other: int) -> int:
     return other if time is None else max(time, other)
 
 
-def _resumed(known: Known, now: int) -> Known:
-    """Return what was known, for a run that starts now: who was idle stays so, the others begin to wait anew."""
-    if not known.idle:
-        for split in known.splits.values():
+def _resumed(known: Known, declared: Input, now: int) -> Known:
+    """Return what was known, for a run that starts now: who was idle stays so, the others begin to wait anew.
+
+    Where the declaration of the watermark is another one since, times by its old measure are forgotten; what they
+    have brought the watermark to stays.
+    """
+    for split in known.splits.values():
+        if not known.idle:
             split.since = now
+        if known.measure != declared.measure:
+            split.largest = None
+    if known.measure != declared.measure:
+        known.smallest, known.measure = None, declared.measure
     known.resumed = True
     return known

@@ -44,14 +44,18 @@ class Outcome:
         return [result for result in self.results if result.columns]
 
 
-def run(case: Case, spark: SparkSession, folder: Path) -> Outcome:
+def run(case: Case, spark: SparkSession, folder: Path, source: str = "auto") -> Outcome:
     """Run a case with a catalog of its own and return what happened.
 
     Only our own error is caught: anything else is a bug and fails the test.
+
+    Args:
+        source: who reads its tables, as ``sqlext.source`` says it.
     """
     outcome = Outcome(folder / "out")
     outcome.out.mkdir()
     session = sqlext.connect(spark, catalog=str(folder / "catalog"))
+    session.sql(f"SET 'sqlext.source' = '{source}'")
     variables = {"IN": str(case.folder.resolve() / "in"), "OUT": str(outcome.out)}
     with _started_queries(session.spark, outcome.started), _deadline(_SECONDS):
         try:

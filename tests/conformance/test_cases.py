@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from . import exceptions
 from .cases import Case, Printed, rows_per_sink
 from .compare import Row, difference, equal, normal, read_rows
@@ -16,9 +18,9 @@ if TYPE_CHECKING:
 OURS = Path(__file__).parent / "ours"
 
 
-def test_case(case: Case, spark: SparkSession, tmp_path: Path) -> None:
+def test_case(case: Case, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """Run the script and compare with what was recorded."""
-    outcome = run(case, spark, tmp_path)
+    outcome = run(case, spark, tmp_path, pytestconfig.getoption("--source"))
     if case.refused and case.key not in exceptions.OURS:
         check_refused(case, outcome)
         return

@@ -36,9 +36,17 @@ def main(folder: Path, examples: list[str]) -> None:
     (folder / "in" / "a.csv").write_text("a,1,2024-01-01 00:00:01\na,2,2024-01-01 00:00:03\nb,4,2024-01-01 00:00:12\n")
     for name in examples:
         _tell(name, lambda name=name: _example(spark, folder, name))
-    for part in (registered, handed_on, installed, printed):
+    for part in (same_script, registered, handed_on, installed, printed):
         _tell(part.__name__, lambda part=part: part(spark, folder))
     os._exit(0)  # Spark's own exit waits for its server for minutes
+
+
+def same_script(spark, folder):
+    """Run the script that the test has laid out; return how many queries it had."""
+    here = folder / "one_script"
+    variables = {"IN": str(here / "in"), "OUT": str(here / "panes")}
+    results = sqlext.connect(spark, here / "catalog").run(here / "script.sql", variables)
+    return sum(result.query is not None for result in results)
 
 
 def registered(spark, folder):

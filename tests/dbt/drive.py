@@ -37,6 +37,7 @@ def main() -> None:
     MODEL.write_text(original.replace("SUM(amount)", "SUM(amout)"))
     story["mistake"] = step("run")
     MODEL.write_text(original)
+    story["one script"] = step("run", model="path:models/one_script")
     story["shown"] = step("show", model="large_orders")
     story["docs"] = step("docs", "generate", model="")
     print("STORY", json.dumps(story, default=str))

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
+from tests import one_script
+
 EXAMPLE = Path(__file__).parents[2] / "sql_examples" / "dbt"
 PASSED = "PASS=10 WARN=0 ERROR=0 SKIP=0"
 pytestmark = pytest.mark.slow
@@ -42,6 +44,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     folder = tmp_path_factory.mktemp("dbt") / "shop"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns(".spark", ".sqlext", "target", "logs"))
     built = run(folder, "dbt", "build", "--no-use-colors")
+    one_script.as_models(folder)
     later = run(folder, "python", str(Path(__file__).with_name("drive.py")))
     return Project(folder, built, json.loads(later.split("STORY ", 1)[1]))
 
@@ -88,6 +91,11 @@ def test_a_changed_model(project: Project) -> None:
     assert project.story["continue"]["rows"] == before
     assert project.story["apply"]["success"]
     assert project.story["apply"]["rows"] == ["10:00 coffee 15", "10:00 tea 32"]
+
+
+def test_the_script_that_all_faces_run(project: Project) -> None:
+    assert project.story["one script"]["success"]
+    assert one_script.rows(project.folder / ".spark" / "warehouse" / "shop.db" / "panes") == one_script.ROWS
 
 
 def test_full_refresh_starts_anew(project: Project) -> None:

@@ -47,6 +47,19 @@ def test_sources_in_several_batches_end_after_the_data(workspace: Workspace) -> 
     assert query.progress["batch"] >= 5
 
 
+def test_a_key_that_is_never_null(workspace: Workspace) -> None:
+    # Text of a CSV file is never NULL, and COALESCE is not; in the row that ends the input both are.
+    for i, row in enumerate(("a,1,1", "a,2,3", "b,3,30", "a,4,31")):
+        workspace.put(f"{i}.csv", row)
+    table = EVENTS.replace("v INT,", "v INT, c AS COALESCE(k, '') || '!',").replace(
+        "'csv'", "'csv', 'sqlext.source' = 'spark', 'maxFilesPerTrigger' = '1'"
+    )
+    windowed = WINDOWED.replace("SELECT k,", "SELECT c,").replace("GROUP BY k,", "GROUP BY k, c,")
+    query = workspace.run(table, COUNTS, windowed)[-1].query
+    assert [(c, n) for c, _, n, _ in workspace.delta()] == [("a!", "2"), ("a!", "1"), ("b!", "1")]
+    assert query.progress["batch"] >= 5
+
+
 def test_delta_source_ends_after_the_data(workspace: Workspace) -> None:
     spark = workspace.spark.newSession()
     place = str(workspace.folder / "source")

@@ -52,6 +52,22 @@ def test_run_for_and_interval(workspace: Workspace) -> None:
     assert query.progress["status"] == "stopped"
     rows = [int(n) for (n,) in workspace.delta("copies")]
     assert sorted(rows) == list(range(len(rows)))
+    assert query.progress["rows_in"] == len(rows)
+
+
+def test_ticks_of_our_clock_are_no_rows_of_the_users(workspace: Workspace) -> None:
+    script = """
+    CREATE TABLE ticks (n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+    WITH ('connector' = 'rate', 'rows-per-second' = '2');
+    CREATE TABLE b (n BIGINT) WITH ('connector' = 'blackhole');
+    INSERT INTO b SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '1' HOUR))
+    GROUP BY window_start, window_end EMIT AFTER WATERMARK EARLY EVERY 1s;
+    """
+    query = workspace.run(script)[-1].query
+    workspace.until(lambda: query.progress["rows_out"] >= 2)
+    query.stop()
+    (seen,) = query.progress["inputs"]
+    assert query.progress["rows_in"] == seen["rows"] > 0
 
 
 def test_session_stops_what_it_started(workspace: Workspace) -> None:

@@ -25,13 +25,13 @@ from sqlext.execution.batches import BatchWriter
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.local_spark import local_spark
 from sqlext.execution.sink_delta import DeltaSink
-from sqlext.execution.sink_late import LateSink
+from sqlext.execution.sink_sides import Side
 
 #: moment -> the function that it belongs to, and whether it is before or after it.
 MOMENTS: dict[str, tuple[type, str, bool]] = {
     "before-commit": (BatchWriter, "__call__", True),
     "after-commit": (BatchWriter, "__call__", False),
-    "between-sinks": (LateSink, "write_late", True),
+    "between-sinks": (Side, "write", True),
     "heartbeat": (QueryHome, "write_heartbeat", True),
     "before-finish": (DeltaSink, "finish", True),
     "after-finish": (QueryHome, "finish", True),

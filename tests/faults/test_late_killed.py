@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext import SqlExtError
+from sqlext.execution.changed_time import ChangedTimeNotice
 from tests.workspace import Workspace
 
 EVENTS = """
@@ -49,3 +51,27 @@ def test_killed_and_restarted(workspace: Workspace, late: str, moment: str) -> N
         assert workspace.delta("late") == expected
     else:
         assert workspace.files("late") == [",".join(row) for row in expected]
+
+
+@pytest.mark.slow
+@pytest.mark.sampled
+def test_declared_otherwise_before_the_batch_has_ended(workspace: Workspace) -> None:
+    """Its late rows would be in two tables, so another table must wait; another delay need not: nothing is lost."""
+    for i, rows in enumerate(INPUT):
+        workspace.put(f"{i}.csv", *rows)
+    script = "\n".join((EVENTS, f"CREATE TABLE late (k STRING, v INT) WITH ({DELTA});", INSERT))
+    workspace.killed(script, "after-commit:4", seconds=400)
+    workspace.session().sql("DROP TABLE late")
+    with pytest.raises(SqlExtError, match="may have a micro-batch that was begun and not finished") as refused:
+        workspace.run(script.replace("/late'", "/others'"))
+    assert refused.value.code == "RUN-026"
+    for table in ("late", "events"):
+        workspace.session().sql(f"DROP TABLE {table}")
+    with pytest.warns(ChangedTimeNotice, match="watermark was ts, 2000 ms behind, is ts, 20000 ms behind"):
+        workspace.run(script.replace("INTERVAL '2' SECOND", "INTERVAL '20' SECOND"))
+    assert workspace.delta("late") == [("a", "5"), ("b", "7"), ("b", "8")]
+    assert workspace.delta("counts") == [
+        ("a", "2024-01-01 00:00:00", "2"),
+        ("a", "2024-01-01 00:00:30", "2"),
+        ("b", "2024-01-01 00:00:30", "1"),
+    ]

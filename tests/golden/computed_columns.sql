@@ -34,7 +34,7 @@ FROM (
             price,
             quantity,
             file,
-            price * quantity AS total,
+            IF(spark_partition_id() >= 0, price * quantity, NULL) AS total,
             CASE
               WHEN timestamp_millis(millis) IS NULL THEN CAST(raise_error('[RUN-001] rowtime events.ts is NULL') AS TIMESTAMP)
               WHEN timestamp_millis(millis) < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime events.ts lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)

@@ -7,7 +7,7 @@ SELECT UPPER(user_name) AS who, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE clicks, DE
 GROUP BY UPPER(user_name), window_start, window_end;
 
 -- becomes
-path:            native (every step has an operator of Spark that gives the same rows)
+path:            stateful (Arrow combines the rows of clicks where it reads them)
 mode:            streaming
 result:          append
 time attributes: none

@@ -1,4 +1,7 @@
-"""One script, run by each face that takes scripts: the same rows everywhere."""
+"""One script, run by each face that takes scripts: the same rows everywhere.
+
+Spark Connect and dbt need much that their own tests have running: they run it in ``tests/connect`` and ``tests/dbt``.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +17,11 @@ from IPython.core.interactiveshell import InteractiveShell
 import sqlext
 from sqlext.cli.main import main
 from sqlext.notebook.magics import load
-from tests.workspace import EVENTS, Workspace
+from tests import one_script
+from tests.workspace import Workspace
 
 pytestmark = pytest.mark.slow
 
-SCRIPT = (
-    EVENTS
-    + """
-CREATE TABLE panes (k STRING, w TIMESTAMP(3), n BIGINT, pane BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}');
-CREATE VIEW positive AS SELECT * FROM events WHERE v > 0;
-INSERT INTO panes
-SELECT k, window_start, COUNT(DISTINCT v), PANE_INDEX()
-FROM TABLE(TUMBLE(TABLE positive, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end
-EMIT AFTER WATERMARK EARLY EVERY 2 ROWS;
-"""
-)
-ROWS = [("a", "1", "0"), ("a", "2", "1"), ("b", "1", "0")]
 Face = Callable[[Workspace, Path, dict[str, str]], None]
 
 
@@ -76,11 +68,9 @@ FACES: dict[str, Face] = {
 
 @pytest.mark.parametrize("face", FACES.values(), ids=FACES)
 def test_the_same_script(workspace: Workspace, face: Face) -> None:
-    workspace.put("1.csv", "a,1,1", "a,1,2", "b,3,4", "a,2,3", "b,-1,5", "c,0,30")
-    script = workspace.folder / "script.sql"
-    script.write_text(SCRIPT)
-    face(workspace, script, {"IN": str(workspace.input), "OUT": str(workspace.folder / "out" / "counts")})
-    assert [(k, n, pane) for k, _, n, pane in workspace.delta()] == ROWS
+    script, variables = one_script.laid_out(workspace.folder / "one_script")
+    face(workspace, script, variables)
+    assert one_script.rows(Path(variables["OUT"])) == one_script.ROWS
 
 
 def _command(*words: str) -> None:

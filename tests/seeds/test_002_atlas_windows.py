@@ -1,6 +1,6 @@
-"""MongoDB Atlas Stream Processing, windows: tumbling, hopping, hopping with gaps, and time by the event.
+"""MongoDB Atlas Stream Processing, windows: tumbling, hopping, hopping with gaps, time by the event, idle sources.
 
-The idle timeout waits for the options of sources. Dead letters: ``test_001_flink_windows.py``.
+Dead letters: ``test_001_flink_windows.py``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.stepped_queries import END_OF_TIME, TIMED, JsonRow, Move, SteppedQuery, rows_of, run_together, text_of
+from tests.watermarks.timed_run import TimedRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -136,3 +137,53 @@ def test_allowed_lateness_of_two_minutes(stepped: dict[str, SteppedQuery]) -> No
     # The first window closed at 12:07: one more of 12:04 goes nowhere.
     assert [o.dropped for o in outcomes] == [0] * 10 + [1, 0]
     assert outcomes[-1].state_rows == 0
+
+
+IDLE = """CREATE TABLE documents (n INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
+  'connector' = 'filesystem', 'path' = '${IN}/documents', 'format' = 'csv', 'source.monitor-interval' = '1 s',
+  'scan.watermark.idle-timeout' = '1 min', 'sqlext.idle.close-windows' = 'true');
+SET 'sqlext.clock' = '${CLOCK}';
+SELECT window_start, window_end, COUNT(*) FROM TABLE(TUMBLE(TABLE documents, DESCRIPTOR(ts), INTERVAL '3' MINUTE))
+GROUP BY window_start, window_end;
+"""
+# (processing time, event time or None where nothing comes, watermark, end of the open window) in minutes after 12:00,
+# of the table of the idle timeout. At 12:07 its text has the watermark 12:06, where the table misprints 12:00.
+BY_SILENCE = [
+    (0, 0, 0, 3),
+    (1, None, 0, 3),
+    (2, None, 0, 3),
+    (3, None, 0, 3),
+    (4, 2, 2, 3),
+    (5, 5, 5, 6),
+    (6, None, 5, 6),
+    (7, None, 6, 9),
+    (8, None, 6, 9),
+    (9, 9, 9, 12),
+]
+
+
+def epoch_seconds(minute: int) -> float:
+    return (at(60 * minute) - datetime(1970, 1, 1)).total_seconds()
+
+
+@pytest.mark.slow
+def test_a_silent_source_closes_its_window_after_a_minute(spark: SparkSession, tmp_path: Path) -> None:
+    run = TimedRun(spark, tmp_path, IDLE)
+    run.clock(epoch_seconds(0))
+    documents: list[int] = []
+    try:
+        run.put("documents", [])
+        run.start()
+        for clock, event, mark, open_until in BY_SILENCE:
+            if event is not None:
+                documents.append(event)
+                run.put("documents", [f"{clock},{at(60 * event)}"])
+            run.clock(epoch_seconds(clock))
+            run.settle()
+            (shown,) = run.session.sql("SHOW WATERMARKS").rows
+            assert (clock, shown[4]) == (clock, at(60 * mark))
+            closed = Counter(event // 3 for event in documents if event // 3 * 3 + 3 < open_until)
+            assert run.rows == [(at(180 * n), at(180 * n + 180), count) for n, count in sorted(closed.items())]
+    finally:
+        run.stop()
+    assert run.query.progress["rows_dropped"] == 0

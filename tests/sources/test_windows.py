@@ -10,6 +10,7 @@ from random import Random
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from deltalake import write_deltalake
 from workspace import Workspace
 
 from sqlext.errors import SqlExtError
@@ -22,6 +23,7 @@ WITH ('connector' = 'filesystem', 'path' = '${{IN}}/csv', 'format' = 'csv', 'csv
 CREATE TABLE j ({_COLUMNS}, {_TIMES}) WITH ('connector' = 'filesystem', 'path' = '${{IN}}/json', 'format' = 'json');
 CREATE TABLE p ({_COLUMNS}, {_TIMES})
 WITH ('connector' = 'filesystem', 'path' = '${{IN}}/parquet', 'format' = 'parquet');
+CREATE TABLE t ({_COLUMNS}, {_TIMES}) WITH ('connector' = 'delta', 'path' = '${{IN}}/delta');
 """
 _OUT = """
 CREATE TABLE o{n} (k STRING, s TIMESTAMP_LTZ(3), e TIMESTAMP_LTZ(3), n BIGINT, t BIGINT, a DOUBLE, low DOUBLE)
@@ -40,6 +42,8 @@ _QUERIES = (
     f"""SELECT k, window_start, window_end, {_VALUES}
     FROM TABLE(CUMULATE(TABLE (SELECT k, v * 2 AS v, d, ts FROM c WHERE v IN (1, 2, 3) OR v IS NULL), DESCRIPTOR(ts),
     INTERVAL '5' SECOND, INTERVAL '20' SECOND)) GROUP BY k, window_start, window_end""",
+    f"""SELECT k, window_start, window_end, {_VALUES} FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND))
+    GROUP BY k, window_start, window_end""",
 )
 
 
@@ -69,6 +73,8 @@ def _put(folder: Path, rows: list[dict[str, object]]) -> None:
     types = {"id": pa.int64(), "k": pa.string(), "v": pa.int32(), "d": pa.float64(), "e": pa.int64()}
     table = pa.table({n: pa.array([r[n] for r in rows], t) for n, t in types.items()})
     pa.parquet.write_table(table, folder / "parquet" / "a.parquet", row_group_size=300)
+    for part in (table.slice(0, 700), table.slice(700)):
+        write_deltalake(str(folder / "delta"), part, mode="append")
 
 
 def _run(workspace: Workspace, source: str, number: int) -> list[str]:
@@ -80,7 +86,7 @@ def _run(workspace: Workspace, source: str, number: int) -> list[str]:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("number", range(4), ids=["tumble csv", "hop json", "session parquet", "cumulate csv"])
+@pytest.mark.parametrize("number", range(5), ids=["tumble csv", "hop json", "session parquet", "cumulate csv", "delta"])
 def test_both_paths_give_the_same_rows(workspace: Workspace, number: int) -> None:
     """NULLs, filters, conditions, late rows, a sub-query: every kind of window, every format."""
     _put(workspace.input, _rows(1_500))
@@ -93,9 +99,10 @@ def test_explain_says_that_all_of_them_are_read_by_arrow(workspace: Workspace) -
     session = workspace.session()
     _put(workspace.input, _rows(10))
     workspace.run("SET 'sqlext.source' = 'arrow';", _TABLES, session=session)
-    for query, name in zip(_QUERIES, "cjpc", strict=True):
+    for query, name in zip(_QUERIES, "cjpct", strict=True):
         (text,) = session.sql(f"EXPLAIN {query}").rows[0]
         assert f"{name}: Arrow reads" in text
+        assert text.startswith("path:            stateful")
 
 
 @pytest.mark.sampled

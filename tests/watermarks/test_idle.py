@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
 from .timed_run import TimedRun
 
@@ -33,6 +37,13 @@ def script(*options: str) -> str:
 def at(seconds: int) -> str:
     """Return a row."""
     return f"x,2024-01-01 {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.000"
+
+
+def commit(folder: Path, table: str, lines: list[str]) -> None:
+    """Give a Delta table rows, in one commit."""
+    keys, times = zip(*(line.split(",") for line in lines), strict=True)
+    instants = pa.array([datetime.fromisoformat(time) for time in times], pa.timestamp("us"))
+    write_deltalake(str(folder / "in" / table), pa.table({"k": keys, "ts": instants}), mode="append")
 
 
 def counts(run: TimedRun) -> dict[str, int]:
@@ -153,15 +164,20 @@ def test_all_tables_by_set_and_a_periodic_watermark(spark: SparkSession, tmp_pat
     assert counts(run) == {"00:00": 1, "00:01": 1}
 
 
+@pytest.mark.parametrize("connector", ["filesystem", "delta"])
 def test_files_that_are_an_hour_ahead_wait_at_the_source(
-    spark: SparkSession, tmp_path: Path, timed: list[TimedRun]
+    spark: SparkSession, tmp_path: Path, timed: list[TimedRun], connector: str
 ) -> None:
     aligned = ", 'scan.watermark.alignment.group' = 'g', 'scan.watermark.alignment.max-drift' = '5 min'"
-    run = TimedRun(spark, tmp_path, script(aligned + IDLE, aligned + IDLE))
+    text = script(aligned + IDLE, aligned + IDLE)
+    if connector == "delta":
+        text = text.replace("'filesystem'", "'delta'").replace("'format' = 'csv', ", "")
+    run = TimedRun(spark, tmp_path, text)
     timed.append(run)
+    put = run.put if connector == "filesystem" else partial(commit, tmp_path)
     for minute in range(3):
-        run.put("a", [at(60 * minute)])
-        run.put("b", [at(3600 + 60 * minute), at(3601 + 60 * minute)])
+        put("a", [at(60 * minute)])
+        put("b", [at(3600 + 60 * minute), at(3601 + 60 * minute)])
     run.clock(0)
     run.start()
     run.settle()

@@ -28,7 +28,7 @@ def encode_state(table: pa.Table) -> bytes:
         raise SqlExtError(
             "RUN-032",
             f"the state of one bucket has grown to {len(data):,} bytes; it can have {LIMIT_BYTES:,}",
-            hint="bound what the query must remember, or start it anew with more buckets",
+            hint="bound what is remembered, or DROP QUERY and begin anew with SET 'sqlext.state.buckets' = '64'",
         )
     return data
 

@@ -21,16 +21,11 @@ from sqlext.udfs.processors.bucket_keys import bucket_keys
 from sqlext.udfs.processors.bucket_processor import OUTPUT, BucketProcessor
 from sqlext.udfs.processors.packing import PACKED, pack, unpack
 from sqlext.udfs.processors.state_store import require_state_store
-from sqlext.udfs.registry import COUNTS, OBSERVED
+from sqlext.udfs.registry import COUNTS, MAX_BUCKETS, OBSERVED
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
-
-#: How many buckets a new query has. Fixed, not taken from the session: its keys stay in their buckets when it
-#: restarts with other settings. More than this many shuffle partitions would be idle; fewer share the buckets.
-DEFAULT_BUCKETS = 8
-_MAX_BUCKETS = 1024
 
 
 @dataclass(frozen=True)
@@ -75,8 +70,8 @@ def apply_in_buckets(
     Raises:
         SqlExtError: FUNC-012 if there cannot be so many buckets.
     """
-    if not 1 <= buckets <= _MAX_BUCKETS:
-        raise SqlExtError("FUNC-012", f"a stateful function has 1 to {_MAX_BUCKETS} buckets, not {buckets}")
+    if not 1 <= buckets <= MAX_BUCKETS:
+        raise SqlExtError("FUNC-012", f"a stateful function has 1 to {MAX_BUCKETS} buckets, not {buckets}")
     plain = frame.toDF(*_names(len(frame.columns)))
     packed = plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, bucket_keys(buckets)), PACKED)
     return keep_in_buckets(packed, operator, output=output, buckets=buckets, time=time)

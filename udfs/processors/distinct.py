@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlext.udfs.core import distinct as core
-from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, Time, apply_in_buckets
+from sqlext.udfs.processors.buckets import Time, apply_in_buckets
 from sqlext.udfs.processors.comparable_types import require_comparable
+from sqlext.udfs.registry import DEFAULT_BUCKETS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

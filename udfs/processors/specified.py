@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from sqlext.udfs.core.arrow_types import plain_schema
 from sqlext.udfs.core.operators import BucketOperator
-from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, Time, apply_in_buckets
+from sqlext.udfs.processors.buckets import Time, apply_in_buckets
 from sqlext.udfs.processors.comparable_types import require_comparable
+from sqlext.udfs.registry import DEFAULT_BUCKETS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -17,9 +17,10 @@ from sqlext.udfs.core.policy_json import policy_from_json
 from sqlext.udfs.core.trigger_rules import uses_watermark
 from sqlext.udfs.core.window_operator import WindowOperator
 from sqlext.udfs.core.window_specification import WindowSpecification, output_types
-from sqlext.udfs.processors.buckets import DEFAULT_BUCKETS, Time, apply_in_buckets, keep_in_buckets
+from sqlext.udfs.processors.buckets import Time, apply_in_buckets, keep_in_buckets
 from sqlext.udfs.processors.comparable_types import require_comparable
 from sqlext.udfs.processors.user_code import aggregates_of, classes_of
+from sqlext.udfs.registry import DEFAULT_BUCKETS
 from sqlext.user_functions import UserFunctions
 
 if TYPE_CHECKING:

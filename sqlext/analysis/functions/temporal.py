@@ -11,8 +11,9 @@ from collections.abc import Callable
 from sqlext.analysis.functions import date_patterns, instants, truncation
 from sqlext.analysis.functions.arithmetic import whole_type
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
-from sqlext.analysis.functions.results import never_null, nullable, same_as, strict, unknown
+from sqlext.analysis.functions.results import never_null, nullable, nullable_as, strict, unknown
 from sqlext.dialect.expression_nodes import Call, Keyword
+from sqlext.errors import SqlExtError
 from sqlext.types import (
     BIGINT,
     DATE,
@@ -73,6 +74,16 @@ def extracted(unit: str, text: str, call: CallTexts) -> str:
 
 def _extract(call: CallTexts) -> str:
     return extracted(call.args[0].upper(), call.args[1], call)
+
+
+def _misplaced_watermark(call: CallTexts) -> str:
+    """Refuse a call that no SELECT has taken care of (``current_watermark``)."""
+    raise SqlExtError(
+        "TIME-006",
+        "CURRENT_WATERMARK stands in the SELECT list or WHERE of a query over a stream, and nowhere else",
+        span=call.span,
+        hint="ask for it in a view or a sub-query: SELECT *, CURRENT_WATERMARK(ts) AS w FROM t",
+    )
 
 
 def _part(unit: str) -> Callable[[CallTexts], str]:
@@ -249,7 +260,7 @@ TEMPORAL = (
     ),
     fn("PROCTIME", "", never_null(TIMESTAMP_LTZ3), _now),
     fn("SOURCE_WATERMARK", "", nullable(TIMESTAMP_LTZ3)),
-    fn("CURRENT_WATERMARK", "timestamp", same_as(0)),
+    fn("CURRENT_WATERMARK", "timestamp", nullable_as(0), _misplaced_watermark),
     fn("UNIX_TIMESTAMP", "text?, text?", strict(BIGINT), _unix_timestamp),
     fn("FROM_UNIXTIME", "numeric, text?", nullable(STRING)),
     fn("TO_DATE", "text, text?", nullable(DATE), _to_date),

@@ -45,7 +45,10 @@ def _mode(shell: Shell, argument: str) -> None:
 
 
 def _read(shell: Shell, argument: str) -> None:
-    shell.run(Path(argument).expanduser())
+    if argument:
+        shell.run(Path(argument).expanduser())
+    else:
+        click.echo(".read needs a file: .read FILE", err=True)
 
 
 _Action = Callable[[Shell, str], None]

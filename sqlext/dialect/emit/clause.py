@@ -7,9 +7,9 @@ from typing import Any
 from sqlext.dialect.emit import aliases, checks, nodes, options, primaries, triggers
 from sqlext.dialect.emit.reading import at_clause_end, found, refusal
 from sqlext.dialect.keywords import SPARK_ONLY, at_emit
-from sqlext.dialect.tokens import Cursor, Kind, did_you_mean_word
+from sqlext.dialect.tokens import Cursor, Kind, Token, did_you_mean_word
 from sqlext.errors import SqlExtError
-from sqlext.source import Span
+from sqlext.source import SourceText, Span
 
 _EARLIER = ("GROUP", "ORDER", "HAVING", "WHERE", "QUALIFY", "FROM", "WINDOW")
 _NOTHING = "a trigger, a mode or an option"
@@ -24,7 +24,7 @@ def parse_emit(cursor: Cursor) -> nodes.EmitClause | None:
     if cursor.token.upper != "EMIT":
         return None
     if not at_emit(cursor):
-        raise _no_clause(cursor)
+        raise no_clause(cursor.source, cursor.token, cursor.peek())
     start = cursor.advance().start
     places: dict[str, Span] = {}
     output = _word(cursor, "output", places, "STREAM", "CHANGELOG")
@@ -81,24 +81,30 @@ def _clause(
     return nodes.EmitClause(span, meaning.trigger, output, once, places=tuple(places.items()), **fields)
 
 
-def _no_clause(cursor: Cursor) -> SqlExtError:
-    following = cursor.peek()
-    if following.upper:
-        message = f"EMIT cannot be followed by {following.upper} (quote it as `emit` if it is a name)"
+def no_clause(source: SourceText, emit: Token, following: Token) -> SqlExtError:
+    """Return EMIT-001: the word EMIT, with something behind it that begins no clause."""
+    word = following.upper
+    if word:
+        message = f"EMIT cannot be followed by {word} (quote it as `emit` if it is a name)"
     else:
         message = f"EMIT must be followed by {_NOTHING} (or quote it as `emit` if it is an alias)"
-    span = cursor.source.span(cursor.token.start, cursor.token.end)
-    return SqlExtError("EMIT-001", message, span=span)
+    hint = did_you_mean_word(word, *_first_words(), "AFTER", "EVERY")
+    if word in ("EARLY", "LATE"):
+        hint = f"{word} stands behind AFTER WATERMARK: EMIT AFTER WATERMARK {word} EVERY 100 ROWS"
+    return SqlExtError("EMIT-001", message, span=source.span(emit.start, emit.end), hint=hint)
+
+
+def _first_words() -> tuple[str, ...]:
+    return ("ONCE", "DEFAULT", "CONTINUE", *aliases.ALIAS_WORDS, *options.OPTION_WORDS)
 
 
 def _check_body(cursor: Cursor, output: str) -> None:
     """Raise EMIT-001 at what cannot follow STREAM or CHANGELOG; CHANGELOG may stand alone."""
     word = cursor.token.upper
-    known = ("ONCE", "DEFAULT", "CONTINUE", *aliases.ALIAS_WORDS, *options.OPTION_WORDS)
-    if word in known or primaries.at_operand(cursor) or (output == "CHANGELOG" and at_clause_end(cursor)):
+    if word in _first_words() or primaries.at_operand(cursor) or (output == "CHANGELOG" and at_clause_end(cursor)):
         return
     if word and not at_clause_end(cursor):
-        hint = did_you_mean_word(word, *known, "AFTER", "EVERY")
+        hint = did_you_mean_word(word, *_first_words(), "AFTER", "EVERY")
         cursor.fail("EMIT-001", f"EMIT {output} cannot be followed by {word}", hint)
     cursor.fail("EMIT-001", f"EMIT {output} must be followed by {_NOTHING}")
 

@@ -64,7 +64,7 @@ def test_bad_rows_come_beside_the_others(tables: Analysis, options: dict[str, st
     compiled = tables.run(SELECT)
     assert compiled is not None
     script = compiled.script
-    assert [bad.outputs for bad in script.bad] == [(("text", "text"), ("place", "place"))]
+    assert [bad.outputs for bad in script.sides] == [(("text", "text"), ("place", "place"))]
     assert script.read_again == ("sqlext_t",)
     assert "UNION ALL SELECT NULL, named_struct('number', 0" in script.query
 
@@ -85,7 +85,7 @@ def test_set_is_for_those_that_can(tables: Analysis, options: dict[str, str]) ->
     tables.run(made(options))
     compiled = tables.run(SELECT)
     assert compiled is not None
-    assert not compiled.script.bad
+    assert not compiled.script.sides
     assert not compiled.script.judges
 
 
@@ -94,5 +94,5 @@ def test_a_table_says_otherwise_than_set(tables: Analysis) -> None:
     tables.run(made(FILES, "DROP"))
     compiled = tables.run(SELECT)
     assert compiled is not None
-    assert not compiled.script.bad
+    assert not compiled.script.sides
     assert compiled.script.judges

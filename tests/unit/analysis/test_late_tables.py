@@ -36,9 +36,9 @@ def windowed(table: str, source: str = TUMBLE, by: str = "user_name, window_star
 def test_columns_are_found_by_name(tables: Analysis) -> None:
     compiled = tables.run(windowed("late"))
     assert compiled is not None
-    assert compiled.script.late is not None
-    assert [name for _, name in compiled.script.late.outputs] == ["ts", "user_name", "watermark", "operator"]
-    assert [t for t, _ in compiled.script.late.outputs][1:] == [
+    (late,) = compiled.script.sides
+    assert [name for _, name in late.outputs] == ["ts", "user_name", "watermark", "operator"]
+    assert [t for t, _ in late.outputs][1:] == [
         "user_name",
         "CAST(__watermark AS TIMESTAMP_NTZ)",
         "__operator",
@@ -50,8 +50,8 @@ def test_the_watermark_is_of_the_rowtimes_type(tables: Analysis) -> None:
     source = "TABLE(TUMBLE(TABLE instants, DESCRIPTOR(rt), INTERVAL '10' SECOND))"
     compiled = tables.run(windowed("late_zoned", source, "k, window_start, window_end"))
     assert compiled is not None
-    assert compiled.script.late is not None
-    assert {n: t for t, n in compiled.script.late.outputs}["watermark"] == "__watermark"
+    (late,) = compiled.script.sides
+    assert {n: t for t, n in late.outputs}["watermark"] == "__watermark"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_queries_that_cannot_keep_them(tables: Analysis, query: str) -> None:
 def test_queries_that_can(tables: Analysis, query: str) -> None:
     compiled = tables.run(query)
     assert compiled is not None
-    assert compiled.script.late is not None
+    assert [s.side for s in compiled.script.sides] == ["late"]
 
 
 def test_a_name_of_two_relations(tables: Analysis) -> None:

@@ -93,9 +93,9 @@ def test_late_rows_of_a_table_or_of_all(flink: Analysis) -> None:
     flink.run("CREATE TABLE late (k STRING, ts TIMESTAMP(3)) WITH ('connector' = 'delta', 'path' = '/l')")
     compiled = flink.run(TUMBLE)
     assert compiled is not None
-    assert compiled.script.late is not None
+    assert [s.side for s in compiled.script.sides] == ["late"]
     made(flink, name="u")
     flink.run("SET 'sqlext.late-rows.table' = 'late'")
     compiled = flink.run(TUMBLE.replace("TABLE t", "TABLE u"))
     assert compiled is not None
-    assert compiled.script.late is not None
+    assert [s.side for s in compiled.script.sides] == ["late"]

@@ -219,6 +219,13 @@ def test_folders_that_delta_rs_would_misread_are_refused(tmp_path: Path, folder:
     assert caught.value.code == "CAT-032"
 
 
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "job.sql").write_text("SELECT 1;")
+    with pytest.raises(SqlExtError, match="it is a file") as caught:
+        CatalogStore(tmp_path / "job.sql")
+    assert caught.value.code == "CAT-032"
+
+
 HOSTILE = ["../../evil", "/etc/passwd", "a`; DROP TABLE t; --", "a\nb", "..", ".", "file:/x", "a%2Fb", "a" * 255]
 
 

@@ -99,6 +99,17 @@ def test_check_reads_all_files(folder: Path) -> None:
     assert both.stderr.splitlines()[-1] == "3 errors in 2 of 3 files"
 
 
+@pytest.mark.parametrize("broken", [".sql", ".steps"])
+def test_a_test_that_cannot_be_read(broken: str, folder: Path) -> None:
+    (folder / "a.sql").write_text("SELECT 1;")
+    (folder / f"a{broken}").write_bytes(b"\xff")
+    found = CliRunner().invoke(main, ["test", "a.sql", "missing.sql"])
+    assert (found.exit_code, found.exception.__class__) == (1, SystemExit)
+    assert f"RUN-011: cannot read `a{broken}`: it is not UTF-8 text" in found.output
+    assert "RUN-011: cannot read `missing.sql`: No such file or directory" in found.output
+    assert "2 tests, 2 failed" in found.output
+
+
 @pytest.mark.parametrize("command", ["rewrite", "explain", "check"])
 def test_no_spark_is_started_or_even_imported(command: str, folder: Path) -> None:
     code = f"""

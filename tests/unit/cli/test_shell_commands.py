@@ -24,3 +24,10 @@ def test_an_unknown_command_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert action is not None
     action(None)  # type: ignore[arg-type]
     assert capsys.readouterr().err == "there is no command .nothing; .help lists them\n"
+
+
+def test_read_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    found = command(".read")
+    assert found is not None
+    found(None)  # type: ignore[arg-type]
+    assert capsys.readouterr().err == ".read needs a file: .read FILE\n"

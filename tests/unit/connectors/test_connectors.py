@@ -80,6 +80,33 @@ def test_refusals(options: dict[str, str], code: str, option: str | None, word: 
     assert word in f"{error.message} {error.hint}"
 
 
+@pytest.mark.parametrize(
+    ("options", "keys", "code", "word"),
+    [
+        ({}, (), "OPT-008", "needs a PRIMARY KEY"),
+        ({"key.format": None}, ("k",), "OPT-004", "'key.format'"),
+        ({"value.format": None}, ("k",), "OPT-004", "'value.format'"),
+        ({"value.format": "debezium-json"}, ("k",), "OPT-005", "json or csv or raw"),
+        ({"key.fields": "k"}, ("k",), "OPT-003", "no option 'key.fields'"),
+        ({"scan.startup.mode": "earliest-offset"}, ("k",), "OPT-003", "scan.startup.mode"),
+        ({"key.fields-prefix": "x_", "value.fields-include": "EXCEPT_KEY"}, ("k",), "OPT-005", "beginning with 'x_'"),
+        ({"sink.delivery-guarantee": "exactly-once"}, ("k",), "OPT-005", "at least once"),
+    ],
+)
+def test_refusals_of_a_topic_of_current_rows(
+    options: dict[str, str | None], keys: tuple[str, ...], code: str, word: str
+) -> None:
+    given = {"connector": "upsert-kafka", "key.format": "json", "value.format": "json", "topic": "t"} | options
+    given["properties.bootstrap.servers"] = "b:9092"
+    definition = table({"k": STRING, "n": INT}, {k: v for k, v in given.items() if v is not None}, primary_key=keys)
+    with pytest.raises(OptionError) as raised:
+        connector_of(definition).validate(definition, "sink")
+    assert raised.value.code == code
+    assert word in f"{raised.value.message} {raised.value.hint}"
+    with pytest.raises(OptionError, match="only be written to"):
+        connector_of(definition).validate(definition, "source")
+
+
 def test_columns_a_connector_cannot_hold() -> None:
     assert refusal({"connector": "datagen"}, {"a": array(INT)}).code == "OPT-008"
     assert refusal({"connector": "datagen", "fields.i.min": "5", "fields.i.max": "4"}, {"i": INT}).code == "OPT-005"

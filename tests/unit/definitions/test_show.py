@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from sqlext.catalog import ddl
@@ -97,5 +99,6 @@ def test_what_is_shown_can_be_run_again(shop: Definitions) -> None:
 def test_queries(shop: Definitions) -> None:
     record = QueryRecord("q", "INSERT ...", ("a", "b"), "c", "/cp", "f", "running", 1000, 5)
     shop.catalog.apply(ddl.record_query(record), "INSERT")
-    assert shop.run("SHOW QUERIES") == [("q", "running", "a, b", "c", 1000, 5)]
-    assert shop.run("SHOW JOBS") == [("q", "q", "RUNNING", 5)]
+    started, watermark = datetime(1970, 1, 1, 0, 0, 0, 5000), datetime(1970, 1, 1, 0, 0, 1)
+    assert shop.run("SHOW QUERIES") == [("q", "running", "a, b", "c", watermark, started)]
+    assert shop.run("SHOW JOBS") == [("q", "q", "RUNNING", started)]

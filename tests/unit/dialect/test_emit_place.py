@@ -56,6 +56,8 @@ def test_place(text: str, emits: list[str] | None) -> None:
         ("SELECT k FROM t GROUP BY k EMIT SOMETIMES", 28, "EMIT-001"),
         ("SELECT k FROM t GROUP BY k EMIT", 28, "EMIT-001"),
         ("(SELECT k FROM t GROUP BY k EMIT)", 29, "EMIT-001"),
+        ("SELECT k FROM t EMIT EARLY", 17, "EMIT-001"),
+        ("SELECT k FROM t EMIT AFTR WATERMARK", 17, "EMIT-001"),
         ("SELECT k FROM t EMIT CHANGES GROUP BY k", 30, "EMIT-023"),
         ("SELECT k FROM t EMIT CHANGES ORDER BY k", 30, "EMIT-023"),
         ("SELECT k FROM t EMIT CHANGES HAVING k", 30, "EMIT-023"),

@@ -166,6 +166,8 @@ HINTS = {
     "EMIT EVERY 3 RWOS": "did you mean ROWS?",
     "EMIT AFTER 5 ROWS DISCADRING": "did you mean DISCARDING?",
     "EMIT CHANGELOG AFTRE WATERMARK": "did you mean AFTER or LATE?",
+    "EMIT AFTR WATERMARK": "did you mean AFTER?",
+    "EMIT EARLY": "EARLY stands behind AFTER WATERMARK: EMIT AFTER WATERMARK EARLY EVERY 100 ROWS",
     "EMIT (EVRY ROW)": "did you mean EVERY or NEVER?",
     "EMIT AFTER WATERMRK": "did you mean WATERMARK?",
     "EMIT AFTER 5 SECONDS": "write AFTER DELAY 5 SECONDS",

@@ -170,7 +170,7 @@ def test_every_entry_without_rendering_is_sparks_own() -> None:
 
 
 #: Functions that the planner replaces or refuses.
-_PLANNERS = {"SOURCE_WATERMARK", "CURRENT_WATERMARK", "DESCRIPTOR", "GROUP_ID", "MULTISET"}
+_PLANNERS = {"SOURCE_WATERMARK", "DESCRIPTOR", "GROUP_ID", "MULTISET"}
 
 
 def test_aggregates_are_told_from_windows() -> None:

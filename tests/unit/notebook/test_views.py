@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from xml.etree import ElementTree
 
+import pytest
+
+from sqlext.errors import SqlExtError
 from sqlext.execution.moments import Moment
 from sqlext.execution.session import Session
 from sqlext.notebook.charts import laid_out, plan_svg, timeline_svg
+from sqlext.notebook.magics import _distinct
 from sqlext.notebook.views import MOST_ROWS, PlanView, TableView, TimelineView
 
 JOIN = """
@@ -56,6 +61,17 @@ def test_how_a_watermark_went() -> None:
     assert repr(TimelineView({"job": seen})) == "job: batch 2, watermark end of time, newest row -"
     assert timeline_svg({"job": [moment(0, END_OF_TIME, END_OF_TIME)]}) is None
     assert "<svg" not in TimelineView({})._repr_html_()
+
+
+def test_a_picture_without_the_packages_that_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(SqlExtError) as caught:
+        TimelineView({"job": [moment(0, START, START)]})._repr_html_()
+    assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext[notebook]'")
+
+
+def test_queries_of_one_name_are_all_on_the_timeline() -> None:
+    assert dict(_distinct([("a", 1), ("b", 2), ("a", 3)])) == {"a": 1, "b": 2, "a (2)": 3}
 
 
 def test_rows_are_escaped_counted_and_cut() -> None:

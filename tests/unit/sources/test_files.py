@@ -16,7 +16,8 @@ from sqlext.sources.contract import Limit
 from sqlext.sources.csv_blocks import CsvDecoder
 from sqlext.sources.fields import Field
 from sqlext.sources.file_log import FileLog, Found
-from sqlext.sources.files import SPLIT, FileReader, Range
+from sqlext.sources.file_slices import Range
+from sqlext.sources.files import SPLIT, FileReader
 from sqlext.sources.line_blocks import blocks
 from sqlext.sources.listing import listed
 from sqlext.sources.stream import SplitStream

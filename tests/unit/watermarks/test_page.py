@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.watermarks import charts
 from sqlext.watermarks.charts import chart, count_points, state_spans, watermark_points
 from sqlext.watermarks.history import Sample
 from sqlext.watermarks.inputs import END_OF_TIME
@@ -79,7 +79,7 @@ def test_nothing_to_draw_is_said() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(charts, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name)))
+    monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(SqlExtError) as caught:
         page(SAMPLES).html()
     assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext[plots]'")

@@ -1,0 +1,24 @@
+"""Packages of the optional extras: imported where they are needed, told of where they are missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from sqlext.errors import SqlExtError
+
+
+def package(name: str, extra: str, what: str) -> Any:
+    """Return a package of an extra, by the name under which it is imported.
+
+    Args:
+        what: what needs it, as the message begins.
+
+    Raises:
+        SqlExtError: ENV-011 if it is missing.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        message = f"{what} needs the package {name.replace('_', '-')}"
+        raise SqlExtError("ENV-011", message, hint=f"pip install 'sqlext[{extra}]'") from error

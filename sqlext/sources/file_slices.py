@@ -1,0 +1,99 @@
+"""Files cut into slices of about equal size, for parallel tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import pyarrow as pa
+
+from sqlext.sources.contract import Limit, Slice
+from sqlext.sources.file_log import Found
+
+#: A slice has at least so many bytes, where there are as many, and not many more than that.
+_LEAST, _MOST = 1 << 22, 1 << 27
+
+
+class Range(NamedTuple):
+    """Some bytes of a file: those of the lines (or row groups) that begin in them."""
+
+    path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice(Slice):
+    """Parts of files, in their order."""
+
+    ranges: tuple[Range, ...] = ()
+
+
+class FileDecoder(Protocol):
+    """Reads the files of a format."""
+
+    def can_cut(self, path: str) -> bool:
+        """Return whether parts of a file can be read by themselves."""
+
+    def read(self, part: Range) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that begin in a part of a file.
+
+        Raises:
+            SqlExtError: RUN-... for what is no row of the table.
+        """
+
+
+def sliced(split: str, end: int, files: Sequence[Found], decoder: FileDecoder, tasks: int) -> list[FileSlice]:
+    """Return the slices of a micro-batch that reads some files and ends at a position of their split.
+
+    Args:
+        tasks: how many slices there are, if the files are large enough.
+    """
+    size = min(max(sum(f.size for f in files) // tasks + 1, _LEAST), _MOST)
+    cut = _cut([r for f in files for r in _ranges(f, size, decoder)], size)
+    return [FileSlice(split, end, part, tuple(ranges)) for part, ranges in enumerate(cut)]
+
+
+def admitted(limit: Limit | None, files: Iterable[Found]) -> int:
+    """Return how many of some files a limit lets a micro-batch take: one at least."""
+    if limit is None or limit.unit == "rows":
+        return sum(1 for _ in files)
+    count = taken = 0
+    for file in files:
+        taken += 1 if limit.unit == "files" else file.size
+        if count and taken > limit.most:
+            break
+        count += 1
+    return count
+
+
+def rows_of(piece: Slice, decoder: FileDecoder) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a slice."""
+    assert isinstance(piece, FileSlice)
+    for part in piece.ranges:
+        yield from decoder.read(part)
+
+
+def _ranges(found: Found, size: int, decoder: FileDecoder) -> Iterator[Range]:
+    if not decoder.can_cut(found.path):
+        yield Range(found.path, 0, found.size)
+        return
+    parts = max(round(found.size / size), 1)
+    bounds = [found.size * i // parts for i in range(parts + 1)]
+    for start, end in pairwise(bounds):
+        yield Range(found.path, start, end)
+
+
+def _cut(ranges: Sequence[Range], size: int) -> Iterator[list[Range]]:
+    """Yield runs of ranges of about ``size`` bytes: a range is in the run that its middle lies in."""
+    total = sum(r.end - r.start for r in ranges)
+    count = max(round(total / size), 1)
+    runs: list[list[Range]] = [[] for _ in range(count)]
+    before = 0
+    for each in ranges:
+        length = each.end - each.start
+        runs[(2 * before + length) * count // (2 * total) if length else 0].append(each)
+        before += length
+    yield from (run for run in runs if run)

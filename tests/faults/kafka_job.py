@@ -1,0 +1,30 @@
+"""A streaming job that runs until its input says so, run by test_kafka_killed, which kills it.
+
+usage: kafka_job.py FOLDER SCRIPT: prints "running" when its query has begun; a line on its standard input lets it work
+off what there is, stop and end.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import sqlext
+from sqlext.execution.local_spark import local_spark
+
+
+def main(folder: Path, script: Path) -> None:
+    """Run the script, whose last statement is an INSERT without an end."""
+    # One core and one shuffle partition, so that two processes of tests go on beside it.
+    spark = local_spark(cores=1, folder=folder / "spark")
+    session = sqlext.connect(spark, catalog=folder / "catalog")
+    query = session.run(script.read_text(), variables={"OUT": str(folder / "out")})[-1].query
+    assert query is not None
+    print("running", flush=True)
+    sys.stdin.readline()
+    query.process_available()
+    query.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

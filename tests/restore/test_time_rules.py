@@ -1,0 +1,207 @@
+"""Which declarations of time may change under a checkpoint: by what they touch, not by how they are written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sqlext import SqlExtError
+from sqlext.dialect.script import parse_script
+from sqlext.execution.changed_time import ChangedTimeNotice, foretold, tell_changes
+from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
+from sqlext.execution.dry_run import DryRun
+from sqlext.execution.interpreter import Interpreter
+from sqlext.execution.offline import new_state
+from sqlext.plan.changes import Kind, changes
+from sqlext.plan.fingerprint import Fingerprint
+from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.inserts import insert_script
+from sqlext.rewrite.readers import Begun, readers
+from sqlext.source import SourceText
+from tests.restore.test_fingerprint import prints
+
+SCRIPT = """
+CREATE TABLE orders (k STRING, price INT, ts TIMESTAMP(3), other TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '/in', 'format' = 'csv', 'source.monitor-interval' = '1 s');
+CREATE TABLE late (k STRING, price INT) WITH ('connector' = 'delta', 'path' = '/late');
+CREATE TABLE later (k STRING, price INT) WITH ('connector' = 'delta', 'path' = '/later');
+CREATE TABLE narrow (k STRING) WITH ('connector' = 'delta', 'path' = '/narrow');
+CREATE TABLE sums (w TIMESTAMP(3), s BIGINT) WITH ('connector' = 'delta', 'path' = '/out');
+INSERT INTO sums SELECT window_start, SUM(CAST(price AS BIGINT))
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end;
+"""
+FORMAT, LATE = "'format' = 'csv'", "SET 'sqlext.late-rows.table' = 'late';\nINSERT"
+KEPT = SCRIPT.replace("INSERT", LATE)
+DELAY = "ts - INTERVAL '5' SECOND"
+#: What is replaced, by what, and what is said of it.
+TIME = {
+    "longer delay": (DELAY, "ts - INTERVAL '6' SECOND", "watermark was ts, 5000 ms behind, is ts, 6000 ms behind"),
+    "expression": (DELAY, "ts - INTERVAL '5' MINUTE * price", "behind, is ts, ts - INTERVAL '5' MINUTE * price"),
+    "idle timeout": (
+        FORMAT,
+        f"{FORMAT}, 'scan.watermark.idle-timeout' = '1 min'",
+        "with the rows, is idle after 60000",
+    ),
+    "idle timeout by SET": ("INSERT", "SET 'table.exec.source.idle-timeout' = '1 min';\nINSERT", "is idle after 60000"),
+    "alignment": (
+        FORMAT,
+        f"{FORMAT}, 'scan.watermark.alignment.group' = 'g', 'scan.watermark.alignment.max-drift' = '1 min'",
+        "is aligned in 'g' within 60000 ms",
+    ),
+    "interval": ("INSERT", "SET 'pipeline.auto-watermark-interval' = '5 s';\nINSERT", "is at most every 5000 ms"),
+    "NULL rowtimes no longer fail": (
+        "INSERT",
+        "SET 'table.exec.source.rowtime-null-handling' = 'drop';\nINSERT",
+        "rowtime NULL handling was fail, is drop",
+    ),
+}
+STATE = {
+    "rowtime": (
+        f"WATERMARK FOR ts AS {DELAY})",
+        "WATERMARK FOR other AS other)",
+        "rowtime was ts, is other",
+    ),
+    "window": ("'10'", "'20'", "window was"),
+    "late rows are kept from now on": ("INSERT", LATE, "late table columns was not there, is k, price"),
+}
+
+
+def found(old: str, new: str, script: str = SCRIPT) -> dict[str, Kind]:
+    assert old in script
+    renamed = script.replace("DESCRIPTOR(ts)", "DESCRIPTOR(other)") if "FOR other" in new else script
+    return {str(c): c.kind for c in changes(prints(script), prints(renamed.replace(old, new, 1)))}
+
+
+@pytest.mark.parametrize(("old", "new", "said"), TIME.values(), ids=TIME)
+def test_what_only_moves_the_watermark(old: str, new: str, said: str) -> None:
+    assert [(said in text, kind) for text, kind in found(old, new).items()] == [(True, Kind.TIME)]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), STATE.values(), ids=STATE)
+def test_what_state_was_made_by(old: str, new: str, said: str) -> None:
+    kinds = found(old, new)
+    assert any(said in text and kind is Kind.STATE for text, kind in kinds.items()), kinds
+
+
+def test_where_rows_go() -> None:
+    assert found("'sqlext.late-rows.table' = 'late'", "'sqlext.late-rows.table' = 'later'", KEPT) == {
+        "late table option 'path' was /late, is /later": Kind.ROWS
+    }
+    ahead = KEPT.replace("INSERT", "SET 'sqlext.watermark.max-future' = '1 h';\nINSERT")
+    assert found("'1 h'", "'2 h'", ahead) == {
+        "largest rowtime was 3600000 ms ahead of the clock, is 7200000 ms ahead of the clock": Kind.ROWS
+    }
+
+
+def test_tables_of_bad_rows() -> None:
+    """A table is another branch of the query, with a source of its own: Spark counts these in its checkpoint."""
+    begun: Fingerprint = {}
+    kept: Fingerprint = {"sources read twice": ("orders", "[0]"), "table of bad rows": ("a.b.bad", "a.b.bad")}
+    moved = {**kept, "table of bad rows": ("a.b.worse", "a.b.worse")}
+    assert changes(begun, kept)[0].kind is Kind.STATE
+    assert [c.kind for c in changes(kept, moved)] == [Kind.ROWS]
+
+
+FILES = "'connector' = 'filesystem', 'path' = '/in', 'format' = 'csv', 'source.monitor-interval' = '1 s'"
+KAFKA = "'connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'b:1', 'format' = 'json'"
+ALIGNED = ", 'scan.watermark.alignment.group' = 'g', 'scan.watermark.alignment.max-drift' = '1 min'"
+
+
+def read_by(options: str, begun: Begun | None = None) -> Fingerprint:
+    """Return who reads the source of the query, as part of its fingerprint."""
+    handler = DryRun(new_state(None))
+    interpreter = Interpreter(handler.state, handler)
+    for statement in parse_script(SourceText.of(SCRIPT.replace(FILES, options)), "spark"):
+        interpreter.run(statement)
+    insert = handler.compiled[-1].insert
+    assert insert is not None
+    return readers(insert_script(insert, interpreter.environment(), end=InputEnd.NONE, begun=begun))
+
+
+@pytest.mark.parametrize(("options", "may_come"), [(KAFKA, True), (FILES, False)], ids=["kafka", "files"])
+def test_alignment_may_go_and_comes_where_its_reader_reads_anyway(options: str, may_come: bool) -> None:
+    plain, aligned = read_by(options), read_by(options + ALIGNED)
+    come = changes(plain, read_by(options + ALIGNED, Begun.of(plain)))
+    assert [c.kind for c in come] == ([] if may_come else [Kind.STATE])
+    for now in (options, (options + ALIGNED).replace("'1 min'", "'2 min'")):
+        assert changes(aligned, read_by(now, Begun.of(aligned))) == []
+
+
+def test_other_columns_of_a_late_table_are_the_operators_state() -> None:
+    kinds = found("'sqlext.late-rows.table' = 'late'", "'sqlext.late-rows.table' = 'narrow'", KEPT)
+    assert Kind.STATE in kinds.values(), kinds
+
+
+def test_what_an_older_version_did_not_write_down() -> None:
+    """It had options as parts, said nothing of SET, and not which column the rowtime was."""
+    new = prints(SCRIPT.replace("'6' SECOND", "'5' SECOND"))
+    old: Fingerprint = {
+        k: v for k, v in new.items() if k not in ("rowtime", "pace of the watermark", "largest rowtime")
+    }
+    old["source option 'scan.watermark.idle-timeout'"] = ("1 min", "1")
+    assert changes(old, new) == []
+    slower = prints(SCRIPT.replace(DELAY, "ts - INTERVAL '6' SECOND"))
+    assert [c.kind for c in changes(old, slower)] == [Kind.STATE]
+
+
+# Said before it starts, and done
+
+
+OLD: Fingerprint = {"rowtime": ("ts", "1"), "watermark": ("ts, 1 ms behind", "1"), "largest rowtime": ("any", "1")}
+SLOWER: Fingerprint = {**OLD, "watermark": ("ts, 2 ms behind", "2")}
+NEARER: Fingerprint = {**SLOWER, "largest rowtime": ("5 ms ahead of the clock", "2")}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> QueryHome:
+    """A query that has begun."""
+    home = QueryHome(tmp_path, "q")
+    home.begin(Run("run", OLD))
+    return home
+
+
+def test_a_run_goes_on_under_its_new_declaration(home: QueryHome) -> None:
+    (run,) = plan_runs([(home, SLOWER)], restart_finished=False)
+    assert run == Run("run", SLOWER)
+    with pytest.warns(ChangedTimeNotice) as warned:
+        told = tell_changes([(home, run)])
+    declared, means = "watermark was ts, 1 ms behind, is ts, 2 ms behind", "the watermark goes on from where it is"
+    assert told == (f"query `q` goes on from its checkpoint: {declared}: {means}, and never back",)
+    assert [str(w.message) for w in warned] == list(told)
+    home.begin(run)
+    assert tell_changes([(home, run)]) == ()
+
+
+def test_a_micro_batch_ends_as_it_began(home: QueryHome) -> None:
+    for log in ("offsets", "commits"):
+        (Path(home.checkpoint) / log).mkdir()
+        (Path(home.checkpoint) / log / "7").touch()
+    assert plan_runs([(home, NEARER)], restart_finished=False) == [Run("run", NEARER)]
+    (Path(home.checkpoint) / "offsets" / "8").touch()
+    assert plan_runs([(home, SLOWER)], restart_finished=False) == [Run("run", SLOWER)]
+    with pytest.raises(SqlExtError, match="largest rowtime was any, is 5 ms ahead of the clock") as refused:
+        plan_runs([(home, NEARER)], restart_finished=False)
+    assert refused.value.code == "RUN-026"
+
+
+def test_it_is_foretold(home: QueryHome, tmp_path: Path) -> None:
+    home.begin(Run("run", OLD))
+    seen = QueryHome(tmp_path, "q", looks=True)  # while it runs
+    assert foretold(seen, OLD, restart_finished=True) == "it goes on from its checkpoint"
+    assert foretold(seen, NEARER, restart_finished=True) == (
+        "it goes on from its checkpoint\n"
+        "watermark was ts, 1 ms behind, is ts, 2 ms behind: the watermark goes on from where it is, and never back\n"
+        "largest rowtime was any, is 5 ms ahead of the clock: this holds for rows that are read from now on"
+    )
+    other = {**OLD, "rowtime": ("other", "2")}
+    refused = foretold(seen, other, restart_finished=True)
+    assert refused is not None
+    assert refused.startswith("refused, RUN-020: query `q` is not the one")
+    home.begin(replace(Run("run", OLD), finished=True))
+    assert foretold(seen, other, restart_finished=True) == "it came to its end, and begins anew"
+    unknown = QueryHome(tmp_path, "unknown", looks=True)
+    assert foretold(unknown, OLD, restart_finished=True) is None
+    assert not unknown.folder.exists()

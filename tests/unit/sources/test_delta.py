@@ -1,0 +1,210 @@
+"""A Delta table as one split: what is there, then commit by commit; limits, restarts, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from sqlext.catalog.model import Column, Table, Watermark
+from sqlext.catalog.names import ObjectName
+from sqlext.errors import SqlExtError
+from sqlext.sources.contract import Limit
+from sqlext.sources.delta import SPLIT, DeltaReader, Position
+from sqlext.sources.stream import SplitStream
+from sqlext.sources.tables import own_source, why_not
+from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
+
+_COLUMNS: dict[str, LogicalType] = {"id": BIGINT, "ts": TIMESTAMP3}
+
+
+def _table(folder: Path, columns: dict[str, LogicalType] | None = None, **options: str) -> Table:
+    return Table(
+        name=ObjectName("default_catalog", "default_database", "t"),
+        columns=tuple(Column(n, t) for n, t in (columns or _COLUMNS).items()),
+        watermark=Watermark("ts", "ts"),
+        options=tuple({"connector": "delta", "path": str(folder / "t"), **options}.items()),
+    )
+
+
+def _reader(folder: Path, **options: str) -> DeltaReader:
+    reader = own_source(_table(folder, **options), None, 2).reader
+    assert isinstance(reader, DeltaReader)
+    return reader
+
+
+def _put(folder: Path, *ids: int, **how: Any) -> None:
+    rows = {"id": pa.array(ids, pa.int64()), "ts": pa.array([i * 1000 for i in ids], pa.timestamp("us"))}
+    write_deltalake(str(folder / "t"), pa.table(rows), mode=how.pop("mode", "append"), **how)
+
+
+def _read(reader: DeltaReader, start: int, end: int) -> list[int]:
+    pieces = reader.slices({SPLIT: start}, {SPLIT: end})
+    return [v for p in pieces for b in reader.read(p) for v in b.column(0).to_pylist()]
+
+
+def _drained(reader: DeltaReader, limit: Limit | None = None, start: int | None = None) -> list[list[int]]:
+    """Return the rows of each micro-batch until nothing more is there."""
+    at = reader.initial()[SPLIT] if start is None else start
+    batches = []
+    while (end := reader.latest({SPLIT: at}, limit)[SPLIT]) != at:
+        batches.append(_read(reader, at, end))
+        reader.commit({SPLIT: end})
+        at = end
+    return batches
+
+
+def test_positions_are_numbers_in_their_order() -> None:
+    places = [Position(v, c, f) for v in (0, 1, 7_000_000_000) for c in (False, True) for f in (0, 1, 1 << 23)]
+    assert [Position.of(p.number) for p in places] == places
+    assert sorted(p.number for p in places) == [p.number for p in sorted(places)]
+
+
+def test_what_is_there_comes_first_then_each_commit(tmp_path: Path) -> None:
+    _put(tmp_path, 1, 2)
+    _put(tmp_path, 3)
+    reader = _reader(tmp_path)
+    begin = reader.initial()[SPLIT]
+    end = reader.latest({SPLIT: begin}, None)[SPLIT]
+    assert sorted(_read(reader, begin, end)) == [1, 2, 3]
+    assert reader.latest({SPLIT: end}, None)[SPLIT] == end
+    _put(tmp_path, 4)
+    _put(tmp_path, 5)
+    again = _reader(tmp_path)  # after a restart
+    assert _drained(again, start=end) == [[4, 5]]
+    assert sorted(_read(again, begin, end)) == [1, 2, 3]  # the same rows, whatever came since
+
+
+@pytest.mark.parametrize("limit", [Limit("files", 1), Limit("bytes", 1)])
+def test_limits_take_one_file_at_least(tmp_path: Path, limit: Limit) -> None:
+    for i in range(3):
+        _put(tmp_path, i)
+    reader = _reader(tmp_path)
+    begin = reader.initial()[SPLIT]
+    for i in range(3, 6):
+        _put(tmp_path, i)
+    batches = _drained(reader, limit, begin)
+    assert sorted(batches[:3]) == [[0], [1], [2]]
+    assert batches[3:] == [[3], [4], [5]]
+
+
+def test_a_query_begins_at_a_version_or_with_what_comes(tmp_path: Path) -> None:
+    for i in range(3):
+        _put(tmp_path, i)
+    assert _drained(_reader(tmp_path, startingVersion="1")) == [[1, 2]]
+    latest = _reader(tmp_path, startingVersion="latest")
+    begin = latest.initial()[SPLIT]
+    assert _drained(latest) == []
+    _put(tmp_path, 3)
+    assert _drained(latest, start=begin) == [[3]]
+
+
+def test_what_stores_the_same_rows_otherwise_is_passed_over(tmp_path: Path) -> None:
+    _put(tmp_path, 1)
+    reader = _reader(tmp_path)
+    begin = reader.initial()[SPLIT]
+    _put(tmp_path, 2)
+    DeltaTable(str(tmp_path / "t")).optimize.compact()
+    _put(tmp_path, 3)
+    assert _drained(reader, start=begin) == [[1, 2, 3]]
+
+
+def test_a_bounded_query_takes_what_is_there_and_no_more(tmp_path: Path) -> None:
+    _put(tmp_path, 1)
+    stream = SplitStream(_reader(tmp_path))
+    begin = stream.initial()
+    stream.stop_at_what_is_there()
+    _put(tmp_path, 2)
+    end = stream.latest(begin, None)
+    assert _read(_reader(tmp_path), begin[SPLIT], end[SPLIT]) == [1]
+    assert stream.latest(end, None) == end
+
+
+@pytest.mark.parametrize(
+    ("predicate", "options", "found"),
+    [
+        ("id = 1", {}, None),
+        ("id = 1", {"ignoreDeletes": "true"}, None),  # the file of 2 is written anew
+        ("id = 1", {"ignoreChanges": "true"}, [2, 3]),
+        ("id = 1", {"skipChangeCommits": "true"}, [3]),
+        ("id < 9", {}, None),
+        ("id < 9", {"ignoreDeletes": "true"}, [3]),
+        ("id < 9", {"ignoreChanges": "true"}, [3]),
+        ("id < 9", {"skipChangeCommits": "true"}, [3]),
+    ],
+)
+def test_rows_that_are_taken_away(
+    tmp_path: Path, predicate: str, options: dict[str, str], found: list[int] | None
+) -> None:
+    _put(tmp_path, 1, 2)
+    reader = _reader(tmp_path, **options)
+    begin = reader.latest(reader.initial(), None)[SPLIT]
+    DeltaTable(str(tmp_path / "t")).delete(predicate)
+    _put(tmp_path, 3)
+    if found is not None:
+        assert [row for batch in _drained(reader, start=begin) for row in batch] == found
+        return
+    with pytest.raises(SqlExtError) as refused:
+        reader.latest({SPLIT: begin}, None)
+    assert refused.value.code == "RUN-069"
+
+
+def test_a_version_that_is_gone_is_told(tmp_path: Path) -> None:
+    _put(tmp_path, 1)
+    _put(tmp_path, 2)
+    DeltaTable(str(tmp_path / "t")).create_checkpoint()
+    (tmp_path / "t" / "_delta_log" / f"{0:020}.json").unlink()
+    with pytest.raises(SqlExtError) as refused:
+        _reader(tmp_path).latest({SPLIT: Position(0, True, 0).number}, None)
+    assert refused.value.code == "RUN-068"
+
+
+def _rewrite_metadata(folder: Path, **configuration: str) -> None:
+    """Write a commit that sets properties of a table."""
+    log = folder / "t" / "_delta_log"
+    metadata = next(
+        action
+        for line in (log / f"{0:020}.json").read_text().splitlines()
+        if "metaData" in (action := json.loads(line))
+    )
+    metadata["metaData"]["configuration"] = configuration
+    (log / f"{1:020}.json").write_text(json.dumps(metadata))
+
+
+def test_columns_under_other_names_in_the_files_are_refused(tmp_path: Path) -> None:
+    _put(tmp_path, 1)
+    reader = _reader(tmp_path)
+    begin = reader.initial()
+    _rewrite_metadata(tmp_path, **{"delta.columnMapping.mode": "name"})
+    for call in (lambda: reader.latest(begin, None), lambda: _reader(tmp_path)):
+        with pytest.raises(SqlExtError) as refused:
+            call()
+        assert refused.value.code == "RUN-067"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {**_COLUMNS, "more": STRING},
+        {**_COLUMNS, "id": INT},
+        {**_COLUMNS, "ts": TIMESTAMP_LTZ3},
+    ],
+)
+def test_columns_that_are_not_those_of_the_table(tmp_path: Path, columns: dict[str, LogicalType]) -> None:
+    _put(tmp_path, 1)
+    with pytest.raises(SqlExtError) as refused:
+        own_source(_table(tmp_path, columns), None, 2)
+    assert refused.value.code == "OPT-012"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"startingTimestamp": "2024-01-01"}, {"readChangeFeed": "true"}, {"path": "s3://bucket/t"}],
+)
+def test_what_delta_s_own_reader_is_for(tmp_path: Path, options: dict[str, str]) -> None:
+    assert why_not(_table(tmp_path, **options))
+    assert not why_not(_table(tmp_path))
