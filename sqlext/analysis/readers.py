@@ -23,7 +23,10 @@ def can_read(table: Table, span: Span) -> bool:
         SqlExtError: OPT-033 where the table asks for it and there is none.
     """
     connector = connector_of(table)
+    is_asked = (table.option("sqlext.source") or "").lower() == "arrow"
+    if not is_asked and not connector.prefers_own_reader(table):
+        return False  # first: who looks for a reader imports Arrow
     reason = connector.own_reader(table)
-    if reason and (table.option("sqlext.source") or "").lower() == "arrow":
+    if reason and is_asked:
         raise SqlExtError("OPT-033", f"`{table.name.name}` cannot be read by a reader of ours: {reason}", span=span)
     return connector.prefers_own_reader(table) and not reason

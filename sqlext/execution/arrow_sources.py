@@ -11,7 +11,7 @@ from sqlext.rewrite.script import ArrowView
 from sqlext.sources.data_source import ArrowInput, open_arrow
 from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
-from sqlext.sources.tables import limit_of, reader_of, require_there
+from sqlext.sources.tables import limit_of, reader_of
 from sqlext.udfs.processors.windows import window_operator
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ def open_packed(spark: SparkSession, step: ArrowView, sources: Path, arguments: 
     Raises:
         OptionError: OPT-009 if nothing lies at the table's path.
     """
-    require_there(step.table)
     made = window_operator(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
     work = PackedWork(cast(Program, step.program), made.operator, made.specification.keys, made.buckets)
     reader = reader_of(step.table, step.needed, sources / step.scan, tasks_of(spark))

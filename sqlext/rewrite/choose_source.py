@@ -66,7 +66,7 @@ def chosen_input(
         return None
     from sqlext.rewrite.arrow_text import Unsuited  # these need Arrow, which few statements do
     from sqlext.rewrite.pushdown import pushed_input
-    from sqlext.sources.tables import Unread
+    from sqlext.sources.table_files import Unread
 
     try:
         return pushed_input(below, texts, where, keys, renderer)

@@ -21,7 +21,8 @@ from sqlext.sources.expressions import INSTANT, Apply, Expression
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.packed import MARK
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
-from sqlext.sources.tables import Unread, column_type, require_readable
+from sqlext.sources.table_files import Unread
+from sqlext.sources.tables import column_type, require_readable
 from sqlext.types import BIGINT, BYTES, INT, TIMESTAMP_LTZ3
 
 if TYPE_CHECKING:

@@ -7,8 +7,10 @@ of that source say otherwise. The table's log is all that is needed to find the 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -89,6 +91,7 @@ class DeltaReader:
     tolerance: Tolerance = Tolerance()
     tasks: int = 2
     _known: dict[Position, tuple[Found, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _begun: list[Position] = field(default_factory=list, compare=False, repr=False)
 
     def initial(self) -> Offset:
         """Return the beginning: before the first file that is wanted."""
@@ -100,15 +103,18 @@ class DeltaReader:
 
     def latest(self, start: Offset, limit: Limit | None) -> Offset:
         """Return how far the limit lets a micro-batch go."""
-        begin = Position.of(start.get(SPLIT, self.initial()[SPLIT]))
-        if begin.is_commit and not self._known:
-            self.log.require(begin.version)
-        found = list(self._files(begin))
-        count = admitted(limit, (file for _, file in found))
-        return {SPLIT: (found[count - 1][0] if count else begin).number}
+        begin = Position.of(start[SPLIT])
+        self._require_there(begin)
+        count = admitted(limit, (file for _, file in self._files(begin)))
+        last = deque(islice(self._files(begin), count), maxlen=1)
+        return {SPLIT: (last[0][0] if last else begin).number}
 
     def slices(self, start: Offset, end: Offset) -> Sequence[FileSlice]:
-        """Return the files between two positions, cut into slices of about equal size."""
+        """Return the files between two positions, cut into slices of about equal size.
+
+        Raises:
+            SqlExtError: RUN-068 if some of them are not in the log any more.
+        """
         until = Position.of(end[SPLIT])
         files = [file for _, file in self._files(Position.of(start[SPLIT]), until)]
         return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks)
@@ -127,19 +133,27 @@ class DeltaReader:
         """Forget what was read of the log."""
         self._known.clear()
 
+    def _require_there(self, begin: Position) -> None:
+        """Check the place where this process begins: time for commits to be cleaned away has passed before it alone."""
+        if not self._begun and begin.is_commit:
+            self.log.require(begin.version)
+        self._begun[:] = [begin]
+
     def _files(self, begin: Position, until: Position | None = None) -> Iterator[tuple[Position, Found]]:
         """Yield the files from a position on, each with the position behind it."""
         version, is_commit, through = begin
         while until is None or (version, is_commit, through) < until:
             files = self._of(Position(version, is_commit, 0))
+            if files is None and until is not None:
+                raise self.log.gone(version)
             if files is None:
                 return
             following = Position(version + 1, True, 0)
-            for number, file in enumerate(files[through:], through + 1):
-                behind = Position(version, is_commit, number) if number < len(files) else following
+            for number in range(through, len(files)):
+                behind = Position(version, is_commit, number + 1) if number + 1 < len(files) else following
                 if until is not None and behind > until:
                     return
-                yield behind, file
+                yield behind, files[number]
             version, is_commit, through = following
 
     def _of(self, place: Position) -> tuple[Found, ...] | None:

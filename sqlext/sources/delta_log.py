@@ -71,7 +71,7 @@ class DeltaLog:
         try:
             table = DeltaTable(self.path, version=version)
         except Exception as error:
-            raise self._gone(version) from error
+            raise self.gone(version) from error
         if pa.table(table.deletion_vectors()).num_rows:
             raise self._refused("has files with deleted rows (deletion vectors)")
         wanted = ["path", "modification_time", "size_bytes"]
@@ -105,7 +105,12 @@ class DeltaLog:
             SqlExtError: RUN-068 if it has been cleaned away.
         """
         if not self._file(version).exists() and self.version() >= version:
-            raise self._gone(version)
+            raise self.gone(version)
+
+    def gone(self, version: int) -> SqlExtError:
+        """Return what is told of a version that has been cleaned away."""
+        hint = "DROP QUERY starts the query anew; 'delta.logRetentionDuration' of the table keeps commits longer"
+        return SqlExtError("RUN-068", f"version {version} of delta `{self.path}` is not in its log", hint=hint)
 
     def _file(self, version: int) -> Path:
         return Path(self.path) / _LOG / f"{version:020}.json"
@@ -126,7 +131,3 @@ class DeltaLog:
 
     def _refused(self, what: str) -> SqlExtError:
         return SqlExtError("RUN-067", f"delta `{self.path}` {what}: no reader of ours follows that", hint=_BY_SPARK)
-
-    def _gone(self, version: int) -> SqlExtError:
-        hint = "DROP QUERY starts the query anew; 'delta.logRetentionDuration' of the table keeps commits longer"
-        return SqlExtError("RUN-068", f"version {version} of delta `{self.path}` is not in its log", hint=hint)

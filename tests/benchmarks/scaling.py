@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from operator_core import POLICIES, batches, measure
 
-from sqlext.watermarks.charts import plotting
+from sqlext.extras import package
 
 _SLICE_MS = {"TUMBLE 10 s": 10_000, "HOP 2 s / 10 s": 2_000, "CUMULATE 2 s / 10 s": 2_000}
 _KEYS, _ROWS, _RUNS = 10_000, 2_000_000, 3
@@ -62,8 +62,8 @@ def entries(rows: int, keys: int, length: int) -> int:
 
 def drawn(points: list[Point], place: Path) -> None:
     """Draw the nanoseconds over rows and over keys."""
-    altair = plotting("altair")
-    plotting("vl_convert")
+    altair = package("altair", "plots", "the plot")
+    package("vl_convert", "plots", "the plot")
     charts = [
         altair.Chart(altair.Data(values=[p._asdict() for p in points if p.over == over]))
         .mark_line(point=True)

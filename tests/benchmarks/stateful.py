@@ -1,9 +1,10 @@
 """The window operator against Spark's own window aggregate, on the same parquet files.
 
-python tests/benchmarks/stateful.py [--rows 4000000] [--runs 5] [--keys 1000 1000000] [--only NAME ...]
+python tests/benchmarks/stateful.py [--rows 4000000] [--runs 5] [--keys 1000 1000000] [--only NAME ...] [--sides ...]
 
-Prints seconds within micro-batches (median) and Spark's divided by ours: 1.00 is equal, more is faster than Spark. Both
-sides take turns in one warm session. CUMULATE, which Spark has not, is set against Spark's HOP of the same lengths.
+Prints seconds within micro-batches (median) and Spark's divided by ours: 1.00 is equal, more is faster than Spark. The
+sides take turns in one warm session: Spark, the operator over Spark's reader (``jvm``), and over ours, which combines
+rows where it reads them (``arrow``). CUMULATE, which Spark has not, is set against Spark's HOP of the same lengths.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -29,6 +30,7 @@ CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INT
 WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = 'parquet');
 CREATE TABLE out (k BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT, pane INT)
 WITH ('connector' = 'filesystem', 'path' = '{out}', 'format' = 'parquet');
+SET 'sqlext.source' = '{path}';
 """
 _QUERY = """
 INSERT INTO out SELECT k, window_start, window_end, COUNT(*), SUM(v), PANE_INDEX()
@@ -43,6 +45,16 @@ class Question(NamedTuple):
     sql: str
     emit: str
     spark: Column
+
+
+class Given(NamedTuple):
+    """Which sides are measured, and how often."""
+
+    sides: list[str]
+    runs: int
+
+
+Side = Callable[[SparkSession, Path, Path, Question], float]
 
 
 def questions() -> list[Question]:
@@ -87,32 +99,43 @@ def by_spark(spark: SparkSession, source: Path, out: Path, question: Question) -
     return _in_batches([query])
 
 
-def by_operator(spark: SparkSession, source: Path, out: Path, question: Question) -> float:
-    """Run the question in the window operator; return the seconds of its micro-batches."""
-    session = sqlext.connect(spark, catalog=str(out / "catalog"))
-    session.run(_TABLES.format(source=source, out=out / "rows"))
-    result = session.sql(_QUERY.format(window=question.sql, emit=question.emit).strip())
-    assert result.query is not None
-    return float(result.query.progress["busy_ms"]) / 1000
+def by_operator(path: str) -> Side:
+    """Return what runs the question in the window operator, the table read by ``path``."""
+
+    def run(spark: SparkSession, source: Path, out: Path, question: Question) -> float:
+        session = sqlext.connect(spark, catalog=str(out / "catalog"))
+        session.run(_TABLES.format(source=source, out=out / "rows", path=path))
+        result = session.sql(_QUERY.format(window=question.sql, emit=question.emit).strip())
+        assert result.query is not None
+        return float(result.query.progress["busy_ms"]) / 1000
+
+    return run
 
 
 def _in_batches(queries: Iterable[StreamingQuery]) -> float:
     return sum(p.durationMs["triggerExecution"] for q in queries for p in q.recentProgress) / 1000
 
 
-def compare(spark: SparkSession, root: Path, source: Path, keys: int, question: Question, runs: int) -> None:
-    """Measure both sides in turns and print."""
-    times: dict[str, list[float]] = {"spark": [], "ours": []}
-    for run in range(runs + 1):
-        for name, side in [("spark", by_spark), ("ours", by_operator)][:: 1 if run % 2 else -1]:
+SIDES: dict[str, Side] = {"spark": by_spark, "jvm": by_operator("spark"), "arrow": by_operator("arrow")}
+
+
+def compare(spark: SparkSession, root: Path, source: Path, keys: int, question: Question, given: Given) -> None:
+    """Measure the sides in turns and print."""
+    times: dict[str, list[float]] = {name: [] for name in given.sides}
+    for run in range(given.runs + 1):
+        for name in given.sides[:: 1 if run % 2 else -1]:
             out = root / f"{name}-{run}"
-            taken = side(spark.newSession(), source, out, question)
+            taken = SIDES[name](spark.newSession(), source, out, question)
             if run:  # the first one warms up
                 times[name].append(taken)
             shutil.rmtree(out)
-    theirs, ours = median(times["spark"]), median(times["ours"])
-    seconds = f"Spark {theirs:6.2f} s, operator {ours:6.2f} s, ratio {theirs / ours:.2f}"
-    print(f"{keys:>9,} keys  {question.name:20} {seconds}", flush=True)
+    theirs = median(times["spark"]) if "spark" in times else None
+    shown = [f"{name} {median(t):5.2f} s{_ratio(theirs, name, median(t))}" for name, t in times.items()]
+    print(f"{keys:>9,} keys  {question.name:20} {', '.join(shown)}", flush=True)
+
+
+def _ratio(theirs: float | None, name: str, ours: float) -> str:
+    return "" if theirs is None or name == "spark" else f" (ratio {theirs / ours:.2f})"
 
 
 def main() -> None:
@@ -122,6 +145,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--keys", type=int, nargs="*", default=[1_000, 1_000_000])
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--sides", nargs="*", default=list(SIDES))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -131,7 +155,7 @@ def main() -> None:
             write_input(spark, source, arguments.rows, keys)
             for question in questions():
                 if not arguments.only or any(o in question.name for o in arguments.only):
-                    compare(spark, root, source, keys, question, arguments.runs)
+                    compare(spark, root, source, keys, question, Given(arguments.sides, arguments.runs))
         spark.stop()
 
 

@@ -15,6 +15,7 @@ from sqlext.catalog.names import ObjectName
 from sqlext.errors import SqlExtError
 from sqlext.sources.contract import Limit
 from sqlext.sources.delta import SPLIT, DeltaReader, Position
+from sqlext.sources.delta_log import DeltaLog
 from sqlext.sources.stream import SplitStream
 from sqlext.sources.tables import own_source, why_not
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
@@ -161,6 +162,35 @@ def test_a_version_that_is_gone_is_told(tmp_path: Path) -> None:
     with pytest.raises(SqlExtError) as refused:
         _reader(tmp_path).latest({SPLIT: Position(0, True, 0).number}, None)
     assert refused.value.code == "RUN-068"
+
+
+def test_rows_of_a_version_that_went_while_they_were_admitted_are_not_lost(tmp_path: Path) -> None:
+    for i in range(3):
+        _put(tmp_path, i)
+    reader = _reader(tmp_path, startingVersion="1")
+    begin = reader.initial()
+    end = reader.latest(begin, None)
+    DeltaTable(str(tmp_path / "t")).create_checkpoint()
+    (tmp_path / "t" / "_delta_log" / f"{1:020}.json").unlink()
+    with pytest.raises(SqlExtError) as refused:
+        _reader(tmp_path).slices(begin, end)  # another process, after a restart
+    assert refused.value.code == "RUN-068"
+
+
+def test_a_look_for_what_is_new_does_not_open_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _put(tmp_path, 1)
+    reader = _reader(tmp_path)
+    at = reader.latest(reader.initial(), None)
+    reader.commit(at)
+    opened: list[object] = []
+    version = DeltaLog.version
+    monkeypatch.setattr(DeltaLog, "version", lambda log: opened.append(log) or version(log))
+    for i in (2, 3, 4):
+        assert reader.latest(at, None) == at
+        _put(tmp_path, i)
+        at = reader.latest(at, None)
+        reader.commit(at)
+    assert not opened
 
 
 def _rewrite_metadata(folder: Path, **configuration: str) -> None:

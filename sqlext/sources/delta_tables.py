@@ -1,0 +1,67 @@
+"""Tables of connector 'delta' that lie on a path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from sqlext.catalog.model import Table
+from sqlext.connectors.base import physical_fields
+from sqlext.connectors.options import OptionError
+from sqlext.sources.delta import DeltaReader, Start, Tolerance
+from sqlext.sources.delta_log import DeltaLog
+from sqlext.sources.fields import arrow_type
+from sqlext.sources.file_slices import FileDecoder
+from sqlext.sources.parquet_groups import fits
+from sqlext.sources.table_files import TableFiles, Unread, parquet_decoder, path_of, require_path
+
+
+def _decoder(table: Table, needed: Sequence[str]) -> FileDecoder:
+    for option in ("startingTimestamp", "versionAsOf", "timestampAsOf", "readChangeFeed", "maxBytesPerTrigger"):
+        if table.option(option) is not None:
+            raise Unread(f"option '{option}' is for Delta's own reader")
+    return parquet_decoder(table, needed)
+
+
+def _reader(table: Table, decoder: FileDecoder, _log: Path, tasks: int) -> DeltaReader:
+    log = DeltaLog(path_of(table))
+    _require_columns(table, log.schema())
+    version = table.option("startingVersion")
+    start = Start(latest=True) if version == "latest" else Start(int(version) if version is not None else None)
+    tolerance = Tolerance(*(_is_on(table, o) for o in ("ignoreDeletes", "ignoreChanges", "skipChangeCommits")))
+    return DeltaReader(log, decoder, start, tolerance, tasks)
+
+
+def _require_columns(table: Table, found: pa.Schema) -> None:
+    """Check that a Delta table has the declared columns.
+
+    Raises:
+        OptionError: OPT-012 if it does not.
+    """
+    place = f"delta `{path_of(table)}`"
+    for field in physical_fields(table):
+        wanted = arrow_type(field.type)
+        if field.name not in found.names:
+            what = f"{place} has no column `{field.name}` in its files; they have {', '.join(found.names)}"
+            raise OptionError("OPT-012", what, hint="declare the columns that are there")
+        own = found.field(field.name).type
+        if wanted is None or not fits(own, wanted) or _zone(own) != _zone(wanted):
+            what = f"column `{field.name}` of {place} has type {own}, declared is {field.type}"
+            raise OptionError("OPT-012", what, hint="declare the type that is there, or convert it in a query")
+
+
+def _zone(kind: pa.DataType) -> str | None:
+    return kind.tz if pa.types.is_timestamp(kind) else None
+
+
+def _require_there(table: Table) -> None:
+    require_path(Path(path_of(table)) / "_delta_log", f"delta `{path_of(table)}`")
+
+
+def _is_on(table: Table, option: str) -> bool:
+    return (table.option(option) or "false").strip().lower() == "true"
+
+
+DELTA_TABLES = TableFiles(_decoder, _reader, _require_there)

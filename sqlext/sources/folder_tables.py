@@ -1,0 +1,61 @@
+"""Tables of connector 'filesystem': the files of a folder, by their format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from sqlext.catalog.model import Table
+from sqlext.connectors.base import physical_fields
+from sqlext.connectors.csv_format import csv_dialect
+from sqlext.connectors.json_format import fails_on_missing, ignores_errors
+from sqlext.sources.csv_blocks import CsvDecoder
+from sqlext.sources.fields import Field, arrow_type
+from sqlext.sources.file_slices import FileDecoder
+from sqlext.sources.files import FileReader
+from sqlext.sources.json_blocks import JsonDecoder
+from sqlext.sources.table_files import TableFiles, Unread, parquet_decoder, path_of, require_path
+
+
+def folder_reader(table: Table, decoder: FileDecoder, log: Path, tasks: int) -> FileReader:
+    """Return the reader of a table's folder; see ``TableFiles.reader``."""
+    return FileReader(path_of(table), log, decoder, table.option("source.path.regex-pattern"), tasks)
+
+
+def _decoder(table: Table, needed: Sequence[str]) -> FileDecoder:
+    form = table.option("format") or ""
+    if form not in _DECODERS:
+        raise Unread(f"format '{form}' has no Arrow reader")
+    return _DECODERS[form](table, needed)
+
+
+def _require_there(table: Table) -> None:
+    require_path(Path(path_of(table)), f"`{path_of(table)}`")
+
+
+def _csv(table: Table, needed: Sequence[str]) -> FileDecoder:
+    dialect = csv_dialect(dict(table.options))
+    if dialect is None:
+        raise Unread("its csv options are read by Spark alone")
+    fields = [(f.name, arrow_type(f.type, instant=f.instant) or pa.string()) for f in physical_fields(table)]
+    delimiter, quote, null = dialect
+    return CsvDecoder(tuple(Field(*f) for f in fields), tuple(needed), delimiter, quote, null)
+
+
+def _json(table: Table, needed: Sequence[str]) -> FileDecoder:
+    options = dict(table.options)
+    if ignores_errors(options) or fails_on_missing(options):
+        raise Unread("its json options are read by Spark alone")
+    fields = [(f.name, arrow_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
+    return JsonDecoder(tuple(Field(*f) for f in fields))
+
+
+_DECODERS: Mapping[str, Callable[[Table, Sequence[str]], FileDecoder]] = {
+    "csv": _csv,
+    "json": _json,
+    "parquet": parquet_decoder,
+}
+
+FOLDERS = TableFiles(_decoder, folder_reader, _require_there)

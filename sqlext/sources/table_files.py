@@ -1,0 +1,56 @@
+"""What all tables have whose rows lie in files that a reader of ours opens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlext.catalog.model import Table
+from sqlext.connectors.base import physical_fields
+from sqlext.connectors.options import OptionError
+from sqlext.connectors.paths import absolute
+from sqlext.sources.contract import SplitReader
+from sqlext.sources.fields import Field, arrow_type
+from sqlext.sources.file_slices import FileDecoder
+from sqlext.sources.parquet_groups import ParquetDecoder
+
+
+class Unread(Exception):  # noqa: N818 - not an error: the other path is taken
+    """Why a table is not read by Arrow; its text is for EXPLAIN."""
+
+
+class TableFiles(NamedTuple):
+    """The tables of a connector.
+
+    Attributes:
+        decoder: of a table's files, for the columns that are looked at; raises ``Unread`` where there is none.
+        reader: of a table, by a decoder, with a folder beside the checkpoint for what it must remember, for as many
+            tasks at once.
+        require_there: checks that something lies at the table's path; raises ``OptionError`` OPT-009 if not.
+    """
+
+    decoder: Callable[[Table, Sequence[str]], FileDecoder]
+    reader: Callable[[Table, FileDecoder, Path, int], SplitReader]
+    require_there: Callable[[Table], None]
+
+
+def path_of(table: Table) -> str:
+    """Return the table's path, absolute."""
+    return (absolute(table.option("path") or table.option("table-path")) or "").removeprefix("file:")
+
+
+def require_path(path: Path, shown: str) -> None:
+    """Check that something lies at a path.
+
+    Raises:
+        OptionError: OPT-009 if not.
+    """
+    if not path.exists():
+        raise OptionError("OPT-009", f"{shown} does not exist", option="path")
+
+
+def parquet_decoder(table: Table, needed: Sequence[str]) -> FileDecoder:
+    """Return the decoder of parquet files with the table's columns."""
+    fields = [(f.name, arrow_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
+    return ParquetDecoder(tuple(Field(*f) for f in fields))
