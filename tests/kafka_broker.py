@@ -43,17 +43,17 @@ def java() -> str:
 
 def fetch_broker() -> Path:
     """Return the folder of the broker's jars, fetched if need be."""
-    return _fetched(f"kafka-{VERSION}", (("org.apache.kafka", "kafka_2.13", VERSION),), transitive=True)
+    return fetched(f"kafka-{VERSION}", (("org.apache.kafka", "kafka_2.13", VERSION),), transitive=True)
 
 
 def fetch_spark_connector() -> list[Path]:
     """Return the jars that Spark needs to speak to a broker, fetched if need be."""
     name = f"spark-kafka-{_SPARK_CONNECTOR[0][2]}"
-    return sorted(_fetched(name, _SPARK_CONNECTOR, transitive=False).glob("*.jar"))
+    return sorted(fetched(name, _SPARK_CONNECTOR, transitive=False).glob("*.jar"))
 
 
-def _fetched(name: str, modules: tuple[tuple[str, str, str], ...], *, transitive: bool) -> Path:
-    """Return a folder of jars; it appears only when it is complete."""
+def fetched(name: str, modules: tuple[tuple[str, str, str], ...], *, transitive: bool) -> Path:
+    """Return a folder of jars, by its name in the cache; it appears only when it is complete."""
     folder = CACHE / name
     if folder.is_dir():
         return folder
