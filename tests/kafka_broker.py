@@ -30,6 +30,8 @@ _SPARK_CONNECTOR = (
     ("org.apache.kafka", "kafka-clients", "3.9.2"),
     ("org.apache.commons", "commons-pool2", "2.13.1"),
 )
+# The newest that every registry has; what it needs of Spark is the same in 4.2.0.
+_SPARK_AVRO = (("org.apache.spark", "spark-avro_2.13", "4.1.1"),)
 
 _FETCH_SECONDS = 600
 _START_SECONDS = 90
@@ -50,6 +52,11 @@ def fetch_spark_connector() -> list[Path]:
     """Return the jars that Spark needs to speak to a broker, fetched if need be."""
     name = f"spark-kafka-{_SPARK_CONNECTOR[0][2]}"
     return sorted(fetched(name, _SPARK_CONNECTOR, transitive=False).glob("*.jar"))
+
+
+def fetch_spark_avro() -> list[Path]:
+    """Return the jar that Spark needs to read and write Avro, fetched if need be."""
+    return list(fetched(f"spark-avro-{_SPARK_AVRO[0][2]}", _SPARK_AVRO, transitive=False).glob("*.jar"))
 
 
 def fetched(name: str, modules: tuple[tuple[str, str, str], ...], *, transitive: bool) -> Path:

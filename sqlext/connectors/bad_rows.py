@@ -1,7 +1,7 @@
-"""Rows that are told apart by whether they can be decoded, in SQL: each is a text, parsed as a message is.
+"""Rows that are told apart by whether they can be decoded, in SQL: each is parsed as a message is.
 
 Spark's own readers fail without saying where, or make NULLs of what does not fit. So where a table says what is to be
-done with bad rows, its rows are read as texts; a text is parsed leniently, and judged by what came of it.
+done with bad rows, its rows are read as texts (or bytes); each is parsed leniently, and judged by what came of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from sqlext.catalog.model import Table
-from sqlext.connectors.formats import Message, TextFormat
+from sqlext.connectors.formats import Message, MessageFormat
 from sqlext.connectors.messages import parsed
 from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.plan.bad_rows import FAIL, policy_of
@@ -22,26 +22,26 @@ _SHOWN = 500
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The struct that a text is parsed to, its columns, and why it cannot be decoded (SQL, NULL if it can)."""
+    """The struct that a message is parsed to, its columns, and why it cannot be decoded (SQL, NULL if it can)."""
 
     derived: tuple[tuple[str, str], ...]
     expressions: tuple[tuple[str, str], ...]
     reason: str
 
 
-def judged(text_format: TextFormat, message: Message) -> Judged:
+def judged(form: MessageFormat, message: Message) -> Judged:
     """Return how a message is parsed and judged."""
-    options = {**message.options, f"{text_format.name}.ignore-parse-errors": "true"}
+    options = {**message.options, f"{form.name}.ignore-parse-errors": "true"}
     lenient = replace(message, options=options)
-    found, why = parsed(text_format, lenient), text_format.fault(lenient)
-    return Judged(found.derived, found.decoded.expressions, f"CASE WHEN {message.text} IS NOT NULL THEN {why} END")
+    found, why = parsed(form, lenient), form.fault(lenient)
+    return Judged(found.derived, found.decoded.expressions, f"CASE WHEN {message.content} IS NOT NULL THEN {why} END")
 
 
 def why_not_judged(name: str, formats: Collection[str], options: Mapping[str, str]) -> str:
     """Return why bad rows of a format are not told from others, empty if they are.
 
     Args:
-        formats: those of texts.
+        formats: those of texts and messages.
         options: of the format, with its prefix.
     """
     if name not in formats:

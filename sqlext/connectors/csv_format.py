@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from sqlext.catalog.model import Options
 from sqlext.connectors.conversions import either, text_to_value
-from sqlext.connectors.formats import Decoded, Message, ReadField, Ref
+from sqlext.connectors.formats import Decoded, Message, ReadField, Ref, columns_text, parse_call
 from sqlext.connectors.options import Rules, any_text, boolean, one_character, unescape
 from sqlext.connectors.reasons import misfits, not_blank, when
 from sqlext.rewrite.quoting import string
@@ -26,7 +26,7 @@ class CsvFormat:
     """``'format' = 'csv'``."""
 
     name = "csv"
-    parser = "from_csv"
+    binary = False
     rules = Rules(
         {
             "csv.field-delimiter": one_character,
@@ -71,6 +71,11 @@ class CsvFormat:
             (f.name, _value(f.type, texts[f.name], zone, delimiter, instant=f.instant, lenient=lenient)) for f in fields
         )
         return Decoded(values, (_is_not_too_long(fields, options, ref),) if lenient and fields else ())
+
+    def struct(self, message: Message) -> str:
+        """Return the call that parses a message."""
+        schema = columns_text(self.raw_schema(message.fields, message.options))
+        return parse_call("from_csv", message.content, schema, self.reader_options(message.options))
 
     def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
         """Return that it is neither blank nor a comment, where these are allowed."""

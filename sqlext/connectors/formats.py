@@ -9,7 +9,7 @@ from typing import Protocol
 from sqlext.catalog.model import Options
 from sqlext.connectors.options import OptionError, Rules
 from sqlext.errors import did_you_mean
-from sqlext.rewrite.quoting import identifier
+from sqlext.rewrite.quoting import identifier, string
 from sqlext.types import LogicalType
 
 Ref = Callable[[str], str]
@@ -35,17 +35,17 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A text that holds a row, and the struct that it is parsed to.
+    """A text, or bytes, that holds a row, and the struct that it is parsed to.
 
     Attributes:
-        text: SQL of a STRING.
+        content: SQL of it: a STRING, or a BINARY where the format is binary.
         name: of the struct.
         fields: those of the row.
         options: of its format, with their prefix.
         zone: the session's time zone.
     """
 
-    text: str
+    content: str
     name: str
     fields: tuple[ReadField, ...]
     options: Mapping[str, str]
@@ -85,15 +85,22 @@ class Format(Protocol):
         """Return the fields as expressions over the raw columns."""
 
 
-class TextFormat(Format, Protocol):
-    """A format whose rows are also messages (of Kafka): a value is parsed by a function of SQL."""
+class MessageFormat(Protocol):
+    """A format of messages (of Kafka): each is parsed by a function of SQL."""
 
     @property
-    def parser(self) -> str:
-        """``from_json`` or ``from_csv``."""
+    def name(self) -> str:
+        """Its name in the option ``format``."""
 
-    def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
-        """Return what a line of a file (SQL of a STRING) must meet to be a row: others are passed over."""
+    @property
+    def binary(self) -> bool:
+        """Whether a message is bytes, no text."""
+
+    def struct(self, message: Message) -> str:
+        """Return SQL of the struct that a message is parsed to."""
+
+    def decode(self, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str, ref: Ref) -> Decoded:
+        """Return the fields as expressions over those of the struct."""
 
     def fault(self, message: Message) -> str:
         """Return SQL that says why a message that is not NULL cannot be decoded, NULL if it can.
@@ -103,7 +110,42 @@ class TextFormat(Format, Protocol):
         """
 
 
+class TextFormat(Format, MessageFormat, Protocol):
+    """A format of files whose lines are rows, and of messages."""
+
+    def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
+        """Return what a line of a file (SQL of a STRING) must meet to be a row: others are passed over."""
+
+
+def content_of(form: MessageFormat, raw: str) -> str:
+    """Return what is parsed of a record's key or value (``raw``: SQL of a BINARY)."""
+    return raw if form.binary else f"CAST({raw} AS STRING)"
+
+
+def shown(form: MessageFormat | None, raw: str) -> str:
+    """Return the text that stands for a record's value where it cannot be decoded: hexadecimal digits of bytes."""
+    return f"hex({raw})" if form is not None and form.binary else f"CAST({raw} AS STRING)"
+
+
+def parse_call(parser: str, content: str, schema: str, settings: Options) -> str:
+    """Return the call of a function such as ``from_json``."""
+    pairs = ", ".join(f"{string(k)}, {string(v)}" for k, v in settings)
+    return f"{parser}({content}, {string(schema)}, map({pairs}))"
+
+
+def columns_text(schema: tuple[tuple[str, str], ...]) -> str:
+    """Return columns (name, Spark type) as a schema in SQL."""
+    return ", ".join(f"{identifier(n)} {t}" for n, t in schema)
+
+
+#: Formats of Flink that are not there, or not everywhere, and what is.
+_NOT_HERE = {
+    "avro": "files of Avro are read and written by 'connector' = 'spark', 'format' = 'avro', and Spark's package",
+    "avro-confluent": "its schemas are in a registry, which sqlext asks nothing: 'avro' reads and writes bare values",
+}
+
+
 def unknown_format(name: str, known: Mapping[str, object], owner: str) -> OptionError:
     """Return the refusal of a format."""
-    hint = did_you_mean(name, known) or f"it takes {', '.join(known)}"
+    hint = _NOT_HERE.get(name) or did_you_mean(name, known) or f"it takes {', '.join(known)}"
     return OptionError("OPT-005", f"{owner} has no format '{name}'", option="format", hint=hint)

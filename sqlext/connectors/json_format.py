@@ -19,7 +19,7 @@ from sqlext.connectors.conversions import (
     time_from_text,
     try_time_from_text,
 )
-from sqlext.connectors.formats import Decoded, Message, ReadField, Ref
+from sqlext.connectors.formats import Decoded, Message, ReadField, Ref, columns_text, parse_call
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, one_of
 from sqlext.connectors.reasons import misfit, misfits, not_blank, when
 from sqlext.rewrite.quoting import string
@@ -32,7 +32,7 @@ class JsonFormat:
     """``'format' = 'json'``, one object per line."""
 
     name = "json"
-    parser = "from_json"
+    binary = False
     rules = Rules(
         {
             "json.ignore-parse-errors": boolean,
@@ -69,13 +69,18 @@ class JsonFormat:
         values = tuple((f.name, convert(f.type, ref(f.name), time)) for f in fields)
         return Decoded(values, (_is_json(fields, ref),) if ignores_errors(options) else ())
 
+    def struct(self, message: Message) -> str:
+        """Return the call that parses a message."""
+        schema = columns_text(self.raw_schema(message.fields, message.options))
+        return parse_call("from_json", message.content, schema, self.reader_options(message.options))
+
     def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
         """Return that it is not blank."""
         return (not_blank(line),)
 
     def fault(self, message: Message) -> str:
         """Return why a message is no object with values of the fields' types, or lacks one that must be there."""
-        text, fields, struct = message.text, message.fields, message.struct
+        text, fields, struct = message.content, message.fields, message.struct
         keys, corrupt = f"json_object_keys({text})", message.part(_CORRUPT)
         values = {f.name: message.part(f.name) for f in fields}
         # Spark's parser does not say which value does not fit: it is among those that are there and came out NULL.

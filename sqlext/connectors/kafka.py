@@ -25,16 +25,18 @@ from sqlext.connectors.base import (
 from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
 from sqlext.connectors.changelog_messages import ParsedChanges, parsed_changes
 from sqlext.connectors.conversions import output_type, wall_to_instant
-from sqlext.connectors.formats import Message, unknown_format
+from sqlext.connectors.formats import Message, content_of, shown, unknown_format
 from sqlext.connectors.json_format import fails_on_missing
 from sqlext.connectors.kafka_options import (
     FORMATS,
+    MESSAGE_FORMATS,
     RULES,
-    TEXT_FORMATS,
+    has_avro,
     key_fields,
     key_format,
-    key_prefix,
     part_options,
+    unprefixed,
+    validate_avro,
     validate_keys,
     validate_raw,
     validate_sink,
@@ -73,7 +75,6 @@ _RAW = (
 )
 
 
-_TEXT = "CAST(value AS STRING)"
 _PLACE = "concat('topic ', topic, ', partition ', partition, ', offset ', offset)"
 
 
@@ -103,6 +104,7 @@ class Kafka(Connector):
                     message = f"'{scan}.mode' = '{mode}' needs option '{scan}.{option}'"
                     raise OptionError("OPT-004", message, option=f"{scan}.mode")
         validate_raw(table)
+        validate_avro(self.owner, table)
 
     def bounded(self, table: Table) -> bool:
         """Return whether ``scan.bounded.mode`` ends it."""
@@ -135,7 +137,7 @@ class Kafka(Connector):
     def cannot_judge(self, table: Table) -> str:
         """Return why bad rows are not told from others, empty if they are."""
         form = value_format(table)
-        return "" if form == "raw" else why_not_judged(form, TEXT_FORMATS, part_options(table.options, "value"))
+        return "" if form == "raw" else why_not_judged(form, MESSAGE_FORMATS, part_options(table.options, "value"))
 
     def changelog(self, table: Table) -> bool:
         """Return whether its values are messages of changes."""
@@ -174,20 +176,20 @@ class Kafka(Connector):
             if form == "raw" or not fields:
                 expressions.update({f.name: f"CAST({raw} AS {f.type.spark()})" for f in fields})
                 continue
-            stripped = tuple(replace(f, name=f.name[len(key_prefix(table, raw)) :]) for f in fields)
+            stripped = unprefixed(table, raw, fields)
             options = part_options(table.options, raw)
-            message = Message(f"CAST({raw} AS STRING)", f"__{raw}", stripped, options, zone)
-            if judges and not why_not_judged(form, TEXT_FORMATS, options):
-                told = judged(TEXT_FORMATS[form], message)
+            message = Message(content_of(MESSAGE_FORMATS[form], raw), f"__{raw}", stripped, options, zone)
+            if judges and not why_not_judged(form, MESSAGE_FORMATS, options):
+                told = judged(MESSAGE_FORMATS[form], message)
                 derived += told.derived
                 reasons["" if raw == "value" else raw] = told.reason
                 expressions.update(zip((f.name for f in fields), dict(told.expressions).values(), strict=True))
                 continue
-            found = parsed(TEXT_FORMATS[form], message)
+            found = parsed(MESSAGE_FORMATS[form], message)
             derived += found.derived
             filters += found.decoded.filters
             if form == "json" and fails_on_missing(options):
-                filters.append(missing_field_check(message.text, stripped))
+                filters.append(missing_field_check(message.content, stripped))
             expressions.update(zip((f.name for f in fields), dict(found.decoded.expressions).values(), strict=True))
         for column in metadata_columns(table):
             expressions[column.name] = self._metadata_value(table, column, metadata[metadata_key(column)], zone)
@@ -210,8 +212,10 @@ class Kafka(Connector):
             exploded=changes.exploded if changes is not None else None,
             filters=tuple(filters),
             bounded=self.bounded(table),
+            avro=has_avro(table),
         )
-        return with_faults(spec, table, Faults(first_fault(reasons), _TEXT, _PLACE)) if reasons else spec
+        text = shown(MESSAGE_FORMATS.get(value_format(table)), "value")
+        return with_faults(spec, table, Faults(first_fault(reasons), text, _PLACE)) if reasons else spec
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how records are written."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sqlext.catalog.model import Options, Table
+from sqlext.connectors.avro_format import AvroFormat, require_avro_columns
 from sqlext.connectors.base import Role, physical_fields, written_columns
 from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
 from sqlext.connectors.csv_format import CsvFormat
-from sqlext.connectors.formats import ReadField, TextFormat
+from sqlext.connectors.formats import MessageFormat, ReadField
 from sqlext.connectors.json_format import JsonFormat
 from sqlext.connectors.options import OptionError, Rules, any_text, duration, one_of, positive, whole
 
-TEXT_FORMATS: dict[str, TextFormat] = {"json": JsonFormat(), "csv": CsvFormat()}
-_KEY_FORMATS = (*TEXT_FORMATS, "raw")
+MESSAGE_FORMATS: dict[str, MessageFormat] = {f.name: f for f in (JsonFormat(), CsvFormat(), AvroFormat())}
+_KEY_FORMATS = (*MESSAGE_FORMATS, "raw")
 FORMATS = (*_KEY_FORMATS, *CHANGELOG_FORMATS)
 #: Beginnings of the options of formats, in the value and, for those of keys, in the key.
-_FORMAT_OPTIONS = tuple(f"{name}." for name in (*TEXT_FORMATS, *CHANGELOG_FORMATS))
+_FORMAT_OPTIONS = tuple(f"{name}." for name in (*MESSAGE_FORMATS, *CHANGELOG_FORMATS))
 
 _STARTUP = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
 _BOUNDED = ("unbounded", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
@@ -48,7 +50,7 @@ _PREFIXES = (
     "kafka.",
     *_FORMAT_OPTIONS,
     *(f"value.{p}" for p in _FORMAT_OPTIONS),
-    *(f"key.{name}." for name in TEXT_FORMATS),
+    *(f"key.{name}." for name in MESSAGE_FORMATS),
 )
 
 RULES = Rules(
@@ -128,6 +130,11 @@ def key_prefix(table: Table, part: str) -> str:
     return table.option("key.fields-prefix") or "" if part == "key" else ""
 
 
+def unprefixed(table: Table, part: str, fields: tuple[ReadField, ...]) -> tuple[ReadField, ...]:
+    """Return the fields of a part by the names that they have in it."""
+    return tuple(replace(f, name=f.name[len(key_prefix(table, part)) :]) for f in fields)
+
+
 def validate_keys(table: Table) -> None:
     """Refuse key options that do not fit each other, or the columns."""
     names, physical = key_names(table.options), [f.name for f in physical_fields(table)]
@@ -151,6 +158,19 @@ def validate_raw(table: Table) -> None:
         if len(fields) != 1 or not (fields[0].type.is_text or fields[0].type.root in ("BINARY", "VARBINARY")):
             message = "format 'raw' holds exactly one column, of type STRING or BYTES"
             raise OptionError("OPT-008", message, option="format")
+
+
+def validate_avro(owner: str, table: Table) -> None:
+    """Refuse columns and options that the format 'avro' does not take."""
+    parts = (("key", key_format(table), key_fields(table)), ("value", value_format(table), value_fields(table)))
+    for part, form, fields in parts:
+        if form == AvroFormat.name:
+            require_avro_columns(owner, unprefixed(table, part, fields), part_options(table.options, part))
+
+
+def has_avro(table: Table) -> bool:
+    """Return whether keys or values are of the format 'avro'."""
+    return AvroFormat.name in (key_format(table), value_format(table))
 
 
 def validate_topic(owner: str, table: Table, role: Role) -> None:

@@ -1,12 +1,11 @@
-"""Rows inside a text or a message: parsed by a SQL function instead of a file reader."""
+"""Rows inside a line or a message: parsed by a SQL function instead of a file reader."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlext.connectors.formats import Decoded, Message, ReadField, TextFormat
+from sqlext.connectors.formats import Decoded, Message, MessageFormat, ReadField
 from sqlext.connectors.json_format import missing_fields
-from sqlext.rewrite.quoting import identifier, string
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +16,10 @@ class ParsedMessage:
     decoded: Decoded
 
 
-def parsed(text_format: TextFormat, message: Message) -> ParsedMessage:
+def parsed(form: MessageFormat, message: Message) -> ParsedMessage:
     """Return how a message is parsed, and taken apart."""
-    fields, options = message.fields, message.options
-    schema = ", ".join(f"{identifier(n)} {t}" for n, t in text_format.raw_schema(fields, options))
-    settings = ", ".join(f"{string(k)}, {string(v)}" for k, v in text_format.reader_options(options))
-    struct = f"{text_format.parser}({message.text}, {string(schema)}, map({settings}))"
-    decoded = text_format.decode(fields, options, message.zone, message.part)
-    return ParsedMessage(((message.name, struct),), decoded)
+    decoded = form.decode(message.fields, message.options, message.zone, message.part)
+    return ParsedMessage(((message.name, form.struct(message)),), decoded)
 
 
 def missing_field_check(text: str, fields: tuple[ReadField, ...]) -> str:

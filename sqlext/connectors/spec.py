@@ -64,6 +64,7 @@ class ReadSpec:
         frame: key of a registered DataFrame that is the raw relation, in place of a format.
         faults: where rows that cannot be decoded are taken out and counted, then filtered; None: they fail, if there
             are some.
+        avro: whether it needs Spark's package spark-avro.
     """
 
     format: str
@@ -83,6 +84,7 @@ class ReadSpec:
     batch_relation: str | None = None
     frame: str | None = None
     faults: Faults | None = None
+    avro: bool = False
 
     @property
     def is_projection_only(self) -> bool:

@@ -15,6 +15,7 @@ from sqlext.connectors.base import Connector, Role
 from sqlext.connectors.kafka import METADATA
 from sqlext.connectors.kafka_options import (
     UPSERT_RULES,
+    validate_avro,
     validate_keys,
     validate_raw,
     validate_sink,
@@ -43,6 +44,7 @@ class UpsertKafka(Connector):
         validate_sink(table)
         validate_keys(_keyed(table))
         validate_raw(_keyed(table))
+        validate_avro(self.owner, _keyed(table))
 
     def merges(self, table: Table) -> bool:
         """Return that a row replaces the one with its key."""

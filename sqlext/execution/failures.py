@@ -34,7 +34,8 @@ _TERMINATED = re.compile(r"\[STREAM_FAILED\] Query \[[^\]]*\] terminated with ex
 #: The query's plan in a failure's text: it quotes our own messages, raised or not.
 _QUERY = re.compile(r"\n=== Streaming Query ===\n.*?(?=\n\s+at |\n\n?JVM stacktrace|\Z)", re.DOTALL)
 #: Spark says of a row that it cannot decode no more than that there is one.
-_MALFORMED = "[MALFORMED_RECORD_IN_PARSING"
+_NO_AVRO = "Malformed records are detected in record parsing"
+_MALFORMED = ("[MALFORMED_RECORD_IN_PARSING", _NO_AVRO)
 _UNKNOWN_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
 _CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
 
@@ -103,6 +104,8 @@ def _sentence(text: str) -> str:
     java = [m for m in _JAVA.finditer(text) if m.group(1) not in _JAVA_WRAPPERS]
     if java:
         name, message = java[-1].groups()
+        if _NO_AVRO in text:
+            return f"{_NO_AVRO}: {name}"
         return f"{name}: {message.strip()}" if message else name
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[0].strip() if lines else "no reason given"
@@ -111,7 +114,7 @@ def _sentence(text: str) -> str:
 def _hint(text: str) -> str | None:
     if _CHECKPOINT_FILE.search(text) is not None:
         return "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
-    if _MALFORMED in text:
+    if any(mark in text for mark in _MALFORMED):
         return "SET 'sqlext.bad-rows' = 'fail' says which row it is and where, 'drop' leaves such rows out"
     if f"[{_UNKNOWN_TABLE}]" in text:
         return "Spark runs this statement, and it knows no tables of this catalog: they are for SELECT and INSERT"

@@ -6,6 +6,7 @@ TIMESTAMP_LTZ), BYTES in base64, arrays in csv joined with ``;``.
 
 from __future__ import annotations
 
+from sqlext.connectors.avro_format import encoded_value
 from sqlext.connectors.conversions import as_text, convert
 from sqlext.connectors.json_format import writes_iso
 from sqlext.connectors.options import unescape
@@ -29,6 +30,8 @@ def encode_column(column: WriteColumn, file_format: str, options: dict[str, str]
     if file_format == "json":
         iso = writes_iso(options)
         return convert(column.type, raw, lambda t, e: as_text(t, e, zone, iso=iso))
+    if file_format == "avro":
+        return encoded_value(column.type, raw, options, zone)
     return raw
 
 

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.connectors import csv_format, json_format
+from sqlext.connectors.avro_format import AvroFormat, encoded_record
 from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
+from sqlext.connectors.formats import ReadField
 from sqlext.connectors.kafka_options import key_names, part_options
 from sqlext.connectors.kafka_positions import connection_options
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.execution.last_rows import existence, one_row_per_key
+from sqlext.execution.packages import require_avro
 from sqlext.execution.sink_changes import message_fields, message_options
 from sqlext.execution.sink_encoding import encode_column
 from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
@@ -30,11 +33,17 @@ class KafkaSink(Sink):
     def open(self, spark: SparkSession) -> None:
         """Refuse what Kafka's records cannot hold."""
         refuse_mode(self.spec, self.context, "append")
-        self.record()
+        self._require(spark)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Send the rows of a batch."""
         self._send(df, self.record())
+
+    def _require(self, spark: SparkSession) -> None:
+        """Check that records can be made."""
+        self.record()
+        if AvroFormat.name in (self.spec.format, self.spec.option("key.format")):
+            require_avro(spark)
 
     def _send(self, rows: DataFrame, record: dict[str, str]) -> None:
         from sqlext.catalog.secrets import resolve_options
@@ -69,9 +78,13 @@ class KafkaSink(Sink):
         values = (
             f"{string(c.name[len(prefix) :])}, {encode_column(c, form, options, self.context.zone)}" for c in columns
         )
+        struct = f"named_struct({', '.join(values)})"
+        if form == AvroFormat.name:
+            named = tuple(ReadField(c.name[len(prefix) :], c.type) for c in columns)
+            return encoded_record(struct, named, options)
         settings = csv_format.writer_options(options) if form == "csv" else json_format.writer_options(options)
         pairs = ", ".join(f"{string(k)}, {string(v)}" for k, v in settings)
-        return f"to_{form}(named_struct({', '.join(values)}), map({pairs}))"
+        return f"to_{form}({struct}, map({pairs}))"
 
 
 class UpsertKafkaSink(KafkaSink):
@@ -80,7 +93,7 @@ class UpsertKafkaSink(KafkaSink):
     def open(self, spark: SparkSession) -> None:
         """Refuse what Kafka's records cannot hold."""
         refuse_mode(self.spec, self.context, "upsert")
-        self.record()
+        self._require(spark)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Send the last row of every key."""

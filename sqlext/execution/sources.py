@@ -10,6 +10,7 @@ from sqlext.connectors.conversions import instant_to_wall, wall_to_instant
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.errors import SqlExtError
+from sqlext.execution.packages import require_avro
 from sqlext.rewrite.bad_rows import FAULT, IS_ROW
 from sqlext.rewrite.quoting import identifier, string
 
@@ -25,8 +26,9 @@ def open_stream(spark: SparkSession, spec: ReadSpec) -> DataFrame:
 
     Raises:
         OptionError: OPT-009 nothing lies at the path, OPT-012 what lies there has other columns than declared,
-            OPT-013 the format has no streaming reader.
+            OPT-013 the format has no streaming reader, OPT-014 Spark has not the format.
     """
+    _require_packages(spark, spec)
     reader = spark.readStream.format(spec.format).options(**_options(spec, stream=True))
     if spec.schema and not spec.fixed_schema:
         reader = reader.schema(_ddl(spec))
@@ -44,6 +46,7 @@ def open_stream(spark: SparkSession, spec: ReadSpec) -> DataFrame:
 
 def open_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
     """Return all that the source holds now as a DataFrame of ``spec.columns``; raises as ``open_stream``."""
+    _require_packages(spark, spec)
     try:
         return _project(spark, _open_raw_batch(spark, spec), spec)
     except SqlExtError:
@@ -54,7 +57,13 @@ def open_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
 
 def open_frame(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
     """Return a DataFrame that is there already, as ``spec.columns``."""
+    _require_packages(spark, spec)
     return _project(spark, raw, spec)
+
+
+def _require_packages(spark: SparkSession, spec: ReadSpec) -> None:
+    if spec.avro:
+        require_avro(spark)
 
 
 def _open_raw_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
