@@ -168,6 +168,8 @@ def _nullable(rows: DataFrame) -> DataFrame:
     from pyspark.sql import functions as f
 
     never = [field.name for field in rows.schema.fields if not field.nullable]
+    if not never:  # Spark Connect has no step that changes nothing
+        return rows
     # Not deterministic to Spark, so that no optimiser makes the column what it was.
     return rows.withColumns({n: f.when(f.spark_partition_id() >= 0, f.col(identifier(n))) for n in never})
 
