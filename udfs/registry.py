@@ -42,6 +42,7 @@ class StatefulFunction(Protocol):
 
 #: Name -> module and attribute of a function without arguments that makes the operator: imported when first used.
 _BUILT_IN: dict[str, tuple[str, str]] = {
+    "current": ("sqlext.udfs.processors.current", "Current"),
     "distinct": ("sqlext.udfs.processors.distinct", "Distinct"),
     "join": ("sqlext.udfs.processors.join", "Join"),
     "match": ("sqlext.udfs.processors.match", "Match"),

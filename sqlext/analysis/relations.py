@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.changelog_functions import CHANGELOG_FUNCTIONS, bind_changelog_function
 from sqlext.analysis.changelogs import window_of_changes
+from sqlext.analysis.current_rows import current_rows
 from sqlext.analysis.environment import Environment
 from sqlext.analysis.lateral_forms import Bound, is_lateral
 from sqlext.analysis.scans import scan_table
@@ -105,7 +106,7 @@ class RelationBinder:
         if isinstance(found, View):
             return self._view(found, ref), ref.alias, (found.name.catalog, found.name.database, found.name.name)
         if found is not None:
-            node = scan_table(found, self.env, ref)
+            node = current_rows(scan_table(found, self.env, ref), self.env)
             return node, ref.alias, (found.name.catalog, found.name.database, found.name.name)
         system = self._system_view(ref)
         if system is not None:

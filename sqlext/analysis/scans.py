@@ -55,6 +55,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         computed,
         null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
         retracts=connector.changelog(table),
+        upserts=connector.upserts(table),
         own_reader=is_stream and can_read(table, ref.span),
         bad=bad_rows_of(table, env, ref.span),
     )

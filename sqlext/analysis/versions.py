@@ -11,6 +11,7 @@ from sqlext.dialect.expressions import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.current_rows import CurrentRows
 from sqlext.plan.ranking import Rank
 from sqlext.source import Span
 from sqlext.udfs.core.rank_specification import Ranking
@@ -72,6 +73,8 @@ def _found(node: nodes.PlanNode, span: Span) -> _Found | None:
         return _shown(node, span)
     if isinstance(node, Rank):
         return _last_rows(node)
+    if isinstance(node, CurrentRows):
+        return _found(node.sources[0], span)
     if isinstance(node, nodes.Scan) and node.table.primary_key is not None:
         return _Found(node, node.table.primary_key.columns, node.rowtime or "")
     return None

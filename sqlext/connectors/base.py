@@ -109,6 +109,13 @@ class Connector:
         """Return whether each row that is read says, in the column ``plan.nodes.KIND``, what it does to the table."""
         return False
 
+    def upserts(self, table: Table) -> bool:
+        """Return whether each row that is read replaces the one with its PRIMARY KEY, or takes it away.
+
+        It is then a ``changelog`` of such rows, and the column ``plan.nodes.POSITION`` says which is the last.
+        """
+        return False
+
     def takes_changes(self, table: Table) -> bool:
         """Return whether the table is written as a changelog: rows with their kinds, those taken back too."""
         return False

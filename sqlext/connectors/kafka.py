@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sqlext.catalog.model import Column, Table
-from sqlext.connectors.bad_rows import first_fault, judged, why_not_judged, with_faults
+from sqlext.connectors.bad_rows import first_fault, why_not_judged, with_faults
 from sqlext.connectors.base import (
     Connector,
     OwnSource,
@@ -25,18 +25,15 @@ from sqlext.connectors.base import (
 from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
 from sqlext.connectors.changelog_messages import ParsedChanges, parsed_changes
 from sqlext.connectors.conversions import output_type, wall_to_instant
-from sqlext.connectors.formats import Message, content_of, shown, unknown_format
-from sqlext.connectors.json_format import fails_on_missing
+from sqlext.connectors.formats import shown, unknown_format
 from sqlext.connectors.kafka_options import (
     FORMATS,
     MESSAGE_FORMATS,
     RULES,
     has_avro,
-    key_fields,
-    key_format,
     part_options,
-    unprefixed,
     validate_avro,
+    validate_bounds,
     validate_keys,
     validate_raw,
     validate_sink,
@@ -45,7 +42,7 @@ from sqlext.connectors.kafka_options import (
     value_format,
 )
 from sqlext.connectors.kafka_positions import connection, end, end_filters, limit, start
-from sqlext.connectors.messages import missing_field_check, parsed
+from sqlext.connectors.kafka_records import RecordPart, record_part
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
 from sqlext.plan.bad_rows import policy_of
@@ -98,11 +95,7 @@ class Kafka(Connector):
         if self.changelog(table):
             CHANGELOG_FORMATS[value_format(table)].validate(self.owner, part_options(table.options, "value"), role)
         validate_keys(table)
-        for mode, option in (("timestamp", "timestamp-millis"), ("specific-offsets", "specific-offsets")):
-            for scan in ("scan.startup", "scan.bounded"):
-                if table.option(f"{scan}.mode") == mode and not table.option(f"{scan}.{option}"):
-                    message = f"'{scan}.mode' = '{mode}' needs option '{scan}.{option}'"
-                    raise OptionError("OPT-004", message, option=f"{scan}.mode")
+        validate_bounds(table)
         validate_raw(table)
         validate_avro(self.owner, table)
 
@@ -155,42 +148,39 @@ class Kafka(Connector):
 
     def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
         """Return how records are read and taken apart. A record without value (a tombstone) is no row."""
-        derived: list[tuple[str, str]] = []
-        filters = ["value IS NOT NULL", *end_filters(table)]
-        expressions: dict[str, str] = {}
-        metadata = {key: expression for key, (_, expression) in METADATA.items()}
         changes = _changes(table, zone) if self.changelog(table) else None
+        if changes is None:
+            return self._spec(table, zone, self._parts(table, zone), ("value IS NOT NULL",))
+        key = record_part(table, "key", zone, judges=False)
+        parts = {"key": key, "value": RecordPart(changes.derived, changes.columns)}
+        metadata = {f"value.{k}": v for k, v in changes.metadata.items()}
+        spec = self._spec(table, zone, parts, ("value IS NOT NULL",), metadata)
+        return replace(spec, columns=(*spec.columns, kind_column(changes.kind)), exploded=changes.exploded)
+
+    def _parts(self, table: Table, zone: str) -> dict[str, RecordPart]:
+        """Return how key and value are taken apart; a column that is in both is the value's."""
         judges = policy_of(table) is not None and not self.cannot_judge(table)
-        reasons: dict[str, str] = {}
-        if changes is not None:
-            derived += changes.derived
-            metadata |= {f"value.{k}": v for k, v in changes.metadata.items()}
-        parts = (
-            ("key", key_format(table), key_fields(table)),
-            ("value", value_format(table), value_fields(table)),
-        )
-        for raw, form, fields in parts:
-            if changes is not None and raw == "value":
-                expressions |= changes.columns
-                continue
-            if form == "raw" or not fields:
-                expressions.update({f.name: f"CAST({raw} AS {f.type.spark()})" for f in fields})
-                continue
-            stripped = unprefixed(table, raw, fields)
-            options = part_options(table.options, raw)
-            message = Message(content_of(MESSAGE_FORMATS[form], raw), f"__{raw}", stripped, options, zone)
-            if judges and not why_not_judged(form, MESSAGE_FORMATS, options):
-                told = judged(MESSAGE_FORMATS[form], message)
-                derived += told.derived
-                reasons["" if raw == "value" else raw] = told.reason
-                expressions.update(zip((f.name for f in fields), dict(told.expressions).values(), strict=True))
-                continue
-            found = parsed(MESSAGE_FORMATS[form], message)
-            derived += found.derived
-            filters += found.decoded.filters
-            if form == "json" and fails_on_missing(options):
-                filters.append(missing_field_check(message.content, stripped))
-            expressions.update(zip((f.name for f in fields), dict(found.decoded.expressions).values(), strict=True))
+        return {
+            "key": record_part(table, "key", zone, judges=judges),
+            "value": record_part(table, "value", zone, judges=judges),
+        }
+
+    def _spec(
+        self,
+        table: Table,
+        zone: str,
+        parts: Mapping[str, RecordPart],
+        filters: tuple[str, ...],
+        more_metadata: Mapping[str, str] | None = None,
+    ) -> ReadSpec:
+        """Return how records are read, given how their parts are taken apart.
+
+        Args:
+            filters: what a record must meet to be a row.
+            more_metadata: SQL of further metadata, by key.
+        """
+        expressions = {name: text for part in parts.values() for name, text in part.columns.items()}
+        metadata = {key: expression for key, (_, expression) in METADATA.items()} | dict(more_metadata or {})
         for column in metadata_columns(table):
             expressions[column.name] = self._metadata_value(table, column, metadata[metadata_key(column)], zone)
         headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
@@ -198,22 +188,19 @@ class Kafka(Connector):
             format="kafka",
             schema=_RAW,
             fixed_schema=True,
-            columns=(
-                *(
-                    ReadColumn(c.name, expressions[c.name], output_type(declared_type(c), is_instant(table, c)))
-                    for c in read_columns(table)
-                ),
-                *((kind_column(changes.kind),) if changes is not None else ()),
+            columns=tuple(
+                ReadColumn(c.name, expressions[c.name], output_type(declared_type(c), is_instant(table, c)))
+                for c in read_columns(table)
             ),
             options=(*connection(table), *((("includeHeaders", "true"),) if headers else ())),
             stream_options=(*start(table), *limit(table)),
             batch_options=(*start(table), *end(table)),
-            derived=tuple(derived),
-            exploded=changes.exploded if changes is not None else None,
-            filters=tuple(filters),
+            derived=tuple(d for part in parts.values() for d in part.derived),
+            filters=(*filters, *end_filters(table), *(f for part in parts.values() for f in part.filters)),
             bounded=self.bounded(table),
             avro=has_avro(table),
         )
+        reasons = {"" if n == "value" else n: part.reason for n, part in parts.items() if part.reason is not None}
         text = shown(MESSAGE_FORMATS.get(value_format(table)), "value")
         return with_faults(spec, table, Faults(first_fault(reasons), text, _PLACE)) if reasons else spec
 

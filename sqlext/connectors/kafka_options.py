@@ -32,11 +32,19 @@ def _offsets_text(value: str) -> str | None:
 
 _PARTS = {
     "topic": any_text,
+    "topic-pattern": any_text,
     "properties.bootstrap.servers": any_text,
     "key.format": one_of(*_KEY_FORMATS),
     "key.fields-prefix": any_text,
     "value.fields-include": one_of("ALL", "EXCEPT_KEY"),
     "raw.charset": any_text,
+}
+_END = {
+    "scan.bounded.mode": one_of(*_BOUNDED),
+    "scan.bounded.specific-offsets": _offsets_text,
+    "scan.bounded.timestamp-millis": whole,
+    "scan.topic-partition-discovery.interval": duration,
+    "maxOffsetsPerTrigger": positive,
 }
 _SINK = {
     "sink.partitioner": any_text,
@@ -56,19 +64,14 @@ _PREFIXES = (
 RULES = Rules(
     {
         **_PARTS,
+        **_END,
         **_SINK,
-        "topic-pattern": any_text,
         "format": one_of(*FORMATS),
         "value.format": one_of(*FORMATS),
         "key.fields": any_text,
         "scan.startup.mode": one_of(*_STARTUP),
         "scan.startup.specific-offsets": _offsets_text,
         "scan.startup.timestamp-millis": whole,
-        "scan.bounded.mode": one_of(*_BOUNDED),
-        "scan.bounded.specific-offsets": _offsets_text,
-        "scan.bounded.timestamp-millis": whole,
-        "scan.topic-partition-discovery.interval": duration,
-        "maxOffsetsPerTrigger": positive,
     },
     required=("properties.bootstrap.servers",),
     prefixes=_PREFIXES,
@@ -77,12 +80,13 @@ RULES = Rules(
 UPSERT_RULES = Rules(
     {
         **_PARTS,
+        **_END,
         **_SINK,
         "value.format": one_of(*_KEY_FORMATS),
         "sink.buffer-flush.max-rows": whole,
         "sink.buffer-flush.interval": duration,
     },
-    required=("topic", "properties.bootstrap.servers", "key.format", "value.format"),
+    required=("properties.bootstrap.servers", "key.format", "value.format"),
     prefixes=_PREFIXES,
 )
 
@@ -148,6 +152,15 @@ def validate_keys(table: Table) -> None:
     if prefix and not keys_only_in_key(table):
         message = "'key.fields-prefix' needs 'value.fields-include' = 'EXCEPT_KEY'"
         raise OptionError("OPT-005", message, option="key.fields-prefix")
+
+
+def validate_bounds(table: Table) -> None:
+    """Refuse a begin or an end that does not say where it is."""
+    for mode, option in (("timestamp", "timestamp-millis"), ("specific-offsets", "specific-offsets")):
+        for scan in ("scan.startup", "scan.bounded"):
+            if table.option(f"{scan}.mode") == mode and not table.option(f"{scan}.{option}"):
+                message = f"'{scan}.mode' = '{mode}' needs option '{scan}.{option}'"
+                raise OptionError("OPT-004", message, option=f"{scan}.mode")
 
 
 def validate_raw(table: Table) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlext.catalog.model import Options
-from sqlext.plan.nodes import KIND
+from sqlext.plan.nodes import KIND, POSITION
 from sqlext.rewrite.quoting import identifier, named
 from sqlext.types import LogicalType
 
@@ -22,6 +22,11 @@ class ReadColumn:
 def kind_column(expression: str) -> ReadColumn:
     """Return the column, behind all others, that says what a row of a changelog does to the table."""
     return ReadColumn(KIND, expression, "TINYINT")
+
+
+def position_column(expression: str) -> ReadColumn:
+    """Return the column, behind that of kinds, that says which of the rows of a key is the last."""
+    return ReadColumn(POSITION, expression, "BIGINT")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ EXISTS = "__exists"
 LATE = "__late"
 #: Physical column of a changelog: what a row does to the result, a number of ``udfs.core.row_kinds``.
 KIND = "__row_kind"
+#: Physical column of a scan that upserts: of the records of one key the one with the largest is the last.
+POSITION = "__position"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,8 @@ class Scan(PlanNode):
         watermarked: whether an operator above needs the watermark.
         null_handling: ``table.exec.source.rowtime-null-handling``.
         retracts: whether its rows are changes: each says in ``KIND`` what it does to the table.
+        upserts: whether its rows are records that replace each other by PRIMARY KEY: ``KIND`` says whether one gives
+            the row of its key or takes it away, ``POSITION`` which is the last.
         future: ms that a rowtime may be ahead of the clock before it is left out (``sqlext.watermark.max-future``).
         own_reader: whether a reader of ours can give its rows; once rewritten, whether it does.
         timing: how its time moves in a query without end.
@@ -136,6 +140,7 @@ class Scan(PlanNode):
     watermarked: bool = False
     null_handling: str = "fail"
     retracts: bool = False
+    upserts: bool = False
     future: int | None = None
     own_reader: bool = False
     timing: Timing | None = None
@@ -155,6 +160,8 @@ class Scan(PlanNode):
     @property
     def hidden(self) -> tuple[str, ...]:
         """What the connector adds to the table's columns."""
+        if self.upserts:
+            return (KIND, POSITION)
         return (KIND,) if self.retracts else ()
 
     @property

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from sqlext.plan.current_rows import CurrentRows
 from sqlext.plan.match import Match
 from sqlext.plan.over import Over
 from sqlext.plan.ranking import Rank
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.stream_join import StreamJoin
 from sqlext.plan.watermark_column import WatermarkColumn
+from sqlext.rewrite.current_rows import current_rows_sql
 from sqlext.rewrite.match_recognize import match_sql
 from sqlext.rewrite.over import over_sql
 from sqlext.rewrite.ranking import rank_sql
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
 
 _TEXTS: dict[type[Stateful], Callable[[Any, Renderer], str]] = {
+    CurrentRows: current_rows_sql,
     Match: match_sql,
     Over: over_sql,
     Rank: rank_sql,
