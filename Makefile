@@ -9,6 +9,8 @@ DATA := data
 STAMP := $(VENV)/.installed
 # dbt wants older versions of some packages than our tools: an environment of its own.
 DBT := $(VENV)/dbt
+# So does Flink, which benchmarks are run beside.
+FLINK := $(VENV)/flink
 # mypy cannot follow an editable install to sqlext.udfs and sqlext.catalog: it gets them by links.
 TYPED := $(VENV)/typed
 # Tests wait more than they work: two processes, each with a Spark of its own, on two cores.
@@ -17,7 +19,7 @@ PROCESSES ?= 2
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help demo test unit lint format bench kafka lock check setup spark clean
+.PHONY: help demo test unit lint format bench measure kafka lock check setup spark clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -42,8 +44,12 @@ format: setup  ## let ruff rewrite the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: spark  ## speed, with the ratio to hand-written Spark printed
-	@set -e; for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+bench: spark $(FLINK)/.installed  ## Nexmark and windows beside Flink and hand-written Spark: a table and a plot in data/bench
+	@$(BIN)/python -m tests.benchmarks.peers --flink $(FLINK)/bin/python --report $(DATA)/bench $(ARGS)
+
+measure: spark  ## speed of the parts, with ratios to Spark's own
+	@set -e; for script in $(filter-out %/peers.py %/questions.py,$(wildcard tests/benchmarks/*.py)); do \
+		echo "== $$script"; $(BIN)/python $$script; done
 
 kafka: setup  ## a Kafka broker to play with, at localhost:9092, until Ctrl-C
 	@$(BIN)/python tests/kafka_broker.py $(DATA)/kafka
@@ -75,6 +81,13 @@ $(DBT)/.installed: pyproject.toml setup.py constraints-dbt.txt | $(STAMP)
 	@$(DBT)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-dbt.txt \
 		--editable '.[dbt]' > $(DBT)/pip.log 2>&1 \
 		|| $(PYTHON) -I sqlext/environment.py --pip-log $(DBT)/pip.log
+	@touch $@
+
+$(FLINK)/.installed: | $(STAMP)
+	@echo "installing Flink into $(FLINK) ..."
+	@$(PYTHON) -m venv $(FLINK)
+	@$(FLINK)/bin/python -m pip install --quiet --disable-pip-version-check apache-flink==2.3.0 > $(FLINK)/pip.log 2>&1 \
+		|| $(PYTHON) -I sqlext/environment.py --pip-log $(FLINK)/pip.log
 	@touch $@
 
 # Spark's first start downloads the Delta jar; the class archive halves the time of every later start.

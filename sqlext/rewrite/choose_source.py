@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 _FASTER = frozenset({"csv", "json"})
 #: Connectors whose rows lie in files that Arrow can read.
 _IN_FILES = frozenset({"filesystem", "delta"})
-#: A million lines, roughly: what Spark reads in the two seconds that the Python processes take to start.
-ENOUGH_BYTES = 32 << 20
+#: A million rows, roughly, as text and as parquet: what Spark reads in the two seconds that the Python processes take
+#: to start.
+ENOUGH_BYTES, ENOUGH_PARQUET = 32 << 20, 8 << 20
 #: The same for windows that Spark could keep: our operator's micro-batches cost more than Spark's, whatever is in them.
 ENOUGH_FOR_WINDOWS = 256 << 20
 
@@ -61,8 +62,9 @@ def chosen_input(
     wanted = _wanted(scan, renderer) if scan is not None else "spark"
     if scan is None or wanted == "spark":
         return None
-    if wanted == "auto" and not holds_bytes(_path(scan.table), ENOUGH_BYTES):
-        renderer.read_by_spark[scan.table.name.name] = _few(ENOUGH_BYTES)
+    enough = ENOUGH_BYTES if scan.table.option("format") in _FASTER else ENOUGH_PARQUET
+    if wanted == "auto" and not holds_bytes(_path(scan.table), enough):
+        renderer.read_by_spark[scan.table.name.name] = _few(enough)
         return None
     from sqlext.rewrite.arrow_text import Unsuited  # these need Arrow, which few statements do
     from sqlext.rewrite.pushdown import pushed_input

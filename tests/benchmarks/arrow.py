@@ -31,7 +31,7 @@ from pyspark.sql.streaming import StreamingQuery
 import sqlext
 from sqlext.execution.local_spark import local_spark
 
-_START, _SECONDS, _FILES = 1_704_067_200_000, 1_000, 4
+_START, _SECONDS = 1_704_067_200_000, 1_000
 _SCHEMA = "k BIGINT, v INT, ts TIMESTAMP"
 _TABLES = """
 CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
@@ -74,12 +74,12 @@ def questions() -> list[Question]:
     ]
 
 
-def write_round(folder: Path, number: int, rows: int, keys: int, form: str) -> None:
-    """Write a round of files: rows spread over 1,000 s, behind those of the round before."""
+def write_round(folder: Path, number: int, rows: int, keys: int, form: str, files: int = 4) -> None:
+    """Write a round of files: rows spread over 1,000 s, behind those of the round before; files have them in turns."""
     folder.mkdir(parents=True)
     first = _START + number * _SECONDS * 1000
-    for file in range(_FILES):
-        ids = np.arange(file, rows, _FILES)
+    for file in range(files):
+        ids = np.arange(file, rows, files)
         times = pa.array(first + ids * (_SECONDS * 1000) // rows, pa.timestamp("ms"))
         columns = {"k": ids * 7919 % keys, "v": pa.array(ids % 97, pa.int32()), "ts": times}
         _WRITERS[form](pa.table(columns), folder / f"{file}.{form}")

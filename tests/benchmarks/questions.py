@@ -1,0 +1,78 @@
+"""What is asked of the engines: the same SQL for sqlext and Flink."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+_TABLES = """
+CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = '{form}');
+"""
+_TEN, _TWO = "INTERVAL '10' SECOND", "INTERVAL '2' SECOND"
+_GROUPED = "k BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT"
+_NEXMARK = Path(__file__).parents[2] / "sql_examples" / "nexmark"
+_SINK = re.compile(r"WITH \('connector' = 'delta', 'path' = '\$\{OUT\}/q\d+'\)")
+
+
+class Question(NamedTuple):
+    """Something to ask.
+
+    Attributes:
+        name: for tables and plots.
+        columns: of the result.
+        select: the query, over the table ``src``.
+    """
+
+    name: str
+    columns: str
+    select: str
+
+    def script(self, source: Path, out: Path, form: str) -> str:
+        """Return the whole text; the result goes to ``out/result``."""
+        sink = f"CREATE TABLE answer ({self.columns}) WITH ({_options(out, 'json')});"
+        return f"{_TABLES.format(source=source, form=form)}{sink}\nINSERT INTO answer {self.select};"
+
+
+def _windowed(name: str, function: str) -> Question:
+    keys = "k, window_start, window_end"
+    return Question(name, _GROUPED, f"SELECT {keys}, COUNT(*), SUM(v) FROM TABLE({function}) GROUP BY {keys}")
+
+
+def window_set() -> list[Question]:
+    """Return windows, and what stands above windows and on time."""
+    tumble = f"TUMBLE(TABLE src, DESCRIPTOR(ts), {_TEN})"
+    top = f"""SELECT k, window_start, window_end, n, total FROM (
+      SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY total DESC, k) AS place FROM (
+        SELECT k, window_start, window_end, COUNT(*) AS n, SUM(v) AS total FROM TABLE({tumble})
+        GROUP BY k, window_start, window_end)) WHERE place <= 3"""
+    join = """SELECT a.k, a.ts, a.v, b.v FROM src AS a JOIN src AS b
+      ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + INTERVAL '0.2' SECOND"""
+    return [
+        _windowed("TUMBLE", tumble),
+        _windowed("HOP", f"HOP(TABLE src, DESCRIPTOR(ts), {_TWO}, {_TEN})"),
+        _windowed("CUMULATE", f"CUMULATE(TABLE src, DESCRIPTOR(ts), {_TWO}, {_TEN})"),
+        _windowed("SESSION", "SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND)"),
+        Question("WINDOW TOP 3", _GROUPED, top),
+        Question("INTERVAL JOIN", "k BIGINT, ts1 TIMESTAMP(3), v1 INT, v2 INT", join),
+    ]
+
+
+def nexmark_script(number: int, source: Path, out: Path) -> str:
+    """Return a Nexmark query of ``sql_examples`` as a whole text; the result goes to ``out/result``.
+
+    Where rows can be taken back the result is their changelog: the file of changes that both engines can write.
+    """
+    tables = (_NEXMARK / "tables.sql").read_text("utf-8").replace("${IN}", str(source))
+    query = (_NEXMARK / f"q{number}.sql").read_text("utf-8")
+    form = "debezium-json" if number in CHANGING else "json"
+    return tables + _SINK.sub(f"WITH ({_options(out, form)})", query)
+
+
+#: The Nexmark queries whose rows can be taken back.
+CHANGING = frozenset({4, 6, 9, 15, 16, 17, 18, 19})
+
+
+def _options(out: Path, form: str) -> str:
+    return f"'connector' = 'filesystem', 'path' = '{out}/result', 'format' = '{form}'"
