@@ -21,5 +21,6 @@ def tagged(frame: DataFrame, step: TagView) -> DataFrame:
     from pyspark.sql import functions
 
     metadata = {**_EVENT_TIME, **(_WINDOW if step.window else {})}
-    column = functions.col(identifier(step.column)).alias(step.column, metadata=metadata)
-    return frame.withColumns({step.column: column})
+    marked = functions.col(identifier(step.column)).alias(step.column, metadata=metadata)
+    # All columns, as Spark Connect's withColumns takes metadata away.
+    return frame.select(*(marked if name == step.column else functions.col(identifier(name)) for name in frame.columns))
