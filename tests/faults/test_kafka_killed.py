@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +21,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
 from tests.kafka_broker import make_topic
+from tests.workspace import short_lived
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -34,63 +39,108 @@ EMIT AFTER WATERMARK LATE DATA TO late;
 """
 START = datetime(2024, 1, 1)
 PARTITIONS, KEYS = 2, ("a", "b", "c")
-#: How long it lives at most, in the time that it takes to start: a busy machine is slow at both.
+#: How long a job lives at most that need not get anywhere, in the time that its query takes to begin: a busy machine is
+#: slow at both.
 LIVES = 2
-PATIENCE = 300
+PATIENCE = 600
+#: How often it is looked at, in seconds.
+GLANCE = 0.2
+
+
+class Driver:
+    """The job in a process of its own, which has its Spark and waits to be told to go on."""
+
+    def __init__(self, folder: Path, script: Path, own: Path) -> None:
+        self._log = folder / "job.log"
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, str(JOB), str(folder), str(script), str(own)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=short_lived(),
+                start_new_session=True,
+            )
+
+    def run(self) -> float:
+        """Let it begin its query; return how long that took, in seconds."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        began = time.monotonic()
+        self.process.stdin.write("go\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "running\n", self.said()
+        return time.monotonic() - began
+
+    def kill(self, *, with_java: bool) -> None:
+        """Kill it if it lives, by itself (its JVM ends when it finds that out), or with its JVM, as a machine dies."""
+        if self.process.poll() is None:
+            (os.killpg if with_java else os.kill)(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def said(self) -> str:
+        """Return why it failed."""
+        return self._log.read_text()
 
 
 class Killed:
-    """The job in a process of its own, that is killed at random moments and started again.
+    """The job, killed at random moments and gone on with at once by a next driver, whose Spark was there already.
+
+    Half of the drivers die soon, wherever they are; the others after they have written something, in what comes next.
+    So some meet what a killed one has left half done, and the job gets on also where a start takes long.
 
     Attributes:
         kills: how often it still has to be killed.
     """
 
     def __init__(self, folder: Path, script: Path, kills: int, chance: random.Random) -> None:
-        self._command = [sys.executable, str(JOB), str(folder), str(script)]
-        self._log = folder / "job.log"
-        self._chance = chance
+        self._folder, self._script, self._chance = folder, script, chance
+        self._numbers = itertools.count()
         self.kills = kills
-        self._start()
-
-    def _start(self) -> None:
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
-            )
-        self._dies: float | None = None
-        self._began = time.monotonic()
+        self._next = self._driver()
+        self._go_on()
 
     def live(self) -> None:
         """Let it go on for a moment; it dies when its time has come."""
-        assert self._process.poll() is None, self._log.read_text()
-        if self._dies is None:
-            assert self._process.stdout is not None
-            assert self._process.stdout.readline() == "running\n", self._log.read_text()
-            now = time.monotonic()
-            self._dies = now + self._chance.uniform(0, LIVES * (now - self._began))
-        elif self.kills and time.monotonic() > self._dies:
+        assert self._running.process.poll() is None, self._running.said()
+        left = self._dies - time.monotonic()
+        if self.kills and left < GLANCE:
+            time.sleep(max(left, 0))
             self.kills -= 1
-            self._process.kill()
-            self._process.wait()
-            self._start()
-        time.sleep(0.05)
+            self._running.kill(with_java=self._chance.random() < 0.5)
+            self._go_on()
+        else:
+            time.sleep(GLANCE)
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Let it go on until something is so; one that is not killed has to get there."""
+        """Let it go on until it has written something; one that is not killed has to get there."""
         while not condition():
-            assert time.monotonic() < self._began + PATIENCE, self._log.read_text()
+            assert time.monotonic() < self._began + PATIENCE, self._running.said()
             self.live()
+        self._dies = min(self._dies, time.monotonic() + self._chance.uniform(0, self._took))
 
     def end(self) -> None:
         """Let it work off what there is, and end."""
-        self._process.communicate("end\n", timeout=PATIENCE)
-        assert self._process.returncode == 0, self._log.read_text()
+        self._running.process.communicate("end\n", timeout=PATIENCE)
+        assert self._running.process.returncode == 0, self._running.said()
 
     def close(self) -> None:
         """Let nothing of it be left."""
-        self._process.kill()
-        self._process.wait()
+        for driver in (self._running, self._next):
+            driver.kill(with_java=True)
+
+    def _driver(self) -> Driver:
+        return Driver(self._folder, self._script, self._folder / f"spark-{next(self._numbers)}")
+
+    def _go_on(self) -> None:
+        self._running = self._next
+        self._took = self._running.run()
+        if self.kills:
+            self._next = self._driver()
+        self._began = time.monotonic()
+        soon = self._began + self._chance.uniform(0, LIVES * self._took)
+        self._dies = soon if self._chance.random() < 0.5 else math.inf
 
 
 def rows_of(folder: Path) -> list[tuple[object, ...]]:
@@ -137,7 +187,6 @@ def test_each_row_comes_once(broker: str, tmp_path: Path, kills: int) -> None:
                 done = minute * len(KEYS)
                 job.until(lambda n=done: len(rows_of(counts)) >= n)  # type: ignore[misc]
             minute += 1
-        job.until(lambda: job.kills == 0)
         job.end()
     finally:
         job.close()

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
+from tests.workspace import short_lived
+
 JOB = Path(__file__).with_name("sink_job.py")
 BATCHES = 3
 
 
 def run(folder: Path, kill_at_step: int, kill_after_delta: int) -> int:
     arguments = [sys.executable, str(JOB), str(folder), str(kill_at_step), str(kill_after_delta)]
-    return subprocess.run(arguments, capture_output=True, timeout=180, check=False).returncode
+    return subprocess.run(arguments, capture_output=True, timeout=180, check=False, env=short_lived()).returncode
 
 
 @pytest.mark.slow
