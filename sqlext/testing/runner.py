@@ -9,13 +9,16 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from sqlext.errors import SqlExtError
 from sqlext.execution.checking import sql_files
 from sqlext.execution.offline import read_text
 from sqlext.testing.scripts import script_output
 from sqlext.testing.steps import Stage, read_steps, stepped_output
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Status = Literal["ok", "updated", "differs", "failed"]
 
@@ -107,8 +110,17 @@ def _run(case: Case, variables: Mapping[str, str], settings: Mapping[str, str], 
     return "differs", _difference(expected, actual, case.expected)
 
 
-def output_of(case: Case, folder: Path, variables: Mapping[str, str], settings: Mapping[str, str]) -> str:
+def output_of(
+    case: Case,
+    folder: Path,
+    variables: Mapping[str, str],
+    settings: Mapping[str, str],
+    spark: SparkSession | None = None,
+) -> str:
     """Run a test in an empty folder and return what it gives; its folders stand as ``${IN}`` and ``${OUT}``.
+
+    Args:
+        spark: as of ``connect``.
 
     Raises:
         SqlExtError: why it failed.
@@ -119,14 +131,14 @@ def output_of(case: Case, folder: Path, variables: Mapping[str, str], settings: 
     inputs = folder / "in" if stepped else case.data
     given = {"IN": str(inputs.absolute()), "OUT": str(folder / "out"), **variables}
     if not stepped:
-        session = sqlext.connect(catalog=folder / "catalog", settings=settings)
+        session = sqlext.connect(spark, folder / "catalog", settings=settings)
         text = script_output(session, case.script, given)
     else:
         stage, steps = Stage(inputs, folder / "clock"), read_steps(case.steps)
         if case.data.is_dir():
             shutil.copytree(case.data, inputs)
         stage.prepare(steps)
-        session = sqlext.connect(catalog=folder / "catalog", settings={**settings, "sqlext.clock": str(stage.clock)})
+        session = sqlext.connect(spark, folder / "catalog", settings={**settings, "sqlext.clock": str(stage.clock)})
         text = stepped_output(session, case.script, given, steps, stage)
     return text.replace(given["IN"], "${IN}").replace(given["OUT"], "${OUT}")
 

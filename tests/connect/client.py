@@ -1,6 +1,6 @@
-"""Run in a process of its own: a Spark Connect server and its client; prints what each part gave, as lines of JSON.
+"""A client of a Spark Connect server, in a process of its own: does what its input names, each a line of JSON.
 
-    python client.py FOLDER EXAMPLE...
+    python client.py URL FOLDER
 
 A process that has a classic Spark session cannot be a client too, so this cannot be the one that runs the tests.
 """
@@ -8,15 +8,17 @@ A process that has a classic Spark session cannot be a client too, so this canno
 from __future__ import annotations
 
 import json
-import os
 import sys
+import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+
+from pyspark.sql import SparkSession
 
 import sqlext
 from sqlext.errors import SqlExtError
-from sqlext.execution.local_spark import _configuration
-from sqlext.testing.scripts import script_output
+from sqlext.testing.runner import Case, output_of
 
 EXAMPLES = Path(__file__).parents[2] / "sql_examples"
 EVENTS = """
@@ -29,16 +31,16 @@ GROUP BY k, window_start, window_end
 """
 
 
-def main(folder: Path, examples: list[str]) -> None:
-    """Do everything, one after the other: the server is the dear part."""
-    spark = _spark(folder)
-    (folder / "in").mkdir()
+def main(url: str, folder: Path) -> None:
+    """Answer until the input ends; a name is that of an example, or of a function here."""
+    spark = SparkSession.builder.remote(url).getOrCreate()
+    (folder / "in").mkdir(exist_ok=True)
     (folder / "in" / "a.csv").write_text("a,1,2024-01-01 00:00:01\na,2,2024-01-01 00:00:03\nb,4,2024-01-01 00:00:12\n")
-    for name in examples:
-        _tell(name, lambda name=name: _example(spark, folder, name))
-    for part in (same_script, registered, handed_on, installed, printed):
-        _tell(part.__name__, lambda part=part: part(spark, folder))
-    os._exit(0)  # Spark's own exit waits for its server for minutes
+    for line in sys.stdin:
+        name = line.strip()
+        part = PARTS.get(name) or partial(_example, name=name)
+        _tell(partial(part, spark, folder))
+    spark.stop()
 
 
 def same_script(spark, folder):
@@ -95,37 +97,24 @@ def printed(spark, folder):
 
 
 def _example(spark, folder, name):
-    out = folder / name
-    session = sqlext.connect(spark, out / "catalog")
-    variables = {"IN": str(EXAMPLES / "data"), "OUT": str(out)}
-    text = script_output(session, EXAMPLES / f"{name}.sql", variables)
-    return text.replace(variables["IN"], "${IN}").replace(variables["OUT"], "${OUT}")
+    own = folder / name
+    own.mkdir()
+    return output_of(Case(EXAMPLES / f"{name}.sql"), own, {}, {}, spark)
 
 
-def _tell(name: str, part: Callable[[], object]) -> None:
+def _tell(part: Callable[[], object]) -> None:
     try:
         found = part()
     except SqlExtError as error:
         print(error.render(), file=sys.stderr)
         found = error.code
     except Exception as error:  # noqa: BLE001 - the test says which part it was
+        traceback.print_exc()
         found = f"{type(error).__name__}: {error}"
-    print(json.dumps({"part": name, "gave": found}), flush=True)
+    print(json.dumps(found), flush=True)
 
 
-def _spark(folder: Path):
-    # Else Spark binds a fixed port, and two runs on one machine meet.
-    os.environ["SPARK_TESTING"] = "1"
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.remote("local[2]")
-    for key, value in _configuration(2, folder / "spark", ()).getAll():
-        if key != "spark.master":
-            builder = builder.config(key, value)
-    return builder.getOrCreate()
-
+PARTS = {part.__name__: part for part in (same_script, registered, handed_on, installed, printed)}
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main(sys.argv[1], Path(sys.argv[2]))
