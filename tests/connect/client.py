@@ -96,6 +96,18 @@ def printed(spark, folder):
     session.sql("INSERT INTO lines SELECT k FROM events")
 
 
+def endless(spark, folder):
+    """Begin a query without end, or go on with it; return what its table has when it has worked off what there is."""
+    session = sqlext.connect(spark, folder / "endless")
+    source = EVENTS.format(name="IF NOT EXISTS events", path=folder / "endless_in")
+    sums = "CREATE TABLE IF NOT EXISTS sums (k STRING, total BIGINT) WITH ('connector' = 'delta', 'path' = '{}')"
+    session.sql(source.replace("'csv'", "'csv', 'source.monitor-interval' = '1 s'"))
+    session.sql(sums.format(folder / "sums_of_endless"))
+    session.sql(f"INSERT INTO sums {PER_WINDOW.format(name='events')}").query.process_available()
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    return sorted(map(list, session.sql("SELECT * FROM sums").rows))
+
+
 def _example(spark, folder, name):
     own = folder / name
     own.mkdir()
@@ -114,7 +126,7 @@ def _tell(part: Callable[[], object]) -> None:
     print(json.dumps(found), flush=True)
 
 
-PARTS = {part.__name__: part for part in (same_script, registered, handed_on, installed, printed)}
+PARTS = {part.__name__: part for part in (same_script, registered, handed_on, installed, printed, endless)}
 
 if __name__ == "__main__":
     main(sys.argv[1], Path(sys.argv[2]))

@@ -129,3 +129,20 @@ def test_install(client: Client) -> None:
 @pytest.mark.costly
 def test_print_is_refused(client: Client) -> None:
     assert client.ask("printed") == "SINK-012"
+
+
+@pytest.mark.costly
+def test_a_client_is_killed_and_another_goes_on(client: Client) -> None:
+    """The server goes on with the query of the first one until the second takes it over."""
+    rows = client.folder / "endless_in"
+    rows.mkdir()
+    (rows / "1.csv").write_text("a,1,2024-01-01 00:00:01\na,2,2024-01-01 00:00:03\nb,4,2024-01-01 00:00:14\n")
+    first, second = (Client(client.url, client.folder) for _ in range(2))
+    try:
+        assert first.ask("endless") == [["a", 3]]
+        first.close()
+        (rows / "2.csv").write_text("b,5,2024-01-01 00:00:15\na,7,2024-01-01 00:00:33\n")
+        assert second.ask("endless") == [["a", 3], ["b", 9]]
+    finally:
+        first.close()
+        second.close()
