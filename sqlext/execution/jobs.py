@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: How long a cancelled Spark job waits for the stop() that will say why: Ctrl-C cancels jobs first.
 _SECONDS_UNTIL_STOP = 3.0
+#: How often sinks are asked what they have to show.
+_SECONDS_BETWEEN_LOOKS = 1
 #: How often a query is started again whose Python processes did not start in time, and how Spark says so.
 _TRIES, _NO_WORKER = 3, "Python worker failed to connect back"
 
@@ -148,7 +150,7 @@ class Job:
         self.schedule = schedule
         streaming = any(p.place is not None for p in parts)
         counted = {p.name: Progress(p.own_sources) for p in parts}
-        self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded)
+        self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded, show=self._show)
         self._settings = settings
         self._restarts = threading.Lock()
         self._log = log
@@ -287,6 +289,7 @@ class Job:
                     query.stop()
         for part in parts:
             self._writers[part.name].wait_until_idle()
+        self._show()
         self.query.collect()
         if failure is not None and not self.query.stop_requested:
             raise failure
@@ -299,7 +302,7 @@ class Job:
         """
         for _ in range(_TRIES):
             try:
-                _await(self.query.running[part.name])
+                self._follow(part)
             except Exception as error:
                 if _NO_WORKER not in str(error) or self.query.stop_requested:
                     raise
@@ -307,7 +310,18 @@ class Job:
                 return
             with self._restarts, self._settings(), quiet():
                 self.query.follow({**self.query.running, part.name: self._start(part)})
-        _await(self.query.running[part.name])
+        self._follow(part)
+
+    def _follow(self, part: Part) -> None:
+        """Show what a part has to show until its Spark query has ended."""
+        query = self.query.running[part.name]
+        with quiet():
+            while not query.awaitTermination(_SECONDS_BETWEEN_LOOKS):
+                part.sink.show(self.spark)
+
+    def _show(self) -> None:
+        for part in self.parts:
+            part.sink.show(self.spark)
 
     def _first_failure(self, parts: list[Part], ends: dict[str, Future[None]]) -> SqlExtError | None:
         for part in parts:
@@ -332,11 +346,6 @@ class Job:
                 if part.place is not None:
                     part.place.home.close()
             self.query.release()
-
-
-def _await(query: StreamingQuery) -> None:
-    with quiet():
-        query.awaitTermination()
 
 
 def _write_once(part: Part) -> int:

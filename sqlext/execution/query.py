@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
@@ -23,6 +23,10 @@ _SECONDS_TO_STOP = 60
 _LOOKS = 2
 
 
+def _nothing() -> None:
+    pass
+
+
 class Query:
     """A running or ended query; several Spark queries where one job writes several sinks.
 
@@ -32,14 +36,26 @@ class Query:
         bounded: whether its input has an end.
         parts: names of the single queries, one a sink.
         timekeeping: who keeps their time, where their input has no end.
+
+    Args:
+        show: shows what its sinks have to show on the client.
     """
 
-    def __init__(self, name: str, parts: Mapping[str, Progress], *, streaming: bool, bounded: bool) -> None:
+    def __init__(
+        self,
+        name: str,
+        parts: Mapping[str, Progress],
+        *,
+        streaming: bool,
+        bounded: bool,
+        show: Callable[[], None] = _nothing,
+    ) -> None:
         self.name = name
         self.parts = tuple(parts)
         self.streaming = streaming
         self.bounded = bounded
         self._progress = dict(parts)
+        self._show = show
         self._running: dict[str, StreamingQuery] = {}
         self.timekeeping: Mapping[str, Timekeeping] = {}
         self._error: SqlExtError | None = None
@@ -91,6 +107,7 @@ class Query:
                 while done != (done := self._process_all()):  # a heartbeat is worked off in a batch of its own
                     for keeping in self.timekeeping.values():
                         keeping.await_looks(_LOOKS, lambda: self.is_active)
+            self._show()
         except Exception:
             self.await_termination(_SECONDS_TO_STOP)  # says why, in the user's terms
             raise
@@ -217,6 +234,7 @@ class Query:
         through two heaps is never collected, and would keep a Spark session for every job.
         """
         self._running = {}
+        self._show = _nothing
         self._ended.set()
 
     def _stop_running(self) -> None:

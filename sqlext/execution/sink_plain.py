@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.conversions import as_text, convert
 from sqlext.connectors.spec import WriteSpec
-from sqlext.errors import SqlExtError
 from sqlext.execution.live_rows import LiveRows, StandingRows
 from sqlext.execution.sinks import Sink, SinkContext, refuse_mode
-from sqlext.execution.spark_sessions import is_connect
 from sqlext.rewrite.quoting import identifier
 from sqlext.types import LogicalType
 from sqlext.udfs.core.row_kinds import SHOWN
@@ -31,24 +29,21 @@ class PrintSink(Sink):
     spec: WriteSpec
     context: SinkContext
 
-    def open(self, spark: SparkSession) -> None:
-        """Refuse to print where nobody looks."""
-        if is_connect(spark):
-            raise SqlExtError(
-                "SINK-012",
-                f"`{self.spec.name}` would print in the process of the Spark Connect server, where nobody reads it",
-                hint="a SELECT shows its rows here",
-            )
-
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Print a batch; one that is run again is printed again."""
+        self.show_rows(self.texts(df).toLocalIterator())
+
+    def texts(self, df: DataFrame) -> DataFrame:
+        """Return the texts of a batch's values and, where rows are changes, what each of them does."""
         flag, zone = self.context.kind or self.context.exists, self.context.zone
-        names = [c.name for c in self.spec.columns]
         texts = [f"{_printed(c.type, identifier(c.name), zone)} AS {identifier(c.name)}" for c in self.spec.columns]
-        rows = df.selectExpr(*texts, *([identifier(flag)] if flag else []))
+        return df.selectExpr(*texts, *([identifier(flag)] if flag else []))
+
+    def show_rows(self, rows: Iterable[Row]) -> None:
+        """Print such texts."""
         stream = sys.stderr if self.spec.flag("standard-error") else sys.stdout
-        for row in rows.toLocalIterator():
-            values = ", ".join(java_text(row[i]) for i in range(len(names)))
+        for row in rows:
+            values = ", ".join(java_text(row[i]) for i in range(len(self.spec.columns)))
             print(f"{self._prefix}{self._kind(row)}[{values}]", file=stream, flush=True)
 
     @property

@@ -1,20 +1,26 @@
-"""The rows of a SELECT over Spark Connect: its micro-batches are kept in views of the server's session.
+"""Rows for the client of Spark Connect, of a SELECT or to be printed: views of the server's session keep batches.
 
 They are written in a process of the server and read by the client, which share a session and nothing else.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlext.execution.sink_plain import CollectSink
+from sqlext.connectors.spec import WriteSpec
+from sqlext.execution.sink_plain import CollectSink, PrintSink
 from sqlext.execution.sinks import Sink, SinkContext
 from sqlext.execution.spark_sessions import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
+
+
+#: Two threads may look for what is to be printed; each line is for one of them.
+_PRINTING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -67,3 +73,33 @@ class ServerRows(CollectSink):
 def collecting(spark: SparkSession, context: SinkContext, *, folds: bool) -> CollectSink:
     """Return the sink of a SELECT; see ``CollectSink``."""
     return ServerRows(spark, context, folds=folds) if is_connect(spark) else CollectSink(context, folds)
+
+
+@dataclass(frozen=True)
+class ServerPrint(Sink):
+    """Prints on the client: the server keeps the texts of each batch until they are."""
+
+    lines: PrintSink
+    prefix: str
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Keep a batch; one that is run again is printed again."""
+        ViewSink(self.prefix).write(self.lines.texts(df), batch_id)
+
+    def show(self, spark: SparkSession) -> None:
+        """Print the batches so far."""
+        with _PRINTING:
+            batches = ViewBatches(spark, self.prefix)
+            for number in batches:
+                self.lines.show_rows(batches[number])
+                spark.catalog.dropTempView(f"{self.prefix}{number}")
+
+    def finish(self, spark: SparkSession) -> None:
+        """Print what is left."""
+        self.show(spark)
+
+
+def printing(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sink:
+    """Return the sink of a table that prints; see ``PrintSink``."""
+    lines = PrintSink(spec, context)
+    return ServerPrint(lines, f"sqlext_lines_{context.identity.replace('-', '_')}_") if is_connect(spark) else lines

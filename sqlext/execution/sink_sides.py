@@ -89,6 +89,12 @@ class SideSink(Sink):
             if not computed:
                 kept.unpersist()
 
+    def show(self, spark: SparkSession) -> None:
+        """Let all show what they have."""
+        self.rows.show(spark)
+        for side in self.sides:
+            side.sink.show(spark)
+
     def finish(self, spark: SparkSession) -> None:
         """Let all come to their end."""
         self.rows.finish(spark)

@@ -16,6 +16,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from sqlext.catalog.model import Options
@@ -75,6 +76,9 @@ class Sink:
         """Take a batch. May be called again with the same ``batch_id`` and the same rows."""
         raise NotImplementedError
 
+    def show(self, spark: SparkSession) -> None:
+        """Show on the client what batches have left for it. Called while the query runs, and when it has ended."""
+
     def finish(self, spark: SparkSession) -> None:
         """Do what is left when the query has ended by itself. May be called again."""
 
@@ -86,12 +90,12 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
         SqlExtError: SINK-090 the sink cannot write in that mode, SINK-091 what is there has other columns,
             SINK-092 the path is a file, SINK-093 a type that the format cannot hold.
     """
-    sink = _sink(spec, context)
+    sink = _sink(spark, spec, context)
     sink.open(spark)
     return sink
 
 
-def _sink(spec: WriteSpec, context: SinkContext) -> Sink:
+def _sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sink:
     """Return the sink. Imports wait until they are needed: pyarrow is not light."""
     if spec.connector == "filesystem":
         from sqlext.execution.sink_files import file_sink
@@ -102,12 +106,13 @@ def _sink(spec: WriteSpec, context: SinkContext) -> Sink:
 
         return DeltaSink(spec, context)
     from sqlext.execution.sink_kafka import KafkaSink, UpsertKafkaSink
-    from sqlext.execution.sink_plain import BlackholeSink, PrintSink, SparkFormatSink
+    from sqlext.execution.sink_plain import BlackholeSink, SparkFormatSink
+    from sqlext.execution.sink_server import printing
 
     passing: dict[str, Callable[[WriteSpec, SinkContext], Sink]] = {
         "kafka": KafkaSink,
         "upsert-kafka": UpsertKafkaSink,
-        "print": PrintSink,
+        "print": partial(printing, spark),
         "blackhole": BlackholeSink,
         "spark": SparkFormatSink,
     }

@@ -4,9 +4,10 @@ python -m tests.benchmarks.peers --flink PYTHON [--rows 2000000] [--events 10000
     [--forms csv json parquet] [--only NAME ...] [--report FOLDER] [--log FILE]
 
 ``--flink`` is a Python with apache-flink (``make bench`` has one); without it that side is left out. Each engine has a
-process of its own on the same cores, stays warm, and works while the others wait; each question is asked on a small
-input first, then ``--runs`` times on the whole (the median counts), the engines in turns. Seconds are those of the job
-itself: within micro-batches, or from a job's first task to its last; starting engines and planning are left out.
+process of its own on the same cores, stays warm, and works while the others wait; each question is asked ``--runs``
+times on a small input and on the whole (medians count), the engines in turns, once more before that to warm them up.
+Seconds are those of the job itself: within micro-batches, or from a job's first task to its last; starting engines and
+planning are left out. What the small input takes is a job's start; ratios are of what the whole takes beyond that.
 Answers are held against each other, as rows; where they can be taken back, what stands in the end. ``--report`` writes
 a table, a plot and the environment; ``--log`` keeps what the engines say.
 """
@@ -78,24 +79,27 @@ def asked(root: Path, given: argparse.Namespace) -> Iterator[Asked]:
 
 def measure(running: Sequence[Engine], question: Asked, root: Path, runs: int) -> Line:
     """Ask all engines, in turns."""
-    times: dict[str, list[float]] = {}
+    times: dict[tuple[str, Path], list[float]] = {}
     refused: dict[str, str] = {}
     answers: dict[str, Path] = {}
-    for run in range(runs + 1):
+    inputs = [question.small, *[question.small, question.whole] * runs]
+    for run, source in enumerate(inputs):
         for engine in running[:: 1 if run % 2 else -1]:
             if not engine.knows(question.name) or engine.side in refused:
                 continue
             out = root / f"{engine.side}-{run}"
-            taken = engine.ask(question.task(engine.side, question.whole if run else question.small, out))
+            taken = engine.ask(question.task(engine.side, source, out))
             if isinstance(taken, str):
                 refused[engine.side] = taken
             elif run:
-                times.setdefault(engine.side, []).append(taken.busy)
+                times.setdefault((engine.side, source), []).append(taken.busy)
                 answers[engine.side] = out / "result"
     differs = difference(answers, partial=frozenset({"spark"}))
     for out in root.iterdir():
         shutil.rmtree(out)
-    return Line(question.name, question.form, {s: median(t) for s, t in times.items()}, differs, refused)
+    starts = {side: median(t) for (side, source), t in times.items() if source == question.small}
+    wholes = {side: median(t) for (side, source), t in times.items() if source == question.whole}
+    return Line(question.name, question.form, starts, wholes, differs, refused)
 
 
 def main() -> None:

@@ -7,6 +7,8 @@ A process that has a classic Spark session cannot be a client too, so this canno
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import sys
 import traceback
@@ -89,11 +91,16 @@ def installed(spark, folder):
 
 
 def printed(spark, folder):
-    """Print where nobody reads it."""
+    """Print by a query without end; return the lines, which are there when it has worked off what there is."""
     session = sqlext.connect(spark, folder / "printed")
-    session.sql(EVENTS.format(name="events", path=folder / "in"))
+    source = EVENTS.format(name="events", path=folder / "in")
+    session.sql(source.replace("'csv'", "'csv', 'source.monitor-interval' = '1 s'"))
     session.sql("CREATE TABLE lines (k STRING) WITH ('connector' = 'print')")
-    session.sql("INSERT INTO lines SELECT k FROM events")
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        query = session.sql("INSERT INTO lines SELECT k FROM events").query
+        query.process_available()
+    query.stop()
+    return sorted(said.getvalue().split())
 
 
 def endless(spark, folder):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from sqlext.extras import package
 
 _PEERS = ("spark", "flink")
+_LEAST = 0.1  # seconds
 
 
 class Line(NamedTuple):
@@ -23,26 +24,37 @@ class Line(NamedTuple):
     Attributes:
         name: of the question.
         form: of the files.
-        seconds: of each engine that ran it.
+        starts: seconds of each engine that ran it, on a small input.
+        seconds: on the whole.
         differs: how answers differ; empty if they do not.
         refused: why engines did not run it.
     """
 
     name: str
     form: str
+    starts: Mapping[str, float]
     seconds: Mapping[str, float]
     differs: str
     refused: Mapping[str, str]
 
     def ratio(self, peer: str) -> float | None:
-        """Return how many times faster sqlext was than a peer."""
-        ours, theirs = self.seconds.get("sqlext"), self.seconds.get(peer)
+        """Return how many times faster than a peer sqlext was, starts left out; None where that cannot be said."""
+        ours, theirs = (self._beyond_start(side) for side in ("sqlext", peer))
         return theirs / ours if ours and theirs else None
+
+    def _beyond_start(self, side: str) -> float | None:
+        """Return what an engine needed for the rows; None if it did not run, or if noise is all that there is."""
+        taken = self.seconds.get(side, 0) - self.starts.get(side, 0)
+        return taken if taken > _LEAST else None
+
+    def shown(self, side: str) -> str:
+        """Return ``seconds (of which start)``, empty for an engine that did not run it."""
+        return f"{self.seconds[side]:.2f} ({self.starts[side]:.2f})" if side in self.seconds else ""
 
     @property
     def text(self) -> str:
         """The line for a terminal."""
-        times = [f"{side} {taken:6.2f} s" for side, taken in self.seconds.items()]
+        times = [f"{side} {self.shown(side)} s" for side in self.seconds]
         ratios = [f"{ratio:.2f} times {peer}" for peer in _PEERS if (ratio := self.ratio(peer))]
         notes = [self.differs, *(f"not by {side}: {why}" for side, why in self.refused.items())]
         return f"{self.form:8} {self.name:14} {', '.join([*times, *ratios, *filter(None, notes)])}"
@@ -84,14 +96,14 @@ def _environment(given: argparse.Namespace) -> str:
 
 def _table(lines: Sequence[Line]) -> list[str]:
     head = [
-        "| Question | Files | sqlext | Spark by hand | Flink | times Spark | times Flink | |",
+        "| Question | Files | sqlext, s (start) | Spark by hand | Flink | times Spark | times Flink | |",
         "|---|---|--:|--:|--:|--:|--:|---|",
     ]
     return head + [_row(line) for line in lines]
 
 
 def _row(line: Line) -> str:
-    seconds = [f"{line.seconds[side]:.2f} s" if side in line.seconds else "" for side in ("sqlext", *_PEERS)]
+    seconds = [line.shown(side) for side in ("sqlext", *_PEERS)]
     ratios = [f"{ratio:.2f}" if (ratio := line.ratio(peer)) else "" for peer in _PEERS]
     note = line.differs or "; ".join(f"not by {side}: {why[:80]}" for side, why in line.refused.items())
     return "| " + " | ".join([line.name, line.form, *seconds, *ratios, note.replace("|", " ")]) + " |"
