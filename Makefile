@@ -52,7 +52,7 @@ measure: spark  ## speed of the parts, with ratios to Spark's own
 		echo "== $$script"; $(BIN)/python $$script; done
 
 kafka: setup  ## a Kafka broker to play with, at localhost:9092, until Ctrl-C
-	@$(BIN)/python tests/kafka_broker.py $(DATA)/kafka
+	@$(BIN)/python -m tests.kafka_broker $(DATA)/kafka
 
 lock: setup  ## choose new exact versions (give PYTHONS='python3.10 python3.11 ...')
 	@$(BIN)/python tools/lock.py $(PYTHONS)

@@ -10,14 +10,14 @@ import importlib.util
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from tests.ports import await_port, free_port
 
 VERSION = "4.1.0"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sqlext"
@@ -93,7 +93,7 @@ def _ivy() -> Path:
 def kafka_broker(folder: Path, port: int | None = None) -> Iterator[str]:
     """Run a broker with its data in ``folder``; gives its address (``127.0.0.1:port``)."""
     jars = fetch_broker()
-    broker, controller = port or _free_port(), _free_port()
+    broker, controller = port or free_port(), free_port()
     settings = folder / "server.properties"
     settings.write_text(_settings(folder / "data", broker, controller))
     classpath = ["-cp", f"{jars}/*", "-Xmx256m"]
@@ -105,7 +105,7 @@ def kafka_broker(folder: Path, port: int | None = None) -> Iterator[str]:
         command = [java(), *classpath, "kafka.Kafka", str(settings)]
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
     try:
-        _wait(process, broker, folder / "broker.log")
+        await_port(process, broker, folder / "broker.log", _START_SECONDS)
         yield f"127.0.0.1:{broker}"
     finally:
         process.send_signal(signal.SIGTERM)
@@ -135,27 +135,8 @@ group.initial.rebalance.delay.ms=0
 """
 
 
-def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    """Return when the broker takes connections."""
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            break
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    raise RuntimeError(f"the broker did not start:\n{log.read_text(errors='replace')[-3000:]}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def main() -> None:
-    """Run a broker until Ctrl-C: ``python tests/kafka_broker.py FOLDER``; what it had before is removed."""
+    """Run a broker until Ctrl-C: ``python -m tests.kafka_broker FOLDER``; what it had before is removed."""
     folder = Path(sys.argv[1])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

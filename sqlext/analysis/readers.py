@@ -23,10 +23,10 @@ def can_read(table: Table, span: Span) -> bool:
         SqlExtError: OPT-033 where the table asks for it and there is none.
     """
     connector = connector_of(table)
-    is_asked = (table.option("sqlext.source") or "").lower() == "arrow"
-    if not is_asked and not connector.prefers_own_reader(table):
+    prefers, is_asked = connector.prefers_own_reader(table), (table.option("sqlext.source") or "").lower() == "arrow"
+    if not prefers and not is_asked:
         return False  # first: who looks for a reader imports Arrow
     reason = connector.own_reader(table)
     if reason and is_asked:
         raise SqlExtError("OPT-033", f"`{table.name.name}` cannot be read by a reader of ours: {reason}", span=span)
-    return connector.prefers_own_reader(table) and not reason
+    return prefers and not reason

@@ -88,7 +88,7 @@ def local_spark(
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     chosen = dict(settings or {})
     further = [p for p in chosen.pop(_PACKAGES, "").split(",") if p]  # beside ours, not in their place
-    conf = _configuration(cores or os.cpu_count() or 1, home, [*packages, *further])
+    conf = configuration(cores or os.cpu_count() or 1, home, [*packages, *further])
     log4j = Path(__file__).with_name("log4j2.properties").as_uri()
     tuning = class_archive.java_options() if java_options is None else java_options
     conf.set("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={log4j} {tuning}")
@@ -129,7 +129,13 @@ def _running() -> SparkSession | None:
     return spark
 
 
-def _configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf:
+def configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf:
+    """Return the settings of a local Spark.
+
+    Args:
+        home: where its files go.
+        packages: Maven coordinates beside Delta's.
+    """
     return (
         SparkConf()
         .setMaster(f"local[{cores}]")

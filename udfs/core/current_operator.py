@@ -19,7 +19,7 @@ from sqlext.udfs.core.groups import Bools, Ints, numbered
 from sqlext.udfs.core.lives import Lives
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
-from sqlext.udfs.core.table_codec import decode_state, encode_state
+from sqlext.udfs.core.table_codec import TableState
 from sqlext.udfs.core.zset import columns_of, joined
 
 
@@ -43,7 +43,7 @@ class CurrentSpecification:
     ttl: int | None = None
 
 
-class CurrentOperator:
+class CurrentOperator(TableState):
     """A bucket operator. Its state: the rows that there are, and, with a time to live, when each was written (ms).
 
     It gives ``out`` and the row kind.
@@ -96,14 +96,6 @@ class CurrentOperator:
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return when the first key is forgotten."""
         return Wakeup(processing=self._lives.first_end(state))
-
-    def encode(self, state: pa.Table) -> bytes:
-        """Return a state as bytes."""
-        return encode_state(state)
-
-    def decode(self, data: bytes) -> pa.Table:
-        """Return the state that ``encode`` wrote."""
-        return decode_state(data)
 
     def _compared(self, columns: list[pa.Array], before: int) -> tuple[Ints, Bools]:
         """Return the held row of the key of each record, -1 for none, and whether the record says the same.

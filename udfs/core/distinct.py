@@ -15,10 +15,10 @@ from sqlext.udfs.core.equality import first_rows, normalised
 from sqlext.udfs.core.groups import numbered
 from sqlext.udfs.core.lives import Lives
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
-from sqlext.udfs.core.table_codec import decode_state, encode_state
+from sqlext.udfs.core.table_codec import TableState
 
 
-class Distinct:
+class Distinct(TableState):
     """A bucket operator; its state is the table of all rows seen, in the order in which they came.
 
     Args:
@@ -70,14 +70,6 @@ class Distinct:
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return when the first row is forgotten."""
         return Wakeup(processing=self._lives.first_end(state))
-
-    def encode(self, state: pa.Table) -> bytes:
-        """Return the rows seen as a state value."""
-        return encode_state(state)
-
-    def decode(self, data: bytes) -> pa.Table:
-        """Return the rows of a state value."""
-        return decode_state(data)
 
 
 def _types(table: pa.Table) -> str:

@@ -15,11 +15,11 @@ from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.rank_rows import RankRows
 from sqlext.udfs.core.rank_specification import Emission, RankSpecification
 from sqlext.udfs.core.row_kinds import INSERT
-from sqlext.udfs.core.table_codec import decode_state, encode_state
+from sqlext.udfs.core.table_codec import TableState
 from sqlext.udfs.core.zset import columns_of, joined
 
 
-class TimedRankOperator:
+class TimedRankOperator(TableState):
     """A bucket operator over input that only inserts. Its state: the kept columns, whether the key is done, and, with a
     time to live, when its row came (ms).
 
@@ -82,14 +82,6 @@ class TimedRankOperator:
         *columns, done = (whole(c) for c in self._lives.split(state)[0].columns)
         times = self._times(columns)[~np.asarray(done)]
         return Wakeup(int(times.min()) + (0 if self._windowed else 1) if len(times) else None, ends)
-
-    def encode(self, state: pa.Table) -> bytes:
-        """Return a state as bytes."""
-        return encode_state(state)
-
-    def decode(self, data: bytes) -> pa.Table:
-        """Return the state that ``encode`` wrote."""
-        return decode_state(data)
 
     def _alive(self, state: pa.Table, clock: Clock) -> pa.Table:
         """Return the keys that are not forgotten yet; those that wait for the watermark never are."""

@@ -19,11 +19,11 @@ from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.rank_rows import InRange, RankRows
 from sqlext.udfs.core.rank_specification import RankSpecification
 from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
-from sqlext.udfs.core.table_codec import decode_state, encode_state
+from sqlext.udfs.core.table_codec import TableState
 from sqlext.udfs.core.zset import columns_of, counts_of, joined, net_of, netted
 
 
-class RankOperator:
+class RankOperator(TableState):
     """A bucket operator. Its state: the kept columns, how many such rows there are, and, with a time to live, when the
     key was written (ms).
 
@@ -75,14 +75,6 @@ class RankOperator:
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return when the first key is forgotten."""
         return Wakeup(processing=self._lives.first_end(state))
-
-    def encode(self, state: pa.Table) -> bytes:
-        """Return a state as bytes."""
-        return encode_state(state)
-
-    def decode(self, data: bytes) -> pa.Table:
-        """Return the state that ``encode`` wrote."""
-        return decode_state(data)
 
     def _held(self, state: pa.Table, rows: pa.Table) -> tuple[list[pa.Array], Ints]:
         """Return the kept columns and the counts of the rows that were held and, behind them, of those that come."""

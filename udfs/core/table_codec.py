@@ -73,3 +73,15 @@ def _encoded(table: pa.Table, header: bytes) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table.combine_chunks())
     return bytes(sink.getvalue())
+
+
+class TableState:
+    """The part of a bucket operator whose state is a table."""
+
+    def encode(self, state: pa.Table) -> bytes:
+        """Return a state as bytes; see ``encode_state``."""
+        return encode_state(state)
+
+    def decode(self, data: bytes) -> pa.Table:
+        """Return the state that ``encode`` wrote; see ``decode_state``."""
+        return decode_state(data)

@@ -36,8 +36,8 @@ def _rows(folder: Path) -> Counter[str]:
     for file in data_files(folder):
         for row in read_lines(file):
             if "op" in row:
-                rows.update(dict.fromkeys(_texts(row.get("after")), 1))
-                rows.subtract(dict.fromkeys(_texts(row.get("before")), 1))
+                rows.update(_texts(row.get("after")))
+                rows.subtract(_texts(row.get("before")))
             else:
                 rows.update(_texts(row))
     return Counter({row: count for row, count in rows.items() if count})

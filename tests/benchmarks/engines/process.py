@@ -58,7 +58,10 @@ class Engine:
         assert process.stdout is not None
         process.stdin.write(json.dumps(task) + "\n")
         process.stdin.flush()
-        answer = json.loads(process.stdout.readline())
+        line = process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the process of {self.side} has died at {task['name']}; --log keeps what it said")
+        answer = json.loads(line)
         return str(answer["error"]) if "error" in answer else Taken(**answer)
 
 
