@@ -91,7 +91,7 @@ $(FLINK)/.installed: | $(STAMP)
 	@touch $@
 
 # Spark's first start downloads the Delta jar; the class archive halves the time of every later start.
-$(VENV)/.spark: $(STAMP) sqlext/execution/class_archive.py
+$(VENV)/.spark: $(STAMP) sqlext/execution/class_archive.py sqlext/execution/spark_home.py
 	@echo "starting Spark for the first time ..."
 	@$(BIN)/python -m sqlext.execution.class_archive
 	@touch $@

@@ -7,7 +7,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from sqlext.environment import Problem, require_java, spark_problem
 from sqlext.execution import class_archive
+from sqlext.execution.spark_home import spark_home
 
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _CHECKPOINT_FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -178,7 +180,7 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
     SparkSession.builder cannot redirect it, and the JVM inherits our terminal otherwise.
     """
     start = log.stat().st_size if log.exists() else 0
-    with log.open("ab") as stderr:
+    with log.open("ab") as stderr, _home(spark_home()):
         try:
             gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as e:
@@ -186,6 +188,19 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
             raise spark_problem(said).error() from e
     SparkContext(conf=conf, gateway=gateway)
     return SparkSession.builder.getOrCreate()
+
+
+@contextmanager
+def _home(home: Path) -> Iterator[None]:
+    """Let a JVM take a home; what else this process starts takes its own."""
+    chosen = os.environ.get("SPARK_HOME")
+    os.environ["SPARK_HOME"] = str(home)
+    try:
+        yield
+    finally:
+        os.environ.pop("SPARK_HOME")
+        if chosen is not None:
+            os.environ["SPARK_HOME"] = chosen
 
 
 def _temporary_folder() -> Path:

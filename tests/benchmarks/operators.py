@@ -156,7 +156,8 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        spark = local_spark(cores=2, folder=root / "spark")
+        # Joins that nothing bounds keep both sides in memory: Spark's own dies of it with the 2 GiB of the default.
+        spark = local_spark(cores=2, folder=root / "spark", settings={"spark.driver.memory": "8g"})
         source = root / "in"
         write_input(spark, source, arguments.rows)
         for question in questions():

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyspark
-
 from sqlext.execution import class_archive
 from sqlext.execution.local_spark import configuration
+from sqlext.execution.spark_home import spark_home
 from tests.ports import await_port, free_port
 from tests.workspace import short_lived
 
-_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 _CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _START_SECONDS = 180
 
@@ -32,10 +30,11 @@ def connect_server(folder: Path, cores: int) -> Iterator[str]:
         "spark.driver.extraJavaOptions": class_archive.java_options(),
     }
     given = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-    environment = {**short_lived(), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    home = str(spark_home())
+    environment = {**short_lived(), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": home}
     log = folder / "server.log"
     with log.open("wb") as said:
-        command = [str(_SUBMIT), "--class", _CLASS, *given, "spark-internal"]
+        command = [f"{home}/bin/spark-submit", "--class", _CLASS, *given, "spark-internal"]
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=said, stderr=subprocess.STDOUT)
     try:
         await_port(process, port, log, _START_SECONDS)
