@@ -14,6 +14,8 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
 from sqlext.udfs.registry import DEFAULT_BUCKETS, MAX_BUCKETS
 
+#: Flink's name for going on without the state that a query cannot take over.
+LEAVES_STATE = "execution.state-recovery.ignore-unclaimed-state"
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.expressions": ("spark", "flink"),
     "sqlext.sink.updates": ("refuse", "final-state"),
@@ -23,6 +25,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.source": ("auto", "arrow", "spark"),
     "sqlext.idle.close-windows": ("true", "false"),
     "execution.runtime-mode": ("streaming", "batch"),
+    LEAVES_STATE: ("true", "false"),
     "table.exec.source.rowtime-null-handling": ("fail", "drop", "skip_watermark"),
     "table.exec.sink.not-null-enforcer": ("error", "drop"),
     "sql-client.execution.result-mode": ("table", "changelog", "tableau"),
@@ -45,6 +48,7 @@ _DEFAULTS = {
     "sqlext.state.buckets": str(DEFAULT_BUCKETS),
     "sqlext.idle.close-windows": "false",
     "execution.runtime-mode": "streaming",
+    LEAVES_STATE: "false",
     "table.local-time-zone": "UTC",
     "table.exec.source.rowtime-null-handling": "fail",
     "table.exec.sink.not-null-enforcer": "error",
@@ -133,6 +137,11 @@ class Settings:
     def zone(self) -> str:
         """The session's time zone (``table.local-time-zone``)."""
         return self.get("table.local-time-zone") or "UTC"
+
+    @property
+    def leaves_state(self) -> bool:
+        """Whether a changed query goes on from its place without its state, where it would be refused."""
+        return self.get(LEAVES_STATE) == "true"
 
     @property
     def streaming(self) -> bool:

@@ -1,4 +1,4 @@
-"""A query whose time is declared otherwise than when it ran last: what happens, said before it starts."""
+"""A query that is another than when it ran last, in its time for instance: what happens, said before it starts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MEANS = {
 
 
 class ChangedTimeNotice(Notice):
-    """A query goes on from a checkpoint that was made under another declaration of its time."""
+    """A query goes on from a checkpoint that was made under another declaration of its time, or leaves its state."""
 
 
 def tell_changes(queries: Iterable[tuple[QueryHome, Run]]) -> tuple[str, ...]:
@@ -28,13 +28,16 @@ def tell_changes(queries: Iterable[tuple[QueryHome, Run]]) -> tuple[str, ...]:
         before = home.run()
         if before is not None and before.run_id == run.run_id:
             found = changes(before.fingerprint, run.fingerprint)
-            told += [f"query `{home.name}` goes on from its checkpoint: {text}" for text in _texts(found)]
+            if run.renews(before):
+                told.append(f"query `{home.name}` {_leaves(found)}")
+            else:
+                told += [f"query `{home.name}` goes on from its checkpoint: {text}" for text in _texts(found)]
     for text in told:
         warnings.warn(text, ChangedTimeNotice, stacklevel=2)
     return tuple(told)
 
 
-def foretold(home: QueryHome, prints: Fingerprint, *, restart_finished: bool) -> str | None:
+def foretold(home: QueryHome, prints: Fingerprint, *, restart_finished: bool, leaves_state: bool) -> str | None:
     """Return what would happen to a query's checkpoint if it were started now, in lines; None if there is none."""
     try:
         before = home.run()
@@ -42,10 +45,16 @@ def foretold(home: QueryHome, prints: Fingerprint, *, restart_finished: bool) ->
             return None
         if before.finished and restart_finished:
             return "it came to its end, and begins anew"
-        home.check(before, prints)
+        leaves = home.check(before, prints, leaves_state=leaves_state)
     except SqlExtError as error:
         return f"refused, {error.code}: {error.message}"
-    return "\n".join(["it goes on from its checkpoint", *_texts(changes(before.fingerprint, prints))])
+    found = changes(before.fingerprint, prints)
+    return f"it {_leaves(found)}" if leaves else "\n".join(["it goes on from its checkpoint", *_texts(found)])
+
+
+def _leaves(found: Sequence[Change]) -> str:
+    what = "; ".join(str(change) for change in found)
+    return f"goes on from where it was without its state, open windows among it, and with a new watermark: {what}"
 
 
 def _texts(found: Sequence[Change]) -> list[str]:

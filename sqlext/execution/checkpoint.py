@@ -9,6 +9,7 @@
     sources/         what readers of our own must remember
     time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
+    before/          while a checkpoint is made that goes on from another's place: what was there (``renewal``)
 """
 
 from __future__ import annotations
@@ -29,26 +30,45 @@ from types import TracebackType
 from sqlext.errors import SqlExtError
 from sqlext.plan.changes import Kind, changes
 from sqlext.plan.fingerprint import Fingerprint
+from sqlext.settings import LEAVES_STATE
 
 #: In Spark's checkpoint: the run that it belongs to. Sinks know a run's batches by their numbers, so a checkpoint
 #: that was removed, emptied or exchanged must not go on under the same run: its first batches would be taken for
 #: repetitions and dropped.
 _MARK = "sqlext-run"
+#: Beside it: which of the sources that Spark counts in there are none of the user's, as JSON.
+_OWN = "sqlext-own-sources"
 _TIME = "time"
+_BEFORE = "before"
+#: What goes with the state of a query, its checkpoint first.
+_STATE = ("checkpoint", "heartbeat", "ticks", _TIME, "staging")
 #: In place of a time: the input has ended (``udfs.core.operators.Clock.END``).
 END_TICK = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One life of a query: from a fresh checkpoint until it came to its end, restarts included.
+    """One life of a query: from its first row until it came to its end, restarts included.
 
     The queries of one job share ``run_id``; ``finished`` ones have nothing left to do when the job goes on.
+
+    Attributes:
+        renewals: how often it left its state behind and went on with a new checkpoint.
     """
 
     run_id: str
     fingerprint: Fingerprint
     finished: bool = False
+    renewals: int = 0
+
+    @property
+    def checkpoint_id(self) -> str:
+        """What its sinks know its micro-batches by, together with their numbers."""
+        return f"{self.run_id}-{self.renewals}" if self.renewals else self.run_id
+
+    def renews(self, before: Run) -> bool:
+        """Whether it goes on from the place of a run whose state it leaves behind."""
+        return self.run_id == before.run_id and self.renewals != before.renewals
 
 
 class QueryHome:
@@ -66,6 +86,8 @@ class QueryHome:
         self.folder = _folder(root, name, checkpoint)
         self._remote = f"{checkpoint.rstrip('/')}/{folder_name(name)}" if checkpoint and "://" in checkpoint else None
         self._lock = -1 if looks else self._acquire()
+        if not looks:
+            self._settle()
 
     def __enter__(self) -> QueryHome:
         """Return itself; leaving the block gives the folder free."""
@@ -97,10 +119,14 @@ class QueryHome:
         """The folder of the tick with which it begins."""
         return self.folder / "ticks"
 
-    @property
-    def own_sources(self) -> tuple[str, ...]:
-        """Folders of what it reads as streams and what is none of the user's."""
-        return (str(self.folder.resolve()),)
+    def own_sources(self, clock: str | None) -> tuple[str, ...]:
+        """Return the folders of what it reads as streams and what is none of the user's rows.
+
+        Args:
+            clock: the folder of files that its clock is, None for the machine's.
+        """
+        own = str(self.folder.resolve())
+        return (own, str(Path(clock).resolve())) if clock is not None else (own,)
 
     @property
     def sources(self) -> Path:
@@ -130,20 +156,25 @@ class QueryHome:
                 hint=f"{self._anew}, without what it has in state",
             ) from None
 
-    def check(self, previous: Run | None, fingerprint: Fingerprint) -> None:
+    def check(self, previous: Run | None, fingerprint: Fingerprint, *, leaves_state: bool = False) -> bool:
         """Refuse to go on from what lies here.
+
+        Args:
+            leaves_state: whether it may go on from its place alone.
+
+        Returns:
+            Whether it must do so.
 
         Raises:
             SqlExtError: RUN-020 the query changed, naming what; RUN-021 the checkpoint is not that of ``previous``;
                 RUN-024 it is gone; RUN-026 what becomes of its rows changed within a micro-batch.
         """
-        if previous is not None:
-            self._compare(previous.fingerprint, fingerprint)
+        leaves = previous is not None and self._compare(previous.fingerprint, fingerprint, leaves_state)
         if self._remote is not None:
-            return
+            return leaves
         mark, used = self._read_mark(), self._is_used()
-        if (previous is None and not used) or (previous is not None and mark == previous.run_id):
-            return
+        if (previous is None and not used) or (previous is not None and mark == previous.checkpoint_id):
+            return leaves
         if previous is not None and mark is None and not used:
             raise SqlExtError(
                 "RUN-024",
@@ -156,6 +187,27 @@ class QueryHome:
             hint="give another --checkpoint, or remove that folder",
         )
 
+    def note_own_sources(self, places: Sequence[int]) -> None:
+        """Remember which of the sources in Spark's checkpoint are the query's own (heartbeats, ticks)."""
+        if self._remote is None:
+            _write(Path(self.checkpoint) / _OWN, json.dumps(list(places)))
+
+    def sources_of_the_user(self, checkpoint: Path, count: int) -> list[int]:
+        """Return which of so many sources in a checkpoint are the user's.
+
+        Raises:
+            SqlExtError: RUN-027 where nobody has noted it: the query never ran long enough, or an older version did.
+        """
+        try:
+            own = json.loads((checkpoint / _OWN).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise SqlExtError(
+                "RUN-027",
+                f"query `{self.name}` cannot go on without its state: nothing says which sources its checkpoint counts",
+                hint="run it once more as it was, stop it, and then change it",
+            ) from None
+        return [n for n in range(count) if n not in own]
+
     def repeats_a_batch(self) -> bool:
         """Whether Spark begins with a batch that was begun before: its driver died, or its sink failed."""
         if self._remote is not None:
@@ -166,18 +218,24 @@ class QueryHome:
     def clear(self) -> None:
         """Remove the state of a run that ended; ``run.json`` stays until another run begins."""
         shutil.rmtree(self.checkpoint, ignore_errors=True)
-        shutil.rmtree(self.heartbeat, ignore_errors=True)
-        shutil.rmtree(self.ticks, ignore_errors=True)
-        shutil.rmtree(self.time, ignore_errors=True)
-        shutil.rmtree(self.sources, ignore_errors=True)
-        shutil.rmtree(self.staging, ignore_errors=True)
+        for name in (*_STATE, "sources"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+    def set_aside(self) -> Path:
+        """Put what goes with the state aside and return where: until the next ``begin``, ``close`` puts it back."""
+        self._before.mkdir()
+        for name in _STATE:  # the checkpoint first: without it nobody takes a half of this for the whole
+            if (self.folder / name).exists():
+                (self.folder / name).rename(self._before / name)
+        return self._before
 
     def begin(self, run: Run) -> None:
         """Remember the run, before its first batch."""
-        if self._remote is None and self._read_mark() != run.run_id:
+        if self._remote is None and self._read_mark() != run.checkpoint_id:
             self._mark.parent.mkdir(parents=True, exist_ok=True)
-            _write(self._mark, run.run_id)
+            _write(self._mark, run.checkpoint_id)
         _write(self.folder / "run.json", json.dumps(asdict(run), indent=1))
+        shutil.rmtree(self._before, ignore_errors=True)
 
     def finish(self, run: Run) -> None:
         """Remember that the query came to its end."""
@@ -198,6 +256,7 @@ class QueryHome:
     def close(self) -> None:
         """Give the folder free for another driver; a second time does nothing."""
         if self._lock >= 0:
+            self._settle()
             os.close(self._lock)
             self._lock = -1
 
@@ -214,6 +273,22 @@ class QueryHome:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.close()
 
+    def _settle(self) -> None:
+        """End what ``set_aside`` began, also in a process that died: with what the last run has begun with."""
+        if not self._before.exists():
+            return
+        run = self.run()
+        if run is None or run.checkpoint_id != self._read_mark():
+            for name in reversed(_STATE):  # the checkpoint last: it says that all is there again
+                if (self._before / name).exists():
+                    shutil.rmtree(self.folder / name, ignore_errors=True)
+                    (self._before / name).rename(self.folder / name)
+        shutil.rmtree(self._before)
+
+    @property
+    def _before(self) -> Path:
+        return self.folder / _BEFORE
+
     @property
     def _anew(self) -> str:
         return f"DROP QUERY `{self.name}` (or removing `{self.folder}`) starts it anew"
@@ -228,7 +303,7 @@ class QueryHome:
     def _is_used(self) -> bool:
         """Whether Spark has written into the checkpoint."""
         folder = Path(self.checkpoint)
-        return folder.is_dir() and any(entry.name != _MARK for entry in folder.iterdir())
+        return folder.is_dir() and any(entry.name not in (_MARK, _OWN) for entry in folder.iterdir())
 
     def _acquire(self) -> int:
         path = self.folder / "lock"
@@ -253,15 +328,19 @@ class QueryHome:
                 return descriptor
             os.close(descriptor)
 
-    def _compare(self, old: Fingerprint, new: Fingerprint) -> None:
+    def _compare(self, old: Fingerprint, new: Fingerprint, leaves_state: bool) -> bool:
+        """Return whether the state has to be left behind."""
         found = changes(old, new)
-        changed, rows = ("; ".join(str(c) for c in found if c.kind is kind) for kind in (Kind.STATE, Kind.ROWS))
-        if changed:
+        carried = self._remote is None and not any(c.kind is Kind.PLACE for c in found)
+        changed = "; ".join(str(c) for c in found if c.kind in (Kind.STATE, Kind.PLACE))
+        if changed and not (leaves_state and carried):
+            without = f"; SET '{LEAVES_STATE}' = 'true' goes on from its place without its state" if carried else ""
             raise SqlExtError(
                 "RUN-020",
                 f"query `{self.name}` is not the one that its checkpoint was made by: {changed}",
-                hint=f"{self._anew}; another 'pipeline.name' leaves the old one alone",
+                hint=f"{self._anew}; another 'pipeline.name' leaves the old one alone{without}",
             )
+        rows = "; ".join(str(c) for c in found if c.kind is not Kind.TIME)
         if rows and self.repeats_a_batch():
             raise SqlExtError(
                 "RUN-026",
@@ -269,13 +348,17 @@ class QueryHome:
                 f"treated otherwise now: {rows}",
                 hint="run it once more as it was, stop it, and then change it",
             )
+        return bool(changed)
 
 
-def plan_runs(queries: Sequence[tuple[QueryHome, Fingerprint]], *, restart_finished: bool) -> list[Run]:
+def plan_runs(
+    queries: Sequence[tuple[QueryHome, Fingerprint]], *, restart_finished: bool, leaves_state: bool = False
+) -> list[Run]:
     """Return the runs under which the queries of a job go on, or begin; nothing has begun yet.
 
     A job that was interrupted goes on as one: the queries of it that had ended rest. One that had ended as a whole
-    begins again from fresh checkpoints if ``restart_finished``.
+    begins again from fresh checkpoints if ``restart_finished``. One that its checkpoint does not fit any more goes on
+    with a new one, counted as a renewal, if ``leaves_state``.
 
     Raises:
         SqlExtError: RUN-020 ... RUN-026 for a query that cannot go on; nothing has changed then.
@@ -289,8 +372,8 @@ def plan_runs(queries: Sequence[tuple[QueryHome, Fingerprint]], *, restart_finis
         if previous is not None and previous.finished and restart_finished and previous.run_id != run_id:
             ended.append(home)
             previous = None
-        else:
-            home.check(previous, fingerprint)
+        elif home.check(previous, fingerprint, leaves_state=leaves_state) and previous is not None:
+            previous = replace(previous, renewals=previous.renewals + 1)
         runs.append(replace(previous, fingerprint=fingerprint) if previous else Run(run_id, fingerprint))
     for home in ended:
         home.clear()
@@ -327,7 +410,8 @@ def _from_json(found: Mapping[str, object]) -> Run:
     if not isinstance(prints, dict):
         raise TypeError("a fingerprint is an object")
     fingerprint = {str(k): (str(v[0]), str(v[1])) for k, v in prints.items()}
-    return Run(str(found["run_id"]), fingerprint, bool(found["finished"]))
+    renewals = found.get("renewals", 0)
+    return Run(str(found["run_id"]), fingerprint, bool(found["finished"]), renewals if isinstance(renewals, int) else 0)
 
 
 def _last_number(folder: Path) -> int:

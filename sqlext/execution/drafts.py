@@ -86,7 +86,9 @@ class Drafts:
         drafts = self.of(inserts, end)
         homes = [QueryHome(self.folder, d.name, self.options.checkpoint, looks=True) for d in drafts]
         return [
-            foretold(home, d.prints, restart_finished=end is InputEnd.FINISH) if d.script.streaming else None
+            foretold(home, d.prints, restart_finished=end is InputEnd.FINISH, leaves_state=self.settings.leaves_state)
+            if d.script.streaming
+            else None
             for home, d in zip(homes, drafts, strict=True)
         ]
 

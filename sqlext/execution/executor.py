@@ -38,6 +38,7 @@ from sqlext.execution.materialized import own_place
 from sqlext.execution.query import Query
 from sqlext.execution.quiet import quiet
 from sqlext.execution.records import QueryRecords, drop_query, stop_job
+from sqlext.execution.renewal import begin_empty, carry_over, last_batch
 from sqlext.execution.result import Result, Row
 from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
 from sqlext.execution.show import matching
@@ -188,11 +189,13 @@ class SparkHandler:
         name = self.state.settings.get("pipeline.name") or drafts[0].name
         with ExitStack() as held, self.settings(env, scripts):
             places = self._places(drafts, schedule, held)
+            notices = tell_changes((p.home, p.run) for p in places if p is not None)
+            for draft, place in zip(drafts, places, strict=True):
+                self._renew(draft, place, env, schedule)
             parts = [self._insert_part(d, p, env, schedule) for d, p in zip(drafts, places, strict=True)]
             records = [self._record(statement, d, p.home) for d, p in zip(drafts, places, strict=True) if p is not None]
             log = QueryRecords(self.state.catalog, self.folder, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
-            notices = tell_changes((p.home, p.run) for p in places if p is not None)
             held.pop_all()
         return Result(query=job.start(), notices=notices)
 
@@ -206,14 +209,32 @@ class SparkHandler:
             return [None] * len(drafts)
         homes = [held.enter_context(QueryHome(self.folder, d.name, self.options.checkpoint)) for d in drafts]
         found = [(home, d.prints) for home, d in zip(homes, drafts, strict=True)]
-        runs = plan_runs(found, restart_finished=schedule.bounded and schedule.finish)
+        leaves = self.state.settings.leaves_state
+        runs = plan_runs(found, restart_finished=schedule.bounded and schedule.finish, leaves_state=leaves)
         return [Place(home, run) for home, run in zip(homes, runs, strict=True)]
+
+    def _renew(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> None:
+        """Give a query that leaves its state behind a checkpoint that has its place."""
+        before = place.home.run() if place is not None else None
+        if place is None or before is None or not place.run.renews(before):
+            return
+        home, span = place.home, draft.insert.span
+        old = home.set_aside() / "checkpoint"
+        if last_batch(old) is None:
+            return
+        rows = self._open(draft.script, env, home, span, runs=not schedule.bounded, skips=True)
+        try:
+            with quiet():
+                sources = begin_empty(rows, home, draft.script.output_mode)
+                carry_over(old, home, sources, env.settings.get("sqlext.clock"))
+        except SqlExtError as error:
+            raise error.at(span) from error.__cause__
 
     def _insert_part(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> Part:
         insert, script = draft.insert, draft.script
         context = SinkContext(
             query=draft.name,
-            checkpoint=place.run.run_id if place else uuid.uuid4().hex,
+            checkpoint=place.run.checkpoint_id if place else uuid.uuid4().hex,
             mode="overwrite" if insert.overwrite else insert.mode,
             keys=insert.merge_keys if insert.mode == UPSERT else script.keys,
             exists=EXISTS if script.updating else None,
@@ -253,15 +274,29 @@ class SparkHandler:
         return Result(frame.columns, rows, frame=lambda: frame)
 
     def _open(
-        self, script: SparkScript, env: Environment, home: QueryHome | None, span: Span, *, runs: bool = False
+        self,
+        script: SparkScript,
+        env: Environment,
+        home: QueryHome | None,
+        span: Span,
+        *,
+        runs: bool = False,
+        skips: bool = False,
     ) -> DataFrame:
         ticks = TickSource(home.ticks, runs, env.settings.get("sqlext.clock")) if home else None
-        return self.opened(script, env, home, ticks, span)
+        return self.opened(script, env, home, ticks, span, skips=skips)
 
     def opened(
-        self, script: SparkScript, env: Environment, home: QueryHome | None, ticks: TickSource | None, span: Span
+        self,
+        script: SparkScript,
+        env: Environment,
+        home: QueryHome | None,
+        ticks: TickSource | None,
+        span: Span,
+        *,
+        skips: bool = False,
     ) -> DataFrame:
-        """Return a script's query as a DataFrame.
+        """Return a script's query as a DataFrame, with nothing of what its sources have if it ``skips``.
 
         Raises:
             SqlExtError: OPT-..., RUN-010 for a source that cannot be opened, RUN-101 what Spark refuses.
@@ -269,7 +304,7 @@ class SparkHandler:
         spark, state = self.spark_session, self.state
         try:
             with quiet():
-                return open_script(spark, script, env.zone, home, ticks, env.functions, state.frames)
+                return open_script(spark, script, env.zone, home, ticks, env.functions, state.frames, skips=skips)
         except PySparkException as error:
             raise refused(error, span) from error
         except SqlExtError as error:

@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
 from sqlext.execution.batches import BatchWriter
 from sqlext.execution.checkpoint import QueryHome, Run
 from sqlext.execution.failures import run_error, was_cancelled
-from sqlext.execution.progress import ROWS_OUT, Progress
+from sqlext.execution.progress import ROWS_OUT, Progress, is_own
 from sqlext.execution.query import Query
 from sqlext.execution.quiet import quiet
 from sqlext.execution.sinks import Sink
@@ -83,8 +82,7 @@ class Part:
     @property
     def own_sources(self) -> tuple[str, ...]:
         """Folders of what it reads as streams and what is none of the user's rows."""
-        clock = (str(Path(self.clock).resolve()),) if self.clock is not None else ()
-        return (*self.place.home.own_sources, *clock) if self.place is not None else ()
+        return self.place.home.own_sources(self.clock) if self.place is not None else ()
 
     @property
     def streaming(self) -> bool:
@@ -153,6 +151,7 @@ class Job:
         self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded, show=self._show)
         self._settings = settings
         self._restarts = threading.Lock()
+        self._noted: set[str] = set()
         self._log = log
         locks = {target: threading.Lock() for p in parts for target in p.targets}
         self._writers = {
@@ -318,6 +317,18 @@ class Job:
         with quiet():
             while not query.awaitTermination(_SECONDS_BETWEEN_LOOKS):
                 part.sink.show(self.spark)
+                self._note_sources(part, query)
+            self._note_sources(part, query)
+
+    def _note_sources(self, part: Part, query: StreamingQuery) -> None:
+        """Remember, once, which sources Spark counts: whoever goes on without the state must know."""
+        if part.place is None or part.name in self._noted:
+            return
+        report = query.lastProgress
+        if report is not None and report.sources:
+            own = [n for n, source in enumerate(report.sources) if is_own(source.description, part.own_sources)]
+            part.place.home.note_own_sources(own)
+            self._noted.add(part.name)
 
     def _show(self) -> None:
         for part in self.parts:

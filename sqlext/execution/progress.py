@@ -164,7 +164,7 @@ class Progress:
         dropped = sum(op.numRowsDroppedByWatermark for op in report.stateOperators)
         return Counts(
             int("addBatch" in report.durationMs),
-            sum(s.numInputRows for s in report.sources if not self._is_own(s.description))
+            sum(s.numInputRows for s in report.sources if not is_own(s.description, self._own))
             + _unpacked(report)
             - _judged(report, AGAIN),
             _given_out(report, "n"),
@@ -172,11 +172,6 @@ class Progress:
             dropped + _counted(report, "late", "closed") - late,
             report.durationMs.get("triggerExecution", 0),
             _judged(report, BAD_ROWS),
-        )
-
-    def _is_own(self, description: str) -> bool:
-        return description.rstrip("]") == _CLOCK or any(
-            f":{folder}{end}" in description for folder in self._own for end in "/]"
         )
 
 
@@ -189,6 +184,12 @@ def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     sums = {name: sum(p[name] for p in parts.values()) for name in names}
     inputs = [row for p in parts.values() for row in p["inputs"]]
     return {**sums, "watermark": min(watermarks) if watermarks else None, "inputs": inputs}
+
+
+def is_own(description: str, folders: Iterable[str]) -> bool:
+    """Whether a source, as Spark's reports describe it, is none of the user's: the clock, or one of some folders."""
+    inside = any(f":{folder}{end}" in description for folder in folders for end in "/]")
+    return inside or description.rstrip("]") == _CLOCK
 
 
 def _open(report: StreamingQueryProgress) -> int:

@@ -47,11 +47,14 @@ def open_script(
     ticks: TickSource | None,
     registered: UserFunctions,
     frames: Frames,
+    *,
+    skips: bool = False,
 ) -> DataFrame:
     """Return the script's query as a DataFrame, its views registered under their names.
 
     Args:
         home: where the rows lie that only move its watermarks, and what readers of ours remember.
+        skips: whether nothing that its sources have is taken.
         registered: the user's classes, which operators name.
         frames: the user's DataFrames, which tables name.
 
@@ -60,26 +63,15 @@ def open_script(
         AnalysisException: what Spark refuses in the query.
     """
     common = {"registered": registered, "buckets": script.buckets}
-    opening = _Opening(spark, zone, home, ticks, common, frames, OwnReaders(spark, script, home))
+    opening = _Opening(spark, zone, home, ticks, common, frames, OwnReaders(spark, script, home), skips)
     for source in script.sources:
         opening.source(source, again=source.view in script.read_again).createOrReplaceTempView(source.view)
     if home is not None:
-        _open_heartbeats(spark, script, home)
+        opening.heartbeats(script, home)
     register_table_functions(spark, script.table_functions, registered)
     for step in script.steps:
         opening.step(step).createOrReplaceTempView(step.view)
     return settled(spark.sql(script.query))
-
-
-def _open_heartbeats(spark: SparkSession, script: SparkScript, home: QueryHome) -> None:
-    texts = spark.readStream.format("text")
-    if script.heartbeat:
-        home.heartbeat.mkdir(parents=True, exist_ok=True)
-        texts.load(str(home.heartbeat)).createOrReplaceTempView(HEARTBEAT_VIEW)
-    for number, kept in enumerate(script.kept):
-        folder = home.time / str(number)
-        folder.mkdir(parents=True, exist_ok=True)
-        texts.option("cleanSource", "delete").load(str(folder)).createOrReplaceTempView(kept.view)
 
 
 @dataclass(frozen=True)
@@ -97,6 +89,23 @@ class _Opening:
     common: Mapping[str, Any]
     frames: Frames
     readers: OwnReaders
+    skips: bool
+
+    def heartbeats(self, script: SparkScript, home: QueryHome) -> None:
+        """Register the rows that only move watermarks."""
+        texts = self.spark.readStream.format("text")
+        if script.heartbeat:
+            home.heartbeat.mkdir(parents=True, exist_ok=True)
+            self._taken(texts.load(str(home.heartbeat))).createOrReplaceTempView(HEARTBEAT_VIEW)
+        for number, kept in enumerate(script.kept):
+            folder = home.time / str(number)
+            folder.mkdir(parents=True, exist_ok=True)
+            rows = texts.option("cleanSource", "delete").load(str(folder))
+            self._taken(rows).createOrReplaceTempView(kept.view)
+
+    def _taken(self, rows: DataFrame) -> DataFrame:
+        """Return what is taken of a stream."""
+        return rows.where("false") if self.skips else rows
 
     def source(self, source: SourceView, *, again: bool) -> DataFrame:
         """Return a table's columns, without the rows that cannot be decoded.
@@ -107,7 +116,7 @@ class _Opening:
         spec = connector_of(source.table).read_spec(source.table, self.zone)
         rows = self._opened(source, spec)
         if source.streaming:
-            rows = _nullable(rows)
+            rows = _nullable(self._taken(rows))
         if spec.faults is None:
             return rows
         rows.createOrReplaceTempView(faults_view(source.view))
@@ -139,6 +148,7 @@ class _Opening:
 
     def _operated(self, step: OperatorView) -> DataFrame:
         ticks = self.ticks.open(self.spark, step.ticks) if self.ticks is not None else None
+        ticks = self._taken(ticks) if ticks is not None else None
         arguments = {**self.common, **dict(step.arguments)}
         return operator(step.function).apply(self.spark.table(step.input), arguments, ticks)
 
@@ -146,7 +156,7 @@ class _Opening:
         from sqlext.execution.arrow_sources import open_packed  # it needs Arrow, which few statements do
 
         assert self.home is not None
-        return open_packed(self.spark, step, self.home.sources, {**self.common, **dict(step.arguments)})
+        return self._taken(open_packed(self.spark, step, self.home.sources, {**self.common, **dict(step.arguments)}))
 
     def _observed(self, step: ObservedView) -> DataFrame:
         """Return the rows; Spark's progress will have times and count of all of them, and those of each split."""

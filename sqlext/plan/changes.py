@@ -8,7 +8,11 @@ The rule: what is in no operator's state may change. That is time, in two kinds.
            table keeps late rows or bad ones. It holds for rows that are read from now on; so a micro-batch that was
            begun before must have come to its end: its rows may be in sinks already, by the old rule.
 
-All else, the rowtime's column among it, has made what is in state or says where the query is: ``STATE``.
+All else bears no going on from the state:
+
+``STATE``  has made what is in state, the rowtime's column for instance. Without its state the query could go on from
+           the place that it had read up to.
+``PLACE``  says what that place is of: which sources there are, in which order, and who reads them.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ _OPTION = re.compile(r" option '(.+)'$")
 _NUMBER = re.compile(r" \(\d+\)$")
 _LATE_TABLE = "late table option "
 _OF_ROWS = ("largest rowtime", "table of bad rows")
+_OF_PLACE = ("source option ", "reader of ", "sources read twice", "heartbeats", "end of input")
 _MISSING = ("not there", "")
 
 
@@ -30,6 +35,7 @@ class Kind(Enum):
     """What a difference touches."""
 
     STATE = "state"
+    PLACE = "place"
     TIME = "time"
     ROWS = "rows"
 
@@ -77,7 +83,9 @@ def _kind(part: str, was: str, old: Fingerprint) -> Kind:
         return Kind.TIME
     if base == "rowtime NULL handling":  # who failed at such a row has given none of its micro-batch to a sink
         return Kind.TIME if was == "fail" else Kind.ROWS
-    return Kind.ROWS if base in _OF_ROWS or base.startswith(_LATE_TABLE) else Kind.STATE
+    if base in _OF_ROWS or base.startswith(_LATE_TABLE):
+        return Kind.ROWS
+    return Kind.PLACE if base.startswith(_OF_PLACE) else Kind.STATE
 
 
 def _base(part: str) -> str:

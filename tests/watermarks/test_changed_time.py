@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sqlext import SqlExtError
 from sqlext.execution.changed_time import ChangedTimeNotice
+from sqlext.settings import LEAVES_STATE
 
 from .timed_run import TimedRun
 
@@ -137,3 +139,33 @@ def test_an_idle_timeout_for_a_query_that_stands_still(run: TimedRun) -> None:
     run.put("b", [at(0, 8), at(2, 20)])
     run.settle()
     assert (rows(run, "late"), rows(run, "later")) == ([], [("00:08", "x")])
+
+
+def test_another_rowtime(run: TimedRun) -> None:
+    """It goes on from the rows that it has read, without what was open by the old one: no minute of it comes out."""
+    table = """CREATE TABLE a (k STRING, made TIMESTAMP(3), ts TIMESTAMP(3),
+  WATERMARK FOR ROWTIME AS ROWTIME - INTERVAL '10' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '${IN}/a', 'format' = 'csv', 'source.monitor-interval' = '1 s');
+CREATE VIEW rows_of AS SELECT * FROM a;
+"""
+    script = table + COUNTS.replace("DESCRIPTOR(ts)", "DESCRIPTOR(ROWTIME)")
+    old, new = (script.replace("ROWTIME", column) for column in ("made", "ts"))
+    run.begin(old)
+    run.put("a", [_both(30, 0), _both(30, 0), _both(31, 0), _both(32, 1)])
+    run.settle()
+    assert rows(run) == [("30", 2)]
+
+    run.stop()
+    run.session.sql("ALTER TABLE a MODIFY WATERMARK FOR ts AS ts - INTERVAL '10' SECOND")
+    with pytest.raises(SqlExtError, match="rowtime was made, is ts"):
+        run.begin(new)
+    with pytest.warns(ChangedTimeNotice, match="without its state"):
+        run.begin(f"SET '{LEAVES_STATE}' = 'true';\n" + new)
+    run.put("a", [_both(33, 2), _both(34, 2), _both(32, 3), _both(35, 5)])
+    run.settle()
+    assert rows(run) == [("02", 2), ("03", 1), ("30", 2)]
+    assert run.query.progress["rows_dropped"] == 0
+
+
+def _both(made: int, ts: int) -> str:
+    return f"x,2024-01-01 00:{made:02}:05.000,2024-01-01 00:{ts:02}:05.000"
