@@ -5,7 +5,8 @@ python -m tests.benchmarks.peers --flink PYTHON [--rows 2000000] [--events 10000
 
 ``--flink`` is a Python with apache-flink (``make bench`` has one); without it that side is left out. Each engine has a
 process of its own on the same cores, stays warm, and works while the others wait; each question is asked ``--runs``
-times on a small input and on the whole (medians count), the engines in turns, once more before that to warm them up.
+times on a small input and on the whole (medians count), the engines in turns, once more before that to warm them up:
+an input's size decides who reads it, so both are asked then.
 Seconds are those of the job itself: within micro-batches, or from a job's first task to its last; starting engines and
 planning are left out. What the small input takes is a job's start; ratios are of what the whole takes beyond that.
 Answers are held against each other, as rows; where they can be taken back, what stands in the end. ``--report`` writes
@@ -29,12 +30,14 @@ from tests.benchmarks.engines.answers import difference
 from tests.benchmarks.engines.process import Engine, engines
 from tests.benchmarks.engines.report import Line, write_report
 from tests.benchmarks.engines.tasks import Task
-from tests.benchmarks.questions import nexmark_script, window_set
+from tests.benchmarks.questions import Question, nexmark_script, operator_set, window_set
 from tests.nexmark.events import write_events
 
 #: One for each core, with rows in turns: Flink reads files in any order, and takes for late what a later one makes old.
 FILES = 2
 _SMALL = 2_000
+#: How many inputs are asked before it counts.
+_WARMING = 2
 
 
 class Asked(NamedTuple):
@@ -58,7 +61,7 @@ class Asked(NamedTuple):
         if self.nexmark is not None:
             script = nexmark_script(self.nexmark, source, out)
         else:
-            (question,) = (q for q in window_set() if q.name == self.name)
+            (question,) = (q for q in _asked() if q.name == self.name)
             script = question.script(source, out, self.form)
         return Task(side=side, name=self.name, script=script, source=str(source), out=str(out), form=self.form)
 
@@ -69,7 +72,7 @@ def asked(root: Path, given: argparse.Namespace) -> Iterator[Asked]:
         small, whole = root / f"{form}-small", root / form
         write_round(small, 0, _SMALL, given.keys, form, FILES)
         write_round(whole, 0, given.rows, given.keys, form, FILES)
-        yield from (Asked(q.name, form, small, whole) for q in window_set())
+        yield from (Asked(q.name, form, small, whole) for q in _asked())
     if given.events:
         small, whole = root / "nexmark-small", root / "nexmark"
         write_events(small, _SMALL, FILES)
@@ -77,12 +80,16 @@ def asked(root: Path, given: argparse.Namespace) -> Iterator[Asked]:
         yield from (Asked(f"Nexmark q{n}", "json", small, whole, n) for n in range(23))
 
 
+def _asked() -> list[Question]:
+    return [*window_set(), *operator_set()]
+
+
 def measure(running: Sequence[Engine], question: Asked, root: Path, runs: int) -> Line:
     """Ask all engines, in turns."""
     times: dict[tuple[str, Path], list[float]] = {}
     refused: dict[str, str] = {}
     answers: dict[str, Path] = {}
-    inputs = [question.small, *[question.small, question.whole] * runs]
+    inputs = [question.small, question.whole] * (runs + 1)
     for run, source in enumerate(inputs):
         for engine in running[:: 1 if run % 2 else -1]:
             if not engine.knows(question.name) or engine.side in refused:
@@ -91,7 +98,7 @@ def measure(running: Sequence[Engine], question: Asked, root: Path, runs: int) -
             taken = engine.ask(question.task(engine.side, source, out))
             if isinstance(taken, str):
                 refused[engine.side] = taken
-            elif run:
+            elif run >= _WARMING:
                 times.setdefault((engine.side, source), []).append(taken.busy)
                 if source == question.whole:
                     answers[engine.side] = out / "result"

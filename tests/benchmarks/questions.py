@@ -23,15 +23,18 @@ class Question(NamedTuple):
         name: for tables and plots.
         columns: of the result.
         select: the query, over the table ``src``.
+        changing: whether its rows can be taken back: the result is a changelog then.
     """
 
     name: str
     columns: str
     select: str
+    changing: bool = False
 
     def script(self, source: Path, out: Path, form: str) -> str:
         """Return the whole text; the result goes to ``out/result``."""
-        sink = f"CREATE TABLE answer ({self.columns}) WITH ({_options(out, 'json')});"
+        form_out = "debezium-json" if self.changing else "json"
+        sink = f"CREATE TABLE answer ({self.columns}) WITH ({_options(out, form_out)});"
         return f"{_TABLES.format(source=source, form=form)}{sink}\nINSERT INTO answer {self.select};"
 
 
@@ -56,6 +59,35 @@ def window_set() -> list[Question]:
         _windowed("SESSION", "SESSION(TABLE src PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND)"),
         Question("WINDOW TOP 3", _GROUPED, top),
         Question("INTERVAL JOIN", "k BIGINT, ts1 TIMESTAMP(3), v1 INT, v2 INT", join),
+    ]
+
+
+def operator_set() -> list[Question]:
+    """Return operators without windows."""
+    rank = "ROW_NUMBER() OVER (PARTITION BY k ORDER BY {})"
+    ranked = "SELECT k, v, ts FROM (SELECT *, {} AS n FROM src) WHERE n <= {}"
+    row = "k BIGINT, v INT, ts TIMESTAMP(3)"
+    return [
+        Question("FIRST ROW", row, ranked.format(rank.format("ts"), 1), changing=True),
+        Question("TOP 3", row, ranked.format(rank.format("v DESC, ts"), 3), changing=True),
+        Question(
+            "GROUP OF GROUP",
+            "n BIGINT, keys BIGINT",
+            "SELECT n, COUNT(*) FROM (SELECT k, COUNT(*) AS n FROM src GROUP BY k) GROUP BY n",
+            changing=True,
+        ),
+        Question(
+            "OVER 10 ROWS",
+            "k BIGINT, ts TIMESTAMP(3), total BIGINT",
+            "SELECT k, ts, SUM(CAST(v AS BIGINT)) OVER (PARTITION BY k ORDER BY ts "
+            "ROWS BETWEEN 9 PRECEDING AND CURRENT ROW) FROM src",
+        ),
+        Question(
+            "MATCH",
+            "k BIGINT, a INT, b INT",
+            "SELECT k, a, b FROM src MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES A.v AS a, B.v AS b "
+            "AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE A AS A.v > 90, B AS B.v < 30) AS m",
+        ),
     ]
 
 
