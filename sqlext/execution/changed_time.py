@@ -37,7 +37,7 @@ def tell_changes(queries: Iterable[tuple[QueryHome, Run]]) -> tuple[str, ...]:
     return tuple(told)
 
 
-def foretold(home: QueryHome, prints: Fingerprint, *, restart_finished: bool, leaves_state: bool) -> str | None:
+def foretold(home: QueryHome, prints: Fingerprint, *, restart_finished: bool, leaves_state: bool = False) -> str | None:
     """Return what would happen to a query's checkpoint if it were started now, in lines; None if there is none."""
     try:
         before = home.run()

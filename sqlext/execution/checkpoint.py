@@ -212,7 +212,7 @@ class QueryHome:
         """Whether Spark begins with a batch that was begun before: its driver died, or its sink failed."""
         if self._remote is not None:
             return True
-        begun, done = (_last_number(Path(self.checkpoint) / name) for name in ("offsets", "commits"))
+        begun, done = (last_number(Path(self.checkpoint) / name) for name in ("offsets", "commits"))
         return begun > done
 
     def clear(self) -> None:
@@ -372,8 +372,10 @@ def plan_runs(
         if previous is not None and previous.finished and restart_finished and previous.run_id != run_id:
             ended.append(home)
             previous = None
-        elif home.check(previous, fingerprint, leaves_state=leaves_state) and previous is not None:
-            previous = replace(previous, renewals=previous.renewals + 1)
+        else:
+            goes_on = previous is not None and not previous.finished
+            leaves = home.check(previous, fingerprint, leaves_state=leaves_state and goes_on)
+            previous = replace(previous, renewals=previous.renewals + 1) if previous and leaves else previous
         runs.append(replace(previous, fingerprint=fingerprint) if previous else Run(run_id, fingerprint))
     for home in ended:
         home.clear()
@@ -414,7 +416,7 @@ def _from_json(found: Mapping[str, object]) -> Run:
     return Run(str(found["run_id"]), fingerprint, bool(found["finished"]), renewals if isinstance(renewals, int) else 0)
 
 
-def _last_number(folder: Path) -> int:
+def last_number(folder: Path) -> int:
     """Return the last batch in one of Spark's logs, -1 if there is none."""
     numbers = [int(f.name) for f in folder.iterdir() if f.name.isdigit()] if folder.is_dir() else []
     return max(numbers, default=-1)

@@ -28,7 +28,7 @@ from sqlext.execution.bounds import (
     streaming_scans,
 )
 from sqlext.execution.changed_time import tell_changes
-from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
+from sqlext.execution.checkpoint import QueryHome, Run, last_number, plan_runs
 from sqlext.execution.drafts import Draft, Drafts, RunOptions, end_of
 from sqlext.execution.explain import explain_statement
 from sqlext.execution.failures import refused, run_error
@@ -38,7 +38,7 @@ from sqlext.execution.materialized import own_place
 from sqlext.execution.query import Query
 from sqlext.execution.quiet import quiet
 from sqlext.execution.records import QueryRecords, drop_query, stop_job
-from sqlext.execution.renewal import begin_empty, carry_over, last_batch
+from sqlext.execution.renewal import begin_empty, carry_over
 from sqlext.execution.result import Result, Row
 from sqlext.execution.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
 from sqlext.execution.show import matching
@@ -220,7 +220,7 @@ class SparkHandler:
             return
         home, span = place.home, draft.insert.span
         old = home.set_aside() / "checkpoint"
-        if last_batch(old) is None:
+        if last_number(old / "offsets") < 0:
             return
         rows = self._open(draft.script, env, home, span, runs=not schedule.bounded, skips=True)
         try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.checkpoint import QueryHome
+from sqlext.execution.checkpoint import QueryHome, last_number
 from sqlext.execution.progress import is_own
 from sqlext.execution.settings_scope import spark_settings
 from sqlext.execution.spark_sessions import patiently
@@ -79,16 +79,10 @@ def carry_over(old: Path, home: QueryHome, sources: Sequence[str], clock: str | 
     _write_ends(new / "offsets" / "0", carried)
 
 
-def last_batch(checkpoint: Path) -> int | None:
-    """Return the number of the last micro-batch in a checkpoint, None if there is none."""
-    offsets = checkpoint / "offsets"
-    numbers = [int(f.name) for f in offsets.iterdir() if f.name.isdigit()] if offsets.is_dir() else []
-    return max(numbers, default=None)
-
-
 def _ends(checkpoint: Path) -> list[str]:
     """Return where each source was at the end of the last micro-batch, as Spark writes it."""
-    return (checkpoint / "offsets" / str(last_batch(checkpoint))).read_text(encoding="utf-8").splitlines()[2:]
+    offsets = checkpoint / "offsets"
+    return (offsets / str(last_number(offsets))).read_text(encoding="utf-8").splitlines()[2:]
 
 
 def _write_ends(file: Path, ends: Sequence[str]) -> None:

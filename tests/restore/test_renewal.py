@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
-from kafka_broker import make_topic
 
 from sqlext import SqlExtError
 from sqlext.execution.changed_time import ChangedTimeNotice
 from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
 from sqlext.settings import LEAVES_STATE
+from tests.kafka_broker import make_topic
 from tests.workspace import Workspace
 
 LEAVES = f"SET '{LEAVES_STATE}' = 'true';"

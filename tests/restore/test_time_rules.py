@@ -101,7 +101,7 @@ def test_tables_of_bad_rows() -> None:
     begun: Fingerprint = {}
     kept: Fingerprint = {"sources read twice": ("orders", "[0]"), "table of bad rows": ("a.b.bad", "a.b.bad")}
     moved = {**kept, "table of bad rows": ("a.b.worse", "a.b.worse")}
-    assert changes(begun, kept)[0].kind is Kind.STATE
+    assert changes(begun, kept)[0].kind is Kind.PLACE
     assert [c.kind for c in changes(kept, moved)] == [Kind.ROWS]
 
 
@@ -125,7 +125,7 @@ def read_by(options: str, begun: Begun | None = None) -> Fingerprint:
 def test_alignment_may_go_and_comes_where_its_reader_reads_anyway(options: str, may_come: bool) -> None:
     plain, aligned = read_by(options), read_by(options + ALIGNED)
     come = changes(plain, read_by(options + ALIGNED, Begun.of(plain)))
-    assert [c.kind for c in come] == ([] if may_come else [Kind.STATE])
+    assert [c.kind for c in come] == ([] if may_come else [Kind.PLACE])
     for now in (options, (options + ALIGNED).replace("'1 min'", "'2 min'")):
         assert changes(aligned, read_by(now, Begun.of(aligned))) == []
 
