@@ -37,6 +37,8 @@ MOMENTS: dict[str, tuple[type, str, bool]] = {
     "after-finish": (QueryHome, "finish", True),
     "between-finish": (QueryHome, "finish", False),
     "begin": (QueryHome, "begin", False),
+    "set-aside": (QueryHome, "set_aside", False),
+    "carried-over": (QueryHome, "begin", True),
 }
 
 
