@@ -44,7 +44,7 @@ format: setup  ## let ruff rewrite the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: spark $(FLINK)/.installed  ## Nexmark and windows beside Flink and hand-written Spark: a table and a plot in data/bench
+bench: spark $(FLINK)/.installed  ## Nexmark, windows and operators beside Flink and hand-written Spark: a table and a plot in data/bench
 	@$(BIN)/python -m tests.benchmarks.peers --flink $(FLINK)/bin/python --report $(DATA)/bench $(ARGS)
 
 measure: spark  ## speed of the parts, with ratios to Spark's own

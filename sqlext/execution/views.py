@@ -54,9 +54,9 @@ def open_script(
 
     Args:
         home: where the rows lie that only move its watermarks, and what readers of ours remember.
-        skips: whether nothing that its sources have is taken.
         registered: the user's classes, which operators name.
         frames: the user's DataFrames, which tables name.
+        skips: whether nothing that its sources have is taken.
 
     Raises:
         SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
