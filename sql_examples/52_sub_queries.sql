@@ -1,5 +1,5 @@
 -- Sub-queries over a stream as values: they are joined to the rows around them, and rows that are out are taken back.
--- An outer join may ask anything that comparisons, AND, OR, NOT and + - * can say of both sides.
+-- An outer join may ask what comparisons, logic, arithmetic, CASE and some functions say of both sides.
 
 CREATE TABLE orders (
   order_id INT, customer STRING, item STRING, amount DOUBLE, ts TIMESTAMP(3),
@@ -25,8 +25,8 @@ FROM orders AS o WHERE customer = 'ann';
 SELECT order_id, customer FROM orders AS o
 WHERE amount > 10 OR EXISTS (SELECT 1 FROM payments AS p WHERE p.order_id = o.order_id AND p.method = 'cash');
 
--- An order and those payments that are its own, or were made in cash for a later one of the next two.
+-- An order and those payments that are its own, or were made in cash for the order two before or two after it.
 SELECT o.order_id, p.order_id AS paid, p.method
 FROM orders AS o LEFT JOIN payments AS p
-ON p.order_id = o.order_id OR (p.method = 'cash' AND p.order_id - o.order_id BETWEEN 1 AND 2)
+ON p.order_id = o.order_id OR (p.method = 'cash' AND ABS(p.order_id - o.order_id) = 2)
 WHERE o.customer = 'cid';

@@ -6,20 +6,13 @@ from typing import Protocol
 
 from sqlext.analysis.calls import is_aggregate
 from sqlext.analysis.match_names import Names
+from sqlext.analysis.row_functions import absolute, difference
 from sqlext.dialect import expression_nodes as e
 from sqlext.errors import SqlExtError
 from sqlext.types import LogicalType
 from sqlext.udfs.core import match_expressions as core
 
 _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
-_UNIT_MICROS = {
-    "MILLISECOND": 1_000,
-    "SECOND": 1_000_000,
-    "MINUTE": 60_000_000,
-    "HOUR": 3_600_000_000,
-    "DAY": 86_400_000_000,
-    "WEEK": 604_800_000_000,
-}
 _PAIR, _TRIPLE = 2, 3
 
 
@@ -61,9 +54,7 @@ def call_tree(call: e.Call, trees: Trees) -> core.Expression:
     if call.function == "IF" and len(args) == _TRIPLE:
         return core.Case((core.When(trees.tree(args[0]), trees.tree(args[1])),), trees.tree(args[2]))
     if call.function == "ABS" and len(args) == 1:
-        value = trees.tree(args[0])
-        less = core.Compare("<", value, core.Constant(0))
-        return core.Case((core.When(less, core.Negate(value, trees.number(call))),), value)
+        return absolute(trees.tree(args[0]), trees.number(call))
     if call.function == "TIMESTAMPDIFF" and len(args) == _TRIPLE:
         return _difference(call, args, trees)
     raise not_over_rows(call)
@@ -81,14 +72,14 @@ def not_over_rows(expr: e.Node) -> SqlExtError:
 
 
 def _difference(call: e.Call, args: list[e.Expr], trees: Trees) -> core.Expression:
-    """Return TIMESTAMPDIFF: timestamps are microseconds to the operator."""
-    unit, start, end = args
-    micros = _UNIT_MICROS.get(unit.word.removesuffix("S")) if isinstance(unit, e.Keyword) else None
-    types = [trees.type_of(time) for time in (start, end)]
-    if micros is None or not all(t is not None and t.is_timestamp for t in types):
+    found = difference(call, trees.tree) if all(_is_timestamp(trees.type_of(time)) for time in args[1:]) else None
+    if found is None:
         raise not_over_rows(call)
-    apart = core.Arithmetic("-", trees.tree(end), trees.tree(start), core.Number("BIGINT"))
-    return core.Arithmetic("/", apart, core.Constant(micros), core.Number("BIGINT"))
+    return found
+
+
+def _is_timestamp(type_: LogicalType | None) -> bool:
+    return type_ is not None and type_.is_timestamp
 
 
 def _aggregate(call: e.Call, trees: Trees) -> core.Expression:

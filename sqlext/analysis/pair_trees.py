@@ -1,6 +1,7 @@
 """Conditions of a join that are no comparison of both sides, as trees that the operator evaluates on pairs of rows.
 
-What looks at one side alone is SQL's, in a column of that side. What combines both is logic, comparisons and ``+ - *``.
+What looks at one side alone is SQL's, in a column of that side. What combines both is logic, comparisons, arithmetic,
+CASE, LIKE and the functions of ``pair_calls``.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from dataclasses import dataclass, field
 
 from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.literals import constant_of
-from sqlext.analysis.operators import COMPARISONS, arithmetic_type
+from sqlext.analysis.operators import ARITHMETIC, COMPARISONS
+from sqlext.analysis.pair_calls import call_tree
 from sqlext.analysis.shapes import Shape, shape
 from sqlext.analysis.stream_join_conditions import LEFT, RIGHT, JoinNames
 from sqlext.analysis.typing import infer
 from sqlext.dialect import expression_nodes as e
+from sqlext.dialect.query_nodes import Query
 from sqlext.errors import SqlExtError
-from sqlext.types import BOOLEAN, LogicalType
+from sqlext.types import LogicalType
 from sqlext.udfs.core import match_expressions as core
 
 _SAME = {"==": "=", "!=": "<>"}
-_ARITHMETIC = ("+", "-", "*")
 _TESTS = ("NULL", "TRUE", "FALSE", "UNKNOWN")
 _SIDES = (LEFT, RIGHT)
 
@@ -38,6 +40,11 @@ class PairTrees:
     join: str
     values: tuple[list[e.Expr], list[e.Expr]] = field(default_factory=lambda: ([], []))
     _shapes: tuple[list[Shape], list[Shape]] = field(default_factory=lambda: ([], []))
+
+    @property
+    def mode(self) -> str:
+        """``'spark'`` or ``'flink'``."""
+        return self.names.left.mode
 
     def tree(self, expr: e.Expr) -> core.Expression:
         """Return an expression as a tree.
@@ -62,12 +69,18 @@ class PairTrees:
             return _unless(core.Is(self.tree(expr.operand), expr.test), negated=expr.negated)
         if isinstance(expr, e.Between) and not expr.symmetric:
             bounds = ((">=", expr.low), ("<=", expr.high))
-            inside = core.And(tuple(self._compared(op, expr.operand, bound, expr) for op, bound in bounds))
+            inside = core.And(tuple(self.compared(op, expr.operand, bound, expr) for op, bound in bounds))
             return _unless(inside, negated=expr.negated)
         if isinstance(expr, e.InList):
-            found = core.Or(tuple(self._compared("=", expr.operand, item, expr) for item in expr.items))
+            found = core.Or(tuple(self.compared("=", expr.operand, item, expr) for item in expr.items))
             return _unless(found, negated=expr.negated)
-        raise self._refused(expr)
+        if isinstance(expr, e.Like):
+            return self._like(expr)
+        if isinstance(expr, e.Case):
+            return self._case(expr)
+        if isinstance(expr, e.Call):
+            return call_tree(expr, self)
+        raise self.refused(expr)
 
     def _cell(self, expr: e.Expr, side: int) -> core.Cell:
         scope = (self.names.left, self.names.right)[side]
@@ -84,52 +97,105 @@ class PairTrees:
             items = (self.tree(expr.left), self.tree(expr.right))
             return core.And(items) if operator == "AND" else core.Or(items)
         if operator in COMPARISONS:
-            return self._compared(operator, expr.left, expr.right, expr)
+            return self.compared(operator, expr.left, expr.right, expr)
         if operator in ("IS DISTINCT FROM", "IS NOT DISTINCT FROM", "<=>"):
-            same = self._compared("<=>", expr.left, expr.right, expr)
+            same = self.compared("<=>", expr.left, expr.right, expr)
             return _unless(same, negated=operator == "IS DISTINCT FROM")
-        type_ = self._type(expr)
-        if operator not in _ARITHMETIC or type_ is None or not type_.is_numeric:
-            raise self._refused(expr)
-        return core.Arithmetic(operator, self.tree(expr.left), self.tree(expr.right), _number(type_))
+        if operator not in ARITHMETIC:
+            raise self.refused(expr)
+        operator = "/" if operator == "DIV" else operator
+        return core.Arithmetic(operator, self.tree(expr.left), self.tree(expr.right), self.number(expr))
 
     def _unary(self, expr: e.Unary) -> core.Expression:
         if expr.op == "NOT":
             return core.Not(self.tree(expr.operand))
-        type_ = self._type(expr.operand)
-        if type_ is None or not type_.is_numeric:
-            raise self._refused(expr)
-        operand = self.tree(expr.operand)
-        return core.Negate(operand, _number(type_)) if expr.op == "-" else operand
+        number, operand = self.number(expr), self.tree(expr.operand)
+        return core.Negate(operand, number) if expr.op == "-" else operand
 
-    def _compared(self, operator: str, left: e.Expr, right: e.Expr, whole: e.Expr) -> core.Expression:
-        types = self._type(left), self._type(right)
-        if None in types or not _comparable(*types):
-            raise self._refused(whole)
+    def _like(self, expr: e.Like) -> core.Expression:
+        escape = "" if self.mode == "flink" else "\\"
+        if isinstance(expr.escape, e.Literal) and len(expr.escape.value) == 1:
+            escape = expr.escape.value
+        elif expr.escape is not None:
+            raise self.refused(expr)
+        texts = [self.type_of(part) for part in (expr.operand, expr.pattern)]
+        if expr.op != "LIKE" or not all(t is not None and t.is_text for t in texts):
+            raise self.refused(expr)
+        return _unless(core.Like(self.tree(expr.operand), self.tree(expr.pattern), escape), negated=expr.negated)
+
+    def _case(self, expr: e.Case) -> core.Expression:
+        otherwise = () if expr.otherwise is None else (expr.otherwise,)
+        self.require_alike(expr, (*(w.result for w in expr.whens), *otherwise))
+        whens = tuple(core.When(self._when(expr, when), self.tree(when.result)) for when in expr.whens)
+        return core.Case(whens, self.tree(otherwise[0]) if otherwise else core.Constant(None))
+
+    def _when(self, case: e.Case, when: e.When) -> core.Expression:
+        if case.operand is None:
+            return self.tree(when.condition)
+        return self.compared("=", case.operand, when.condition, when.condition)
+
+    def compared(self, operator: str, left: e.Expr, right: e.Expr, whole: e.Node) -> core.Expression:
+        """Return a comparison.
+
+        Raises:
+            SqlExtError: JOIN-001 if one value must be converted in a way that only SQL knows.
+        """
+        if not _comparable(self.type_of(left), self.type_of(right)):
+            raise self.refused(whole)
         return core.Compare(operator, self.tree(left), self.tree(right))
 
-    def _type(self, expr: e.Expr) -> LogicalType | None:
-        """Return the type of an expression of both sides; each side's names mean something in its own scope alone."""
-        if isinstance(expr, e.Paren):
-            return self._type(expr.operand)
-        sides = self.names.sides_of(expr)
-        if len(sides) < len(_SIDES):
-            return infer(expr, self.names.right if sides == {RIGHT} else self.names.left)
-        if isinstance(expr, e.Binary) and expr.op in _ARITHMETIC:
-            left, right = self._type(expr.left), self._type(expr.right)
-            numeric = left is not None and right is not None and left.is_numeric and right.is_numeric
-            return arithmetic_type(expr.op, left, right, self.names.left.mode) if numeric and left and right else None
-        if isinstance(expr, e.Unary) and expr.op in ("+", "-"):
-            return self._type(expr.operand)
-        return BOOLEAN
+    def require_alike(self, whole: e.Node, branches: tuple[e.Expr, ...]) -> None:
+        """Check that branches of an expression are values that compare.
 
-    def _refused(self, expr: e.Expr) -> SqlExtError:
+        Raises:
+            SqlExtError: JOIN-001 if not.
+        """
+        types = [self.type_of(branch) for branch in branches]
+        if not all(_comparable(types[0], other) for other in types):
+            raise self.refused(whole)
+
+    def number(self, expr: e.Expr) -> core.Number:
+        """Return the numeric type of an expression.
+
+        Raises:
+            SqlExtError: JOIN-001 if it is no number.
+        """
+        type_ = self.type_of(expr)
+        if type_ is None or not type_.is_numeric:
+            raise self.refused(expr)
+        return core.Number(type_.root, type_.precision or 0, type_.scale or 0)
+
+    def type_of(self, expr: e.Expr) -> LogicalType | None:
+        """Return the type of an expression of both sides, None if it is not known."""
+        return infer(expr, _BothSides(self.names))
+
+    def refused(self, expr: e.Node) -> SqlExtError:
+        """Return JOIN-001: the operator cannot compute this."""
         return SqlExtError(
             "JOIN-001",
-            f"a {self.join} join of two streams computes with both sides by comparisons, AND, OR, NOT and + - * alone",
+            f"a {self.join} join of two streams cannot compute this of rows of both sides",
             span=expr.span,
-            hint="call functions on columns of one side alone, and CAST what they give where its type is not known",
+            hint="it has comparisons, logic, arithmetic, CASE, LIKE, COALESCE, NULLIF, IF, ABS, GREATEST, LEAST and "
+            "TIMESTAMPDIFF; call others on columns of one side alone, and CAST what has no known type",
         )
+
+
+@dataclass(frozen=True)
+class _BothSides:
+    """Types of columns, each as its own side has it."""
+
+    names: JoinNames
+
+    @property
+    def mode(self) -> str:
+        return self.names.left.mode
+
+    def column_type(self, ref: e.ColumnRef) -> LogicalType | None:
+        side = self.names.right if self.names.side_of(ref) == RIGHT else self.names.left
+        return side.column_type(ref)
+
+    def query_type(self, query: Query) -> LogicalType | None:
+        return None
 
 
 def _unless(expression: core.Expression, *, negated: bool) -> core.Expression:
@@ -144,7 +210,3 @@ def _comparable(left: LogicalType | None, right: LogicalType | None) -> bool:
         return True
     common = least_restrictive((left, right)) if left.root == right.root else None
     return common is not None and left.spark() == right.spark() and common.root not in ("MAP", "MULTISET")
-
-
-def _number(type_: LogicalType) -> core.Number:
-    return core.Number(type_.root, type_.precision or 0, type_.scale or 0)

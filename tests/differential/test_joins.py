@@ -32,13 +32,16 @@ CONDITIONS = {
     "decimals": "a.m * b.n - 1 >= b.y",
     "doubles": "(a.d - b.e < 0.5) IS TRUE AND NOT (a.x = 2 AND b.y = 2)",
     "nulls": "((a.x + b.y) IS NULL OR a.x * b.y BETWEEN 2 AND 6 OR a.x + b.y IN (3, 9))",
+    "functions": "(ABS(a.x - b.y) > 1 OR COALESCE(a.m, b.n) > 1 OR NULLIF(a.x, b.y) IS NULL)",
+    "branches": "CASE WHEN b.y <> 0 THEN a.x / b.y WHEN a.m > 1 THEN a.m * b.n ELSE a.d - b.e END >= 1",
+    "extremes": "(GREATEST(a.x, b.y, 1) = 2 OR LEAST(a.d, b.e) < 1) AND b.k LIKE CONCAT(SUBSTRING(a.k, 1, 1), '%')",
 }
 KINDS = ("LEFT", "RIGHT", "FULL")
 #: Read by both sides, so each is a case of its own.
 QUERIES = {
     **{
         f"{kind} {name}": f"SELECT a.k, a.x, a.m, b.k AS bk, b.y, b.n FROM a {kind} JOIN b ON a.k = b.k AND {condition}"
-        for kind, (name, condition) in zip((*KINDS, *KINDS), CONDITIONS.items(), strict=False)
+        for kind, (name, condition) in zip((*KINDS, *KINDS, *KINDS), CONDITIONS.items(), strict=False)
     },
     "FULL without a key": "SELECT a.k, a.x, b.y FROM a FULL JOIN b ON a.x + b.y > 6",
     "FULL USING": "SELECT k, x, y, a.k AS ak, b.k AS bk FROM a FULL JOIN b USING (k)",

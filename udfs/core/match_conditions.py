@@ -12,6 +12,7 @@ from functools import singledispatchmethod
 from typing import Any
 
 from sqlext.udfs.core import match_expressions as e
+from sqlext.udfs.core.like import like_pattern
 from sqlext.udfs.core.match_links import Link, Rows
 from sqlext.udfs.core.match_numbers import calculate, compare, fit
 
@@ -125,7 +126,7 @@ class Conditions:
             if value is None or text is None:
                 return None
             if text not in known:
-                known[text] = re.compile(_regular(text, escape), re.DOTALL)
+                known[text] = like_pattern(text, escape)
             return known[text].fullmatch(value) is not None
 
         return like
@@ -173,20 +174,6 @@ class Conditions:
             return total if result is None else fit(total, result, wraps=wraps)
 
         return running
-
-
-def _regular(pattern: str, escape: str) -> str:
-    """Return a LIKE pattern as a regular expression."""
-    parts, position = [], 0
-    while position < len(pattern):
-        sign = pattern[position]
-        if escape and sign == escape and position + 1 < len(pattern):
-            position += 1
-            parts.append(re.escape(pattern[position]))
-        else:
-            parts.append({"%": ".*", "_": "."}.get(sign) or re.escape(sign))
-        position += 1
-    return "".join(parts)
 
 
 _STEPS: dict[str, Callable[[Any, Any], Any]] = {

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from typing import cast
 
 from sqlext.udfs.core import match_expressions as e
 
 
 def cells(expression: e.Expression) -> Iterator[e.Cell]:
     """Yield the cells of an expression."""
-    if isinstance(expression, e.Cell):
-        yield expression
-    elif isinstance(expression, (e.And, e.Or)):
-        for item in expression.items:
-            yield from cells(item)
-    elif isinstance(expression, (e.Compare, e.Arithmetic)):
-        yield from cells(expression.left)
-        yield from cells(expression.right)
-    elif isinstance(expression, (e.Not, e.Is, e.Negate)):
-        yield from cells(expression.operand)
+    return _cells(expression)
 
 
 def with_cells(expression: e.Expression, place: Callable[[e.Cell], int]) -> e.Expression:
     """Return an expression whose cells look at other places."""
-    if isinstance(expression, e.Cell):
-        return replace(expression, value=place(expression))
-    if isinstance(expression, (e.And, e.Or)):
-        return replace(expression, items=tuple(with_cells(i, place) for i in expression.items))
-    if isinstance(expression, (e.Compare, e.Arithmetic)):
-        left, right = (with_cells(side, place) for side in (expression.left, expression.right))
-        return replace(expression, left=left, right=right)
-    if isinstance(expression, (e.Not, e.Is, e.Negate)):
-        return replace(expression, operand=with_cells(expression.operand, place))
-    return expression
+    return cast("e.Expression", _with_cells(expression, place))
+
+
+def _cells(part: object) -> Iterator[e.Cell]:
+    if isinstance(part, e.Cell):
+        yield part
+    elif isinstance(part, tuple):
+        for item in part:
+            yield from _cells(item)
+    elif is_dataclass(part):
+        for name in fields(part):
+            yield from _cells(getattr(part, name.name))
+
+
+def _with_cells(part: object, place: Callable[[e.Cell], int]) -> object:
+    if isinstance(part, e.Cell):
+        return replace(part, value=place(part))
+    if isinstance(part, tuple):
+        return tuple(_with_cells(item, place) for item in part)
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{f.name: _with_cells(getattr(part, f.name), place) for f in fields(part)})
+    return part

@@ -1,11 +1,13 @@
 """Conditions on pairs of rows that are more than a comparison of one side with the other: ``a.x + b.y > 1 OR a.z``.
 
-They are trees of ``match_expressions`` on whole columns: a ``Cell`` is a column (``value``) of a side (``group``); of
-arithmetic there is ``+ - *``. Values compare as in ``join_conditions``: NaN is the largest number.
+They are trees of ``match_expressions`` on whole columns: a ``Cell`` is a column (``value``) of a side (``group``).
+Values compare as in ``join_conditions``: NaN is the largest number. What Arrow does not do as SQL does (division, LIKE)
+goes through Python value by value.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import singledispatchmethod
@@ -20,6 +22,8 @@ from sqlext.udfs.core import match_expressions as e
 from sqlext.udfs.core.arrow_numpy import taken
 from sqlext.udfs.core.groups import Bools, Ints
 from sqlext.udfs.core.join_conditions import compared
+from sqlext.udfs.core.like import like_pattern
+from sqlext.udfs.core.match_numbers import calculate
 
 _INTEGERS: Mapping[str, pa.DataType] = {
     "TINYINT": pa.int8(),
@@ -65,7 +69,7 @@ class PairConditions:
             return keep
         pairs = _Pairs(sides, (left, right), wraps=self._wraps)
         for condition in self._conditions:
-            keep &= np.asarray(pc.fill_null(pairs.value(condition), False).to_numpy(zero_copy_only=False))
+            keep &= _filled(pairs.value(condition))
         return keep
 
 
@@ -120,6 +124,44 @@ class _Pairs:
         return pc.fill_null(held if of.test == "TRUE" else pc.invert(held), False)
 
     @value.register
+    def _(self, of: e.Like) -> pa.Array:
+        known: dict[str, re.Pattern[str]] = {}
+
+        def like(text: str | None, pattern: str | None) -> bool | None:
+            if text is None or pattern is None:
+                return None
+            if pattern not in known:
+                known[pattern] = like_pattern(pattern, of.escape)
+            return known[pattern].fullmatch(text) is not None
+
+        columns = self.value(of.operand).to_pylist(), self.value(of.pattern).to_pylist()
+        return pa.array(map(like, *columns), pa.bool_())
+
+    @value.register
+    def _(self, of: e.Case) -> pa.Array:
+        left, parts = np.arange(len(self._places[0])), []
+        for when in of.whens:
+            holds = _filled(self._at(left).value(when.condition))
+            parts.append((left[holds], when.result))
+            left = left[~holds]
+        return _merged([(at, self._at(at).value(result)) for at, result in [*parts, (left, of.otherwise)]])
+
+    @value.register
+    def _(self, of: e.Coalesce) -> pa.Array:
+        left, parts = np.arange(len(self._places[0])), []
+        for item in of.items:
+            column = self._at(left).value(item)
+            there = np.asarray(column.is_valid().to_numpy(zero_copy_only=False))
+            parts.append((left[there], column.filter(pa.array(there))))
+            left = left[~there]
+        return _merged([*parts, (left, pa.nulls(len(left)))])
+
+    def _at(self, some: Ints) -> _Pairs:
+        """Return some of the pairs: what is asked of others is not to fail for them."""
+        left, right = self._places
+        return _Pairs(self._sides, (left[some], right[some]), wraps=self._wraps)
+
+    @value.register
     def _(self, of: e.Compare) -> pa.Array:
         left, right = _alike(self.value(of.left), self.value(of.right))
         if of.op == "<=>":
@@ -135,8 +177,10 @@ class _Pairs:
     @value.register
     def _(self, of: e.Arithmetic) -> pa.Array:
         left, right = self.value(of.left), self.value(of.right)
-        wrapping, checked = _KERNELS[of.op]
         result = of.result
+        if of.op not in _KERNELS:
+            return self._divided(of.op, left, right, result)
+        wrapping, checked = _KERNELS[of.op]
         try:
             if result.root in ("FLOAT", "DOUBLE"):
                 wide = pa.float32() if result.root == "FLOAT" else pa.float64()
@@ -149,6 +193,12 @@ class _Pairs:
         except pa.ArrowInvalid as error:
             raise _too_large(result) from error
 
+    def _divided(self, op: str, left: pa.Array, right: pa.Array, result: e.Number) -> pa.Array:
+        """Return ``/`` or ``%``, whose roundings and refusals are SQL's."""
+        pairs = zip(left.to_pylist(), right.to_pylist(), strict=True)
+        made = (calculate(op, one, other, result, wraps=self._wraps) for one, other in pairs)
+        return pa.array(list(made), _INTEGERS.get(result.root))
+
     def _decimals(self, kernel: Callable[..., Any], left: pa.Array, right: pa.Array, result: e.Number) -> pa.Array:
         """Return the exact result, rounded to the scale of its type."""
         wide = [c if pa.types.is_decimal(c.type) else c.cast(pa.decimal128(19, 0)) for c in (left, right)]
@@ -159,6 +209,31 @@ class _Pairs:
             raise _too_large(result)
         kept = pc.if_else(fits, rounded, pa.scalar(None, rounded.type))
         return kept.cast(pa.decimal128(result.precision, result.scale))
+
+
+def _filled(condition: pa.Array) -> Bools:
+    """Return where a condition is true."""
+    return np.asarray(pc.fill_null(condition.cast(pa.bool_()), False).to_numpy(zero_copy_only=False))
+
+
+def _merged(parts: Sequence[tuple[Ints, pa.Array]]) -> pa.Array:
+    """Return a column of values that are given with their places."""
+    places = np.concatenate([at for at, _ in parts])
+    return pa.concat_arrays(_as_one_type([values for _, values in parts])).take(pa.array(np.argsort(places)))
+
+
+def _as_one_type(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """Return branches of one expression as the type that holds all of them."""
+    types = {c.type for c in columns if not pa.types.is_null(c.type)}
+    if len(types) <= 1:
+        common = next(iter(types), pa.null())
+    elif any(pa.types.is_floating(t) for t in types):
+        common = pa.float64()
+    elif any(pa.types.is_decimal(t) for t in types):
+        common = pa.decimal128(38, max(t.scale for t in types if pa.types.is_decimal(t)))
+    else:
+        common = pa.int64()
+    return [c.cast(common) for c in columns]
 
 
 def _compared(operator: str, left: pa.Array, right: pa.Array) -> pa.Array:

@@ -11,6 +11,7 @@ from sqlext.plan.nodes import Join
 from sqlext.plan.stream_join import JoinBound, StreamJoin
 from sqlext.rewrite.script import OperatorView
 from sqlext.udfs.core import match_expressions as core
+from sqlext.udfs.core import pair_cells
 from sqlext.udfs.core.join_specification import JoinKind
 
 from .conftest import Analysis
@@ -286,6 +287,45 @@ def test_conditions_that_compare_no_side_with_the_other(tables: Analysis) -> Non
     total = core.Arithmetic("+", amount, length, core.Number("INT"))
     more = core.And((core.Cell(1, 1), core.Cell(1, 0)))
     assert join.asked == (core.Or((core.Compare(">", total, core.Constant(3)), more)),)
+
+
+@pytest.mark.parametrize(
+    ("asked", "cells"),
+    [
+        ("CASE WHEN c.amount > CHAR_LENGTH(v.page) THEN c.amount ELSE 0 END > 3", 3),
+        ("CASE c.amount WHEN CHAR_LENGTH(v.page) THEN 1 END IS NULL", 2),
+        ("COALESCE(v.page, c.user_name) = 'x'", 2),
+        ("NULLIF(c.amount, CHAR_LENGTH(v.page)) IS NOT NULL", 3),
+        ("ABS(c.amount - CHAR_LENGTH(v.page)) BETWEEN 1 AND 5", 12),
+        ("GREATEST(c.amount, CHAR_LENGTH(v.page), 3) = LEAST(c.amount, CHAR_LENGTH(v.page))", None),
+        ("TIMESTAMPDIFF(MINUTE, c.ts, v.vt) > 5", 2),
+        ("c.user_name LIKE CONCAT(v.page, '%')", 2),
+        ("c.amount / CHAR_LENGTH(v.page) > 2", 2),
+    ],
+)
+def test_functions_of_both_sides_of_an_outer_join(flink: Analysis, asked: str, cells: int | None) -> None:
+    compiled = flink.run(f"SELECT c.amount, v.page FROM clicks c LEFT JOIN visits v ON {ON} AND {asked}")
+    assert compiled is not None
+    (join,) = (n for n in walk(compiled.plan) if isinstance(n, StreamJoin))
+    assert join.rest == ()
+    (tree,) = join.asked
+    found = list(pair_cells.cells(tree))
+    assert {c.group for c in found} == {0, 1}
+    assert cells is None or len(found) == cells
+    assert pair_cells.with_cells(tree, lambda cell: cell.value) == tree
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "TIMESTAMPDIFF(MONTH, c.ts, v.vt) > 5",
+        "c.user_name SIMILAR TO CONCAT(v.page, '%')",
+        "c.user_name LIKE v.page ESCAPE c.user_name",
+        "c.user_name || v.page = 'x'",
+    ],
+)
+def test_what_no_outer_join_computes(tables: Analysis, asked: str) -> None:
+    tables.refuse(f"SELECT 1 FROM clicks c LEFT JOIN visits v ON {ON} AND {asked}", "JOIN-001")
 
 
 def test_full_join_using(tables: Analysis) -> None:

@@ -63,6 +63,43 @@ def test_numbers_that_are_too_large() -> None:
     assert values(e.Is(e.Arithmetic("*", digits, e.Constant(100), e.Number("DECIMAL", 2, 1)), "NULL")) == [True] * 3
 
 
+def branch(condition: e.Expression, then: e.Expression, otherwise: e.Expression) -> e.Case:
+    return e.Case((e.When(condition, then),), otherwise)
+
+
+NAMES = [pa.array(["ab", "a%", None]), pa.array([1, -2, 3], pa.int64())]
+PATTERNS = [pa.array(["a_", "a!%", "a"]), pa.array([0, 2, 2], pa.int64())]
+NUMBER, BY = e.Cell(1, 0), e.Cell(1, 1)
+QUOTIENT = e.Arithmetic("/", NUMBER, BY, e.Number("BIGINT"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "wanted"),
+    [
+        (e.Like(e.Cell(0, 0), e.Cell(0, 1)), [True, False, False]),
+        (e.Like(e.Cell(0, 0), e.Cell(0, 1), "!"), [True, True, False]),
+        (e.Not(e.Like(e.Cell(0, 0), e.Cell(0, 1), "!")), [False, False, False]),
+        (e.Compare("=", e.Coalesce((e.Cell(0, 0), e.Cell(0, 1))), e.Constant("a")), [False, False, True]),
+        (e.Is(e.Coalesce((e.Cell(0, 0), e.Constant(None))), "NULL"), [False, False, True]),
+        # A branch that is not taken is not computed: nothing is divided by zero.
+        (e.Compare("=", branch(e.Compare("<>", BY, e.Constant(0)), QUOTIENT, NUMBER), e.Constant(1)), [1, 0, 1]),
+        (e.Compare("=", branch(e.Compare(">", BY, NUMBER), e.Constant(0.5), NUMBER), e.Constant(1)), [1, 0, 0]),
+        (e.Compare("=", branch(e.Constant(None), NUMBER, e.Constant(None)), NUMBER), [False] * 3),
+        (e.Compare("=", e.Arithmetic("%", e.Constant(5), NUMBER, e.Number("BIGINT")), BY), [True, False, True]),
+    ],
+)
+def test_branches_and_what_python_computes(condition: e.Expression, wanted: list[Any]) -> None:
+    places = np.arange(3)
+    for wraps in (True, False):
+        holds = PairConditions([condition], wraps=wraps).holds((NAMES, PATTERNS), places, places)
+        assert holds.tolist() == [bool(w) for w in wanted]
+
+
+def test_branches_of_decimals_of_several_scales() -> None:
+    cents = branch(e.Is(e.Cell(1, 0), "NULL"), e.Constant("0.125", decimal=True), e.Cell(1, 0))
+    assert values(e.Compare("<", cents, e.Constant(1))) == [False, True, True]
+
+
 small = st.none() | st.integers(0, 3)
 rows_ = st.lists(st.builds(lambda k, s, v: Row(k, s, v), st.integers(0, 1), st.integers(0, 1), small), max_size=8)
 #: ``left + right > 3 OR left IS NULL``.
