@@ -277,6 +277,7 @@ class Aggregate(Unary):
     retracts: bool = False  # every row says what it does to the result, and those that take back are given too
     retracting: Firing | None = None  # of an updating result: how it is kept where its changes are read on
     combining: Firing | None = None  # of one that Spark can keep: how it is kept where Arrow combines rows as it reads
+    below_ours: bool = False  # whether operators of ours stand above it, and none of Spark's that have state
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
     if scan is None:
         return False
     wanted = _wanted(scan, renderer)
+    if node.below_ours:  # Python works anyway, and our operator keeps many groups better than Spark's: as any of ours
+        return wanted != "spark"
     if wanted == "auto" and scan.table.option("format") not in _FASTER:
         renderer.read_by_spark[scan.table.name.name] = "its windows over this format are as fast"
         return False

@@ -1,7 +1,7 @@
 """Rule: windows that Spark could keep may be kept by our operator, where their rows are combined as they are read.
 
-Only where it is the one step with state: chains of windows and joins stay Spark's own. Whether Arrow can read the rows
-is seen when the grouping becomes text (``choose_source``).
+Only where Spark keeps nothing else: chains of windows and joins that are its own stay its own. Below operators of ours
+it pays for fewer rows. Whether Arrow can read the rows is seen when the grouping becomes text (``choose_source``).
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from sqlext.plan.stateful import Stateful
 
 
 def combine_where_read(plan: PlanNode) -> PlanNode:
-    """Return the plan whose grouping may be combined where its rows are read only if nothing else has state."""
-    with_state = [n for n in walk(plan) if _has_state(n)]
+    """Return the plan whose grouping may be combined where its rows are read only if Spark keeps nothing else."""
+    nodes = list(walk(plan))
+    alone = sum(map(_kept_by_spark, nodes)) == 1
+    below_ours = any(isinstance(n, Stateful) for n in nodes)
 
     def rule(node: PlanNode) -> PlanNode:
-        if isinstance(node, Aggregate) and node.combining is not None and len(with_state) > 1:
-            return replace(node, combining=None)
-        return node
+        if not isinstance(node, Aggregate) or node.combining is None:
+            return node
+        return replace(node, below_ours=below_ours) if alone else replace(node, combining=None)
 
     return plan.transform(rule)
 
 
-def _has_state(node: PlanNode) -> bool:
+def _kept_by_spark(node: PlanNode) -> bool:
     if isinstance(node, AssignWindows):
         return node.by_rows
-    return isinstance(node, (Aggregate, Join, Operator, Stateful))
+    return isinstance(node, (Aggregate, Join, Operator))

@@ -1,5 +1,7 @@
 """JSON, an object a line, in blocks of lines: by Arrow where its rules are those of Spark's reader, else line by line.
 
+Lines that one program wrote, all of one layout, need no parser (``json_layout``).
+
 Arrow takes several objects in a line for several rows and one over several lines for one; Spark does neither. Both
 agree where a ``}`` ends each line and a ``{`` begins the next. Texts that Arrow refuses (a number for a STRING, a key
 that stands twice) are looked at line by line, by the rules of Spark's JacksonParser.
@@ -20,6 +22,7 @@ from pyarrow import json as arrow_json
 from sqlext.errors import SqlExtError
 from sqlext.sources.fields import Field
 from sqlext.sources.file_slices import Range
+from sqlext.sources.json_layout import LayoutReader
 from sqlext.sources.line_blocks import BLOCK_BYTES, blocks, can_cut
 from sqlext.sources.spark_casts import parser_of, to_date, to_instant, to_wall_clock
 
@@ -57,9 +60,11 @@ class JsonDecoder:
         Raises:
             SqlExtError: RUN-100 for a line that is no JSON, or has a value that does not fit its column.
         """
-        zoned = False
+        zoned, alike = False, LayoutReader(self.columns)
         for block in blocks(part):
-            made, zoned = self._by_arrow(block, zoned)
+            made = alike.read(block) if self.columns and _is_utf8(block) else None
+            if made is None:
+                made, zoned = self._by_arrow(block, zoned)
             yield made if made is not None else self._by_line(block, part.path)
 
     def _by_arrow(self, block: bytes, zoned: bool) -> tuple[pa.RecordBatch | None, bool]:

@@ -44,6 +44,11 @@ _QUERIES = (
     INTERVAL '5' SECOND, INTERVAL '20' SECOND)) GROUP BY k, window_start, window_end""",
     f"""SELECT k, window_start, window_end, {_VALUES} FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND))
     GROUP BY k, window_start, window_end""",
+    f"""SELECT k, window_start, window_end, n, t, a, low FROM (
+      SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY n DESC, k) AS place FROM (
+        SELECT k, window_start, window_end, {_VALUES}
+        FROM TABLE(TUMBLE(TABLE j, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end
+      ) AS sums (k, window_start, window_end, n, t, a, low)) WHERE place <= 2""",
 )
 
 
@@ -86,7 +91,9 @@ def _run(workspace: Workspace, source: str, number: int) -> list[str]:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("number", range(5), ids=["tumble csv", "hop json", "session parquet", "cumulate csv", "delta"])
+@pytest.mark.parametrize(
+    "number", range(6), ids=["tumble csv", "hop json", "session parquet", "cumulate csv", "delta", "top"]
+)
 def test_both_paths_give_the_same_rows(workspace: Workspace, number: int) -> None:
     """NULLs, filters, conditions, late rows, a sub-query: every kind of window, every format."""
     _put(workspace.input, _rows(1_500))
@@ -99,7 +106,7 @@ def test_explain_says_that_all_of_them_are_read_by_arrow(workspace: Workspace) -
     session = workspace.session()
     _put(workspace.input, _rows(10))
     workspace.run("SET 'sqlext.source' = 'arrow';", _TABLES, session=session)
-    for query, name in zip(_QUERIES, "cjpct", strict=True):
+    for query, name in zip(_QUERIES, "cjpctj", strict=True):
         (text,) = session.sql(f"EXPLAIN {query}").rows[0]
         assert f"{name}: Arrow reads" in text
         assert text.startswith("path:            stateful")

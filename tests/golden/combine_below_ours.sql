@@ -1,0 +1,80 @@
+-- what: windows below another operator of ours are combined where rows are read: Spark keeps nothing.
+-- source: arrow
+SELECT user_name, total, window_start FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY total DESC) AS place FROM (
+    SELECT user_name, window_start, window_end, SUM(amount) AS total
+    FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY user_name, window_start, window_end))
+WHERE place <= 3;
+
+-- becomes
+-- view sqlext_heartbeat: streaming text file, the row that ends the bounded input
+-- view sqlext_step_1: clicks (user_name, ts, amount) read by Arrow, its rows combined for stateful function window
+CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
+SELECT bucket, rows, now
+FROM (
+  SELECT `bucket`, `rows`, now, mark
+  FROM (
+    SELECT *, spark_partition_id() >= 0 AS __seen
+    FROM (
+      SELECT
+        `bucket`,
+        `rows`,
+        now,
+        CASE
+          WHEN mark < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime clicks.mark lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
+          ELSE mark END AS mark,
+        CAST(NULL AS STRING) AS __heartbeat
+      FROM sqlext_step_1
+      UNION ALL
+      SELECT NULL, NULL, NULL, CAST(value AS TIMESTAMP), value
+      FROM sqlext_heartbeat
+    ) WATERMARK mark DELAY OF INTERVAL '5' SECOND
+  )
+  WHERE __seen AND __heartbeat IS NULL
+);
+-- view sqlext_step_3: stateful function window over sqlext_step_2
+CREATE OR REPLACE TEMPORARY VIEW sqlext_step_4 AS
+SELECT
+  __k0,
+  __start,
+  __end,
+  __a0,
+  __pane_index,
+  __pane_non_speculative_index,
+  __pane_timing,
+  __pane_is_first,
+  __pane_is_last,
+  __row_kind,
+  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window,
+  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
+  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
+FROM sqlext_step_3
+WHERE __row_kind < 4;
+-- view sqlext_step_5: sqlext_step_4 with column __window marked as event time
+CREATE OR REPLACE TEMPORARY VIEW sqlext_step_6 AS
+SELECT
+  unix_millis(__window.start) AS c0,
+  unix_millis(__window.end) AS c1,
+  user_name AS c2,
+  __window AS c3,
+  total AS c4
+FROM (
+  SELECT __q0.user_name, __q0.__window, __q0.total
+  FROM (
+    SELECT __k0 AS user_name, __window, (CAST(shiftright(shiftleft(__a0, 32), 32) AS INT)) AS total
+    FROM sqlext_step_5
+  ) AS __q0
+) AS __in;
+-- view sqlext_step_7: stateful function rank over sqlext_step_6
+-- shown
+SELECT user_name, total, CAST(__window.start AS TIMESTAMP_NTZ) AS window_start
+FROM (
+  SELECT __q0.user_name, __q0.total, __q0.__window
+  FROM (
+    SELECT __in.user_name, __in.__window, __in.total, __in.__over_0 AS place
+    FROM (
+      SELECT user_name, __window, total, CAST(__number AS BIGINT) AS __over_0
+      FROM sqlext_step_7
+    ) AS __in
+  ) AS __q0
+);

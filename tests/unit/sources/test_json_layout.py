@@ -1,0 +1,152 @@
+"""Lines of one layout are read as a parser reads them, or not at all."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlext.errors import SqlExtError
+from sqlext.sources import json_layout
+from sqlext.sources.fields import Field
+from sqlext.sources.json_blocks import JsonDecoder
+from sqlext.sources.json_layout import LayoutReader, Unlike, layout_of
+
+COLUMNS = (
+    Field("i", pa.int32()),
+    Field("d", pa.float64()),
+    Field("b", pa.bool_()),
+    Field("s", pa.string()),
+    Field("ts", pa.timestamp("us", "UTC")),
+    Field("none", pa.string()),
+)
+LINE = '{"i": 1, "x": 0.5, "d": -2.5e3, "b": true, "s": "a,b:}c", "ts": "2024-01-01 00:00:01.5"}'
+
+
+def read(*lines: str, columns: tuple[Field, ...] = COLUMNS) -> pa.RecordBatch | None:
+    return LayoutReader(columns).read("\n".join(lines).encode())
+
+
+def test_rows() -> None:
+    other = LINE.replace("1,", "-20,", 1).replace("true", "null").replace("a,b:}c", "\u00e4").replace("0.5", "null")
+    made = read(LINE, other)
+    assert made is not None
+    assert made.to_pylist()[1] == {
+        "i": -20,
+        "d": -2500.0,
+        "b": None,
+        "s": "\u00e4",
+        "ts": datetime(2024, 1, 1, 0, 0, 1, 500_000, UTC),
+        "none": None,
+    }
+
+
+def test_instants_with_zones() -> None:
+    line = '{"ts":"2024-01-01T01:00:00+01:00"}'
+    made = read(line, line, columns=(COLUMNS[4],))
+    assert made is not None
+    assert made.column(0).to_pylist() == [datetime(2024, 1, 1, tzinfo=UTC)] * 2
+
+
+def test_pieces_of_a_large_block() -> None:
+    rows = [{"i": n, "s": "x" * 50} for n in range(30_000)]
+    made = read(*map(json.dumps, rows), columns=(COLUMNS[0], COLUMNS[3]))
+    assert made is not None
+    assert made.to_pylist() == rows
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"i": 1', '"i":1'),
+        ('"i": 1', '"i": 01'),
+        ('"i": 1', '"i": 0x1'),
+        ('"i": 1', '"i": +1'),
+        ('"i": 1', '"i": 1.0'),
+        ('"i": 1', '"i": "1"'),
+        ('"i": 1', '"i": 3000000000'),
+        ('"i": 1', '"i": '),
+        ('"i": 1, "x": 0.5', '"x": 0.5, "i": 1'),
+        ('"x": 0.5', '"x": 0.5x'),
+        ('"x": 0.5', '"x": [0.5]'),
+        ('"x": 0.5', '"x": {"y": 1}'),
+        ('"x": 0.5', '"i": 2'),
+        ("-2.5e3", "-2.e3"),
+        ("-2.5e3", "-.5"),
+        ("-2.5e3", "2."),
+        ("-2.5e3", "nan"),
+        ("-2.5e3", "inf"),
+        ("-2.5e3", "00.5"),
+        ("true", "True"),
+        ("true", "1"),
+        ("true", "nul"),
+        ("a,b:}c", "a\\u0041"),
+        ("a,b:}c", "a\tb"),
+        ("a,b:}c", 'a"b'),
+        ("2024-01-01 00:00:01.5", "soon"),
+        ('.5"}', '.5"} }'),
+        ("{", " {"),
+        (LINE, ""),
+        (LINE, "[" + LINE + "]"),
+    ],
+)
+def test_what_a_parser_must_read(old: str, new: str) -> None:
+    """Whether it is the first line or another one."""
+    other = LINE.replace(old, new, 1)
+    assert read(LINE, other, LINE) is None
+    assert read(LINE, LINE) is not None
+
+
+def test_a_file_of_other_layouts_is_not_tried_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, tried = LayoutReader(COLUMNS), []
+    monkeypatch.setattr(json_layout, "layout_of", lambda line: tried.append(line) or layout_of(line))
+    for _ in range(5):
+        assert reader.read(b"[1]\n") is None
+    assert len(tried) == 2
+
+
+@pytest.mark.parametrize("line", ["", "{}", "[]", '{"a":1', '{"a":1,}', '{"a":1,"a":2}', '{"a":[1]}', "{a:1}"])
+def test_lines_without_a_layout(line: str) -> None:
+    with pytest.raises(Unlike):
+        layout_of(line.encode())
+
+
+NUMBERS = st.sampled_from(["0", "-0", "7", "-12", "1.5", "1e2", "1E-2", "01", "-01", "+1", ".5", "5.", "1.e1", "0x1"])
+WORDS = st.sampled_from(["true", "false", "null", "NaN", "nan", "", "[1]", "{}", "1 2"])
+TEXTS = st.text(st.sampled_from('ab,:{}[]"\\ \t\u00e4\u20ac'), max_size=4).map(lambda t: f'"{t}"')
+TIMES = st.sampled_from(["2024-01-01", "2024-01-01 10:00:00", "2024-01-01T10:00:00.123456Z", "2024-01-01T10", "x", ""])
+ANY = NUMBERS | WORDS | TEXTS | TIMES.map(lambda t: f'"{t}"')
+KEYS = ("i", "x", "d", "s", "ts")
+USUAL = {"i": st.sampled_from(["0", "7", "-12"]), "x": NUMBERS | TEXTS, "d": NUMBERS, "s": TEXTS, "ts": TIMES.map(repr)}
+
+
+@st.composite
+def blocks(draw: st.DrawFn) -> bytes:
+    """Lines that are mostly of one layout, by one that spells JSON well, mostly."""
+    colon, comma = draw(st.sampled_from([(":", ","), (": ", ", ")]))
+    keys = draw(st.permutations(KEYS))[: draw(st.integers(1, 5))]
+    lines = []
+    for _ in range(draw(st.integers(1, 4))):
+        own = draw(st.permutations(keys)) if draw(st.integers(0, 9)) == 9 else keys
+        values = [draw(ANY if draw(st.integers(0, 9)) == 9 else USUAL[k]).replace("'", '"') for k in own]
+        lines.append("{" + comma.join(f'"{k}"{colon}{v}' for k, v in zip(own, values, strict=True)) + "}")
+    return "\n".join(lines).encode()
+
+
+@settings(max_examples=1500, deadline=None)
+@given(blocks())
+def test_what_is_read_is_what_a_parser_reads(block: bytes) -> None:
+    columns = (*COLUMNS[:2], *COLUMNS[3:])
+    made = LayoutReader(columns).read(block)
+    if made is None:
+        return
+    decoder = JsonDecoder(columns)
+    try:
+        wanted = decoder._by_line(block, "x")
+    except SqlExtError as error:
+        raise AssertionError(block) from error
+    assert made.equals(wanted)
