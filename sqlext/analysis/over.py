@@ -33,10 +33,16 @@ class _Window(NamedTuple):
 
     partition: tuple[Shape, ...]
     time: PlanColumn | None
+    ttl: int | None
 
 
-def bind_over(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
+def bind_over(calls: Sequence[OverCall], rows: Prepared, *, ttl: int | None = None) -> Prepared:
     """Return rows with the results of functions OVER windows.
+
+    Args:
+        calls: the functions.
+        rows: that they are computed of.
+        ttl: ms of processing time after which keys are forgotten; frames that end in time need none.
 
     Raises:
         SqlExtError: OVER-101 to OVER-107, OVER-110 to OVER-113, TIME-001 for what cannot be computed over a stream.
@@ -49,9 +55,10 @@ def bind_over(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
     for call in calls:
         _check_function(call.call, rows.scope.mode)
         partition = tuple(shape(e, rows.scope) for e in call.over.partition_by)
-        together.setdefault(_Window(partition, _time(call, rows.scope)), []).append(call)
+        lives = None if frame_of(call.call).ends_in_time else ttl
+        together.setdefault(_Window(partition, _time(call, rows.scope), lives), []).append(call)
     for window, same in together.items():
-        rows = _with_results(same, window.time, rows)
+        rows = _with_results(same, window, rows)
     return rows
 
 
@@ -59,13 +66,13 @@ def merged(node: Over) -> Over:
     """Return functions OVER windows together with those of the same rows that stand right below."""
     (below,) = node.sources
     inner = below.input if isinstance(below, Aliased) else below
-    if not isinstance(inner, Over) or inner.time != node.time or _partition(inner) != _partition(node):
+    if not isinstance(inner, Over) or _window(inner) != _window(node):
         return node
     return replace(inner, columns=node.columns, functions=(*inner.functions, *node.functions))
 
 
-def _partition(node: Over) -> tuple[Shape, ...]:
-    return tuple(shape(e, node.scope) for e in node.partition)
+def _window(node: Over) -> _Window:
+    return _Window(tuple(shape(e, node.scope) for e in node.partition), node.time, node.ttl)
 
 
 def misplaced(call: Call) -> SqlExtError:
@@ -75,7 +82,7 @@ def misplaced(call: Call) -> SqlExtError:
     return SqlExtError("OVER-108", message, span=call.span, hint=hint)
 
 
-def _with_results(calls: Sequence[OverCall], time: PlanColumn | None, rows: Prepared) -> Prepared:
+def _with_results(calls: Sequence[OverCall], window: _Window, rows: Prepared) -> Prepared:
     below = aliased(rows)
     results = [PlanColumn(c.name, infer(c.call, rows.scope), c.name) for c in calls]
     node = Over(
@@ -84,7 +91,8 @@ def _with_results(calls: Sequence[OverCall], time: PlanColumn | None, rows: Prep
         scope=rows.scope,
         functions=tuple(Framed(c.call, frame_of(c.call), c.name) for c in calls),
         partition=calls[0].over.partition_by,
-        time=time,
+        time=window.time,
+        ttl=window.ttl,
     )
     return rows.with_results(node, results)
 

@@ -8,6 +8,7 @@ from sqlext.analysis.environment import Environment
 from sqlext.analysis.over import bind_over
 from sqlext.analysis.over_calls import OverCall, Prepared, aliased
 from sqlext.analysis.ranking import RANKINGS, bind_rank
+from sqlext.analysis.state_ttl import setting_ttl
 from sqlext.analysis.typing import infer
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
@@ -17,12 +18,12 @@ def bind_over_calls(calls: Sequence[OverCall], rows: Prepared, env: Environment)
     """Return rows with a column for the result of each call.
 
     Raises:
-        SqlExtError: OVER-... for what is wrong with a call.
+        SqlExtError: OVER-... for what is wrong with a call, JOIN-006 for a time to live that is no duration.
     """
     if not rows.node.streaming:
         ours = [c for c in calls if c.call.distinct]
         return bind_over(ours, _by_spark([c for c in calls if c not in ours], rows))
-    rows = bind_over([c for c in calls if c.call.function not in RANKINGS], rows)
+    rows = bind_over([c for c in calls if c.call.function not in RANKINGS], rows, ttl=setting_ttl(env))
     for call in calls:
         if call.call.function in RANKINGS:
             rows = bind_rank(call, rows, env)

@@ -26,8 +26,16 @@ def _numbered(node: PlanNode) -> PlanNode:
     if (node.order and time is None) or node.latest_first:
         return node
     numbers = (Framed(node.call, frame_of(node.call), node.number),)
-    partition = node.partition
-    return merged(Over(node.columns, node.sources, scope=node.scope, functions=numbers, partition=partition, time=time))
+    made = Over(
+        node.columns,
+        node.sources,
+        scope=node.scope,
+        functions=numbers,
+        partition=node.partition,
+        time=time,
+        ttl=node.ttl,
+    )
+    return merged(made)
 
 
 def _time(rank: Rank) -> PlanColumn | None:

@@ -11,6 +11,7 @@ from sqlext.dialect.expression_nodes import Call, Expr, Literal
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.stateful import Stateful
+from sqlext.plan.states import kept_for
 from sqlext.udfs.core.over_specification import Frame
 
 
@@ -51,12 +52,14 @@ class Over(Stateful):
         functions: what is computed.
         partition: PARTITION BY.
         time: the rowtime of ORDER BY; None: processing time.
+        ttl: ms of processing time after which a key to which no row came is forgotten.
     """
 
     scope: Scope
     functions: tuple[Framed, ...]
     partition: tuple[Expr, ...] = ()
     time: PlanColumn | None = None
+    ttl: int | None = None
 
     function: ClassVar[str] = "over"
 
@@ -67,9 +70,9 @@ class Over(Stateful):
 
     @property
     def uses_clock(self) -> bool:
-        """Whether a frame measures processing time."""
-        return self.time is None and any(
-            f.frame.unit == "RANGE" and f.frame.preceding is not None for f in self.functions
+        """Whether a frame or the time to live measures processing time."""
+        return self.ttl is not None or (
+            self.time is None and any(f.frame.unit == "RANGE" and f.frame.preceding is not None for f in self.functions)
         )
 
     @property
@@ -86,6 +89,7 @@ class Over(Stateful):
         for unit, shown in (("ROWS", "{} rows of each key"), ("RANGE", "rows of {} ms")):
             lengths = [f.preceding for f in frames if f.unit == unit and f.preceding is not None]
             texts += [shown.format(max(lengths))] if lengths else []
+        texts += [kept_for(self.ttl)] if self.ttl is not None else []
         return ", ".join(texts) or "rows until the watermark passes them"
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
@@ -96,3 +100,5 @@ class Over(Stateful):
         yield "OVER order", order, column_form(self.time, below) if self.time else None
         calls = [f.call for f in self.functions]
         yield "OVER", ", ".join(c.span.one_line for c in calls), [expression_form(c, self.scope) for c in calls]
+        if self.ttl is not None:
+            yield "time to live", f"{self.ttl} ms", self.ttl

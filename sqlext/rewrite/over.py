@@ -47,6 +47,7 @@ def over_sql(node: Over, renderer: Renderer) -> str:
         ("time", time),
         ("values", tuple(rows.place(c) for c in columns)),
         ("calls", calls),
+        ("ttl", node.ttl),
     )
     step = OperatorStep(node, specification, (*below.physical_columns(), *accumulators.result_names()))
     operated = step.add(renderer, rows.query(renderer.relation(below)))

@@ -1,4 +1,4 @@
-"""State with a time to live, by a clock of its own: groups, rows of DISTINCT and of Top-N are forgotten."""
+"""State with a time to live, by a clock of its own: groups, rows of DISTINCT and Top-N, keys of OVER are forgotten."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ TOP = """SELECT op, key, `value` FROM TO_CHANGELOG(input => TABLE (
   SELECT key, `value` FROM (
     SELECT *, ROW_NUMBER() OVER (PARTITION BY key ORDER BY `value`) AS r FROM input WHERE key IS NOT NULL)
   WHERE r = 1));"""
+SUMS = """SELECT key, SUM(`value`) OVER (PARTITION BY key ORDER BY p) AS s FROM input WHERE key IS NOT NULL;"""
 ONCE = "SELECT DISTINCT key, `value` FROM input WHERE key IS NOT NULL;"
 
 
@@ -32,11 +33,11 @@ def test_what_is_forgotten_begins_anew(spark: SparkSession, tmp_path: Path) -> N
         Move([_row("a", 1)], clock=10_000),
         Move([_row("a", 1), _row("b", 1)], clock=16_000),
     ]
-    groups, top, once = (
+    groups, top, once, sums = (
         SteppedQuery(spark, tmp_path / name, TTL + text, moves)
-        for name, text in (("groups", GROUPS), ("top", TOP), ("once", ONCE))
+        for name, text in (("groups", GROUPS), ("top", TOP), ("once", ONCE), ("sums", SUMS))
     )
-    run_together([groups, top, once])
+    run_together([groups, top, once, sums])
     found = [set(rows) for rows in rows_of(groups)]
     assert found[0] == {("INSERT", "a", 1), ("INSERT", "b", 1)}
     assert found[1] == {("UPDATE_BEFORE", "a", 1), ("UPDATE_AFTER", "a", 2)}
@@ -48,3 +49,4 @@ def test_what_is_forgotten_begins_anew(spark: SparkSession, tmp_path: Path) -> N
         {("INSERT", "a", 1), ("INSERT", "b", 1)},
     ]
     assert [set(rows) for rows in rows_of(once)] == [{("a", 1), ("b", 1)}, set(), {("b", 1)}]
+    assert [set(rows) for rows in rows_of(sums)] == [{("a", 1), ("b", 1)}, {("a", 2)}, {("a", 3), ("b", 1)}]

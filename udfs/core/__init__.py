@@ -39,7 +39,8 @@ Operators over rows that may change: ``zset`` (the net of a micro-batch); ``grou
 ``group_results`` from ``retractable`` numbers (``exact_doubles``) or ``kept_rows``. Top-N: ``rank_specification``,
 ``rank_rows``, ``rank_operator`` (at once), ``rank_at_time`` (once: by window, or the first row). Joins:
 ``join_specification``, ``join_operator`` over ``join_regular``, ``join_interval``, ``join_window`` and
-``temporal_join``, each a life of state (``join_life``). OVER: ``over_specification``, ``over_operator``.
+``temporal_join``, each a life of state (``join_life``). OVER: ``over_specification``,
+``over_operator``, ``over_lives``.
 
 What users write: ``trigger_hooks``, ``window_evictors``, ``aggregate_hooks``; ``conditions`` is WHEN.
 """

@@ -11,6 +11,7 @@ Append-only: results of a row that has come out are final, because what comes la
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ from sqlext.udfs.core.arrow_numpy import integers
 from sqlext.udfs.core.groups import Ints
 from sqlext.udfs.core.operators import Clock, Step, Wakeup
 from sqlext.udfs.core.over_functions import output_types
+from sqlext.udfs.core.over_lives import OverLives
 from sqlext.udfs.core.over_specification import OverSpecification
 from sqlext.udfs.core.over_state import OverState
 from sqlext.udfs.core.over_step import OverStep
@@ -44,6 +46,7 @@ class OverOperator:
         self.output_types = output_types(specification, types)
         self._time = specification.time
         self._steps = OverStep(specification, types)
+        self._lives = OverLives(specification.ttl, specification.keys)
 
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return the rows: each one comes out."""
@@ -61,24 +64,27 @@ class OverOperator:
                 has no clock.
         """
         before = state
+        state = self._lives.alive(state, clock)
         rows, late = self._in_time(rows, clock)
         if rows is not None and rows.num_rows:
-            state = OverState(_appended(state.waiting, rows), state.reached, state.running, state.passed)
-        state, out = self._released(state, clock)
+            state = replace(state, waiting=_appended(state.waiting, rows))
+        state, out = self._released(self._lives.noted(state, clock), clock)
         if state.reached is before.reached:
             state = self._expired(state, clock)
         return Step(state, out, dropped_late=late, open_groups=self._steps.keys_held(state))
 
     def next_wakeup(self, state: OverState) -> Wakeup:
-        """Return when the next row comes out, or no frame reaches the last one any more."""
+        """Return when the next row comes out, no frame reaches the last one any more, or a key is forgotten."""
         times: list[int] = []
         if self._time is not None and state.waiting.num_rows:
             times.append(int(integers(state.waiting.column(self._time)).min()) + 1)
         reach = self._steps.reach
         if reach.time is not None and not reach.rows and state.reached.num_rows:
             times.append(self._steps.last_reached(state) + reach.time + 1)
-        first = min(times, default=None)
-        return Wakeup(event=first) if self._time is not None else Wakeup(processing=first)
+        ends = self._lives.first_end(state)
+        if self._time is not None:
+            return Wakeup(event=min(times, default=None), processing=ends)
+        return Wakeup(processing=min([*times, *([ends] if ends is not None else [])], default=None))
 
     def encode(self, state: OverState) -> bytes:
         """Return a state as bytes."""
@@ -105,7 +111,7 @@ class OverOperator:
             return state, self._steps.no_rows()
         rest = waiting.filter(pa.array(~due))
         rows = waiting.filter(pa.array(due))
-        state = OverState(rest, state.reached, state.running, state.passed)
+        state = replace(state, waiting=rest)
         return self._steps.release(state, rows, times[due], self._horizon(clock))
 
     def _times(self, state: OverState, clock: Clock) -> Ints:

@@ -18,6 +18,11 @@ class Frame:
     unit: Literal["ROWS", "RANGE"] = "RANGE"
     preceding: int | None = None
 
+    @property
+    def ends_in_time(self) -> bool:
+        """Whether time alone says when nobody looks at a row any more."""
+        return self.unit == "RANGE" and self.preceding is not None
+
 
 @dataclass(frozen=True, slots=True)
 class OverCall:
@@ -51,9 +56,12 @@ class OverSpecification:
         time: the rowtime, BIGINT of milliseconds (UTC), never NULL; None: rows are taken as they arrive.
         values: columns that are handed on, of any type.
         calls: the functions.
+        ttl: ms of processing time after which a key is forgotten to which no row came, unless one still waits; its
+            next row begins it anew. None: never.
     """
 
     keys: int
     time: int | None
     values: tuple[int, ...]
     calls: tuple[OverCall, ...]
+    ttl: int | None = None

@@ -1,13 +1,17 @@
-"""The state of a bucket of OVER: rows that wait, rows that frames still reach, and partial results by key."""
+"""The state of a bucket of OVER: rows that wait, rows that frames still reach, partial results by key, and ages."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
+from sqlext.udfs.core.arrow_numpy import whole
+from sqlext.udfs.core.equality import normalised
+from sqlext.udfs.core.groups import Ints, numbered
 from sqlext.udfs.core.table_codec import decode_rows, decode_state, encode_rows, encode_state
 
 _FACTS = b"sqlext.over"
@@ -27,17 +31,19 @@ class OverState:
         reached: rows that have come out, by key and time: keys, time, and the inputs of functions with such frames.
         running: keys, and what functions with unbounded frames keep of them.
         passed: how many rows have been looked at (``Timeline.passed``).
+        written: keys, and when the last row of each came (ms of the batch clock); only with a time to live.
     """
 
     waiting: pa.Table = field(default_factory=_nothing)
     reached: pa.Table = field(default_factory=_nothing)
     running: pa.Table = field(default_factory=_nothing)
     passed: int = 0
+    written: pa.Table = field(default_factory=_nothing)
 
 
 def encode(state: OverState) -> bytes:
-    """Return a state as bytes: three tables in one."""
-    tables = (state.waiting, state.reached, state.running)
+    """Return a state as bytes: three or four tables in one."""
+    tables = [state.waiting, state.reached, state.running, *([state.written] if state.written.num_columns else [])]
     parts = pa.table([pa.array([encode_rows(t) for t in tables], pa.large_binary())], ["part"])
     facts = {"version": _VERSION, "passed": state.passed}
     return encode_state(parts.replace_schema_metadata({_FACTS: json.dumps(facts)}))
@@ -57,5 +63,15 @@ def decode(data: bytes) -> OverState:
             f"the state of OVER has version {facts.get('version')}, this is version {_VERSION}",
             hint="DROP QUERY starts the query anew",
         )
-    waiting, reached, running = (decode_rows(memoryview(p.as_buffer())) for p in parts.column(0))
-    return OverState(waiting, reached, running, facts["passed"])
+    waiting, reached, running, *written = (decode_rows(memoryview(p.as_buffer())) for p in parts.column(0))
+    return OverState(waiting, reached, running, facts["passed"], *written)
+
+
+def key_numbers(keys: int, *tables: pa.Table) -> Ints:
+    """Return a number for the key of each row of some tables, one behind the other; keys are their first columns."""
+    known = [t.select(range(keys)) for t in tables if t.num_columns]
+    if not keys or not known:
+        return np.zeros(sum(t.num_rows for t in tables), np.int64)
+    first = known[0].column_names
+    together = normalised(pa.concat_tables([t.rename_columns(first) for t in known]))
+    return numbered([whole(c) for c in together.columns]).ids

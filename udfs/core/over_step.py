@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -10,14 +11,13 @@ import pyarrow as pa
 from sqlext.udfs.core.arrow_numpy import integers, taken, whole
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.clock import BEFORE_ALL
-from sqlext.udfs.core.equality import normalised
-from sqlext.udfs.core.groups import Bools, Ints, numbered, stable_order
+from sqlext.udfs.core.groups import Bools, Ints, stable_order
 from sqlext.udfs.core.over_blocks import Before
 from sqlext.udfs.core.over_bounds import Bounds
 from sqlext.udfs.core.over_function import Reach
 from sqlext.udfs.core.over_functions import over_function
 from sqlext.udfs.core.over_specification import OverSpecification
-from sqlext.udfs.core.over_state import OverState
+from sqlext.udfs.core.over_state import OverState, key_numbers
 from sqlext.udfs.core.over_timeline import Timeline
 from sqlext.udfs.core.row_kinds import INSERT
 
@@ -59,11 +59,11 @@ class OverStep:
         arrived = order[order >= old] - old
         reached = self._reached(columns, bounds.timeline, horizon)
         last = arrived[bounds.timeline.ends]
-        after = OverState(
-            state.waiting,
-            reached,
-            self._running(state.running, ~np.isin(running, key[old:]), rows, last, kept),
-            state.passed + len(order),
+        after = replace(
+            state,
+            reached=reached,
+            running=self._running(state.running, ~np.isin(running, key[old:]), rows, last, kept),
+            passed=state.passed + len(order),
         )
         return after, self._out(rows, times, outputs, arrived)
 
@@ -72,8 +72,7 @@ class OverStep:
         if self.reach.rows or not state.reached.num_rows:
             return state
         keep = self._times(state.reached) >= self._least(horizon)
-        reached = state.reached.filter(pa.array(keep))
-        return OverState(state.waiting, reached, state.running, state.passed)
+        return replace(state, reached=state.reached.filter(pa.array(keep)))
 
     def no_rows(self) -> pa.Table:
         """Return what comes out where nothing does."""
@@ -92,13 +91,7 @@ class OverStep:
 
     def _numbered(self, state: OverState, rows: pa.Table) -> Ints:
         """Return a number for the key of each row that is kept, of the given rows, and of what is running."""
-        keys = self._specification.keys
-        tables = [t.select(range(keys)) for t in (state.reached, rows, state.running) if t.num_columns]
-        total = sum(t.num_rows for t in (state.reached, rows, state.running))
-        if not keys or not tables:
-            return np.zeros(total, np.int64)
-        together = normalised(pa.concat_tables(tables))
-        return numbered([whole(c) for c in together.columns]).ids
+        return key_numbers(self._specification.keys, state.reached, rows, state.running)
 
     def _times(self, reached: pa.Table) -> Ints:
         return integers(reached.column(self._specification.keys)) if reached.num_columns else np.zeros(0, np.int64)

@@ -13,6 +13,8 @@ from .conftest import Analysis
 
 WINDOW = "TABLE(TUMBLE(TABLE visits, DESCRIPTOR(vt), INTERVAL '1' MINUTE))"
 TOP = "SELECT page FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY page ORDER BY vt DESC) AS n FROM visits) WHERE n = 1"
+OVER = "SELECT COUNT(*) OVER (PARTITION BY page ORDER BY vt) AS n FROM visits"
+BY_TIME = "OVER (PARTITION BY page ORDER BY vt RANGE BETWEEN INTERVAL '1' MINUTE PRECEDING AND CURRENT ROW)"
 
 
 @pytest.mark.parametrize(
@@ -60,6 +62,7 @@ def test_what_has_a_bound_goes_on(flink: Analysis, query: str) -> None:
         ("SELECT user_name FROM visits INTERSECT SELECT page FROM visits", "state:         for 86400000 ms"),
         ("SELECT SUM(n) FROM (SELECT COUNT(*) AS n FROM visits GROUP BY page)", "state:         for 86400000 ms"),
         (TOP, "1 row of each key, for 86400000 ms"),
+        (OVER, "partial results of each key, for 86400000 ms"),
         ("SELECT a.page FROM visits AS a JOIN visits AS b ON a.page = b.page", "left rows for 86400000 ms"),
     ],
 )
@@ -77,6 +80,13 @@ def test_the_hint_is_for_group_by_too(flink: Analysis) -> None:
     flink.run("SET 'table.exec.state.ttl' = '1 d'")
     assert "for 3600000 ms" in as_text(flink.plan(query.format("1 h")))
     assert list(unbounded_states(flink.plan(query.format("0"))))
+
+
+def test_frames_that_end_in_time_need_no_time_to_live(flink: Analysis) -> None:
+    flink.run("SET 'table.exec.state.ttl' = '1 d'")
+    text = as_text(flink.plan(f"{OVER[: -len(' FROM visits')]}, COUNT(*) {BY_TIME} AS m FROM visits"))
+    assert "partial results of each key, for 86400000 ms" in text
+    assert "rows of 60000 ms)" in text
 
 
 def test_windows_and_emit_say_themselves_what_they_keep(flink: Analysis) -> None:

@@ -38,8 +38,15 @@ class Batch(NamedTuple):
 class Run:
     """The operator driven by rows: its state goes through bytes after each batch."""
 
-    def __init__(self, *calls: OverCall, time: int | None = TIME, values: tuple[int, ...] = (ID,), keys: int = 1):
-        self.operator = OverOperator(OverSpecification(keys, time, values, calls), TYPES)
+    def __init__(
+        self,
+        *calls: OverCall,
+        time: int | None = TIME,
+        values: tuple[int, ...] = (ID,),
+        keys: int = 1,
+        ttl: int | None = None,
+    ):
+        self.operator = OverOperator(OverSpecification(keys, time, values, calls, ttl), TYPES)
         self.state = self.operator.empty()
         self.watermark: int | None = None
         self.late = 0

@@ -18,6 +18,7 @@ from sqlext.udfs.core.operators import Clock, Wakeup
 from sqlext.udfs.core.over_functions import output_types
 from sqlext.udfs.core.over_operator import OverOperator
 from sqlext.udfs.core.over_specification import Frame, OverCall, OverSpecification
+from sqlext.udfs.core.table_codec import decode_state
 
 _FRAMES = [Frame("ROWS", 0), Frame("ROWS", 2), Frame("ROWS"), Frame("RANGE", 0), Frame("RANGE", 7), Frame("RANGE")]
 _WANTED = [
@@ -142,6 +143,41 @@ def test_state_keeps_what_frames_reach() -> None:
     run.batch([Row(key, time, 1) for time in range(50) for key in "ab"], 50)
     assert (run.state.reached.num_rows, run.state.running.num_rows) == (6, 2)
     assert run.operator.step(run.state, None, Clock(51, 50)).open_groups == 2
+
+
+@pytest.mark.parametrize("keys", [0, 1])
+def test_a_key_without_rows_is_forgotten(keys: int) -> None:
+    """Its next row begins it anew: sums, numbers and frames of rows; one that waits for the watermark is kept."""
+    run = Run(
+        OverCall("sum", (VALUE,), Frame("ROWS")),
+        OverCall("count", frame=Frame("ROWS", 1)),
+        OverCall("row_number"),
+        keys=keys,
+        ttl=1000,
+    )
+    assert run.batch([Row("a", 1, 5), Row("a", 9, 7)], 5, now=0) == [(0, 5, 1, 1)]
+    assert run.operator.next_wakeup(run.state) == Wakeup(event=10, processing=1000)
+    assert run.batch([], 20, now=5000) == [(0, 12, 2, 2)]
+    assert run.batch([Row("a", 25, 1)], 30, now=5999) == [(0, 13, 2, 3)]
+    assert run.operator.next_wakeup(run.state).processing == 6999
+    assert run.batch([Row("a", 35, 2)], 40, now=6999) == [(0, 2, 1, 1)]
+    assert run.batch([], 40, now=7999) == []
+    assert (run.state.written.num_rows, run.state.running.num_rows, run.state.reached.num_rows) == (0, 0, 0)
+
+
+def test_only_keys_without_rows_are_forgotten() -> None:
+    run = Run(OverCall("sum", (VALUE,), Frame("ROWS")), time=None, ttl=10)
+    assert run.batch([Row("a", 0, 1), Row("b", 0, 1), Row(None, 0, 1)], now=0) == [(0, 1), (0, 1), (0, 1)]
+    assert run.batch([Row("b", 0, 1), Row("b", 0, 1)], now=9) == [(0, 2), (0, 3)]
+    assert run.operator.next_wakeup(run.state) == Wakeup(processing=10)
+    assert run.batch([Row("a", 0, 1), Row("b", 0, 1), Row(None, 0, 1)], now=10) == [(0, 1), (0, 4), (0, 1)]
+
+
+def test_a_state_without_ages_is_read_as_ever() -> None:
+    run = Run(OverCall("sum", (VALUE,), Frame("ROWS")), time=None)
+    run.batch([Row("a", 0, 1)])
+    assert run.state.written.num_columns == 0
+    assert len(decode_state(run.operator.encode(run.state)).column(0)) == 3
 
 
 def test_nan_and_infinity_leave_with_their_rows() -> None:
