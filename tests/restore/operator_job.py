@@ -12,14 +12,14 @@ from sqlext.execution.local_spark import local_spark
 from tests.restore.stateful_job import at, row
 from tests.stepped_queries import END_OF_TIME, TIMED, Move, SteppedQuery
 
-#: Rows of few keys, out of order, over six micro-batches in which the watermark moves, or does not.
+#: Rows of few keys, out of order, over six micro-batches in which the watermark moves, or does not; and a clock.
 MOVES = [
-    Move([row("a", 1, 1), row("a", 2, 4), row("b", 5, 2)]),
-    Move([row("a", 3, 3), row("b", 4, 11), row("c", 9, 12)], watermark=at(3)),
-    Move([row("a", 2, 14), row("b", 6, 13), row("c", 1, 11)], watermark=at(11)),
-    Move([row("a", 7, 22), row("b", 6, 12), row("d", 2, 21)]),
-    Move([row("a", 0, 25), row("c", 9, 24)], watermark=at(22)),
-    Move(watermark=END_OF_TIME),
+    Move([row("a", 1, 1), row("a", 2, 4), row("b", 5, 2)], clock=1_000),
+    Move([row("a", 3, 3), row("b", 4, 11), row("c", 9, 12)], watermark=at(3), clock=6_000),
+    Move([row("a", 2, 14), row("b", 6, 13), row("c", 1, 11)], watermark=at(11), clock=12_000),
+    Move([row("a", 7, 22), row("b", 6, 12), row("d", 2, 21)], clock=23_000),
+    Move([row("a", 0, 25), row("c", 9, 24)], watermark=at(22), clock=24_000),
+    Move(watermark=END_OF_TIME, clock=60_000),
 ]
 _SOURCE = "(SELECT key, `value`, ts FROM input WHERE key IS NOT NULL)"
 _WINDOWS = f"TABLE(TUMBLE({_SOURCE}, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
@@ -27,18 +27,19 @@ _WINDOWS = f"TABLE(TUMBLE({_SOURCE}, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
 
 @dataclass(frozen=True)
 class Operator:
-    """The columns of a sink, its key if it needs one, and the query that fills it."""
+    """The columns of a sink, its key if it needs one, the query that fills it, and how long its state lives."""
 
     columns: str
     query: str
     key: str = ""
+    ttl: str = "0"
 
     @property
     def script(self) -> str:
         """Return the whole script."""
         key = f", PRIMARY KEY ({self.key}) NOT ENFORCED" if self.key else ""
         sink = f"CREATE TABLE out ({self.columns}{key}) WITH ('connector' = 'delta', 'path' = '${{OUT}}');"
-        return f"{TIMED}{sink}\nINSERT INTO out {self.query};"
+        return f"{TIMED}SET 'table.exec.state.ttl' = '{self.ttl}';\n{sink}\nINSERT INTO out {self.query};"
 
 
 OPERATORS = {
@@ -100,6 +101,24 @@ OPERATORS = {
         f"""SELECT a.window_start, a.key, a.`value`, b.s FROM (SELECT * FROM {_WINDOWS}) AS a JOIN (
         SELECT window_start, window_end, MAX(`value`) AS s FROM {_WINDOWS} GROUP BY window_start, window_end) AS b
         ON a.window_start = b.window_start AND a.window_end = b.window_end AND a.`value` < b.s""",
+    ),
+    # Of keys and rows that are forgotten by the clock.
+    "over_that_forgets": Operator(
+        "key STRING, v BIGINT, s BIGINT",
+        """SELECT key, `value`, SUM(`value`) OVER (PARTITION BY key ORDER BY p) FROM input WHERE key IS NOT NULL""",
+        ttl="10 s",
+    ),
+    "join_that_forgets": Operator(
+        "key STRING, v BIGINT, w BIGINT",
+        f"""SELECT a.key, a.`value`, b.`value` FROM {_SOURCE} AS a JOIN {_SOURCE} AS b
+        ON a.key = b.key AND a.`value` < b.`value`""",
+        ttl="10 s",
+    ),
+    "join_by_arrival": Operator(
+        "key STRING, v BIGINT, w BIGINT",
+        """SELECT a.key, a.`value`, b.`value` FROM (SELECT * FROM input WHERE key < 'c') AS a
+        LEFT JOIN (SELECT * FROM input WHERE key IS NOT NULL) AS b
+        ON a.key = b.key AND a.`value` < b.`value` AND b.p BETWEEN a.p AND a.p + INTERVAL '10' SECOND""",
     ),
 }
 

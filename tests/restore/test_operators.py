@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _REPOSITORY = Path(__file__).parents[2]
 _JOB = "tests.restore.operator_job"
 #: Of those whose operators are different inside, one each: a driver that is killed costs half a minute.
-_KILLED = ["two_levels", "over", "interval_join"]
+_KILLED = ["two_levels", "over", "interval_join", "over_that_forgets", "join_that_forgets", "join_by_arrival"]
 
 
 def rows(folder: Path) -> list[tuple[Any, ...]]:
@@ -55,6 +55,13 @@ def test_stopped_and_restarted_with_other_partitions(
             query.settle()
         query.stop()
     assert rows(tmp_path) == rows(whole.folder)
+
+
+def test_the_clock_makes_a_difference(undisturbed: dict[str, SteppedQuery]) -> None:
+    """Else the queries that forget would not be tested."""
+    assert len(rows(undisturbed["join_that_forgets"].folder)) < len(rows(undisturbed["join"].folder))
+    assert ("a", "7", "7") in rows(undisturbed["over_that_forgets"].folder)
+    assert ("a", "2", "None") in rows(undisturbed["join_by_arrival"].folder)
 
 
 @pytest.mark.slow
