@@ -1,19 +1,19 @@
 """DEFINE: conditions as trees that the operator evaluates, over values that SQL computes of single rows.
 
-What looks at the row that is to be taken alone is SQL's, whatever stands in it. What combines rows is a tree of what
-the operator knows: comparisons, arithmetic, logic, CASE, LIKE, COUNT, SUM, AVG, MIN, MAX.
+What looks at the row that is to be taken alone is SQL's, whatever stands in it. What combines rows is made by
+``row_trees``; here are COUNT, SUM, AVG, MIN and MAX besides.
 """
 
 from __future__ import annotations
 
-from functools import singledispatchmethod
-
+from sqlext.analysis.calls import is_aggregate
 from sqlext.analysis.literals import constant_of
-from sqlext.analysis.match_calls import call_tree, not_over_rows
+from sqlext.analysis.match_aggregates import aggregate_tree
 from sqlext.analysis.match_names import Names
 from sqlext.analysis.match_values import Values
 from sqlext.analysis.operators import ARITHMETIC
 from sqlext.analysis.parts import own_parts
+from sqlext.analysis.row_trees import COMPARISONS, RowTrees
 from sqlext.analysis.typing import infer
 from sqlext.dialect import expression_nodes as e
 from sqlext.errors import SqlExtError
@@ -22,14 +22,13 @@ from sqlext.source import SourceText
 from sqlext.types import LogicalType
 from sqlext.udfs.core import match_expressions as core
 
-_COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
 #: Expressions of one row that are NULL where there is no row.
 _STRICT = (e.ColumnRef, e.Literal, e.Paren, e.FieldAccess, e.Subscript, e.Cast, e.Interval)
 #: Is NULL, as a value of a row, only where there is no row.
 _TRUE = e.Literal(SourceText.of("TRUE").span(0, 4), "BOOLEAN", "TRUE")
 
 
-class Definition:
+class Definition(RowTrees):
     """Makes the condition of one variable.
 
     Args:
@@ -43,6 +42,11 @@ class Definition:
         self.own = own
         self.values = values
         self.scope = names.scope
+
+    @property
+    def mode(self) -> str:
+        """``'spark'`` or ``'flink'``."""
+        return self.scope.mode
 
     def condition(self, expr: e.Expr) -> core.Expression:
         """Return a condition as a tree.
@@ -72,7 +76,7 @@ class Definition:
         if navigated is not None:
             number = self.values.number(RowValue(navigated.of))
             return navigated.cell(number)
-        return self._combined(expr)
+        return self.combined(expr)
 
     def _current(self, group: int) -> int:
         """Return a group; the last of all rows is the one that is to be taken."""
@@ -91,106 +95,22 @@ class Definition:
         missing = core.Cell(self.value(expr, absent=True), self.own)
         return core.Case((core.When(core.Is(there, "NULL"), missing),), cell)
 
-    # What combines rows
+    def connected(self, expr: e.Binary) -> tuple[core.Expression, ...]:
+        """Return all that a chain of one operator connects."""
+        return tuple(self.tree(x) for x in _chain(expr, expr.op))
 
-    @singledispatchmethod
-    def _combined(self, expr: e.Expr) -> core.Expression:
-        raise not_over_rows(expr)
-
-    @_combined.register
-    def _(self, expr: e.Binary) -> core.Expression:
-        if expr.op in ("AND", "OR"):
-            items = tuple(self.tree(x) for x in _chain(expr, expr.op))
-            return core.And(items) if expr.op == "AND" else core.Or(items)
-        if expr.op in _COMPARISONS:
-            return self.compared(_COMPARISONS[expr.op], expr.left, expr.right, expr)
-        if expr.op in ("IS DISTINCT FROM", "IS NOT DISTINCT FROM"):
-            same = self.compared("<=>", expr.left, expr.right, expr)
-            return same if expr.op == "IS NOT DISTINCT FROM" else core.Not(same)
-        if expr.op in ARITHMETIC:
-            op = "/" if expr.op == "DIV" else expr.op
-            return core.Arithmetic(op, self.tree(expr.left), self.tree(expr.right), self.number(expr))
-        raise not_over_rows(expr)
-
-    @_combined.register
-    def _(self, expr: e.Unary) -> core.Expression:
-        if expr.op == "NOT":
-            return core.Not(self.tree(expr.operand))
-        if expr.op == "-":
-            return core.Negate(self.tree(expr.operand), self.number(expr))
-        if expr.op == "+":
-            return self.tree(expr.operand)
-        raise not_over_rows(expr)
-
-    @_combined.register
-    def _(self, expr: e.IsTest) -> core.Expression:
-        if expr.test not in ("NULL", "TRUE", "FALSE", "UNKNOWN"):
-            raise not_over_rows(expr)
-        test = core.Is(self.tree(expr.operand), expr.test)
-        return core.Not(test) if expr.negated else test
-
-    @_combined.register
-    def _(self, expr: e.Between) -> core.Expression:
-        test = self._between(expr, expr.low, expr.high)
-        if expr.symmetric:
-            test = core.Or((test, self._between(expr, expr.high, expr.low)))
-        return core.Not(test) if expr.negated else test
-
-    def _between(self, expr: e.Between, low: e.Expr, high: e.Expr) -> core.Expression:
-        above = self.compared(">=", expr.operand, low, expr)
-        return core.And((above, self.compared("<=", expr.operand, high, expr)))
-
-    @_combined.register
-    def _(self, expr: e.InList) -> core.Expression:
-        test = core.Or(tuple(self.compared("=", expr.operand, item, expr) for item in expr.items))
-        return core.Not(test) if expr.negated else test
-
-    @_combined.register
-    def _(self, expr: e.Like) -> core.Expression:
-        escape = "" if self.scope.mode == "flink" else "\\"
-        if expr.escape is not None:
-            if not isinstance(expr.escape, e.Literal) or len(expr.escape.value) != 1:
-                raise not_over_rows(expr)
-            escape = expr.escape.value
-        if expr.op != "LIKE":
-            raise not_over_rows(expr)
-        test = core.Like(self.tree(expr.operand), self.tree(expr.pattern), escape)
-        return core.Not(test) if expr.negated else test
-
-    @_combined.register
-    def _(self, expr: e.Case) -> core.Expression:
-        whens = []
-        for when in expr.whens:
-            if expr.operand is None:
-                condition = self.tree(when.condition)
-            else:
-                condition = self.compared("=", expr.operand, when.condition, when.condition)
-            whens.append(core.When(condition, self.tree(when.result)))
-        otherwise = core.Constant(None) if expr.otherwise is None else self.tree(expr.otherwise)
-        return core.Case(tuple(whens), otherwise)
-
-    @_combined.register
-    def _(self, expr: e.Call) -> core.Expression:
-        return call_tree(expr, self)
+    def call(self, call: e.Call) -> core.Expression:
+        """Return a call as a tree: an aggregate over rows so far, or a function."""
+        if is_aggregate(call, self.mode):
+            return aggregate_tree(call, self)
+        return super().call(call)
 
     # Types
 
-    def compared(self, op: str, left: e.Expr, right: e.Expr, whole: e.Node) -> core.Expression:
-        """Return a comparison of two values that are kept alike.
-
-        Raises:
-            SqlExtError: MATCH-014 if one must be converted first.
-        """
-        kinds = [_kind(t) for t in (self.type_of(left), self.type_of(right)) if t is not None and t.root != "NULL"]
-        if len(set(kinds)) > 1 or "" in kinds:
-            shown = " and ".join(t.flink() if t else "?" for t in (self.type_of(left), self.type_of(right)))
-            raise SqlExtError(
-                "MATCH-014",
-                f"values of different rows are compared as they are, not {shown}",
-                span=whole.span,
-                hint="CAST one to the type of the other",
-            )
-        return core.Compare(op, self.tree(left), self.tree(right))
+    def alike(self, left: LogicalType | None, right: LogicalType | None) -> bool:
+        """Whether the operator compares values of two types; where one is not known it is taken to."""
+        kinds = {_kind(t) for t in (left, right) if t is not None and t.root != "NULL"}
+        return len(kinds) <= 1 and "" not in kinds
 
     def type_of(self, expr: e.Expr) -> LogicalType | None:
         """Return the type of an expression."""
@@ -200,21 +120,37 @@ class Definition:
         """Return an expression of the same type over one row: values of other rows have the types of this one's."""
         return self.names.over_row(self.names.without_navigation(expr))
 
-    def number(self, expr: e.Expr) -> core.Number:
-        """Return the numeric type of an expression.
+    # What cannot be
 
-        Raises:
-            SqlExtError: MATCH-014 if it is no number.
-        """
+    def refused(self, expr: e.Node) -> SqlExtError:
+        """Return MATCH-014: the operator cannot compute this from several rows."""
+        shown = expr.span.one_line
+        return SqlExtError(
+            "MATCH-014",
+            f"{shown if len(shown) <= 60 else shown[:57] + '...'} cannot be computed from several rows of a match",
+            span=expr.span,
+            hint="compute it of one row each and compare: F(A.x) > LAST(F(B.x)); or check it in WHERE over MEASURES",
+        )
+
+    def unlike(self, left: e.Expr, right: e.Expr, whole: e.Node) -> SqlExtError:
+        """Return MATCH-014 for values of which one must be converted first."""
+        shown = " and ".join(t.flink() if t else "?" for t in (self.type_of(left), self.type_of(right)))
+        return SqlExtError(
+            "MATCH-014",
+            f"values of different rows are compared as they are, not {shown}",
+            span=whole.span,
+            hint="CAST one to the type of the other",
+        )
+
+    def no_number(self, expr: e.Expr) -> SqlExtError:
+        """Return MATCH-014 for what is calculated with, and is no number."""
         type_ = self.type_of(expr)
-        if type_ is None or not type_.is_numeric:
-            raise SqlExtError(
-                "MATCH-014",
-                f"values of different rows are calculated with where they are numbers, not {type_ or 'unknown'}",
-                span=expr.span,
-                hint="TIMESTAMPDIFF gives the time between two rows; CAST makes numbers",
-            )
-        return core.Number(type_.root, type_.precision or 0, type_.scale or 0)
+        return SqlExtError(
+            "MATCH-014",
+            f"values of different rows are calculated with where they are numbers, not {type_ or 'unknown'}",
+            span=expr.span,
+            hint="TIMESTAMPDIFF gives the time between two rows; CAST makes numbers",
+        )
 
 
 def _kind(type_: LogicalType) -> str:
@@ -243,5 +179,5 @@ def _chain(expr: e.Expr, op: str) -> list[e.Expr]:
 
 def _is_strict(part: e.Node) -> bool:
     if isinstance(part, e.Binary):
-        return part.op in ARITHMETIC or (part.op in _COMPARISONS and part.op != "<=>")
+        return part.op in ARITHMETIC or (part.op in COMPARISONS and part.op != "<=>")
     return isinstance(part, _STRICT) or (isinstance(part, e.Unary) and part.op in "+-")

@@ -116,7 +116,8 @@ class Query:
     def progress(self) -> dict[str, Any]:
         """How far it is.
 
-        ``batch``: micro-batches done; ``rows_in``, ``rows_out``; ``watermark``: ms since 1970 UTC or None;
+        ``batch``: micro-batches done (one that was stopped has written its rows, perhaps, and is counted when it is
+        done, after a restart); ``rows_in``, ``rows_out``; ``watermark``: ms since 1970 UTC or None;
         ``state_rows``: groups and windows open now; ``rows_late``: rows that came too late and were kept in a late
         table (LATE DATA TO); ``rows_dropped``: those that nobody kept (Spark's own operators count groups after
         partial aggregation), and rows for a group that ONCE had closed; ``rows_bad``: rows that a source could not

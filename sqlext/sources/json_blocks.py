@@ -62,15 +62,15 @@ class JsonDecoder:
         """
         zoned, alike = False, LayoutReader(self.columns)
         for block in blocks(part):
-            made = alike.read(block) if self.columns and _is_utf8(block) else None
-            if made is None:
-                made, zoned = self._by_arrow(block, zoned)
+            made = None
+            if self.columns and _is_utf8(block):
+                made = alike.read(block)
+                if made is None:
+                    made, zoned = self._by_arrow(block, zoned)
             yield made if made is not None else self._by_line(block, part.path)
 
     def _by_arrow(self, block: bytes, zoned: bool) -> tuple[pa.RecordBatch | None, bool]:
-        """Return a block's rows, None where Arrow cannot be trusted with it; and whether instants had zones."""
-        if not self.columns or not _is_utf8(block):
-            return None, zoned
+        """Return the rows of a block of UTF-8, None where Arrow may be wrong; and whether instants had zones."""
         for tried in (zoned, not zoned) if self._has_instants else (zoned,):
             try:
                 table = arrow_json.read_json(pa.py_buffer(block), self._reading, self._parsing(tried))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,9 +26,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     root = Path(metafunc.config.getoption("--cases")).resolve()
     ours = root == RECORDED_FIRST.resolve()
     roots = [root, RECORDED_HERE] if ours else [root]
-    by_arrow = metafunc.config.getoption("--source") == "arrow"
-    tied = exceptions.TIES if by_arrow else {}
-    metafunc.parametrize("case", [_parameter(case, tied, sampled=ours) for case in find_cases(*roots)])
+    metafunc.parametrize("case", [_parameter(case, sampled=ours) for case in find_cases(*roots)])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -57,11 +54,9 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     terminalreporter.write_line(_line("all", total, _by_issue(later)))
 
 
-def _parameter(case: Case, tied: Mapping[str, str], *, sampled: bool) -> pytest.ParameterSet:
+def _parameter(case: Case, *, sampled: bool) -> pytest.ParameterSet:
     # A folder that somebody names runs whole; what is refused costs little.
     marks = [pytest.mark.sampled] if sampled and not case.refused else []
-    if case.key in tied:
-        marks.append(pytest.mark.xfail(reason=tied[case.key], strict=False))
     return pytest.param(case, id=case.key, marks=[*_marks(case), *marks])
 
 

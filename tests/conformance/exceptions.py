@@ -6,8 +6,8 @@ it runs, the suite fails until its entry here is removed. A wrong answer is neve
 ``GAPS``: our answer is wrong, or Flink's is and we do not follow it; each is told in the README ("not yet"). It
 must fail: once it agrees with Flink, the suite fails until its entry goes.
 
-``TIES``: rows that compare equal, of which the query leaves open who comes first. Spark's own operators happen to give
-them in Flink's order, ours (``--source arrow``) may not.
+``TIES``: rows that compare equal, of which the query leaves open who comes first. Flink's answer is right, and so is
+the other one, in ``ours/<area>/<name>/<sink>.json``. (Spark's operators happen to give Flink's, ours the other one.)
 
 ``OURS``: we answer otherwise on purpose. The right rows are in ``ours/<area>/<name>/<sink>.json``.
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from functools import singledispatchmethod
+from functools import reduce, singledispatchmethod
 from typing import Any
 
 from sqlext.udfs.core import match_expressions as e
@@ -152,6 +152,21 @@ class Conditions:
             return next((v for v in (one(link, rows) for one in each) if v is not None), None)
 
         return coalesce
+
+    @function.register
+    def _(self, of: e.Extreme) -> Evaluate:
+        each, largest = [self.function(item) for item in of.items], not self._wraps
+
+        def extreme(link: Link, rows: Rows) -> Any:
+            values = [one(link, rows) for one in each]
+            known = [v for v in values if v is not None]
+            if not known or (len(known) < len(values) and not of.skips_nulls):
+                return None
+            return reduce(
+                lambda one, other: one if compare(of.op, one, other, nan_is_largest=largest) else other, known
+            )
+
+        return extreme
 
     @function.register
     def _(self, of: e.Running) -> Evaluate:

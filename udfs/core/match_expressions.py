@@ -155,6 +155,15 @@ class Coalesce:
 
 
 @dataclass(frozen=True, slots=True)
+class Extreme:
+    """GREATEST (``op`` is ``>=``) or LEAST (``<=``); ``skips_nulls``: of what is not NULL, else NULL if one is."""
+
+    op: str
+    items: tuple[Expression, ...]
+    skips_nulls: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Running:
     """An aggregate over the rows of a group so far: ``count``, ``sum``, ``min`` or ``max``.
 
@@ -167,4 +176,6 @@ class Running:
     result: Number | None = None
 
 
-Expression = Cell | Constant | Compare | Arithmetic | Negate | And | Or | Not | Is | Like | Case | Coalesce | Running
+Expression = (
+    Cell | Constant | Compare | Arithmetic | Negate | And | Or | Not | Is | Like | Case | Coalesce | Extreme | Running
+)

@@ -156,6 +156,16 @@ class _Pairs:
             left = left[~there]
         return _merged([*parts, (left, pa.nulls(len(left)))])
 
+    @value.register
+    def _(self, of: e.Extreme) -> pa.Array:
+        best, *others = _as_one_type([self.value(item) for item in of.items])
+        for other in others:
+            better = _compared(of.op, best, other)
+            if of.skips_nulls:
+                better = pc.fill_null(pc.or_kleene(better, pc.is_null(other)), False)
+            best = pc.if_else(better, best, other)
+        return best
+
     def _at(self, some: Ints) -> _Pairs:
         """Return some of the pairs: what is asked of others is not to fail for them."""
         left, right = self._places

@@ -6,10 +6,19 @@ import os
 import signal
 import threading
 import weakref
+from collections.abc import Iterator
 
 import pytest
 
 from sqlext.cli.shell.interrupts import interrupts
+
+
+@pytest.fixture(autouse=True)
+def _in_the_foreground() -> Iterator[None]:
+    """A shell starts what runs in its background with Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class Thing:

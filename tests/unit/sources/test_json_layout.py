@@ -98,6 +98,7 @@ def test_what_a_parser_must_read(old: str, new: str) -> None:
     """Whether it is the first line or another one."""
     other = LINE.replace(old, new, 1)
     assert read(LINE, other, LINE) is None
+    assert read(other, LINE) is None
     assert read(LINE, LINE) is not None
 
 

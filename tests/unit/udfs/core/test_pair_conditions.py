@@ -85,6 +85,13 @@ QUOTIENT = e.Arithmetic("/", NUMBER, BY, e.Number("BIGINT"))
         (e.Compare("=", branch(e.Compare("<>", BY, e.Constant(0)), QUOTIENT, NUMBER), e.Constant(1)), [1, 0, 1]),
         (e.Compare("=", branch(e.Compare(">", BY, NUMBER), e.Constant(0.5), NUMBER), e.Constant(1)), [1, 0, 0]),
         (e.Compare("=", branch(e.Constant(None), NUMBER, e.Constant(None)), NUMBER), [False] * 3),
+        (e.Compare("=", e.Extreme(">=", (NUMBER, BY, e.Constant(1)), skips_nulls=True), e.Constant(2)), [0, 1, 0]),
+        (e.Compare("=", e.Extreme("<=", (NUMBER, BY, e.Constant(1)), skips_nulls=True), e.Constant(1)), [0, 0, 1]),
+        (e.Is(e.Extreme("<=", (e.Constant("b"), e.Cell(0, 0)), skips_nulls=False), "NULL"), [False, False, True]),
+        (
+            e.Compare("=", e.Extreme("<=", (e.Cell(0, 0), e.Constant("b")), skips_nulls=True), e.Constant("b")),
+            [0, 0, 1],
+        ),
         (e.Compare("=", e.Arithmetic("%", e.Constant(5), NUMBER, e.Number("BIGINT")), BY), [True, False, True]),
     ],
 )
