@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -35,6 +35,8 @@ _SPARK_AVRO = (("org.apache.spark", "spark-avro_2.13", "4.1.1"),)
 
 _FETCH_SECONDS = 600
 _START_SECONDS = 90
+#: Messages that a producer holds at once.
+_PRODUCED = 500_000
 
 
 def java() -> str:
@@ -153,6 +155,20 @@ def make_topic(broker: str, name: str, partitions: int) -> str:
     (made,) = client.create_topics([NewTopic(name, partitions, 1)]).values()
     made.result()
     return name
+
+
+def send_lines(broker: str, topic: str, files: Sequence[Path]) -> None:
+    """Send the lines of files, those of a file to a partition: first to the first."""
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": broker, "linger.ms": "50", "queue.buffering.max.messages": "1000000"})
+    for partition, file in enumerate(files):
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines):
+                producer.produce(topic, line.rstrip(b"\n"), partition=partition)
+                if number % _PRODUCED == _PRODUCED - 1:
+                    producer.flush()
+    producer.flush()
 
 
 if __name__ == "__main__":

@@ -109,13 +109,13 @@ class Delta(Connector):
 
     def own_reader(self, table: Table) -> str:
         """Return why ``sources.delta`` does not give its rows, empty if it does."""
-        from sqlext.sources.tables import why_not
+        from sqlext.sources.file_tables import why_not
 
         return why_not(table)
 
     def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
         """Return the rows of the table's files."""
-        from sqlext.sources.tables import own_source
+        from sqlext.sources.file_tables import own_source
 
         return own_source(table, state, tasks)
 

@@ -124,7 +124,7 @@ class Filesystem(Connector):
 
     def own_reader(self, table: Table) -> str:
         """Return why ``sources.files`` does not give its rows, empty if it does."""
-        from sqlext.sources.tables import why_not
+        from sqlext.sources.file_tables import why_not
 
         return "it reads changes" if self.changelog(table) else why_not(table)
 
@@ -134,7 +134,7 @@ class Filesystem(Connector):
 
     def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
         """Return the files' rows, or their lines where these are judged."""
-        from sqlext.sources.tables import own_lines, own_source
+        from sqlext.sources.file_tables import own_lines, own_source
 
         return (own_source if policy_of(table) is None else own_lines)(table, state, tasks)
 

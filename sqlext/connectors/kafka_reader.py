@@ -14,7 +14,8 @@ from sqlext.connectors.kafka_positions import connection_options
 
 if TYPE_CHECKING:
     from sqlext.sources.contract import Limit
-    from sqlext.sources.kafka import Start
+    from sqlext.sources.kafka import KafkaReader, Start
+    from sqlext.sources.kafka_rows import KafkaRows
 
 #: Settings of Java's client that librdkafka has not, and that say nothing about what is read.
 _JAVAS_OWN = (
@@ -44,23 +45,31 @@ def why_not(table: Table) -> str:
 
 def kafka_source(table: Table, state: Path | None) -> OwnSource:
     """Return a table's records; ``state`` is a folder of the query."""
+    from sqlext.sources.kafka_rows import RawRows
+
+    headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
+    reader = kafka_reader(table, RawRows(headers), state)
+    return OwnSource(reader, reader.schema, kafka_limit(table))
+
+
+def kafka_reader(table: Table, rows: KafkaRows, state: Path | None) -> KafkaReader:
+    """Return the reader of a table's topics, given what becomes of messages; ``state`` is a folder of the query."""
     from sqlext.sources.kafka import KafkaReader
 
     config = resolve_options(_client_options(table))
     topic, pattern = table.option("topic"), table.option("topic-pattern")
-    headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
-    reader = KafkaReader(
+    return KafkaReader(
         tuple(sorted((k, v) for k, v in config.items() if k not in _JAVAS_OWN)),
         tuple(t.strip() for t in topic.split(";")) if topic is not None else (),
         pattern,
         _start(table),
         state,
-        headers,
+        rows,
     )
-    return OwnSource(reader, reader.schema, _limit(table))
 
 
-def _limit(table: Table) -> Limit | None:
+def kafka_limit(table: Table) -> Limit | None:
+    """Return the most rows of a micro-batch; None where it takes what there is."""
     from sqlext.sources.contract import Limit
 
     most = table.option("maxOffsetsPerTrigger")

@@ -11,7 +11,7 @@ from sqlext.rewrite.script import ArrowView
 from sqlext.sources.data_source import ArrowInput, open_arrow
 from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
-from sqlext.sources.tables import limit_of, reader_of
+from sqlext.sources.tables import readers_of
 from sqlext.udfs.processors.windows import window_operator
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _DEFAULT_TASKS = 8
 
 
-def open_packed(spark: SparkSession, step: ArrowView, sources: Path, arguments: Mapping[str, Any]) -> DataFrame:
-    """Return a table's rows, worked on by an operator where they are read, packed and marked.
+def packed_input(spark: SparkSession, step: ArrowView, sources: Path, arguments: Mapping[str, Any]) -> ArrowInput:
+    """Return what reads a table, and works on its rows by an operator.
 
     Args:
         sources: the query's folder for what readers remember.
@@ -33,14 +33,16 @@ def open_packed(spark: SparkSession, step: ArrowView, sources: Path, arguments: 
     """
     made = window_operator(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
     work = PackedWork(cast(Program, step.program), made.operator, made.specification.keys, made.buckets)
-    reader = reader_of(step.table, step.needed, sources / step.scan, tasks_of(spark))
-    return _counted(open_arrow(spark, ArrowInput(reader, MARKED, work, limit_of(step.table))), step.scan)
+    tables = readers_of(step.table)
+    reader = tables.reader(step.table, step.needed, sources / step.scan, tasks_of(spark))
+    return ArrowInput(reader, MARKED, work, tables.limit(step.table))
 
 
-def _counted(packed: DataFrame, scan: str) -> DataFrame:
+def packed_rows(spark: SparkSession, given: ArrowInput, scan: str) -> DataFrame:
     """Return packed rows; Spark's progress will have how many there were, and of how many rows they are."""
     from pyspark.sql import functions as f
 
+    packed = open_arrow(spark, given)
     return packed.observe(f"{READ_BY_US}{scan}", f.count(f.lit(1)).alias("packed"), f.sum(READ).alias("rows"))
 
 

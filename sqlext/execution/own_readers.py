@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.sources import open_frame
 from sqlext.rewrite.quoting import identifier
-from sqlext.rewrite.script import SPLIT, SourceView, SparkScript
+from sqlext.rewrite.script import ArrowView, SourceView, SparkScript
+from sqlext.watermarks.inputs import SPLIT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -54,6 +55,22 @@ class OwnReaders:
         given = ArrowInput(own.reader, ddl, limit=own.limit, holds=self._holds(source.view))
         raw = open_arrow(self._spark, given)
         return open_frame(self._spark, raw, replace(spec, fixed_schema=False))
+
+    def open_packed(self, step: ArrowView, arguments: Mapping[str, Any]) -> DataFrame:
+        """Return a table's rows, worked on by an operator where they are read, packed and marked.
+
+        Args:
+            arguments: the operator's.
+
+        Raises:
+            SqlExtError: see ``open``.
+        """
+        from sqlext.execution.arrow_sources import packed_input, packed_rows
+
+        assert self._home is not None
+        given = packed_input(self._spark, step, self._home.sources, arguments)
+        self._readers[step.view] = given.reader
+        return packed_rows(self._spark, replace(given, holds=self._holds(step.view)), step.scan)
 
     def splits(self, view: str) -> Sequence[str]:
         """Return the parts of a source that have a time of their own, as far as they are there now."""

@@ -20,7 +20,6 @@ from sqlext.rewrite.bad_rows import FAULT, IS_ROW, faults_view
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.script import (
     HEARTBEAT_VIEW,
-    SPLIT,
     ArrowView,
     ObservedView,
     OperatorView,
@@ -34,6 +33,7 @@ from sqlext.rewrite.script import (
 from sqlext.udfs.processors.table_functions import register_table_functions
 from sqlext.udfs.registry import operator
 from sqlext.user_functions import UserFunctions
+from sqlext.watermarks.inputs import SPLIT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -153,22 +153,23 @@ class _Opening:
         return operator(step.function).apply(self.spark.table(step.input), arguments, ticks)
 
     def _packed(self, step: ArrowView) -> DataFrame:
-        from sqlext.execution.arrow_sources import open_packed  # it needs Arrow, which few statements do
-
-        assert self.home is not None
-        return self._taken(open_packed(self.spark, step, self.home.sources, {**self.common, **dict(step.arguments)}))
+        return self._taken(self.readers.open_packed(step, {**self.common, **dict(step.arguments)}))
 
     def _observed(self, step: ObservedView) -> DataFrame:
         """Return the rows; Spark's progress will have times and count of all of them, and those of each split."""
         from pyspark.sql import functions as f
 
-        time = f.unix_millis(identifier(step.column))
-        counted = [f.max(time).alias(LARGEST), f.count(f.lit(1)).alias(ROWS), f.min(time).alias(SMALLEST)]
+        time, first, rows = f.unix_millis(identifier(step.column)), identifier(step.column), f.lit(1)
+        if step.packed:
+            from sqlext.sources.packed import LEAST, READ  # it needs Arrow, which few statements do
+
+            first, rows = LEAST, f.col(READ)
+        counted = [f.max(time).alias(LARGEST), f.sum(rows).alias(ROWS), f.min(f.unix_millis(first)).alias(SMALLEST)]
         for split in self.readers.splits(step.source):
             mine = f.col(SPLIT) == split
             counted += [
                 f.max(f.when(mine, time)).alias(f"{LARGEST} {split}"),
-                f.count_if(mine).alias(f"{ROWS} {split}"),
+                f.sum(f.when(mine, rows)).alias(f"{ROWS} {split}"),
             ]
         return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *counted)
 

@@ -124,6 +124,7 @@ class Scan(PlanNode):
             the row of its key or takes it away, ``POSITION`` which is the last.
         future: ms that a rowtime may be ahead of the clock before it is left out (``sqlext.watermark.max-future``).
         own_reader: whether a reader of ours can give its rows; once rewritten, whether it does.
+        packed: whether they are packed: several rows in one, beside which stands of how many, and of which times.
         timing: how its time moves in a query without end.
         ends: when the windows right above it end.
         bad: the table that keeps its rows that cannot be decoded, None if none does.
@@ -143,6 +144,7 @@ class Scan(PlanNode):
     upserts: bool = False
     future: int | None = None
     own_reader: bool = False
+    packed: bool = False
     timing: Timing | None = None
     ends: tuple[Ends | SessionEnd, ...] = ()
     bad: BadRows | None = None

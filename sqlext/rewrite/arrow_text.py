@@ -6,7 +6,7 @@ apart. A short list of operators is known here, and every other one is refused: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 import sqlglot
@@ -17,7 +17,6 @@ from sqlext.sources.expressions import (
     INSTANT,
     WALL_CLOCK,
     Apply,
-    Column,
     Expression,
     Literal,
     guarded,
@@ -25,8 +24,8 @@ from sqlext.sources.expressions import (
     negated,
 )
 
-Resolve = Callable[[str], pa.DataType]
-"""Column -> its type; raises ``Unsuited`` for one that Arrow does not read."""
+Resolve = Callable[[Sequence[str]], Expression]
+"""The parts of a name -> what it stands for; raises ``Unsuited`` for what Arrow does not read."""
 
 _INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _FLOATS = (pa.float32(), pa.float64())
@@ -63,7 +62,7 @@ def translated(text: str, resolve: Resolve, zone: str) -> Expression:
 
     Args:
         text: as Spark would get it.
-        resolve: gives the types of columns.
+        resolve: gives what names stand for.
         zone: the session's.
 
     Raises:
@@ -94,10 +93,8 @@ class _Translation:
     def paren(self, node: exp.Expr) -> Expression:
         return self.of(node.this)
 
-    def column(self, node: exp.Column) -> Expression | None:
-        if node.args.get("db") is not None:
-            return None
-        return Column(self._resolve(node.name), name=node.name)
+    def column(self, node: exp.Column) -> Expression:
+        return self._resolve([part.name for part in node.parts])
 
     def literal(self, node: exp.Literal) -> Expression | None:
         if node.is_string:

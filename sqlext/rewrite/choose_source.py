@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from sqlext.catalog.model import Table
 from sqlext.connectors.paths import holds_bytes
+from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
 from sqlext.plan.explain import walk
+from sqlext.plan.windows import WindowKind
 
 if TYPE_CHECKING:
     from sqlext.rewrite.pushdown import Pushed
@@ -23,13 +25,15 @@ if TYPE_CHECKING:
 
 #: Formats that Arrow decodes several times faster than Spark. Of parquet Spark's own reader is as fast.
 _FASTER = frozenset({"csv", "json"})
-#: Connectors whose rows lie in files that Arrow can read.
-_IN_FILES = frozenset({"filesystem", "delta"})
+#: Connectors whose rows Arrow can read: of files, whose sizes are known, and of topics.
+_IN_FILES, _TOPICS = frozenset({"filesystem", "delta"}), frozenset({"kafka"})
 #: A million rows, roughly, as text and as parquet: what Spark reads in the two seconds that the Python processes take
 #: to start.
 ENOUGH_BYTES, ENOUGH_PARQUET = 32 << 20, 8 << 20
 #: The same for windows that Spark could keep: our operator's micro-batches cost more than Spark's, whatever is in them.
 ENOUGH_FOR_WINDOWS = 256 << 20
+#: Sessions cost Spark most: of 220 MB it takes 19 seconds, our operator 11.
+ENOUGH_FOR_SESSIONS = 64 << 20
 
 
 def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
@@ -40,13 +44,17 @@ def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
     wanted = _wanted(scan, renderer)
     if node.below_ours:  # Python works anyway, and our operator keeps many groups better than Spark's: as any of ours
         return wanted != "spark"
-    if wanted == "auto" and scan.table.option("format") not in _FASTER:
+    if wanted != "auto":
+        return wanted == "arrow"
+    if _format(scan.table) not in _FASTER:
         renderer.read_by_spark[scan.table.name.name] = "its windows over this format are as fast"
         return False
-    if wanted == "auto" and not holds_bytes(_path(scan.table), ENOUGH_FOR_WINDOWS):
-        renderer.read_by_spark[scan.table.name.name] = _few(ENOUGH_FOR_WINDOWS)
+    if _connector(scan.table) in _TOPICS and not connector_of(scan.table).bounded(scan.table):
+        renderer.read_by_spark[scan.table.name.name] = "its windows cost Spark less while little comes at a time"
         return False
-    return wanted != "spark"
+    assign = node.assignment()
+    session = assign is not None and assign.spec.kind is WindowKind.SESSION
+    return _lies_there(scan.table, ENOUGH_FOR_SESSIONS if session else ENOUGH_FOR_WINDOWS, renderer)
 
 
 def chosen_input(
@@ -64,9 +72,8 @@ def chosen_input(
     wanted = _wanted(scan, renderer) if scan is not None else "spark"
     if scan is None or wanted == "spark":
         return None
-    enough = ENOUGH_BYTES if scan.table.option("format") in _FASTER else ENOUGH_PARQUET
-    if wanted == "auto" and not holds_bytes(_path(scan.table), enough):
-        renderer.read_by_spark[scan.table.name.name] = _few(enough)
+    enough = ENOUGH_BYTES if _format(scan.table) in _FASTER else ENOUGH_PARQUET
+    if wanted == "auto" and not _lies_there(scan.table, enough, renderer):
         return None
     from sqlext.rewrite.arrow_text import Unsuited  # these need Arrow, which few statements do
     from sqlext.rewrite.pushdown import pushed_input
@@ -79,13 +86,26 @@ def chosen_input(
         return None
 
 
-def _few(enough: int) -> str:
-    return f"less than {enough >> 20} MB lie there, too few to make up for the Python processes"
+def _lies_there(table: Table, enough: int, renderer: Renderer) -> bool:
+    """Whether there is enough to make up for the Python processes; those of a topic run in any case."""
+    there = _connector(table) in _TOPICS or holds_bytes(_path(table), enough)
+    if not there:
+        few = f"less than {enough >> 20} MB lie there, too few to make up for the Python processes"
+        renderer.read_by_spark[table.name.name] = few
+    return there
+
+
+def _connector(table: Table) -> str:
+    return table.option("connector") or ""
+
+
+def _format(table: Table) -> str:
+    return table.option("format") or table.option("value.format") or ""
 
 
 def _only_scan(node: nodes.PlanNode) -> nodes.Scan | None:
     scans = [n for n in walk(node) if isinstance(n, nodes.Scan)]
-    return scans[0] if len(scans) == 1 and scans[0].table.option("connector") in _IN_FILES else None
+    return scans[0] if len(scans) == 1 and _connector(scans[0].table) in _IN_FILES | _TOPICS else None
 
 
 def _path(table: Table) -> str | None:

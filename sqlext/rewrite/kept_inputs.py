@@ -61,7 +61,7 @@ def kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Renderer
     kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", scan.view)
     renderer.kept.append(kept)
     view = renderer.add_step(lambda name: SqlView(name, rows))
-    return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column, scan.view))
+    return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column, scan.view, scan.packed))
 
 
 def _zone(scan: Scan, renderer: Renderer) -> str:

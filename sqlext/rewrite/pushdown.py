@@ -6,23 +6,25 @@ those that are looked at are read. What cannot be translated leaves the whole gr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.rewrite.arrow_text import Unsuited, translated
+from sqlext.rewrite.kept_inputs import has_splits
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.scans import scan_sql
-from sqlext.sources.expressions import INSTANT, Apply, Expression
+from sqlext.sources.expressions import INSTANT, Apply, Column, Expression, FieldOf
 from sqlext.sources.hashing import can_hash
-from sqlext.sources.packed import MARK
+from sqlext.sources.packed import LEAST, MARK, READ
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
 from sqlext.sources.table_files import Unread
-from sqlext.sources.tables import column_type, require_readable
+from sqlext.sources.tables import readers_of
 from sqlext.types import BIGINT, BYTES, INT, TIMESTAMP_LTZ3
 
 if TYPE_CHECKING:
@@ -61,8 +63,8 @@ def pushed_input(
         Unsuited, Unread: why Spark must do it.
     """
     rows = _relation(below, renderer)
-    condition = None if where is None else translated(where, rows.type_of, renderer.zone)
-    made = tuple((f"c{i}", translated(text, rows.type_of, renderer.zone)) for i, text in enumerate(scope_texts))
+    condition = None if where is None else translated(where, rows.resolve, renderer.zone)
+    made = tuple((f"c{i}", translated(text, rows.resolve, renderer.zone)) for i, text in enumerate(scope_texts))
     for (_, key), text in zip(made[:keys], scope_texts, strict=False):
         if not can_hash(key.type):
             raise Unsuited(f"key `{text}` of type {key.type}")
@@ -74,27 +76,61 @@ def pushed_input(
     return Pushed(scan.node, scan.needed(), Program(scan.computed(), rowtime, stages), tuple(e.type for _, e in made))
 
 
-class _Relation(Protocol):
+class _Relation(ABC):
     """A relation whose columns are asked for one by one."""
 
+    alias: str
+
+    @abstractmethod
+    def has(self, name: str) -> bool:
+        """Whether it has a column."""
+
+    @abstractmethod
     def type_of(self, name: str) -> pa.DataType:
         """Return the type of a column, which is needed from now on."""
 
+    @abstractmethod
     def scan(self) -> _Table:
         """Return the table below."""
 
+    @abstractmethod
     def stages(self) -> tuple[Stage, ...]:
         """Return the SELECTs between the table and this, with the columns that are needed."""
 
+    def resolve(self, parts: Sequence[str]) -> Expression:
+        """Return what a name in the text above stands for: as to Spark, the relation's name comes before a column's."""
+        qualified = len(parts) > 1 and self.has(parts[1]) and (parts[0] == self.alias or not self.has(parts[0]))
+        return named(parts[1:] if qualified else parts, self.type_of)
+
+
+def named(parts: Sequence[str], type_of: Callable[[str], pa.DataType]) -> Expression:
+    """Return a column, or a field within it."""
+    name, *fields = parts
+    found: Expression = Column(type_of(name), name=name)
+    for field_name in fields:
+        found = _field_of(found, field_name)
+    return found
+
+
+def _field_of(row: Expression, name: str) -> Expression:
+    places = row.type.get_all_field_indices(name) if pa.types.is_struct(row.type) else []
+    if len(places) != 1:
+        raise Unsuited(f"field `{name}`")
+    return FieldOf(row.type.field(places[0]).type, name=name, inputs=(row,), fails=row.fails)
+
 
 @dataclass
-class _Table:
+class _Table(_Relation):
     """The table itself."""
 
     node: nodes.Scan
     renderer: Renderer
+    alias: str = ""
     _read: dict[str, pa.DataType] = field(default_factory=dict)
     _computed: dict[str, Expression] = field(default_factory=dict)
+
+    def has(self, name: str) -> bool:
+        return any(name == c.physical for c in self.node.columns)
 
     def type_of(self, name: str) -> pa.DataType:
         if name in self._computed:
@@ -102,7 +138,8 @@ class _Table:
         output = next((o for o in self.node.computed if o.physical == name), None)
         if output is None or output.expr is None:
             return self._field(name)
-        made = translated(self.renderer.expr(output.expr, self.node.scope), self._field, self.renderer.zone)
+        text = self.renderer.expr(output.expr, self.node.scope)
+        made = translated(text, lambda parts: named(parts, self._field), self.renderer.zone)
         column = next(c for c in self.node.columns if c.physical == name)
         if column.part is Part.INSTANT and made.type != INSTANT:
             made = Apply(INSTANT, function="as instant", inputs=(made,), fails=made.fails)
@@ -135,25 +172,29 @@ class _Table:
             column = next((c for c in self.node.table.columns if c.name == name), None)
             if column is None:
                 raise Unsuited(f"`{name}`")
-            self._read[name] = column_type(self.node.table, column)
+            self._read[name] = readers_of(self.node.table).column(self.node.table, column)
         return self._read[name]
 
 
 @dataclass
-class _Selected:
+class _Selected(_Relation):
     """A SELECT without grouping over a relation."""
 
     node: nodes.Project
     below: _Relation
     renderer: Renderer
+    alias: str = ""
     _made: dict[str, Expression] = field(default_factory=dict)
+
+    def has(self, name: str) -> bool:
+        return any(name == o.physical for o in self.node.outputs)
 
     def type_of(self, name: str) -> pa.DataType:
         if name not in self._made:
             output = next((o for o in self.node.outputs if o.physical == name), None)
             if output is None:
                 raise Unsuited(f"`{name}`")
-            self._made[name] = translated(self._text(output), self.below.type_of, self.renderer.zone)
+            self._made[name] = translated(self._text(output), self.below.resolve, self.renderer.zone)
         return self._made[name].type
 
     def scan(self) -> _Table:
@@ -167,7 +208,7 @@ class _Selected:
         if self.node.where is None:
             return None
         text = self.renderer.expr(self.node.where, self.node.scope)
-        return translated(text, self.below.type_of, self.renderer.zone)
+        return translated(text, self.below.resolve, self.renderer.zone)
 
     def _text(self, output: nodes.Output) -> str:
         if output.handed_on is not None:
@@ -176,27 +217,29 @@ class _Selected:
         return self.renderer.expr(output.expr, self.node.scope)
 
 
-def _relation(node: nodes.PlanNode, renderer: Renderer) -> _Relation:
+def _relation(node: nodes.PlanNode, renderer: Renderer, alias: str = "") -> _Relation:
     if isinstance(node, nodes.Aliased):
-        return _relation(node.input, renderer)
+        return _relation(node.input, renderer, node.alias)
+    if isinstance(node, nodes.TagTime) and isinstance(node.input, nodes.Scan):  # marks of packed rows need none
+        return _relation(node.input, renderer, alias)
     if isinstance(node, nodes.Project) and not node.hidden:
-        return _Selected(node, _relation(node.input, renderer), renderer)
+        return _Selected(node, _relation(node.input, renderer), renderer, alias)
     if not isinstance(node, nodes.Scan):
         raise Unsuited(f"{type(node).__name__} between the table and the grouping")
     _require_suited(node)
-    return _Table(node, renderer)
+    return _Table(node, renderer, alias)
 
 
 def _require_suited(scan: nodes.Scan) -> None:
     if not scan.is_stream:
         raise Unread("it is read as a table that stands still")
-    if scan.own_reader:
+    if scan.own_reader and not has_splits(scan):
         raise Unread("its rows are held back where they are read")
     if scan.retracts:
         raise Unread("its rows are changes")
-    if scan.marks is not None or scan.paced:
+    if scan.marked or scan.paced:
         raise Unread("its watermark is no constant delay behind its rows")
-    require_readable(scan.table)
+    readers_of(scan.table)
 
 
 def packed_query(scan: nodes.Scan, view: str, renderer: Renderer) -> str:
@@ -207,9 +250,16 @@ def packed_query(scan: nodes.Scan, view: str, renderer: Renderer) -> str:
     packed = "SELECT bucket, rows, now FROM"
     if not scan.watermarked:
         return f"{packed} {identifier(view)}"
-    mark = PlanColumn(MARK, TIMESTAMP_LTZ3, MARK, time=Time.ROWTIME)
-    columns = (PlanColumn("bucket", INT, "bucket"), PlanColumn("rows", BYTES, "rows"), PlanColumn("now", BIGINT, "now"))
+    mark, least = (PlanColumn(name, TIMESTAMP_LTZ3, name) for name in (MARK, LEAST))
+    others = (("bucket", INT), ("rows", BYTES), ("now", BIGINT), (READ, BIGINT))
+    columns = tuple(PlanColumn(name, type_, name) for name, type_ in others)
     marked = replace(
-        scan, columns=(*columns, mark), view=view, computed=(), rowtime=MARK, null_handling="skip_watermark"
+        scan,
+        columns=(*columns, replace(mark, time=Time.ROWTIME), least),
+        view=view,
+        computed=(),
+        rowtime=MARK,
+        null_handling="skip_watermark",
+        packed=True,
     )
     return f"{packed} ({scan_sql(marked, renderer)})"

@@ -74,7 +74,7 @@ class Readers:
         return plan.transform(settle)
 
     def _own(self, scan: Scan) -> bool:
-        if self.begun is None:
+        if self.begun is None or scan.table.name.name in self.begun.arrow:
             return scan.own_reader and wanted_source(scan.table, self.settings) != "spark"
         if scan.table.name.name in self.begun.own:  # also where nothing asks for it any more
             return scan.is_stream and not connector_of(scan.table).own_reader(scan.table)

@@ -13,7 +13,8 @@ from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.durations import seconds_interval
 from sqlext.rewrite.kept_inputs import has_splits, kept_rows
 from sqlext.rewrite.quoting import identifier, named, string
-from sqlext.rewrite.script import HEARTBEAT_VIEW, SPLIT
+from sqlext.rewrite.script import HEARTBEAT_VIEW
+from sqlext.watermarks.inputs import SPLIT
 
 if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer

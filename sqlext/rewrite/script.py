@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 #: The view of the file that ends a bounded input: one column ``value``, a timestamp's text.
 HEARTBEAT_VIEW = "sqlext_heartbeat"
-#: The part of an input that a row is of, where parts have a time of their own.
-SPLIT = "__split"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +101,7 @@ class ObservedView:
     Attributes:
         name: the input's, under which the observation is found (``execution.progress``).
         source: the view of the table; where it has parts with a time of their own, each is observed.
+        packed: whether its rows are packed.
     """
 
     view: str
@@ -110,6 +109,7 @@ class ObservedView:
     name: str
     column: str
     source: str
+    packed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

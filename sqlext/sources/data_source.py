@@ -118,7 +118,8 @@ class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield what is made of a slice."""
-        yield from self._source.work.process(self._source.reader.read(partition.value))
+        piece: Slice = partition.value
+        yield from self._source.work.process(piece.split, self._source.reader.read(piece))
 
     def commit(self, end: dict[str, int]) -> None:
         """Let the source forget what is through."""

@@ -66,6 +66,18 @@ class Column(Expression):
 
 
 @dataclass(frozen=True)
+class FieldOf(Expression):
+    """A field of the row that its input is; NULL where there is no row."""
+
+    name: str = ""
+
+    def evaluate(self, columns: Columns, rows: int) -> pa.Array:
+        """Return the field's values."""
+        (row,) = self.inputs
+        return pc.struct_field(row.evaluate(columns, rows), self.name)
+
+
+@dataclass(frozen=True)
 class Literal(Expression):
     """The same value in each row; None is NULL."""
 

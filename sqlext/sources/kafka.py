@@ -1,7 +1,7 @@
 """Topics of Kafka as a source of the Arrow path: a partition is a split, an offset a position.
 
-Records come out as Spark's own connector gives them (key, value, topic, partition, offset, timestamp, timestampType,
-headers): what is made of them is the same SQL on both paths. Needs ``confluent-kafka`` (the extra ``kafka``).
+Records come out as Spark's own connector gives them, for the same SQL on both paths, or as the rows that their values
+hold (``kafka_rows``). Needs ``confluent-kafka`` (the extra ``kafka``).
 """
 
 from __future__ import annotations
@@ -19,27 +19,22 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext.sources.contract import Limit, Offset, Slice
+from sqlext.sources.kafka_rows import KafkaRows, RawRows
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
     from confluent_kafka.admin import AdminClient
 
-#: Messages of one Arrow batch, and how long a worker waits for the next ones, in seconds.
+#: Messages of one Arrow batch; how long the client waits for them at once, and a worker for the next ones, in seconds.
 _BATCH = 10_000
+_POLL = 0.1
 _PATIENCE = 120.0
 _ANSWER = 30.0
 #: The client would write each failure to connect to stderr, twenty a second; what matters is raised.
 _QUIET = {"log_level": "0"}
-_HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
-_FIELDS = [
-    ("key", pa.binary()),
-    ("value", pa.binary()),
-    ("topic", pa.string()),
-    ("partition", pa.int32()),
-    ("offset", pa.int64()),
-    ("timestamp", pa.timestamp("us", "UTC")),
-    ("timestampType", pa.int32()),
-]
+#: The client would wait a second before it fetches more, once it has a hundred thousand messages: most of its time,
+#: where there is much to read.
+_EAGER = {"fetch.queue.backoff.ms": "5"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +70,7 @@ class KafkaReader:
         start: where a new query begins.
         state: a folder of the query: where it began is written there, so that a crash before the first micro-batch
             does not move it. None: nothing is kept.
-        headers: whether records have the column ``headers``.
+        rows: what becomes of messages.
         discovery: ms until new partitions are looked for.
     """
 
@@ -84,14 +79,14 @@ class KafkaReader:
     pattern: str | None = None
     start: Start = field(default_factory=Start)
     state: Path | None = None
-    headers: bool = False
+    rows: KafkaRows = field(default_factory=RawRows)
     discovery: int = 10_000
     _found: tuple[float, tuple[tuple[str, int], ...]] | None = None
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of a record."""
-        return pa.schema([*_FIELDS, *([("headers", pa.list_(_HEADER))] if self.headers else [])])
+        """The columns of a row."""
+        return self.rows.schema
 
     # Beside the driver
 
@@ -183,10 +178,11 @@ class KafkaReader:
     # In a worker
 
     def read(self, piece: Slice) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a slice, in batches.
+        """Yield the rows of a slice, in batches.
 
         Raises:
-            SqlExtError: RUN-061 if Kafka has removed some of them, RUN-062 if they do not come.
+            SqlExtError: RUN-061 if Kafka has removed some of them, RUN-062 if they do not come, RUN-100 for a message
+                that cannot be read.
         """
         from confluent_kafka import TopicPartition
 
@@ -195,59 +191,55 @@ class KafkaReader:
         place = TopicPartition(piece.topic, piece.partition, piece.begin)
         consumer.assign([place])
         try:
-            for messages in _until(consumer, piece):
-                yield self._batch(messages)
+            yield from self.rows.batches(_until(consumer, piece))
         finally:
             consumer.unassign()
-
-    def _batch(self, messages: list[Message]) -> pa.RecordBatch:
-        times = [m.timestamp() for m in messages]
-        columns: list[pa.Array] = [
-            pa.array([m.key() for m in messages], pa.binary()),
-            pa.array([m.value() for m in messages], pa.binary()),
-            pa.array([m.topic() for m in messages], pa.string()),
-            pa.array([m.partition() for m in messages], pa.int32()),
-            pa.array([m.offset() for m in messages], pa.int64()),
-            pa.array([ms * 1000 for _, ms in times], pa.timestamp("us", "UTC")),
-            pa.array([kind - 1 for kind, _ in times], pa.int32()),
-        ]
-        if self.headers:
-            columns.append(pa.array([_headers(m) for m in messages], pa.list_(_HEADER)))
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
 
 def _until(consumer: Consumer, piece: Records) -> Iterator[list[Message]]:
     """Yield messages before the end of a slice; offsets have gaps (compaction, transactions)."""
-    from confluent_kafka import KafkaError
-
-    waits = time.monotonic() + _PATIENCE
-    while True:
-        good: list[Message] = []
-        through = False
-        for message in consumer.consume(_BATCH, timeout=1.0):
-            error, offset = message.error(), message.offset() or 0
-            if (message.topic(), message.partition()) != (piece.topic, piece.partition):
-                continue  # what the consumer had fetched for its last slice
-            if error is None:
-                through = through or offset >= piece.end - 1
-                good += [message] if piece.begin <= offset < piece.end else []
-            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's own name for it
-                through = through or offset >= piece.end
-            else:
-                raise _lost(piece, str(error))
+    place, waits = piece.begin, time.monotonic() + _PATIENCE
+    while place < piece.end:
+        # The client waits until it has as many as it is asked for: not for messages behind the end, then.
+        got = consumer.consume(min(_BATCH, piece.end - place), timeout=_POLL)
+        own = got if _is_run(got, place, piece) else [m for m in got if _is_of(m, piece)]
+        good = own if own is got else [m for m in own if m.error() is None and place <= (m.offset() or 0) < piece.end]
         if good:
-            waits = time.monotonic() + _PATIENCE
+            place, waits = (good[-1].offset() or 0) + 1, time.monotonic() + _PATIENCE
             yield good
-        if through:
+        if len(good) < len(own) and any(_is_end(m, piece) for m in own):
             return
         if time.monotonic() > waits:
             what = f"offsets {piece.begin} to {piece.end} of {piece.split} have not come for {_PATIENCE:.0f} s"
             raise SqlExtError("RUN-062", what, hint="is the broker reachable from the workers?")
 
 
-def _headers(message: Message) -> list[dict[str, Any]] | None:
-    found: Any = message.headers()
-    return [{"key": k, "value": v} for k, v in found] if found else None
+def _is_run(messages: list[Message], place: int, piece: Records) -> bool:
+    """Return whether messages are those from ``place`` on, none left out: then none of them needs to be looked at."""
+    if not messages or [m for m in messages if m.error() is not None]:
+        return False
+    first, last = messages[0], messages[-1]
+    ends = first.offset() == place and last.offset() == place + len(messages) - 1
+    return ends and _is_of(first, piece) and _is_of(last, piece)
+
+
+def _is_of(message: Message, piece: Records) -> bool:
+    """Return whether a message is of the partition of a slice, not one that was fetched for the slice before."""
+    return message.partition() == piece.partition and message.topic() == piece.topic
+
+
+def _is_end(message: Message, piece: Records) -> bool:
+    """Return whether a message lies behind a slice, or is the client's word that none come before its end.
+
+    Raises:
+        SqlExtError: RUN-061 for anything else that it says.
+    """
+    from confluent_kafka import KafkaError
+
+    error = message.error()
+    if error is not None and error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's own name for it
+        raise _lost(piece, str(error))
+    return (message.offset() or 0) >= piece.end
 
 
 def _split(topic: str, partition: int) -> str:
@@ -278,7 +270,7 @@ def _consumer(config: tuple[tuple[str, str], ...]) -> Consumer:
         "auto.offset.reset": "error",
         "enable.partition.eof": "true",
     }
-    return Consumer({**dict(config), **own, **_QUIET})
+    return Consumer({**_EAGER, **dict(config), **own, **_QUIET})
 
 
 def _servers(config: tuple[tuple[str, str], ...]) -> str:

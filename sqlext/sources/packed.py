@@ -18,11 +18,12 @@ from sqlext.udfs.core.groups import Ints
 from sqlext.udfs.core.operators import BucketOperator
 from sqlext.udfs.processors.bucket_keys import bucket_keys
 from sqlext.udfs.processors.packing import PACKED, pack
+from sqlext.watermarks.inputs import SPLIT
 
 #: Packed rows and, once in each slice, what its rows were: the largest event time, by which Spark's watermark moves as
-#: with the rows themselves, and how many were read.
-MARK, READ = "mark", "read"
-MARKED = f"{PACKED}, {MARK} TIMESTAMP, {READ} BIGINT"
+#: with the rows themselves, the smallest one, how many were read, and of which split.
+MARK, LEAST, READ = "mark", "least", "read"
+MARKED = f"{PACKED}, {MARK} TIMESTAMP, {LEAST} TIMESTAMP, {READ} BIGINT, {SPLIT} STRING"
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,19 @@ class PackedWork(Work):
     keys: int
     buckets: int
 
-    def process(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def process(self, split: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield packed rows."""
         facts, groups = Facts(), bucket_keys(self.buckets)
         rows = (self._input(batch, facts) for batch in batches if batch.num_rows)
         waiting: pa.RecordBatch | None = None
         for packed in pack(self.operator, groups, rows, self._buckets_of):
             if waiting is not None:
-                yield _marked(waiting, Facts())
+                yield _marked(waiting, split, Facts())
             waiting = packed if packed.num_rows else waiting
         if waiting is None and facts.rows:
             waiting = _nothing_for(groups[0])
         if waiting is not None:
-            yield _marked(waiting, facts)
+            yield _marked(waiting, split, facts)
 
     def _input(self, batch: pa.RecordBatch, facts: Facts) -> pa.RecordBatch:
         """Return the operator's input; its last column stands where Spark would have put the bucket."""
@@ -72,9 +73,10 @@ def _nothing_for(group: int) -> pa.RecordBatch:
     )
 
 
-def _marked(packed: pa.RecordBatch, facts: Facts) -> pa.RecordBatch:
+def _marked(packed: pa.RecordBatch, split: str, facts: Facts) -> pa.RecordBatch:
     """Return packed rows, the first of them with what a slice turned out to hold."""
     others = [None] * (packed.num_rows - 1)
-    marks = pa.array([facts.largest, *others], pa.int64()).view(INSTANT)
-    read = pa.array([facts.rows, *others], pa.int64())
-    return pa.record_batch([*packed.columns, marks, read], [*packed.schema.names, MARK, READ])
+    mark, least, read = (pa.array([n, *others], pa.int64()) for n in (facts.largest, facts.smallest, facts.rows))
+    splits = pa.array([split] * packed.num_rows, pa.string())
+    columns = [*packed.columns, mark.view(INSTANT), least.view(INSTANT), read, splits]
+    return pa.record_batch(columns, [*packed.schema.names, MARK, LEAST, READ, SPLIT])

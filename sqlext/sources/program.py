@@ -40,15 +40,18 @@ class Facts:
     Attributes:
         rows: how many rows were read.
         largest: the largest event time, microseconds since 1970 UTC; None without rows or event time.
+        smallest: the smallest one.
     """
 
     rows: int = 0
     largest: int | None = None
+    smallest: int | None = None
 
-    def add(self, rows: int, largest: int | None) -> None:
-        """Count more rows."""
+    def add(self, rows: int, smallest: int | None = None, largest: int | None = None) -> None:
+        """Count more rows; they have times or not."""
         self.rows += rows
-        if largest is not None:
+        if smallest is not None and largest is not None:
+            self.smallest = smallest if self.smallest is None else min(smallest, self.smallest)
             self.largest = largest if self.largest is None else max(largest, self.largest)
 
 
@@ -91,7 +94,7 @@ class Program:
         if self.rowtime is not None:
             columns, rows = _checked(self.rowtime, columns, rows, facts)
         else:
-            facts.add(rows, None)
+            facts.add(rows)
         for stage in self.stages:
             columns, rows = _after(stage, columns, rows)
         return columns
@@ -122,5 +125,5 @@ def _checked(
     span = pc.min_max(times.view(pa.int64())).as_py()
     if rowtime.since_1970 and span["min"] is not None and span["min"] < 0:
         raise SqlExtError("RUN-002", f"rowtime {rowtime.name} lies before 1970, where Spark's watermark begins")
-    facts.add(rows, span["max"])
+    facts.add(rows, span["min"], span["max"])
     return columns, rows

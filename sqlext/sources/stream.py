@@ -76,6 +76,6 @@ def read_holds(place: Path | None) -> Holds | None:
 class Work:
     """What a worker makes of the rows of a slice, before they reach Spark. By itself: nothing."""
 
-    def process(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield what Spark gets."""
+    def process(self, split: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield what Spark gets of the rows of a slice."""
         yield from batches

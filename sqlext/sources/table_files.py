@@ -1,4 +1,4 @@
-"""What all tables have whose rows lie in files that a reader of ours opens."""
+"""What all tables have that a reader of ours reads, and what those have whose rows lie in files."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlext.catalog.model import Table
+import pyarrow as pa
+
+from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import physical_fields
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.paths import absolute
-from sqlext.sources.contract import SplitReader
+from sqlext.sources.contract import Limit, SplitReader
 from sqlext.sources.fields import Field, arrow_type
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.parquet_groups import ParquetDecoder
@@ -20,8 +22,25 @@ class Unread(Exception):  # noqa: N818 - not an error: the other path is taken
     """Why a table is not read by Arrow; its text is for EXPLAIN."""
 
 
-class TableFiles(NamedTuple):
+class TableReaders(NamedTuple):
     """The tables of a connector.
+
+    Attributes:
+        column: the type of a column as it is read; raises ``Unread`` for one that is not given exactly as by Spark.
+        require: checks that a table can be read, whatever its columns; raises ``Unread`` if not.
+        reader: of a table, for the columns that are looked at, with a folder beside the checkpoint for what it must
+            remember, for as many tasks at once; raises ``OptionError`` OPT-009 if nothing is there.
+        limit: the most that a micro-batch takes.
+    """
+
+    column: Callable[[Table, Column], pa.DataType]
+    require: Callable[[Table], None]
+    reader: Callable[[Table, Sequence[str], Path, int], SplitReader]
+    limit: Callable[[Table], Limit | None]
+
+
+class TableFiles(NamedTuple):
+    """The tables of a connector whose rows lie in files.
 
     Attributes:
         decoder: of a table's files, for the columns that are looked at; raises ``Unread`` where there is none.

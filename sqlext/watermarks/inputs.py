@@ -11,6 +11,8 @@ from sqlext.watermarks.ends import Ends, SessionEnd
 END_OF_TIME = 253_370_764_800_000
 #: The split of an input that is not taken apart.
 WHOLE = ""
+#: The column of rows that says of which split they are, where splits have a time of their own.
+SPLIT = "__split"
 #: The measure of an input whose watermark is a constant delay behind its rowtime.
 ROWTIME = "rowtime"
 

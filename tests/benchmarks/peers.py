@@ -1,7 +1,7 @@
 """The same SQL files by sqlext and by Flink, beside what Structured Streaming can say by hand: times, and answers.
 
 python -m tests.benchmarks.peers --flink PYTHON [--rows 2000000] [--events 1000000] [--runs 3]
-    [--forms csv json parquet] [--only NAME ...] [--report FOLDER] [--log FILE]
+    [--forms csv json parquet kafka] [--only NAME ...] [--report FOLDER] [--log FILE]
 
 ``--flink`` is a Python with apache-flink (``make bench`` has one); without it that side is left out. Each engine has a
 process of its own on the same cores, stays warm, and works while the others wait; each question is asked ``--runs``
@@ -20,7 +20,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -30,7 +30,8 @@ from tests.benchmarks.engines.answers import difference
 from tests.benchmarks.engines.process import Engine, engines
 from tests.benchmarks.engines.report import Line, write_report
 from tests.benchmarks.engines.tasks import Task
-from tests.benchmarks.questions import Question, nexmark_script, operator_set, window_set
+from tests.benchmarks.questions import KAFKA, Question, nexmark_script, operator_set, window_set
+from tests.kafka_broker import kafka_broker, make_topic, send_lines
 from tests.nexmark.events import write_events
 
 #: One for each core, with rows in turns: Flink reads files in any order, and takes for late what a later one makes old.
@@ -46,38 +47,54 @@ class Asked(NamedTuple):
     Attributes:
         name: of the question.
         form: of the files.
-        small, whole: the folders with the input.
+        small, whole: the folders with the input, or topics (``questions.Question.script``).
         nexmark: the number of the query; None for one of the window set.
     """
 
     name: str
     form: str
-    small: Path
-    whole: Path
+    small: str
+    whole: str
     nexmark: int | None = None
 
-    def task(self, side: str, source: Path, out: Path) -> Task:
+    def task(self, side: str, source: str, out: Path) -> Task:
         """Return what an engine is to run."""
         if self.nexmark is not None:
             script = nexmark_script(self.nexmark, source, out)
         else:
             (question,) = (q for q in _asked() if q.name == self.name)
             script = question.script(source, out, self.form)
-        return Task(side=side, name=self.name, script=script, source=str(source), out=str(out), form=self.form)
+        return Task(side=side, name=self.name, script=script, source=source, out=str(out), form=self.form)
 
 
 def asked(root: Path, given: argparse.Namespace) -> Iterator[Asked]:
     """Write inputs and yield the questions over them."""
     for form in given.forms:
-        small, whole = root / f"{form}-small", root / form
-        write_round(small, 0, _SMALL, given.keys, form, FILES)
-        write_round(whole, 0, given.rows, given.keys, form, FILES)
-        yield from (Asked(q.name, form, small, whole) for q in _asked())
+        with _broker(root) if form == KAFKA else nullcontext("") as broker:
+            small, whole = (_input(root, form, rows, given.keys, broker) for rows in (_SMALL, given.rows))
+            yield from (Asked(q.name, form, small, whole) for q in _asked())
     if given.events:
         small, whole = root / "nexmark-small", root / "nexmark"
         write_events(small, _SMALL, FILES)
         write_events(whole, given.events, FILES)
-        yield from (Asked(f"Nexmark q{n}", "json", small, whole, n) for n in range(23))
+        yield from (Asked(f"Nexmark q{n}", "json", str(small), str(whole), n) for n in range(23))
+
+
+def _broker(root: Path) -> AbstractContextManager[str]:
+    folder = root / "broker"
+    folder.mkdir()
+    return kafka_broker(folder)
+
+
+def _input(root: Path, form: str, rows: int, keys: int, broker: str) -> str:
+    """Write rows to files, or to a topic; return where they are."""
+    folder = root / f"{form}-{rows}"
+    write_round(folder, 0, rows, keys, "json" if form == KAFKA else form, FILES)
+    if form != KAFKA:
+        return str(folder)
+    topic = make_topic(broker, f"rows-{rows}", FILES)
+    send_lines(broker, topic, sorted(folder.iterdir()))
+    return f"{broker}/{topic}"
 
 
 def _asked() -> list[Question]:
@@ -86,7 +103,7 @@ def _asked() -> list[Question]:
 
 def measure(running: Sequence[Engine], question: Asked, root: Path, runs: int) -> Line:
     """Ask all engines, in turns."""
-    times: dict[tuple[str, Path], list[float]] = {}
+    times: dict[tuple[str, str], list[float]] = {}
     refused: dict[str, str] = {}
     answers: dict[str, Path] = {}
     inputs = [question.small, question.whole] * (runs + 1)
@@ -129,7 +146,7 @@ def main() -> None:
         inputs.mkdir()
         work.mkdir()
         log = stack.enter_context(Path(given.log).open("w", encoding="utf-8"))
-        running = [stack.enter_context(engine) for engine in engines(given.flink, log)]
+        running = [stack.enter_context(engine) for engine in engines(given.flink, log, kafka=KAFKA in given.forms)]
         for question in asked(inputs, given):
             if not given.only or question.name in given.only:
                 lines.append(measure(running, question, work, given.runs))

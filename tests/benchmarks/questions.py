@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 _TABLES = """
 CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
-WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = '{form}');
+WITH ({options});
 """
+#: A topic whose values are JSON, in place of files.
+KAFKA = "kafka"
 _TEN, _TWO = "INTERVAL '10' SECOND", "INTERVAL '2' SECOND"
 _GROUPED = "k BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT"
 _NEXMARK = Path(__file__).parents[2] / "sql_examples" / "nexmark"
@@ -31,11 +33,16 @@ class Question(NamedTuple):
     select: str
     changing: bool = False
 
-    def script(self, source: Path, out: Path, form: str) -> str:
-        """Return the whole text; the result goes to ``out/result``."""
+    def script(self, source: str, out: Path, form: str) -> str:
+        """Return the whole text; the result goes to ``out/result``.
+
+        Args:
+            source: a folder; of form ``kafka`` a topic, as ``broker/topic``.
+        """
         form_out = "debezium-json" if self.changing else "json"
         sink = f"CREATE TABLE answer ({self.columns}) WITH ({_options(out, form_out)});"
-        return f"{_TABLES.format(source=source, form=form)}{sink}\nINSERT INTO answer {self.select};"
+        options = _topic(source) if form == KAFKA else f"{_files(source)}, 'format' = '{form}'"
+        return f"{_TABLES.format(options=options)}{sink}\nINSERT INTO answer {self.select};"
 
 
 def _windowed(name: str, function: str) -> Question:
@@ -91,12 +98,12 @@ def operator_set() -> list[Question]:
     ]
 
 
-def nexmark_script(number: int, source: Path, out: Path) -> str:
+def nexmark_script(number: int, source: str, out: Path) -> str:
     """Return a Nexmark query of ``sql_examples`` as a whole text; the result goes to ``out/result``.
 
     Where rows can be taken back the result is their changelog: the file of changes that both engines can write.
     """
-    tables = (_NEXMARK / "tables.sql").read_text("utf-8").replace("${IN}", str(source))
+    tables = (_NEXMARK / "tables.sql").read_text("utf-8").replace("${IN}", source)
     query = (_NEXMARK / f"q{number}.sql").read_text("utf-8")
     form = "debezium-json" if number in CHANGING else "json"
     return tables + _SINK.sub(f"WITH ({_options(out, form)})", query)
@@ -107,4 +114,15 @@ CHANGING = frozenset({4, 6, 9, 15, 16, 17, 18, 19})
 
 
 def _options(out: Path, form: str) -> str:
-    return f"'connector' = 'filesystem', 'path' = '{out}/result', 'format' = '{form}'"
+    return f"{_files(f'{out}/result')}, 'format' = '{form}'"
+
+
+def _files(path: str) -> str:
+    return f"'connector' = 'filesystem', 'path' = '{path}'"
+
+
+def _topic(source: str) -> str:
+    broker, topic = source.split("/")
+    where = f"'connector' = 'kafka', 'properties.bootstrap.servers' = '{broker}', 'topic' = '{topic}'"
+    span = "'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset'"
+    return f"{where}, {span}, 'format' = 'json'"

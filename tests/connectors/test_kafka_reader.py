@@ -14,6 +14,7 @@ from kafka_broker import make_topic
 from sqlext.errors import SqlExtError
 from sqlext.sources.contract import Limit, Offset
 from sqlext.sources.kafka import KafkaReader, Start
+from sqlext.sources.kafka_rows import RawRows
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -42,7 +43,7 @@ def test_records_and_where_they_are(broker: str) -> None:
     name = make_topic(broker, "reader-records", 2)
     send(broker, name, 0, ["a0", None, "a2"], timestamp=1_700_000_000_123)
     send(broker, name, 1, ["b0"], timestamp=1_700_000_001_000, headers=[("h", b"1"), ("h", b"2")])
-    source = reader(broker, name, headers=True)
+    source = reader(broker, name, rows=RawRows(headers=True))
     end = source.latest(source.initial(), None)
     assert end == {f"{name}-0": 3, f"{name}-1": 1}
     found = rows(source, source.initial(), end)

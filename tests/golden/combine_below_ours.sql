@@ -12,7 +12,7 @@ WHERE place <= 3;
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
 SELECT bucket, rows, now
 FROM (
-  SELECT `bucket`, `rows`, now, mark
+  SELECT `bucket`, `rows`, now, `read`, mark, least
   FROM (
     SELECT *, spark_partition_id() >= 0 AS __seen
     FROM (
@@ -20,13 +20,15 @@ FROM (
         `bucket`,
         `rows`,
         now,
+        `read`,
         CASE
           WHEN mark < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime clicks.mark lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
           ELSE mark END AS mark,
+        least,
         CAST(NULL AS STRING) AS __heartbeat
       FROM sqlext_step_1
       UNION ALL
-      SELECT NULL, NULL, NULL, CAST(value AS TIMESTAMP), value
+      SELECT NULL, NULL, NULL, NULL, CAST(value AS TIMESTAMP), NULL, value
       FROM sqlext_heartbeat
     ) WATERMARK mark DELAY OF INTERVAL '5' SECOND
   )

@@ -14,8 +14,8 @@ from sqlext.catalog.names import ObjectName
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.execution.sources import open_batch
+from sqlext.sources.file_tables import column_type, reader_of
 from sqlext.sources.files import FileReader
-from sqlext.sources.tables import column_type, reader_of
 from sqlext.types import LogicalType
 
 Rows = list[tuple[Any, ...]]

@@ -22,6 +22,7 @@ from sqlext.types import (
     LogicalType,
     decimal,
 )
+from sqlext.types import Field as RowField
 
 from .both_paths import by_arrow, by_spark, table_of
 
@@ -178,6 +179,43 @@ def test_json_broken_lines(zoned: SparkSession, tmp_path: Path, line: str) -> No
     table = table_of(tmp_path / "in", "json", _JSON_COLUMNS)
     assert by_arrow(table, tmp_path / "log") is None
     assert by_spark(zoned, table) is None
+
+
+_PEOPLE = LogicalType(
+    "ROW",
+    fields=(
+        RowField("id", BIGINT),
+        RowField("name", STRING),
+        RowField("at", TIMESTAMP3),
+        RowField("home", LogicalType("ROW", fields=(RowField("zip", INT), RowField("city", STRING)))),
+    ),
+)
+_NESTED: dict[str, LogicalType] = {"id": BIGINT, "who": _PEOPLE, "n": INT}
+_WHO = (
+    '{"id": 7, "name": "ä", "at": "2024-03-10 02:30:00.5", "home": {"zip": 1, "city": "x", "more": [1]}}',
+    '{"home": {}, "id": null, "extra": {"id": 1}}',
+    '{"home": null, "name": "a{b}", "at": "2024-01-01T00:00:00"}',
+    "{}",
+    "null",
+)
+
+
+@pytest.mark.parametrize("more", [(), ('{"who": {"id": 1, "name": 5, "home": {"zip": 3}}}',)])
+def test_json_rows_in_rows(zoned: SparkSession, tmp_path: Path, more: tuple[str, ...]) -> None:
+    """By Arrow's parser; and line by line, where one line has a value that Arrow takes for another type."""
+    (tmp_path / "in").mkdir()
+    lines = [f'{{"id": {n}, "who": {who}, "n": {n}}}' for n, who in enumerate(_WHO)] + ['{"id": 9}', *more]
+    (tmp_path / "in" / "a.json").write_text("\n".join(lines), encoding="utf-8")
+    table = table_of(tmp_path / "in", "json", _NESTED)
+    assert by_arrow(table, tmp_path / "log") == by_spark(zoned, table)
+
+
+@pytest.mark.parametrize("who", ["5", '"x"', "[]", '[{"id": 1}]', '{"id": "x"}', '{"at": "soon"}', '{"home": 1}', '""'])
+def test_json_rows_in_rows_that_are_none(spark: SparkSession, tmp_path: Path, who: str) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text(f'{{"id": 1, "who": {{}}}}\n{{"id": 0, "who": {who}}}\n', encoding="utf-8")
+    table = table_of(tmp_path / "in", "json", _NESTED)
+    assert by_arrow(table, tmp_path / "log") == by_spark(spark, table)
 
 
 def test_parquet_rows(zoned: SparkSession, tmp_path: Path) -> None:

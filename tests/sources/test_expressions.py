@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pytest
@@ -11,8 +12,9 @@ from pyspark.sql import SparkSession
 from sqlext.errors import SqlExtError
 from sqlext.execution.settings_scope import query_settings
 from sqlext.rewrite.arrow_text import Unsuited, translated
-from sqlext.sources.expressions import INSTANT, WALL_CLOCK
-from sqlext.sources.hashing import xxhash64
+from sqlext.rewrite.pushdown import named
+from sqlext.sources.expressions import INSTANT, WALL_CLOCK, Column, Expression
+from sqlext.sources.hashing import can_hash, xxhash64
 from sqlext.udfs.core.arrow_numpy import whole
 
 _MAX = 2**31 - 1
@@ -24,6 +26,17 @@ _COLUMNS: dict[str, tuple[pa.DataType, list[object]]] = {
     "s": (pa.string(), ["x", "", None, "ä€𝄞", "X", "xyz" * 20]),
     "q": (pa.bool_(), [True, False, None, True, None, False]),
     "ts": (INSTANT, [0, -1, None, 1_700_000_000_123_456, -1_500, 999]),
+    "r": (
+        pa.struct({"x": pa.int32(), "y": pa.struct({"z": pa.string()})}),
+        [
+            {"x": 1, "y": {"z": "a"}},
+            {"x": 2, "y": None},
+            None,
+            {"x": None, "y": {"z": None}},
+            {"x": 3, "y": {"z": ""}},
+            {},
+        ],
+    ),
     "w": (WALL_CLOCK, [0, -1, None, 1_700_000_000_123_456, -1_500, 999]),
 }
 _TEXTS = [
@@ -31,6 +44,11 @@ _TEXTS = [
     "`s`",
     "t.i",
     "b + 1",
+    "r.x",
+    "t.r.x + 1",
+    "r.`y`.z = 'a'",
+    "r.y IS NULL",
+    "CASE WHEN i > 0 THEN r.y.z ELSE s END",
     "i - t",
     "t * 100",
     "i = 1",
@@ -81,8 +99,9 @@ def rows() -> pa.Table:
     return pa.table({name: pa.array(values, of) for name, (of, values) in _COLUMNS.items()})
 
 
-def _types(name: str) -> pa.DataType:
-    return _COLUMNS[name][0]
+def _resolve(parts: Sequence[str]) -> Expression:
+    """Return what a name of the relation ``t`` stands for."""
+    return named(parts[1:] if parts[0] == "t" and len(parts) > 1 else parts, lambda name: _COLUMNS[name][0])
 
 
 def _values(column: pa.Array) -> list[str]:
@@ -96,13 +115,14 @@ def test_values_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
     expected = session.sql(f"SELECT {asked} FROM t").toArrow()
     columns = {name: whole(rows.column(name)) for name in rows.column_names}
     for number, text in enumerate(_TEXTS):
-        found = translated(text, _types, "UTC").evaluate(columns, rows.num_rows)
+        found = translated(text, _resolve, "UTC").evaluate(columns, rows.num_rows)
         assert _values(found) == _values(whole(expected.column(number))), text
 
 
 def test_hashes_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
     session.createDataFrame(rows).createOrReplaceTempView("t")
-    sets = [[name] for name in rows.column_names] + [["s", "b", "ts"], rows.column_names]
+    plain = [name for name in rows.column_names if can_hash(rows.schema.field(name).type)]
+    sets = [[name] for name in plain] + [["s", "b", "ts"], plain]
     asked = ", ".join(f"xxhash64({', '.join(names)}) AS c{n}" for n, names in enumerate(sets))
     expected = session.sql(f"SELECT {asked} FROM t").toArrow()
     for number, names in enumerate(sets):
@@ -115,7 +135,7 @@ def test_overflow_fails_as_in_spark(session: SparkSession, rows: pa.Table, text:
     session.createDataFrame(rows).createOrReplaceTempView("t")
     columns = {name: whole(rows.column(name)) for name in rows.column_names}
     with pytest.raises(SqlExtError) as raised:
-        translated(text, _types, "UTC").evaluate(columns, rows.num_rows)
+        translated(text, _resolve, "UTC").evaluate(columns, rows.num_rows)
     assert raised.value.code == "RUN-100"
     with pytest.raises(Exception, match=r"OVERFLOW|overflow"):
         session.sql(f"SELECT {text} FROM t").toArrow()
@@ -131,7 +151,8 @@ _REFUSED = [
     "CAST(s AS INT)",
     "i = 's'",
     "rand()",
-    "a.b.c",
+    "r.x.z",
+    "r.a",
     "x -> 1",
     "CASE i WHEN 1 THEN 2 END",
     "CASE WHEN q THEN i ELSE b END",
@@ -146,9 +167,9 @@ _REFUSED = [
 @pytest.mark.parametrize("text", _REFUSED)
 def test_what_is_not_known_to_be_the_same_is_refused(text: str) -> None:
     with pytest.raises(Unsuited):
-        translated(text, lambda name: _COLUMNS[name][0] if name in _COLUMNS else pa.int32(), "UTC")
+        translated(text, lambda parts: _resolve(parts) if parts[0] in _COLUMNS else Column(pa.int32()), "UTC")
 
 
 def test_a_zone_is_spark_s_business() -> None:
     with pytest.raises(Unsuited):
-        translated("CAST(w AS TIMESTAMP)", _types, "Europe/Berlin")
+        translated("CAST(w AS TIMESTAMP)", _resolve, "Europe/Berlin")

@@ -16,6 +16,7 @@ from tests.benchmarks.engines.tasks import Taken, Task
 
 _ROOT = Path(__file__).parents[3]
 _FLINK_PARQUET = ("org.apache.flink", "flink-sql-parquet", "2.3.0")
+_FLINK_KAFKA = ("org.apache.flink", "flink-sql-connector-kafka", "5.0.0-2.2")
 
 
 class Engine:
@@ -65,19 +66,22 @@ class Engine:
         return str(answer["error"]) if "error" in answer else Taken(**answer)
 
 
-def engines(flink: Path | None, log: IO[str]) -> Iterator[Engine]:
+def engines(flink: Path | None, log: IO[str], *, kafka: bool) -> Iterator[Engine]:
     """Yield the engines: sqlext, Structured Streaming in the same process, and Flink if its Python is given.
 
     Args:
         flink: a Python with apache-flink.
         log: where they write what they have to say.
+        kafka: whether they are to read topics.
     """
-    ours = Engine("sqlext", [sys.executable, "-m", "tests.benchmarks.engines.spark"], log)
+    connector = [str(jar) for jar in kafka_broker.fetch_spark_connector()] if kafka else []
+    ours = Engine("sqlext", [sys.executable, "-m", "tests.benchmarks.engines.spark", *connector], log)
     yield ours
     yield Engine("spark", [], log, ours)
     if flink is not None:
         parquet = kafka_broker.fetched("flink-parquet-2.3.0", (_FLINK_PARQUET,), transitive=False)
-        jars = [str(jar) for jar in (*parquet.glob("*.jar"), *_hadoop())]
+        topics = kafka_broker.fetched("flink-kafka-5.0.0-2.2", (_FLINK_KAFKA,), transitive=False) if kafka else parquet
+        jars = [str(jar) for jar in (*{*parquet.glob("*.jar"), *topics.glob("*.jar")}, *_hadoop())]
         yield Engine("flink", [str(flink), "-m", "tests.benchmarks.engines.flink", *jars], log)
 
 

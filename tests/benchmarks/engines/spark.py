@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,7 +25,7 @@ _SCHEMA = "k BIGINT, v INT, ts TIMESTAMP"
 def by_sqlext(spark: SparkSession, task: Task) -> Taken:
     """Run a script as it is."""
     began = time.perf_counter()
-    session = sqlext.connect(spark.newSession(), catalog=f"{task['out']}.catalog")
+    session = sqlext.connect(_session(spark), catalog=f"{task['out']}.catalog")
     results = session.run(task["script"])
     queries = [r.query for r in results if r.query is not None]
     return Taken(sum(float(q.progress["busy_ms"]) for q in queries) / 1000, time.perf_counter() - began)
@@ -33,8 +34,7 @@ def by_sqlext(spark: SparkSession, task: Task) -> Taken:
 def by_hand(spark: SparkSession, task: Task) -> Taken:
     """Run a question of the window set."""
     began = time.perf_counter()
-    reader = spark.newSession().readStream.schema(_SCHEMA).format(task["form"])
-    source = reader.load(task["source"]).withWatermark("ts", "5 seconds")
+    source = _stream(_session(spark), task).withWatermark("ts", "5 seconds")
     writer = (
         BY_HAND[task["name"]](source).writeStream.format("json").option("timestampFormat", "yyyy-MM-dd HH:mm:ss.SSS")
     )
@@ -43,6 +43,23 @@ def by_hand(spark: SparkSession, task: Task) -> Taken:
     query.awaitTermination()
     busy = sum(p.durationMs["triggerExecution"] for p in query.recentProgress) / 1000
     return Taken(busy, time.perf_counter() - began)
+
+
+def _session(spark: SparkSession) -> SparkSession:
+    """Return a session of its own, with the jars that the process is given."""
+    session = spark.newSession()
+    for jar in sys.argv[1:]:
+        session.sql(f"ADD JAR '{jar}'")
+    return session
+
+
+def _stream(spark: SparkSession, task: Task) -> DataFrame:
+    if task["form"] != "kafka":
+        return spark.readStream.schema(_SCHEMA).format(task["form"]).load(task["source"])
+    broker, topic = task["source"].split("/")
+    options = {"kafka.bootstrap.servers": broker, "subscribe": topic, "startingOffsets": "earliest"}
+    records = spark.readStream.format("kafka").options(**options).load()
+    return records.select(F.from_json(F.col("value").cast("string"), _SCHEMA).alias("row")).select("row.*")
 
 
 def _window(window: str) -> Callable[[DataFrame], DataFrame]:

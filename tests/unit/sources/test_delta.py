@@ -16,8 +16,8 @@ from sqlext.errors import SqlExtError
 from sqlext.sources.contract import Limit
 from sqlext.sources.delta import SPLIT, DeltaReader, Position
 from sqlext.sources.delta_log import DeltaLog
+from sqlext.sources.file_tables import own_source, why_not
 from sqlext.sources.stream import SplitStream
-from sqlext.sources.tables import own_source, why_not
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
 
 _COLUMNS: dict[str, LogicalType] = {"id": BIGINT, "ts": TIMESTAMP3}

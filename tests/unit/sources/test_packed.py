@@ -47,7 +47,7 @@ def _batch(*rows: tuple[str | None, int, int | None]) -> pa.RecordBatch:
 
 
 def _process(work: PackedWork, *batches: pa.RecordBatch) -> pa.Table:
-    made: Iterator[pa.RecordBatch] = work.process(iter(batches))
+    made: Iterator[pa.RecordBatch] = work.process("files", iter(batches))
     return pa.Table.from_batches(list(made))
 
 
@@ -78,7 +78,7 @@ def test_rows_that_a_filter_takes_away_move_the_watermark_still() -> None:
 
 
 def test_nothing_comes_of_nothing() -> None:
-    assert list(_work().process(iter(()))) == []
+    assert list(_work().process("files", iter(()))) == []
 
 
 def test_a_rowtime_that_is_null_fails_or_is_dropped() -> None:

@@ -1,0 +1,202 @@
+"""Values of topics decoded by Arrow: the rows that Spark makes of them, or a failure where it fails; windows too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import Producer
+from kafka_broker import fetch_spark_connector, make_topic
+from pyspark.sql import SparkSession
+
+import sqlext
+from sqlext.catalog.model import Column, Table, Watermark
+from sqlext.catalog.names import ObjectName
+from sqlext.connectors.registry import connector_of
+from sqlext.errors import SqlExtError
+from sqlext.execution.settings_scope import query_settings
+from sqlext.execution.sources import open_batch
+from sqlext.sources.tables import readers_of
+from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
+from sqlext.types import Field as RowField
+from tests.workspace import Workspace
+
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+_COLUMNS: dict[str, LogicalType] = {
+    "k": STRING,
+    "v": INT,
+    "ts": TIMESTAMP3,
+    "r": LogicalType("ROW", fields=(RowField("a", INT), RowField("b", STRING))),
+}
+_GOOD = '{"k": "a", "v": 1, "ts": "2024-01-01 00:00:01", "r": {"a": 1, "b": "x"}}'
+
+
+@pytest.fixture
+def connected(spark: SparkSession) -> SparkSession:
+    """A session that has Spark's Kafka connector."""
+    session = spark.newSession()
+    for key, value in query_settings("UTC", ()).items():
+        session.conf.set(key, value)
+    for jar in fetch_spark_connector():
+        session.sql(f"ADD JAR '{jar}'")
+    return session
+
+
+def table_of(broker: str, topic: str) -> Table:
+    """Return a table with the columns and metadata of a topic."""
+    metadata = (("o", BIGINT, "offset"), ("p", INT, "partition"), ("at", TIMESTAMP_LTZ3, "timestamp"))
+    options = {"connector": "kafka", "topic": topic, "properties.bootstrap.servers": broker, "format": "json"}
+    return Table(
+        name=ObjectName("default_catalog", "default_database", "t"),
+        columns=(
+            *(Column(n, t) for n, t in _COLUMNS.items()),
+            *(Column(n, t, kind="metadata", metadata_key=key) for n, t, key in metadata),
+        ),
+        watermark=Watermark("ts", "ts"),
+        options=tuple({**options, "scan.bounded.mode": "latest-offset"}.items()),
+    )
+
+
+def by_spark(session: SparkSession, table: Table) -> list[Any] | None:
+    """Return the rows by Spark, in the order of their offsets; None if it fails."""
+    try:
+        return _rows(open_batch(session, connector_of(table).read_spec(table)).toArrow())
+    except Exception:  # noqa: BLE001 - any failure is one
+        return None
+
+
+def by_arrow(table: Table, state: Path) -> list[Any] | None:
+    """Return the rows by Arrow, in the order of their offsets; None if it fails as the JVM path does."""
+    reader = readers_of(table).reader(table, [c.name for c in table.columns], state, 2)
+    pieces = reader.slices(reader.initial(), reader.latest(reader.initial(), None))
+    try:
+        batches = [b for piece in pieces for b in reader.read(piece)]
+    except SqlExtError as error:
+        told = (error.code, ", offset 1: " in error.message)
+        assert told == ("RUN-100", True), error  # noqa: PT017 - the code is part of the answer
+        return None
+    return _rows(pa.Table.from_batches(batches))
+
+
+def _rows(table: pa.Table) -> list[Any]:
+    instants = {n: table.column(n).cast(pa.timestamp("us", "UTC")).cast(pa.int64()) for n in ("ts", "at")}
+    columns = [instants.get(n, table.column(n)).to_pylist() for n in (*_COLUMNS, "o", "p", "at")]
+    return sorted(zip(*columns, strict=True), key=lambda row: row[-3])
+
+
+def _send(broker: str, topic: str, *values: str | bytes | None) -> None:
+    producer = Producer({"bootstrap.servers": broker})
+    for value in values:
+        producer.produce(topic, value)
+    assert producer.flush(30) == 0
+
+
+_VALUES: dict[str, tuple[str | bytes | None, ...]] = {
+    "plain": (_GOOD, _GOOD.replace('"a"', '"ä\\n\\u00e4"', 1), _GOOD.replace(" 1,", " null,")),
+    "tombstones": (None, _GOOD, None),
+    "missing": ('{"ts": "2024-01-01 00:00:01"}', '{"v": 5, "more": [1, {}]}'),
+    "over lines": ('{"k": "a",\n "v": 2}', _GOOD, '{"k":\r\n"b"}'),
+    "line end": (_GOOD + "\n", _GOOD),
+    "blanks": (f"  {_GOOD} ", _GOOD),
+    "converted": ('{"k": 5}', '{"k": true}', '{"r": {"b": 1}}'),
+}
+_ODD = (
+    '[{"k": "a"}]',
+    "[]",
+    '[{"k": "a"}, {"k": "b"}]',
+    "",
+    "  ",
+    "null",
+    "5",
+    '"x"',
+    '{"k": "a"} {"k": "b"}',
+    '{"k": "a"',
+    '{"k": "a"}x',
+    '{"v": "1"}',
+    '{"v": 1.5}',
+    '{"ts": "soon"}',
+    '{"r": 1}',
+    "{}{}",
+    "nonsense",
+    b'{"k": "\xff"}',
+)
+
+
+@pytest.mark.parametrize("values", _VALUES.values(), ids=_VALUES)
+def test_rows(connected: SparkSession, broker: str, tmp_path: Path, values: tuple[str | None, ...]) -> None:
+    topic = make_topic(broker, f"values-{abs(hash(values))}", 1)
+    _send(broker, topic, *values)
+    table = table_of(broker, topic)
+    found = by_arrow(table, tmp_path)
+    assert found is not None
+    assert found == by_spark(connected, table)
+
+
+_TABLES = """
+SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';
+CREATE TABLE IF NOT EXISTS events (k STRING, v INT, ts TIMESTAMP(3), at TIMESTAMP_LTZ(3) METADATA FROM 'timestamp',
+  WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH ('connector' = 'kafka', 'topic' = '{topic}',
+  'properties.bootstrap.servers' = '{broker}', 'format' = 'json', 'scan.startup.mode' = 'earliest-offset' {more});
+CREATE TABLE {source} (k STRING, s TIMESTAMP(3), n BIGINT, total BIGINT, at TIMESTAMP_LTZ(3))
+WITH ('connector' = 'delta', 'path' = '${{OUT}}/{source}');
+INSERT INTO {source} SELECT k, window_start, COUNT(*), SUM(v), MIN(at)
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND)) WHERE v > 0 GROUP BY k, window_start, window_end;
+"""
+
+
+def _timed(*rows: tuple[str, int, int]) -> list[str]:
+    """Return values with a key, a number and a second."""
+    return [f'{{"k": "{k}", "v": {v}, "ts": "2024-01-01 00:00:{second:02d}"}}' for k, v, second in rows]
+
+
+def test_windows_of_what_is_there(connected: SparkSession, broker: str, tmp_path: Path) -> None:
+    topic = make_topic(broker, "windows", 2)
+    _send(broker, topic, *_timed(("a", 1, 1), ("b", 2, 3), ("a", 3, 9), ("a", 0, 9), ("b", 5, 12)))
+    workspace = Workspace(connected, tmp_path)
+    found = {}
+    for source in ("spark", "arrow"):
+        more = ", 'scan.bounded.mode' = 'latest-offset'"
+        script = _TABLES.format(source=source, topic=topic, broker=broker, more=more)
+        (explained,) = sqlext.connect().explain(script, workspace.variables)
+        assert ("events: Arrow reads" in explained) == (source == "arrow")
+        query = workspace.run(script)[-1].query
+        assert query.progress["rows_in"] == 5
+        found[source] = workspace.delta(source)
+    assert len(found["spark"]) == 3
+    assert found["arrow"] == found["spark"]
+
+
+def test_a_partition_s_watermark_is_its_own(connected: SparkSession, broker: str, tmp_path: Path) -> None:
+    """The partition that is behind holds the windows open; what each has had is told."""
+    topic = make_topic(broker, "watermarks", 2)
+    producer = Producer({"bootstrap.servers": broker})
+
+    def send(partition: int, *rows: tuple[str, int, int]) -> None:
+        for value in _timed(*rows):
+            producer.produce(topic, value, partition=partition)
+        assert producer.flush(30) == 0
+
+    send(0, ("a", 1, 1), ("a", 2, 40))
+    send(1, ("b", 3, 3))
+    workspace = Workspace(connected, tmp_path)
+    query = workspace.run(_TABLES.format(source="arrow", topic=topic, broker=broker, more=""))[-1].query
+    query.process_available()
+    assert workspace.delta("arrow") == []
+    counts = {i["split"]: i["rows"] for i in query.progress["inputs"]}
+    assert counts == {f"{topic}-0": 2, f"{topic}-1": 1}
+    send(1, ("b", 4, 4), ("b", 1, 30))
+    workspace.until(lambda: len(workspace.delta("arrow")) == 2)
+    assert [(k, n, total) for k, _, n, total, _ in workspace.delta("arrow")] == [("a", "1", "1"), ("b", "2", "7")]
+    assert query.progress["rows_in"] == 5
+    query.stop()
+
+
+@pytest.mark.parametrize("value", _ODD)
+def test_odd_values(connected: SparkSession, broker: str, tmp_path: Path, value: str | bytes) -> None:
+    topic = make_topic(broker, f"odd-{abs(hash(value))}", 1)
+    _send(broker, topic, _GOOD, value)
+    table = table_of(broker, topic)
+    assert by_arrow(table, tmp_path) == by_spark(connected, table)
