@@ -109,6 +109,12 @@ def nexmark_script(number: int, source: str, out: Path) -> str:
     return tables + _SINK.sub(f"WITH ({_options(out, form)})", query)
 
 
+def primary_key(script: str) -> tuple[str, ...]:
+    """Return the columns of the primary key that a text declares, none if it declares none."""
+    declared = re.search(r"PRIMARY KEY \(([^)]*)\)", script)
+    return tuple(name.strip(" `") for name in declared[1].split(",")) if declared is not None else ()
+
+
 #: The Nexmark queries whose rows can be taken back.
 CHANGING = frozenset({4, 6, 9, 15, 16, 17, 18, 19})
 
