@@ -1,0 +1,160 @@
+"""From a row's arrival in Kafka to its window's update in a table: latency, and what a micro-batch costs in parts.
+
+python -m tests.benchmarks.latency [--rate 10000] [--seconds 60] [--keys 1000] [--trigger 1000] [--sinks NAME ...]
+
+A producer sends rows of json at a steady rate into two partitions; windows of ten seconds are updated with each
+micro-batch. A row has arrived when it is given to the producer, and is through when the micro-batch that reads it has
+ended, its result committed. The first third of the time warms up and does not count. Prints milliseconds: the median
+and the 99th percentile over rows; then the medians over micro-batches, by Spark's names for their parts. ``blackhole``
+is what the operator costs, ``append`` adds rows to a Delta table, ``merge`` keeps one by key.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import threading
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+from confluent_kafka import Producer
+from pyspark.sql import SparkSession
+
+import sqlext
+from sqlext.execution.local_spark import local_spark
+from tests.kafka_broker import fetch_spark_connector, kafka_broker, make_topic
+
+_PARTITIONS = 2
+_TICK = 0.01
+_TABLES = """
+CREATE TABLE src (k BIGINT, v INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH (
+  'connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{broker}', 'format' = 'json',
+  'scan.startup.mode' = 'earliest-offset');
+CREATE TABLE out (k BIGINT, window_start TIMESTAMP(3), n BIGINT, total BIGINT{key}) WITH ({sink});
+SET 'pipeline.name' = '{topic}';
+INSERT INTO out SELECT k, window_start, COUNT(*), SUM(v)
+FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end
+EMIT AFTER WATERMARK EARLY EVERY AT LEAST 1 ROWS;
+"""
+_KEY = ", PRIMARY KEY (k, window_start) NOT ENFORCED"
+
+
+class Sink(NamedTuple):
+    """Where results go: what stands behind the columns, and the options."""
+
+    key: str
+    options: str
+
+
+SINKS = {
+    "blackhole": Sink("", "'connector' = 'blackhole'"),
+    "append": Sink("", "'connector' = 'delta', 'path' = '{out}'"),
+    "merge": Sink(_KEY, "'connector' = 'delta', 'path' = '{out}'"),
+}
+
+
+class Sender(threading.Thread):
+    """Sends rows at a steady rate until it is stopped.
+
+    Attributes:
+        arrived: of each partition, when its rows were sent (seconds since 1970), by their offsets.
+    """
+
+    def __init__(self, broker: str, topic: str, rate: int, keys: int) -> None:
+        super().__init__(daemon=True)
+        self._producer = Producer({"bootstrap.servers": broker, "linger.ms": "5"})
+        self._topic, self._rate, self._keys = topic, rate, keys
+        self._stopped = threading.Event()
+        self.arrived: list[list[float]] = [[] for _ in range(_PARTITIONS)]
+
+    def run(self) -> None:
+        """Send."""
+        began, sent = time.time(), 0
+        while not self._stopped.wait(_TICK):
+            now = time.time()
+            text = f"{datetime.fromtimestamp(now, timezone.utc):%Y-%m-%d %H:%M:%S.%f}"[:-3] + "Z"
+            for number in range(sent, int((now - began) * self._rate)):
+                value = f'{{"k":{number * 7919 % self._keys},"v":{number % 97},"ts":"{text}"}}'
+                self._producer.produce(self._topic, value, partition=number % _PARTITIONS)
+                self.arrived[number % _PARTITIONS].append(now)
+                sent += 1
+            self._producer.poll(0)
+
+    def stop(self) -> None:
+        """Send no more."""
+        self._stopped.set()
+        self.join()
+        self._producer.flush()
+
+
+def measured(spark: SparkSession, root: Path, broker: str, name: str, given: argparse.Namespace) -> None:
+    """Run one sink and print."""
+    sink, topic = SINKS[name], make_topic(broker, f"rows-{name}", _PARTITIONS)
+    session = spark.newSession()
+    for jar in fetch_spark_connector():
+        session.sql(f"ADD JAR '{jar}'")
+    options = sink.options.format(out=root / name)
+    script = _TABLES.format(topic=topic, broker=broker, key=sink.key, sink=options)
+    sender = Sender(broker, topic, given.rate, given.keys)
+    sender.start()
+    query = (
+        sqlext.connect(session, catalog=str(root / f"{name}-catalog"))
+        .run(script, trigger_interval=given.trigger)[-1]
+        .query
+    )
+    assert query is not None
+    (running,) = query.running.values()
+    time.sleep(given.seconds)
+    sender.stop()
+    reports = [p for p in running.recentProgress if p.numInputRows]
+    query.stop()
+    _print(name, reports[len(reports) // 3 :], sender.arrived)
+
+
+def _print(name: str, reports: list[Any], arrived: list[list[float]]) -> None:
+    latencies, before = [], _ends(reports[0])
+    for report in reports[1:]:
+        began = datetime.fromisoformat(report.timestamp.replace("Z", "+00:00")).timestamp()
+        ended, through = began + report.durationMs["triggerExecution"] / 1000, _ends(report)
+        for partition, times in enumerate(arrived):
+            rows = np.array(times[before[partition] : through[partition]])
+            latencies.append((ended - rows) * 1000)
+        before = through
+    p50, p99 = np.percentile(np.concatenate(latencies), [50, 99])
+    parts = {k: median(r.durationMs.get(k, 0) for r in reports) for k in reports[0].durationMs}
+    shown = ", ".join(f"{k} {v:.0f}" for k, v in parts.items())
+    print(f"{name:10} p50 {p50:5.0f} ms, p99 {p99:5.0f} ms; {len(reports)} micro-batches: {shown}", flush=True)
+
+
+def _ends(report: Any) -> list[int]:
+    """Return up to which offset a micro-batch has read each partition."""
+    ends = next(json.loads(s.endOffset) for s in report.sources if "rows-" in s.endOffset)
+    return [next(n for split, n in ends.items() if split.endswith(f"-{p}")) for p in range(_PARTITIONS)]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rate", type=int, default=10_000)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--keys", type=int, default=1_000)
+    parser.add_argument("--trigger", type=int, default=1_000)
+    parser.add_argument("--sinks", nargs="*", default=list(SINKS))
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / "broker").mkdir()
+        spark = local_spark(cores=2, folder=root / "spark")
+        with kafka_broker(root / "broker") as broker:
+            for name in given.sinks:
+                measured(spark, root, broker, name, given)
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main()
