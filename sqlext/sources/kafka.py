@@ -139,19 +139,25 @@ class KafkaReader:
 
     def _ask(self, wanted: str | int) -> dict[str, int]:
         """Return an offset of each partition: the ``earliest``, the ``latest``, or the first since a time in ms."""
-        from confluent_kafka import IsolationLevel, KafkaException, TopicPartition, admin
+        from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition, admin
 
         level = dict(self.config).get("isolation.level", "read_uncommitted").upper()
         specs: Any = admin.OffsetSpec  # type: ignore[attr-defined]
         asked_for = specs.for_timestamp(wanted) if isinstance(wanted, int) else getattr(specs, wanted)()
         asked = {TopicPartition(t, p): asked_for for t, p in self._partitions()}
-        try:
-            answers = _admin(self.config).list_offsets(
-                asked, isolation_level=IsolationLevel[level], request_timeout=_ANSWER
-            )
-            return {_split(p.topic, p.partition): int(a.result().offset) for p, a in answers.items()}
-        except KafkaException as error:
-            raise _failure(error, self.config) from error
+        passing = (KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION)
+        until = time.monotonic() + _ANSWER
+        while True:
+            try:
+                answers = _admin(self.config).list_offsets(
+                    asked, isolation_level=IsolationLevel[level], request_timeout=_ANSWER
+                )
+                return {_split(p.topic, p.partition): int(a.result().offset) for p, a in answers.items()}
+            except KafkaException as error:
+                # A partition is between two leaders, or has none yet.
+                if error.args[0].code() not in passing or time.monotonic() > until:
+                    raise _failure(error, self.config) from error
+                time.sleep(_POLL)
 
     def _partitions(self) -> tuple[tuple[str, int], ...]:
         now = time.monotonic()

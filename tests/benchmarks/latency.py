@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import tempfile
-import threading
 import time
 from datetime import datetime, timezone
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -39,7 +41,7 @@ CREATE TABLE out (k BIGINT, window_start TIMESTAMP(3), n BIGINT, total BIGINT{ke
 SET 'pipeline.name' = '{topic}';
 INSERT INTO out SELECT k, window_start, COUNT(*), SUM(v)
 FROM TABLE(TUMBLE(TABLE src, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end
-EMIT AFTER WATERMARK EARLY EVERY AT LEAST 1 ROWS;
+EMIT AFTER WATERMARK EARLY EVERY 1s;
 """
 _KEY = ", PRIMARY KEY (k, window_start) NOT ENFORCED"
 
@@ -58,38 +60,40 @@ SINKS = {
 }
 
 
-class Sender(threading.Thread):
-    """Sends rows at a steady rate until it is stopped.
-
-    Attributes:
-        arrived: of each partition, when its rows were sent (seconds since 1970), by their offsets.
-    """
+class Sender:
+    """Sends rows at a steady rate, from a process of its own: it would keep the driver's Python from working."""
 
     def __init__(self, broker: str, topic: str, rate: int, keys: int) -> None:
-        super().__init__(daemon=True)
-        self._producer = Producer({"bootstrap.servers": broker, "linger.ms": "5"})
-        self._topic, self._rate, self._keys = topic, rate, keys
-        self._stopped = threading.Event()
-        self.arrived: list[list[float]] = [[] for _ in range(_PARTITIONS)]
+        spawning = multiprocessing.get_context("spawn")
+        self._stopped, (self._answer, given) = spawning.Event(), spawning.Pipe(duplex=False)
+        arguments = (broker, topic, rate, keys, self._stopped, given)
+        self._process = spawning.Process(target=send, args=arguments, daemon=True)
+        self._process.start()
 
-    def run(self) -> None:
-        """Send."""
-        began, sent = time.time(), 0
-        while not self._stopped.wait(_TICK):
-            now = time.time()
-            text = f"{datetime.fromtimestamp(now, timezone.utc):%Y-%m-%d %H:%M:%S.%f}"[:-3] + "Z"
-            for number in range(sent, int((now - began) * self._rate)):
-                value = f'{{"k":{number * 7919 % self._keys},"v":{number % 97},"ts":"{text}"}}'
-                self._producer.produce(self._topic, value, partition=number % _PARTITIONS)
-                self.arrived[number % _PARTITIONS].append(now)
-                sent += 1
-            self._producer.poll(0)
-
-    def stop(self) -> None:
-        """Send no more."""
+    def stop(self) -> list[list[float]]:
+        """Send no more; return of each partition when its rows were sent (seconds since 1970), by their offsets."""
         self._stopped.set()
-        self.join()
-        self._producer.flush()
+        arrived: list[list[float]] = self._answer.recv()
+        self._process.join()
+        return arrived
+
+
+def send(broker: str, topic: str, rate: int, keys: int, stopped: Event, answer: Connection) -> None:
+    """Send rows until it is time to stop, then say when each was sent."""
+    producer = Producer({"bootstrap.servers": broker, "linger.ms": "5"})
+    arrived: list[list[float]] = [[] for _ in range(_PARTITIONS)]
+    began, sent = time.time(), 0
+    while not stopped.wait(_TICK):
+        now = time.time()
+        text = f"{datetime.fromtimestamp(now, timezone.utc):%Y-%m-%d %H:%M:%S.%f}"[:-3] + "Z"
+        for number in range(sent, int((now - began) * rate)):
+            value = f'{{"k":{number * 7919 % keys},"v":{number % 97},"ts":"{text}"}}'
+            producer.produce(topic, value, partition=number % _PARTITIONS)
+            arrived[number % _PARTITIONS].append(now)
+            sent += 1
+        producer.poll(0)
+    producer.flush()
+    answer.send(arrived)
 
 
 def measured(spark: SparkSession, root: Path, broker: str, name: str, given: argparse.Namespace) -> None:
@@ -101,7 +105,6 @@ def measured(spark: SparkSession, root: Path, broker: str, name: str, given: arg
     options = sink.options.format(out=root / name)
     script = _TABLES.format(topic=topic, broker=broker, key=sink.key, sink=options)
     sender = Sender(broker, topic, given.rate, given.keys)
-    sender.start()
     query = (
         sqlext.connect(session, catalog=str(root / f"{name}-catalog"))
         .run(script, trigger_interval=given.trigger)[-1]
@@ -110,10 +113,10 @@ def measured(spark: SparkSession, root: Path, broker: str, name: str, given: arg
     assert query is not None
     (running,) = query.running.values()
     time.sleep(given.seconds)
-    sender.stop()
+    arrived = sender.stop()
     reports = [p for p in running.recentProgress if p.numInputRows]
     query.stop()
-    _print(name, reports[len(reports) // 3 :], sender.arrived)
+    _print(name, reports[len(reports) // 3 :], arrived)
 
 
 def _print(name: str, reports: list[Any], arrived: list[list[float]]) -> None:
