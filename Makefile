@@ -49,7 +49,7 @@ bench: spark $(FLINK)/.installed  ## Nexmark, windows and operators beside Flink
 
 measure: spark  ## speed of the parts, with ratios to Spark's own
 	@set -e; for script in $(filter-out %/peers.py %/questions.py,$(wildcard tests/benchmarks/*.py)); do \
-		echo "== $$script"; $(BIN)/python $$script; done
+		echo "== $$script"; PYTHONPATH=$(CURDIR) $(BIN)/python $$script; done
 
 kafka: setup  ## a Kafka broker to play with, at localhost:9092, until Ctrl-C
 	@$(BIN)/python -m tests.kafka_broker $(DATA)/kafka

@@ -16,7 +16,7 @@ from sqlext.udfs.processors.windows import window_operator
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
 _DEFAULT_TASKS = 8
 
@@ -44,6 +44,16 @@ def packed_rows(spark: SparkSession, given: ArrowInput, scan: str) -> DataFrame:
 
     packed = open_arrow(spark, given)
     return packed.observe(f"{READ_BY_US}{scan}", f.count(f.lit(1)).alias("packed"), f.sum(READ).alias("rows"))
+
+
+def packed_at_once(spark: SparkSession, given: ArrowInput) -> tuple[DataFrame, Observation]:
+    """Return all packed rows as a static DataFrame, and what will have how many rows they are (``READ``)."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    counted = Observation()
+    packed = open_arrow(spark, given, at_once=True).observe(counted, f.sum(READ).alias(READ))
+    return packed.where("rows IS NOT NULL"), counted
 
 
 def tasks_of(spark: SparkSession) -> int:

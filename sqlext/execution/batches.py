@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from sqlext.execution.quiet import ToldError, quiet
 from sqlext.execution.sinks import Sink
+from sqlext.execution.whole import Whole
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -39,7 +40,7 @@ class BatchWriter:
         self._name = name
         self._query = query
         self._locks = tuple(locks)
-        self._repeated = False
+        self._repeated = True
 
     def expect(self, *, repeated: bool) -> None:
         """Say, before the Spark query starts, whether its first batch may have been written before."""
@@ -52,11 +53,14 @@ class BatchWriter:
             for lock in self._locks:
                 held.enter_context(lock)
             try:
-                write_batch(self._sink, df, batch_id, repeated=self._repeated)
+                self._write(df, batch_id, repeated=self._repeated)
                 self._repeated = False
             except Exception as error:
                 self.error = error
                 raise BatchFailedError(str(error)) from error
+
+    def _write(self, df: DataFrame, batch_id: int, *, repeated: bool) -> None:
+        write_batch(self._sink, df, batch_id, repeated=repeated)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Over Spark Connect batches are written in a process of the server: the sink alone goes there."""
@@ -67,6 +71,34 @@ class BatchWriter:
         for lock in self._locks:
             if lock.acquire(timeout=_SECONDS_TO_END):
                 lock.release()
+
+
+class WholeWriter(BatchWriter):
+    """Hands all rows of a query to a sink as the one batch of a stream that has nothing else to tell.
+
+    Args:
+        whole: the rows.
+        settings: gives the Spark settings that they are planned under.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        name: str,
+        query: Query,
+        locks: Sequence[threading.Lock],
+        whole: Whole,
+        settings: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        super().__init__(sink, name, query, locks)
+        self._whole = whole
+        self._settings = settings
+
+    def _write(self, df: DataFrame, batch_id: int, *, repeated: bool) -> None:
+        # Observations tell of what was computed for itself, not of what a sink makes of it.
+        with _computed(self._whole.rows, self._settings()) as rows:
+            (self._sink.write if repeated else self._sink.write_new)(rows, batch_id)
+        self._query.wrote(self._name, self._whole.written(), self._whole.read())
 
 
 class ServerWriter:
@@ -89,11 +121,19 @@ def write_batch(sink: Sink, df: DataFrame, batch_id: int, *, repeated: bool) -> 
     watermark from what was computed, and checks that every state was committed.
     """
     if not repeated:
-        sink.write(df, batch_id)
+        sink.write_new(df, batch_id)
         return
-    df.persist()
+    with _computed(df) as rows:
+        sink.write(rows, batch_id)
+
+
+@contextmanager
+def _computed(df: DataFrame, planning: AbstractContextManager[None] | None = None) -> Iterator[DataFrame]:
+    """Compute rows and keep them for the block; ``planning`` holds while Spark plans them."""
+    with planning or nullcontext():
+        df.persist()
     try:
         df.write.format("noop").mode("overwrite").save()
-        sink.write(df, batch_id)
+        yield df
     finally:
         df.unpersist()

@@ -23,6 +23,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -42,6 +43,8 @@ _TIME = "time"
 _BEFORE = "before"
 #: What goes with the state of a query, its checkpoint first.
 _STATE = ("checkpoint", "heartbeat", "ticks", _TIME, "staging")
+#: How often a folder that vanishes is made again, each time within microseconds of its removal.
+_TRIES = 1_000
 #: In place of a time: the input has ended (``udfs.core.operators.Clock.END``).
 END_TICK = (1 << 63) - 1
 
@@ -308,13 +311,7 @@ class QueryHome:
     def _acquire(self) -> int:
         path = self.folder / "lock"
         while True:
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-                descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-            except (FileNotFoundError, FileExistsError):  # whoever held it removed the folder just now
-                if self.folder.exists() and not self.folder.is_dir():
-                    raise
-                continue
+            descriptor = self._opened(path)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
@@ -327,6 +324,18 @@ class QueryHome:
             if _is_file_at(descriptor, path):
                 return descriptor
             os.close(descriptor)
+
+    def _opened(self, path: Path) -> int:
+        # Whoever holds it may remove the folder at any moment. What is in the way for longer (a file of that name,
+        # a link to nothing) cannot be told from that by another look, which would race as well: only by trying again.
+        for _ in range(_TRIES):
+            with suppress(FileNotFoundError, FileExistsError):
+                return self._open(path)
+        return self._open(path)
+
+    def _open(self, path: Path) -> int:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
 
     def _compare(self, old: Fingerprint, new: Fingerprint, leaves_state: bool) -> bool:
         """Return whether the state has to be left behind."""

@@ -28,12 +28,16 @@ from sqlext.source import SourceText
 
 @dataclass
 class RunOptions:
-    """How the statements of one run are executed; times in milliseconds."""
+    """How the statements of one run are executed; times in milliseconds.
+
+    ``at_once``: whether queries may be one batch; over Spark Connect nobody could count what one reads and writes.
+    """
 
     script: str = "sql"
     checkpoint: str | None = None
     interval: int | None = None
     ordinals: dict[str, int] = field(default_factory=dict)
+    at_once: bool = True
 
     def numbered(self, name: str) -> str:
         """Return a query's name, with a number behind it from the second query of that name on."""
@@ -96,7 +100,7 @@ class Drafts:
         named, sink = self.settings.get("pipeline.name"), insert.table.name.name
         wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
         name = self.options.numbered(wanted)
-        script = insert_script(insert, self.env, end=end, begun=self._begun(name, end))
+        script = insert_script(insert, self.env, end=end, begun=self._begun(name, end), at_once=self.options.at_once)
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
         own = {**readers(script), **heartbeats(script), **kept_bad(script), **state_buckets(script)}
         return Draft(name, insert, script, {**prints, **own})

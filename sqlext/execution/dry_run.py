@@ -45,6 +45,7 @@ class DryRun:
     state: State
     lookup: SparkLookup | None = None
     heartbeat: bool = True
+    at_once: bool = True
     compiled: list[Compiled] = field(default_factory=list)
     passed_on: bool = False
 
@@ -60,16 +61,18 @@ class DryRun:
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Compile a query."""
         bounded = is_bounded(plan)
-        script = script_of(plan, env, end=self._end(bounded=bounded), begun=self._begun)
+        end = self._end(bounded=bounded)
+        script = script_of(plan, env, end=end, begun=self._begun, at_once=self.at_once)
         script = with_sides(script, plan, side_inserts(plan, env), env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Compile INSERTs."""
-        bounded = all(is_bounded(i.plan) for i in inserts)
+        end = self._end(bounded=all(is_bounded(i.plan) for i in inserts))
+        at_once = self.at_once and env.settings.get("sqlext.bounded") == "finish"
         for insert in inserts:
-            script = insert_script(insert, env, end=self._end(bounded=bounded), begun=self._begun)
+            script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
 
@@ -104,7 +107,7 @@ class DryRun:
 
     def explain(self, statement: ast.Explain, env: Environment) -> Result:
         """Compile what is explained."""
-        return explain_statement(statement, env)
+        return explain_statement(statement, env, at_once=self.at_once)
 
     def drop_query(self, statement: ast.Drop) -> Result:
         """Forget a query's record, in the copy of the catalog."""

@@ -52,9 +52,10 @@ from sqlext.execution.state import State
 from sqlext.execution.ticks import TickSource
 from sqlext.execution.timekeeping import Clock, Timekeeping
 from sqlext.execution.unbounded import warn_of_unbounded_state
-from sqlext.execution.views import open_script
+from sqlext.execution.views import Opened, open_script
 from sqlext.execution.watermarks import COLUMNS as WATERMARKS
 from sqlext.execution.watermarks import Watermarks
+from sqlext.execution.whole import Whole
 from sqlext.plan.fingerprint import digest
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
@@ -110,7 +111,7 @@ class SparkHandler:
         """Say what a statement would do."""
         options = replace(self.options, ordinals=dict(self.options.ordinals))  # no query takes a name
         drafts = Drafts(self.folder, options, self.state.settings, env)
-        return explain_statement(statement, env, self.options.interval, drafts.foretold)
+        return explain_statement(statement, env, self.options.interval, drafts.foretold, at_once=options.at_once)
 
     def drop_query(self, statement: ast.Drop) -> Result:
         """Remove a query's record, checkpoint and state."""
@@ -154,7 +155,8 @@ class SparkHandler:
         bounded = is_bounded(plan)
         if not bounded:
             warn_of_unbounded_state([plan])
-        script = script_of(plan, env, end=InputEnd.FINISH if bounded else InputEnd.NONE)
+        end = InputEnd.FINISH if bounded else InputEnd.NONE
+        script = script_of(plan, env, end=end, at_once=self.options.at_once)
         script = with_sides(script, plan, side_inserts(plan, env), env)
         if not script.streaming:
             return self._select_at_once(script, env, statement.span)
@@ -167,15 +169,15 @@ class SparkHandler:
         home = QueryHome(temporary_folder(self.spark_session, self.folder), name)
         with ExitStack() as undo, self.settings(env, [script]):
             undo.callback(home.remove)
-            rows = self._open(script, env, home, statement.span, runs=not bounded)
+            opened = self._open(script, env, home, statement.span, runs=not bounded)
             sink = self._with_sides(shown, script, replace(context, query=name), statement.span)
             place = Place(home, Run("select", {}))
-            part = Part(name, statement.span, rows, sink, _targets(name, script), script.output_mode, place)
-            part = _as_scripted(part, script, plan, env)
+            part = Part(name, statement.span, opened.rows, sink, _targets(name, script), script.output_mode, place)
+            part = self._as_scripted(part, opened, script, plan, env)
             schedule = Schedule(bounded, interval=self.options.interval)
             job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
             undo.pop_all()
-        return _collected(job.start(), shown, rows, [n for _, n in script.outputs], self.spark_session)
+        return _collected(job.start(), shown, opened.rows, [n for _, n in script.outputs], self.spark_session)
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Start INSERTs as one job."""
@@ -220,9 +222,9 @@ class SparkHandler:
             return
         home, span = place.home, draft.insert.span
         old = home.set_aside() / "checkpoint"
-        if last_number(old / "offsets") < 0:
+        if draft.script.at_once or last_number(old / "offsets") < 0:
             return
-        rows = self._open(draft.script, env, home, span, runs=not schedule.bounded, skips=True)
+        rows = self._open(draft.script, env, home, span, runs=not schedule.bounded, skips=True).rows
         try:
             with quiet():
                 sources = begin_empty(rows, home, draft.script.output_mode)
@@ -244,13 +246,34 @@ class SparkHandler:
             properties=tuple(to_properties(insert.table).items()),
         )
         home = place.home if place else None
-        rows = self._open(script, env, home, insert.span, runs=not schedule.bounded)
+        opened = self._open(script, env, home, insert.span, runs=not schedule.bounded)
         spec = connector_of(insert.table).write_spec(insert.table)
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
         sink = self._with_sides(sink, script, context, insert.span)
         targets = _targets(insert.table.name.plain, script)
-        part = Part(draft.name, insert.span, rows, sink, targets, script.output_mode, place)
-        return _as_scripted(part, script, insert.plan, env)
+        part = Part(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
+        return self._as_scripted(part, opened, script, insert.plan, env)
+
+    def _as_scripted(self, part: Part, opened: Opened, script: SparkScript, plan: PlanNode, env: Environment) -> Part:
+        """Return a part with what its script and its plan say of how it runs."""
+        place, clock = part.place, env.settings.get("sqlext.clock")
+        if script.at_once:
+            assert place is not None
+            first = TickSource(place.home.ticks, runs=False).open(self.spark_session, "start")
+            assert first is not None
+            return replace(part, rows=first, whole=Whole.of(opened.rows, opened.read), ticks=True)
+        kept = place is not None and bool(script.kept)
+        return replace(
+            part,
+            timekeeping=Timekeeping(place.home.time, script.kept, Clock(clock)) if place is not None and kept else None,
+            heartbeat=script.heartbeat,
+            closes_late=closes_late(plan, env.zone),
+            ticks=script.ticks,
+            ends=script.ends,
+            keeps_late=script.keeps(LATE_ROWS),
+            keeps_bad=script.keeps(BAD_ROWS),
+            clock=clock,
+        )
 
     def _with_sides(self, sink: Sink, script: SparkScript, context: SinkContext, span: Span) -> Sink:
         """Return a query's sink, with those of the rows that are kept beside its own."""
@@ -269,7 +292,7 @@ class SparkHandler:
 
     def _select_at_once(self, script: SparkScript, env: Environment, span: Span) -> Result:
         with self.settings(env, [script]):
-            frame = self._open(script, env, None, span)
+            frame = self._open(script, env, None, span).rows
             rows = _guarded(lambda: [tuple(r) for r in frame.collect()], span)
         return Result(frame.columns, rows, frame=lambda: frame)
 
@@ -282,8 +305,10 @@ class SparkHandler:
         *,
         runs: bool = False,
         skips: bool = False,
-    ) -> DataFrame:
-        ticks = TickSource(home.ticks, runs, env.settings.get("sqlext.clock")) if home else None
+    ) -> Opened:
+        ticks = None
+        if home is not None and not script.at_once:
+            ticks = TickSource(home.ticks, runs, env.settings.get("sqlext.clock"))
         return self.opened(script, env, home, ticks, span, skips=skips)
 
     def opened(
@@ -295,7 +320,7 @@ class SparkHandler:
         span: Span,
         *,
         skips: bool = False,
-    ) -> DataFrame:
+    ) -> Opened:
         """Return a script's query as a DataFrame, with nothing of what its sources have if it ``skips``.
 
         Raises:
@@ -319,23 +344,6 @@ class SparkHandler:
 def _targets(name: str, script: SparkScript) -> tuple[str, ...]:
     """Return what a query writes to."""
     return (name, *(side.table.name.plain for side in script.sides))
-
-
-def _as_scripted(part: Part, script: SparkScript, plan: PlanNode, env: Environment) -> Part:
-    """Return a part with what its script and its plan say of how it runs."""
-    place, clock = part.place, env.settings.get("sqlext.clock")
-    kept = place is not None and bool(script.kept)
-    return replace(
-        part,
-        timekeeping=Timekeeping(place.home.time, script.kept, Clock(clock)) if place is not None and kept else None,
-        heartbeat=script.heartbeat,
-        closes_late=closes_late(plan, env.zone),
-        ticks=script.ticks,
-        ends=script.ends,
-        keeps_late=script.keeps(LATE_ROWS),
-        keeps_bad=script.keeps(BAD_ROWS),
-        clock=clock,
-    )
 
 
 class _Remove(JobLog):

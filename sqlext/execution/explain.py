@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlext.analysis.bound_insert import FINAL_STATE, UPSERT, BoundInsert
 from sqlext.analysis.emit_rules import period_notes
@@ -13,6 +14,8 @@ from sqlext.analysis.late_inserts import late_insert
 from sqlext.analysis.queries import QueryBinder
 from sqlext.dialect import statement_nodes as ast
 from sqlext.errors import SqlExtError
+from sqlext.execution.bounds import is_bounded
+from sqlext.execution.drafts import end_of
 from sqlext.execution.result import Result
 from sqlext.plan.explain import Course, as_json, as_mermaid, as_text
 from sqlext.plan.nodes import Aggregate, PlanNode
@@ -31,19 +34,25 @@ Foretell = Callable[[Sequence[BoundInsert]], Sequence[str | None]]
 
 
 def explain_statement(
-    statement: ast.Explain, env: Environment, interval: int | None = None, foretell: Foretell | None = None
+    statement: ast.Explain,
+    env: Environment,
+    interval: int | None = None,
+    foretell: Foretell | None = None,
+    *,
+    at_once: bool = True,
 ) -> Result:
     """Return the plans of a statement and the Spark SQL they become, as one row of text.
 
     Args:
         interval: ms between the micro-batches of unbounded queries, where it is given.
         foretell: what would become of checkpoints, where there can be some.
+        at_once: whether queries may be one batch.
 
     Raises:
         SqlExtError: DDL-040 for a statement that reads nothing.
     """
     detail = next((d for d in statement.details if d in _WRITERS), "TEXT")
-    plans = _plans(statement, env)
+    plans = _plans(statement, env, at_once=at_once)
     inserts = [insert for _, _, insert in plans if insert is not None]
     places = foretell(inserts) if foretell is not None and inserts and detail not in _WRITERS else [None] * len(plans)
     texts = [
@@ -72,20 +81,30 @@ def explained(
     return "\n\n".join([as_text(plan, course), *lists, f"Spark SQL:\n{layout(script.query)}"])
 
 
-def _plans(explain: ast.Explain, env: Environment) -> list[tuple[PlanNode, SparkScript, BoundInsert | None]]:
+def _plans(
+    explain: ast.Explain, env: Environment, *, at_once: bool
+) -> list[tuple[PlanNode, SparkScript, BoundInsert | None]]:
     statement = explain.statement
     if isinstance(statement, ast.SelectStatement):
         plan = QueryBinder(env).bind_whole(statement.query)
         late_insert(plan, env)
-        return [(plan, script_of(plan, env, end=InputEnd.CATCH_UP), None)]
+        return [(plan, _as_it_runs(partial(script_of, plan, env), at_once=at_once and is_bounded(plan)), None)]
     inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
-    plans: list[tuple[PlanNode, SparkScript, BoundInsert | None]] = []
+    bound = []
     for insert in inserts:
         if not isinstance(insert, ast.Insert):
             raise SqlExtError("DDL-040", "EXPLAIN takes a query or an INSERT", span=statement.span)
-        bound = bind_insert(insert, env)
-        plans.append((bound.plan, insert_script(bound, env, end=InputEnd.CATCH_UP), bound))
-    return plans
+        bound.append(bind_insert(insert, env))
+    at_once = at_once and end_of(bound, env.settings) is InputEnd.FINISH
+    return [(b.plan, _as_it_runs(partial(insert_script, b, env), at_once=at_once), b) for b in bound]
+
+
+def _as_it_runs(made: Callable[..., SparkScript], *, at_once: bool) -> SparkScript:
+    """Return a query's script; of a stream without what only ends its input."""
+    if not at_once:
+        return made(end=InputEnd.CATCH_UP)
+    script = made(end=InputEnd.FINISH, at_once=True)
+    return script if script.at_once else replace(made(end=InputEnd.CATCH_UP), read_by_spark=script.read_by_spark)
 
 
 def _reach(plan: PlanNode, insert: BoundInsert | None) -> str:

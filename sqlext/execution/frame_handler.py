@@ -45,7 +45,7 @@ class FrameHandler(SparkHandler):
         _refuse_changes(statement, plan, env)
         script = frame_script(plan, env)
         with self.settings(env, [script]):
-            frame = self.opened(script, env, None, self._ticks(env) if script.ticks else None, statement.span)
+            frame = self.opened(script, env, None, self._ticks(env) if script.ticks else None, statement.span).rows
         if any(isinstance(step, OperatorView) for step in script.steps):
             from sqlext.udfs.processors.state_store import require_state_store
 

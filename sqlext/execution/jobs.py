@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.batches import BatchWriter
+from sqlext.execution.batches import BatchWriter, WholeWriter
 from sqlext.execution.checkpoint import QueryHome, Run
 from sqlext.execution.failures import run_error, was_cancelled
 from sqlext.execution.progress import ROWS_OUT, Progress, is_own
@@ -19,6 +19,7 @@ from sqlext.execution.quiet import quiet
 from sqlext.execution.sinks import Sink
 from sqlext.execution.spark_sessions import patiently
 from sqlext.execution.timekeeping import Timekeeping, keep_time
+from sqlext.execution.whole import Whole
 from sqlext.plan.bad_rows import BAD
 from sqlext.plan.nodes import LATE
 from sqlext.plan.timing import InputEnd
@@ -61,6 +62,7 @@ class Part:
         keeps_bad: whether rows that a source cannot decode do.
         timekeeping: of its inputs, where they have no end.
         clock: the folder of files that its clock is, None for the machine's.
+        whole: all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Part:
     keeps_bad: bool = False
     timekeeping: Timekeeping | None = None
     clock: str | None = None
+    whole: Whole | None = None
 
     @property
     def own_sources(self) -> tuple[str, ...]:
@@ -154,9 +157,12 @@ class Job:
         self._noted: set[str] = set()
         self._log = log
         locks = {target: threading.Lock() for p in parts for target in p.targets}
-        self._writers = {
-            p.name: BatchWriter(p.sink, p.name, self.query, [locks[t] for t in sorted(set(p.targets))]) for p in parts
-        }
+        self._writers = {p.name: self._writer(p, [locks[t] for t in sorted(set(p.targets))]) for p in parts}
+
+    def _writer(self, part: Part, locks: Sequence[threading.Lock]) -> BatchWriter:
+        if part.whole is None:
+            return BatchWriter(part.sink, part.name, self.query, locks)
+        return WholeWriter(part.sink, part.name, self.query, locks, part.whole, self._settings)
 
     def start(self) -> Query:
         """Start the job and return its query; what is wrong with the queries themselves is raised here.
@@ -364,7 +370,7 @@ def _write_once(part: Part) -> int:
     from pyspark.sql import Observation, functions
 
     counted = Observation(ROWS_OUT)
-    part.sink.write(part.rows.observe(counted, functions.count(functions.lit(1)).alias("n")), 0)
+    part.sink.write_new(part.rows.observe(counted, functions.count(functions.lit(1)).alias("n")), 0)
     return int(counted.get["n"])
 
 
@@ -384,6 +390,8 @@ def _write_again(part: Part) -> int:
 def _counted(part: Part) -> DataFrame:
     from pyspark.sql import functions as f
 
+    if part.whole is not None:
+        return part.rows
     rows = f.count_if(f.isnull(BAD)) if part.keeps_bad else f.count(f.lit(1))
     if not part.keeps_late:
         return part.rows.observe(ROWS_OUT, rows.alias("n"))

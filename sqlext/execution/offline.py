@@ -65,6 +65,7 @@ def compile_source(
     batch: bool = False,
     heartbeat: bool = True,
     lookup: SparkLookup | None = None,
+    at_once: bool = True,
 ) -> Iterator[tuple[Statement, list[Compiled]]]:
     """Yield each statement with what it compiles to; definitions are applied to ``state``, which should be a copy.
 
@@ -72,10 +73,11 @@ def compile_source(
         batch: compile every query as batch, whatever the script's runtime mode says.
         heartbeat: whether bounded inputs end with the row that closes all windows.
         lookup: how to ask Spark for a table, if there is one to ask.
+        at_once: whether queries may be one batch without state.
     """
     if batch:
         state.settings = state.settings.with_value("execution.runtime-mode", "batch")
-    handler = DryRun(state, lookup, heartbeat=heartbeat)
+    handler = DryRun(state, lookup, heartbeat=heartbeat, at_once=at_once)
     interpreter = Interpreter(state, handler)
     for statement in parse_script(source, state.settings.expressions, unparsed=True):
         handler.compiled.clear()
@@ -138,17 +140,22 @@ def explain_source(source: SourceText, state: State, format: str = "text") -> st
 
 
 def explanations(
-    source: SourceText, state: State, format: str = "text", lookup: SparkLookup | None = None
+    source: SourceText,
+    state: State,
+    format: str = "text",
+    lookup: SparkLookup | None = None,
+    *,
+    at_once: bool = True,
 ) -> list[str]:
     """Return the plan of each query of a script, and what would become of its checkpoint.
 
     Args:
         state: should be a copy.
-        lookup: as in ``compile_source``.
+        lookup, at_once: as in ``compile_source``.
     """
-    options = RunOptions(script_name(source))
+    options = RunOptions(script_name(source), at_once=at_once)
     texts = []
-    for _, found in compile_source(source, state, lookup=lookup):
+    for _, found in compile_source(source, state, lookup=lookup, at_once=at_once):
         inserts = [c.insert for c in found if c.insert is not None]
         drafts = Drafts(state.folder, options, state.settings, state.environment(lookup))
         places = drafts.foretold(inserts) if inserts else [None] * len(found)

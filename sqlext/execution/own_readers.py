@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from sqlext.rewrite.script import ArrowView, SourceView, SparkScript
 from sqlext.watermarks.inputs import SPLIT
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
 
     from sqlext.sources.contract import SplitReader
 
@@ -26,11 +27,15 @@ class OwnReaders:
 
     Args:
         home: the query's folder; None where nothing is to be remembered.
+
+    Attributes:
+        counted: has how many rows were read (``READ``), of each table that is read at once.
     """
 
     def __init__(self, spark: SparkSession, script: SparkScript, home: QueryHome | None) -> None:
         self._spark, self._script, self._home = spark, script, home
         self._readers: dict[str, SplitReader] = {}
+        self.counted: list[Observation] = []
 
     def open(self, source: SourceView, spec: ReadSpec) -> DataFrame:
         """Return a table's rows; the column ``SPLIT`` beside them if it is wanted.
@@ -65,9 +70,14 @@ class OwnReaders:
         Raises:
             SqlExtError: see ``open``.
         """
-        from sqlext.execution.arrow_sources import packed_input, packed_rows
+        from sqlext.execution.arrow_sources import packed_at_once, packed_input, packed_rows
 
         assert self._home is not None
+        if self._script.at_once:
+            anew = self._home.sources / uuid.uuid4().hex  # a run that failed is no reason to read what it has seen
+            rows, counted = packed_at_once(self._spark, packed_input(self._spark, step, anew, arguments))
+            self.counted.append(counted)
+            return rows
         given = packed_input(self._spark, step, self._home.sources, arguments)
         self._readers[step.view] = given.reader
         return packed_rows(self._spark, replace(given, holds=self._holds(step.view)), step.scan)

@@ -72,6 +72,19 @@ class InputCounts:
         return InputCounts(last, self.rows + rows, self.batches + 1, rows, first)
 
 
+@dataclass(frozen=True, slots=True)
+class InputsRead:
+    """What micro-batches that are done have read.
+
+    Attributes:
+        counts: of each input, by its name: of all of it (""), and of its splits.
+        ends: where the last of them ended in each source: Spark's offsets, as JSON.
+    """
+
+    counts: Mapping[str, Mapping[str, InputCounts]]
+    ends: Sequence[str]
+
+
 class Progress:
     """Of one query of a job.
 
@@ -82,9 +95,8 @@ class Progress:
     def __init__(self, own: tuple[str, ...] = ()) -> None:
         self._own = own
         self._lock = threading.Lock()
-        self._before = Counts()  # of all batches but the one that was reported last
-        self._last = Counts()
-        self._key: tuple[str, int] | None = None
+        self._total = Counts()
+        self._last: tuple[str, int] | None = None  # the run and the batch that were taken last
         self._watermark: int | None = None
         self._state_rows = 0
         self._inputs: dict[str, dict[str, InputCounts]] = {}
@@ -97,30 +109,31 @@ class Progress:
             for report in reports:
                 self._take(report)
 
-    def wrote(self, rows: int) -> None:
-        """Count rows that were written outside of a stream."""
+    def is_next(self, report: StreamingQueryProgress) -> bool:
+        """Whether no micro-batch of the same run lies between a report and those that were taken."""
         with self._lock:
-            self._before = self._before.plus(Counts(rows_out=rows))
+            run, batch = self._last or ("", -1)
+            return str(report.runId) == run and report.batchId <= batch + 1
+
+    def wrote(self, rows: int, read: int = 0) -> None:
+        """Count rows that were written outside of a stream, and those that were read for them."""
+        with self._lock:
+            self._total = self._total.plus(Counts(rows_in=read, rows_out=rows))
 
     def moments(self) -> list[Moment]:
         """Return its last micro-batches, oldest first."""
         with self._lock:
             return list(self._moments)
 
-    def ends(self) -> Sequence[str]:
-        """Return where the last micro-batch ended in each source: Spark's offsets, as JSON."""
+    def read(self) -> InputsRead:
+        """Return what was read so far."""
         with self._lock:
-            return self._ends
-
-    def inputs(self) -> dict[str, dict[str, InputCounts]]:
-        """Return what was observed of each input, by its name: of all of it (""), and of its splits."""
-        with self._lock:
-            return {name: dict(counts) for name, counts in self._inputs.items()}
+            return InputsRead({name: dict(counts) for name, counts in self._inputs.items()}, self._ends)
 
     def values(self) -> dict[str, Any]:
         """Return what there is to say; see ``Query.progress``."""
         with self._lock:
-            total = self._before.plus(self._last)
+            total = self._total
             return {
                 "batch": total.batch,
                 "rows_in": total.rows_in,
@@ -134,20 +147,22 @@ class Progress:
             }
 
     def _take(self, report: StreamingQueryProgress) -> None:
-        key = (str(report.runId), report.batchId)
-        if self._key is not None and self._key != key:
-            if self._key[0] == key[0] and report.batchId < self._key[1]:
-                return
-            self._before = self._before.plus(self._last)
-        if self._key != key:
-            self._observe(report)
-            self._ends = tuple(s.endOffset for s in report.sources)
-            counts = self._counts(report)
-            self._moments.append(moment_of(report, counts.rows_in, counts.rows_out))
-        self._key, self._last = key, self._counts(report)
         watermark = _watermark(report)
-        self._watermark = watermark if watermark is not None else self._watermark
+        if watermark is not None:
+            self._watermark = max(watermark, self._watermark or watermark)
+        # A report of a trigger that found nothing carries the number of the batch that is still to come.
+        if "addBatch" not in report.durationMs or self._was_taken(report):
+            return
+        self._last = (str(report.runId), report.batchId)
+        self._observe(report)
+        self._ends = tuple(s.endOffset for s in report.sources)
+        counts = self._counts(report)
+        self._total = self._total.plus(counts)
+        self._moments.append(moment_of(report, counts.rows_in, counts.rows_out))
         self._state_rows = _open(report)
+
+    def _was_taken(self, report: StreamingQueryProgress) -> bool:
+        return self._last is not None and self._last[0] == str(report.runId) and report.batchId <= self._last[1]
 
     def _observe(self, report: StreamingQueryProgress) -> None:
         for name, row in _observed(report).items():
@@ -163,7 +178,7 @@ class Progress:
         late = _given_out(report, "late")  # operators count them among those that they did not take
         dropped = sum(op.numRowsDroppedByWatermark for op in report.stateOperators)
         return Counts(
-            int("addBatch" in report.durationMs),
+            1,
             sum(s.numInputRows for s in report.sources if not is_own(s.description, self._own))
             + _unpacked(report)
             - _judged(report, AGAIN),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.progress import InputCounts, Progress, joined
+from sqlext.execution.progress import InputsRead, Progress, joined
 from sqlext.execution.quiet import quiet
 
 if TYPE_CHECKING:
@@ -193,19 +193,16 @@ class Query:
             self._progress[name].add(query.recentProgress)
 
     def collect_last(self, name: str) -> None:
-        """Take what Spark reports of the batch before: cheap enough for every batch."""
+        """Take what Spark reports of the batch before, and of others if they were missed: cheap where none was."""
         query = self._running.get(name)
         report = query.lastProgress if query is not None else None
-        if report is not None:
-            self._progress[name].add([report])
+        if query is not None and report is not None:
+            progress = self._progress[name]
+            progress.add([report] if progress.is_next(report) else query.recentProgress)
 
-    def inputs(self, name: str) -> Mapping[str, Mapping[str, InputCounts]]:
-        """Return what was counted of the inputs of a part, by their names, and of their splits."""
-        return self._progress[name].inputs()
-
-    def ends(self, name: str) -> Sequence[str]:
-        """Return where the last micro-batch of a part ended in each of its sources, as JSON."""
-        return self._progress[name].ends()
+    def inputs(self, name: str) -> InputsRead:
+        """Return what the micro-batches of a part that are done have read."""
+        return self._progress[name].read()
 
     def counted(self, name: str) -> dict[str, Any]:
         """Return what was counted of a part: ``progress`` without what all parts share."""
@@ -215,9 +212,9 @@ class Query:
         """Wait until it has ended, well or not; return whether it has. Seconds."""
         return self._ended.wait(timeout)
 
-    def wrote(self, name: str, rows: int) -> None:
-        """Count rows that a part wrote outside of a stream."""
-        self._progress[name].wrote(rows)
+    def wrote(self, name: str, rows: int, read: int = 0) -> None:
+        """Count rows that a part wrote outside of a stream, and those that it read for them."""
+        self._progress[name].wrote(rows, read)
 
     def settle(self, error: SqlExtError | None) -> None:
         """Say how it ended; those who wait for it go on only when it is released."""

@@ -22,7 +22,7 @@ from sqlext.execution.offline import check_file, explanations, new_state, read_s
 from sqlext.execution.ownership import is_ours
 from sqlext.execution.result import Result
 from sqlext.execution.session_settings import apply_to_spark, of_spark, set_options
-from sqlext.execution.spark_sessions import own_session, require_shared_folder
+from sqlext.execution.spark_sessions import is_connect, own_session, require_shared_folder
 from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
@@ -300,7 +300,8 @@ class Session:
         self, script: PathOrText, variables: Mapping[str, str] | None = None, format: str = "text"
     ) -> list[str]:
         """Return the plan of each query of a script, as ``text``, ``json`` or ``mermaid``; nothing runs."""
-        return explanations(read_source(script, variables), self._state.fork(), format, self._spark_columns)
+        source, state = read_source(script, variables), self._state.fork()
+        return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))
 
     def check(self, script: PathOrText, variables: Mapping[str, str] | None = None) -> list[SqlExtError]:
         """Return what is wrong with a script, statement by statement; nothing runs."""
@@ -328,7 +329,7 @@ class Session:
 
         self._state.created = set()
         statements = self._checked(source)
-        options = RunOptions(name, checkpoint, interval)
+        options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given))
         handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
         interpreter = Interpreter(self._state, handler)
         return [self._one(interpreter, statement, on_statement) for statement in statements]

@@ -51,7 +51,7 @@ class Side:
     sink: Sink
     operator: str
 
-    def write(self, df: DataFrame, batch_id: int) -> None:
+    def write(self, df: DataFrame, batch_id: int, *, new: bool) -> None:
         """Take what is its own of a batch, if there is some."""
         script = self.script
         operator = named(string(self.operator), "__operator")
@@ -60,7 +60,7 @@ class Side:
         for condition in script.conditions:
             rows = rows.where(condition)
         if not rows.isEmpty():
-            self.sink.write(rows, batch_id)
+            (self.sink.write_new if new else self.sink.write)(rows, batch_id)
 
 
 @dataclass(frozen=True)
@@ -76,15 +76,23 @@ class SideSink(Sink):
     sides: tuple[Side, ...]
 
     def write(self, df: DataFrame, batch_id: int) -> None:
+        """Give out a batch."""
+        self._write(df, batch_id, new=False)
+
+    def write_new(self, df: DataFrame, batch_id: int) -> None:
+        """Give out a batch that none of the sinks can have."""
+        self._write(df, batch_id, new=True)
+
+    def _write(self, df: DataFrame, batch_id: int, *, new: bool) -> None:
         """Give out a batch, which is computed once: a second time would be another step of its operators."""
         computed = df.is_cached
         kept = df if computed else df.persist()
         columns = list(dict.fromkeys(side.script.column for side in self.sides))
         own = kept.where(" AND ".join(f"{column} IS NULL" for column in columns)).drop(*columns)
         try:
-            self.rows.write(own, batch_id)
+            (self.rows.write_new if new else self.rows.write)(own, batch_id)
             for side in self.sides:
-                side.write(kept, batch_id)
+                side.write(kept, batch_id, new=new)
         finally:
             if not computed:
                 kept.unpersist()

@@ -3,7 +3,8 @@
 ``writeStream.foreachBatch(sink.write)`` hands every micro-batch to a sink. Spark may run a batch again: after a
 failure, and after a restart when the driver died before Spark wrote its commit log. Every sink that keeps rows
 therefore knows what it has committed, by the batch's number, in the same place as the rows:
-a file sink by a redo log beside its files, a Delta sink by the table's own transaction log. What only passes rows
+a file sink by a redo log beside its files, a Delta sink by the table's own log. Only the first batch of a run can be
+such a batch; with all others (``write_new``) a sink need not look. What only passes rows
 on (kafka, print, another Spark format) does so at least once.
 
 A sink is a plain value that can be pickled: Spark Connect runs ``write`` on the server, where the session is the
@@ -75,6 +76,10 @@ class Sink:
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Take a batch. May be called again with the same ``batch_id`` and the same rows."""
         raise NotImplementedError
+
+    def write_new(self, df: DataFrame, batch_id: int) -> None:
+        """Take a batch that cannot have been written before."""
+        self.write(df, batch_id)
 
     def show(self, spark: SparkSession) -> None:
         """Show on the client what batches have left for it. Called while the query runs, and when it has ended."""

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlext.execution.progress import InputCounts
+from sqlext.execution.progress import InputCounts, InputsRead
 from sqlext.execution.query import Query
 from sqlext.rewrite.kept_inputs import KeptInput
 from sqlext.watermarks.history import History, Sample
@@ -82,17 +82,16 @@ class Timekeeping:
         """Do what must be done before the first micro-batch: sources are told that they are looked after."""
         self._act(self.keeper.decide(self._clock.now()), ())
 
-    def look(self, counts: Mapping[str, Mapping[str, InputCounts]], ends: Sequence[str], *, resting: bool) -> None:
+    def look(self, inputs: InputsRead, *, resting: bool) -> None:
         """Take what was read so far and do what follows from it.
 
         Args:
-            counts: of each input, all that micro-batches which are done have had of it.
-            ends: where the last of them ended in each source, as JSON.
+            inputs: what micro-batches that are done have read.
             resting: whether no micro-batch is under way: then whoever gives nothing is silent, not just waiting.
         """
         now = self._clock.now()
         read = False
-        for name, splits_of in counts.items():
+        for name, splits_of in inputs.counts.items():
             before = self._taken.get(name, {})
             every = splits_of[WHOLE]
             if every.batches > before.get(WHOLE, InputCounts()).batches:
@@ -102,7 +101,7 @@ class Timekeeping:
             if self._kept[name][1].input.bounded and (every.last_rows == 0 or resting):
                 self.keeper.ended(name)
         if resting or read:  # while a batch is under way nobody knows who gives it rows
-            self._act(self.keeper.decide(now), ends)
+            self._act(self.keeper.decide(now), inputs.ends)
         self._save()
         with self._looked:
             self.looks += 1
@@ -179,7 +178,7 @@ def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
                 if running is not None:
                     resting = not _works(running)  # before the counts: what it has done since is looked at next time
                     query.collect_last(name)
-                    keeping.look(query.inputs(name), query.ends(name), resting=resting)
+                    keeping.look(query.inputs(name), resting=resting)
                     keeping.remember(query.counted(name))
 
     query.timekeeping = dict(keepers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
@@ -36,7 +36,19 @@ from sqlext.user_functions import UserFunctions
 from sqlext.watermarks.inputs import SPLIT
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
+
+
+class Opened(NamedTuple):
+    """A script's query.
+
+    Attributes:
+        rows: its result.
+        read: what counts the rows that it reads, where it is one batch.
+    """
+
+    rows: DataFrame
+    read: tuple[Observation, ...]
 
 
 def open_script(
@@ -49,7 +61,7 @@ def open_script(
     frames: Frames,
     *,
     skips: bool = False,
-) -> DataFrame:
+) -> Opened:
     """Return the script's query as a DataFrame, its views registered under their names.
 
     Args:
@@ -71,7 +83,7 @@ def open_script(
     register_table_functions(spark, script.table_functions, registered)
     for step in script.steps:
         opening.step(step).createOrReplaceTempView(step.view)
-    return settled(spark.sql(script.query))
+    return Opened(settled(spark.sql(script.query)), tuple(opening.readers.counted))
 
 
 @dataclass(frozen=True)

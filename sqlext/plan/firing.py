@@ -11,7 +11,7 @@ from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
 from sqlext.udfs.core.policy import Policy
 from sqlext.udfs.core.trigger_rules import ends_with_input, uses_clock, uses_watermark
-from sqlext.udfs.core.trigger_tree import Repeat
+from sqlext.udfs.core.trigger_tree import AfterWatermark, Repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,13 @@ class Firing:
     def uses_clock(self) -> bool:
         """Whether it asks for processing time."""
         return self.ttl is not None or uses_clock(self.policy)
+
+    @property
+    def closes_once(self) -> bool:
+        """Whether each window gives one pane, of all its rows, when the watermark passes its end."""
+        policy = self.policy
+        plain = Policy(policy.window, AfterWatermark(), keep_index=policy.keep_index)
+        return policy == plain and self.panes == "one" and not self.given and self.late is None and self.ttl is None
 
     @property
     def ends(self) -> bool:

@@ -58,6 +58,11 @@ class Stateful(PlanNode):
         return False
 
     @property
+    def waits(self) -> bool:
+        """Whether its rows come when the watermark says so, each once: all at the end of time are the same rows."""
+        return self.event_time and not self.retracts and not self.uses_clock
+
+    @property
     def ends(self) -> bool:
         """Whether it must be told that a bounded input has ended, because no watermark tells it."""
         return False

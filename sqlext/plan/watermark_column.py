@@ -37,6 +37,11 @@ class WatermarkColumn(Stateful):
         return True
 
     @property
+    def waits(self) -> bool:
+        """No: the watermark of each micro-batch counts."""
+        return False
+
+    @property
     def what(self) -> str:
         """The function."""
         return "CURRENT_WATERMARK"

@@ -7,12 +7,17 @@ apart. A short list of operators is known here, and every other one is refused: 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 import pyarrow as pa
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
+from sqlglot.parsers.spark import SparkParser
 
+from sqlext.rewrite.time_literals import LITERALS, time_literal
+from sqlext.sources.date_format import Formatted, tokens
 from sqlext.sources.expressions import (
     INSTANT,
     WALL_CLOCK,
@@ -53,6 +58,15 @@ _WRAPS_AT = {32: pa.int32(), 48: pa.int16(), 56: pa.int8()}
 _FROM_EPOCH = ("timestamp_millis", "timestamp_seconds")
 
 
+class _Plain(Spark):
+    """Spark's SQL, whose patterns of times stay as they are written."""
+
+    class Parser(SparkParser):
+        """Leaves ``date_format`` a function like others."""
+
+        FUNCTIONS: ClassVar = {k: v for k, v in SparkParser.FUNCTIONS.items() if k != "DATE_FORMAT"}
+
+
 class Unsuited(Exception):  # noqa: N818 - not an error: the other path is taken
     """What Arrow is not known to do exactly as Spark; its text says what, for EXPLAIN."""
 
@@ -71,7 +85,7 @@ def translated(text: str, resolve: Resolve, zone: str) -> Expression:
     if "try_cast" in text.lower():  # to sqlglot, Spark's two casts are one
         raise Unsuited(f"`{text}`")
     try:
-        parsed = sqlglot.parse_one(text, read="spark")
+        parsed = sqlglot.parse_one(text, read=_Plain)
     except SqlglotError as error:
         raise Unsuited(f"`{text}`") from error
     return _Translation(resolve, zone).of(parsed)
@@ -121,11 +135,18 @@ class _Translation:
         return Apply(common, function=_ARITHMETIC[type(node)], inputs=(left, right), fails=True)
 
     def comparison(self, node: exp.Binary) -> Expression | None:
-        left, right = self.of(node.left), self.of(node.right)
+        left, right = self._as_times(self.of(node.left), self.of(node.right))
         common = left.type if left.type == right.type else _widest(left.type, right.type)
         if common is None or common in _FLOATS:  # to Spark NaN is equal to itself, and the largest
             return None
         return self._apply(_COMPARISONS[type(node)], pa.bool_(), _as(left, common), _as(right, common))
+
+    def _as_times(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+        """Return two sides as Spark compares them: of an instant and a wall clock both as instants."""
+        if {left.type, right.type} != {INSTANT, WALL_CLOCK} or self._zone != "UTC":
+            return left, right
+        one, other = (s if s.type == INSTANT else self._apply("as instant", INSTANT, s) for s in (left, right))
+        return one, other
 
     def logic(self, node: exp.Connector) -> Expression | None:
         left, right = self.of(node.left), self.of(node.right)
@@ -176,6 +197,11 @@ class _Translation:
         branch = (self.of(node.this), self.of(node.args["true"]))
         return self._if([branch], None if default is None else self.of(default))
 
+    def time(self, node: exp.Cast) -> Expression | None:
+        of, text = LITERALS.get(node.to.this.name), node.this
+        is_text = isinstance(text, exp.Literal) and text.is_string
+        return time_literal(text.this, of, self._zone) if of is not None and is_text else None
+
     def cast(self, node: exp.Cast) -> Expression | None:
         target = _TYPES.get(node.to.this.name)
         if target is None:
@@ -197,6 +223,15 @@ class _Translation:
     def millis(self, node: exp.UnixMillis) -> Expression | None:
         value = self.of(node.this)
         return self._apply("unix_millis", pa.int64(), value) if value.type == INSTANT else None
+
+    def date_format(self, node: exp.Anonymous) -> Expression | None:
+        if node.name.lower() != "date_format" or len(node.expressions) != 2 or self._zone != "UTC":
+            return None
+        time, pattern = self.of(node.expressions[0]), node.expressions[1]
+        known = tokens(pattern.this) if isinstance(pattern, exp.Literal) and pattern.is_string else None
+        if known is None or not pa.types.is_timestamp(time.type):
+            return None
+        return Formatted(pa.string(), fails=time.fails, inputs=(time,), pattern=known)
 
     def from_epoch(self, node: exp.Anonymous) -> Expression | None:
         name = node.name.lower()
@@ -261,7 +296,9 @@ _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.In, _Translation.membership),
     (exp.Case, _Translation.case),
     (exp.If, _Translation.condition),
+    (exp.Cast, _Translation.time),
     (exp.Cast, _Translation.cast),
     (exp.UnixMillis, _Translation.millis),
     (exp.Anonymous, _Translation.from_epoch),
+    (exp.Anonymous, _Translation.date_format),
 )

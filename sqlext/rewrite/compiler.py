@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlext.analysis.environment import Environment
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.at_once import fits_at_once, reads_at_once
 from sqlext.rewrite.buckets import wanted_buckets
 from sqlext.rewrite.columns import default_outputs
 from sqlext.rewrite.late_rows import travels, unless_late
@@ -23,6 +24,7 @@ def script_of(
     end: InputEnd,
     latest: bool = False,
     begun: Begun | None = None,
+    at_once: bool = False,
 ) -> SparkScript:
     """Return the Spark script of a plan.
 
@@ -32,11 +34,20 @@ def script_of(
         end: what the end of its input is.
         latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
         begun: what it keeps that it began with, where the query goes on or readers of ours have no folder.
+        at_once: whether it may run as one batch without state.
     """
     readers = Readers(env.settings, begun)
     rewritten = apply_rules(readers.settled(plan))
-    renderer = Renderer(env.zone, end=end, latest=latest, readers=readers)
-    relation = renderer.relation(rewritten)
+
+    def rendered(*, at_once: bool) -> tuple[Renderer, str]:
+        renderer = Renderer(env.zone, end=end, latest=latest, readers=readers, at_once=at_once)
+        return renderer, renderer.relation(rewritten)
+
+    renderer, relation = rendered(at_once=at_once and readers.at_once(end) and fits_at_once(rewritten))
+    if renderer.at_once and not reads_at_once(renderer.sources, renderer.steps):
+        reasons = renderer.read_by_spark
+        renderer, relation = rendered(at_once=False)
+        renderer.read_by_spark |= {t: why for t, why in reasons.items() if t in renderer.read_by_spark}
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = travels(plan)
     selected = [named(unless_late(text) if late else text, name) for text, name in final]
@@ -54,5 +65,6 @@ def script_of(
         kept=tuple(renderer.kept),
         table_functions=tuple(renderer.table_functions.values()),
         read_by_spark=tuple(renderer.read_by_spark.items()),
+        at_once=renderer.at_once,
         buckets=(begun.buckets if begun is not None else None) or wanted_buckets(env.settings),
     )

@@ -24,10 +24,12 @@ from sqlext.rewrite.script import SideScript, SparkScript
 from sqlext.types import LogicalType
 
 
-def insert_script(insert: BoundInsert, env: Environment, *, end: InputEnd, begun: Begun | None = None) -> SparkScript:
+def insert_script(
+    insert: BoundInsert, env: Environment, *, end: InputEnd, begun: Begun | None = None, at_once: bool = False
+) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns; see ``script_of``."""
     outputs = _outputs(insert, env)
-    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND, begun=begun)
+    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND, begun=begun, at_once=at_once)
     required = _dropped_if_null(insert)
     if required:
         conditions = or_late(required) if travels(insert.plan) else required

@@ -31,6 +31,8 @@ def printed_script(compiled: Compiled, zone: str) -> str:
     lines = [line for source in script.sources for line in _source(source, zone)]
     if script.heartbeat:
         lines.append(f"-- view {HEARTBEAT_VIEW}: streaming text file, the row that ends the bounded input")
+    if script.at_once:
+        lines.append("-- one batch: all that there is is read at once, and no state is kept")
     lines += [f"-- view {k.view}: streaming text files, heartbeats of input {k.input.name}" for k in script.kept]
     lines += [f"-- table function {f.view}: {f.implementation}" for f in script.table_functions]
     for step in script.steps:

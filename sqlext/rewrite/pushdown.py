@@ -23,7 +23,7 @@ from sqlext.sources.expressions import INSTANT, Apply, Column, Expression, Field
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.packed import LEAST, MARK, READ
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
-from sqlext.sources.table_files import Unread
+from sqlext.sources.table_files import TableReaders, Unread
 from sqlext.sources.tables import readers_of
 from sqlext.types import BIGINT, BYTES, INT, TIMESTAMP_LTZ3
 
@@ -46,6 +46,13 @@ class Pushed:
     needed: tuple[str, ...]
     program: Program
     types: tuple[pa.DataType, ...]
+
+    @property
+    def passes_over(self) -> bool:
+        """Whether the statistics of its files may say that rows need not be read."""
+        table = self.scan.table
+        in_parquet = table.option("connector") == "delta" or table.option("format") == "parquet"
+        return in_parquet and self.program.filters
 
 
 def pushed_input(
@@ -124,6 +131,7 @@ class _Table(_Relation):
     """The table itself."""
 
     node: nodes.Scan
+    readers: TableReaders
     renderer: Renderer
     alias: str = ""
     _read: dict[str, pa.DataType] = field(default_factory=dict)
@@ -153,7 +161,7 @@ class _Table(_Relation):
         return ()
 
     def needed(self) -> tuple[str, ...]:
-        return tuple(self._read)
+        return tuple(c.name for c in self.node.table.columns if c.name in self._read)
 
     def computed(self) -> Stage | None:
         return Stage(tuple(self._computed.items()), keeps=True) if self._computed else None
@@ -172,7 +180,7 @@ class _Table(_Relation):
             column = next((c for c in self.node.table.columns if c.name == name), None)
             if column is None:
                 raise Unsuited(f"`{name}`")
-            self._read[name] = readers_of(self.node.table).column(self.node.table, column)
+            self._read[name] = self.readers.column(self.node.table, column)
         return self._read[name]
 
 
@@ -227,7 +235,7 @@ def _relation(node: nodes.PlanNode, renderer: Renderer, alias: str = "") -> _Rel
     if not isinstance(node, nodes.Scan):
         raise Unsuited(f"{type(node).__name__} between the table and the grouping")
     _require_suited(node)
-    return _Table(node, renderer, alias)
+    return _Table(node, readers_of(node.table), renderer, alias)
 
 
 def _require_suited(scan: nodes.Scan) -> None:
@@ -239,7 +247,6 @@ def _require_suited(scan: nodes.Scan) -> None:
         raise Unread("its rows are changes")
     if scan.marked or scan.paced:
         raise Unread("its watermark is no constant delay behind its rows")
-    readers_of(scan.table)
 
 
 def packed_query(scan: nodes.Scan, view: str, renderer: Renderer) -> str:
@@ -248,7 +255,7 @@ def packed_query(scan: nodes.Scan, view: str, renderer: Renderer) -> str:
     They stand in place of the table's rows, so all that moves a watermark (the end of the input, idle inputs) is there.
     """
     packed = "SELECT bucket, rows, now FROM"
-    if not scan.watermarked:
+    if not scan.watermarked or renderer.at_once:
         return f"{packed} {identifier(view)}"
     mark, least = (PlanColumn(name, TIMESTAMP_LTZ3, name) for name in (MARK, LEAST))
     others = (("bucket", INT), ("rows", BYTES), ("now", BIGINT), (READ, BIGINT))

@@ -13,6 +13,7 @@ from sqlext.catalog.model import Table
 from sqlext.connectors.registry import connector_of
 from sqlext.plan.fingerprint import Fingerprint
 from sqlext.plan.nodes import PlanNode, Scan
+from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.buckets import begun_buckets
 from sqlext.rewrite.script import SparkScript
 from sqlext.settings import Settings
@@ -21,6 +22,8 @@ _PREFIX = "reader of "
 #: What a fingerprint says of a table: as text, and compared.
 _ARROW = ("Arrow", "arrow 1")
 _OWN = ("sqlext's own", "own")
+#: Of a fingerprint: that the query is one batch.
+_AT_ONCE = "reads all at once"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +34,18 @@ class Begun:
         arrow: those whose rows Arrow combines where it reads them.
         own: those of our own sources.
         buckets: how many the state of its operators has; None where that is not known.
+        at_once: whether it is one batch without state.
     """
 
     arrow: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()
     buckets: int | None = None
+    at_once: bool = False
 
     @classmethod
     def of(cls, prints: Fingerprint) -> Begun:
         """Return what a fingerprint says."""
-        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), begun_buckets(prints))
+        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), begun_buckets(prints), _AT_ONCE in prints)
 
 
 #: For who has no folder in which readers of ours could keep their place.
@@ -65,6 +70,10 @@ class Readers:
             return "arrow" if table.name.name in self.begun.arrow else "spark"
         return wanted_source(table, self.settings)
 
+    def at_once(self, end: InputEnd) -> bool:
+        """Whether a query may be one batch: it has an end, and was one when it began."""
+        return end is InputEnd.FINISH and (self.begun is None or self.begun.at_once)
+
     def settled(self, plan: PlanNode) -> PlanNode:
         """Return the plan with sources of our own where they are to read, and nowhere else."""
 
@@ -86,7 +95,8 @@ def readers(script: SparkScript) -> Fingerprint:
     """Return a part for each table that a reader of ours reads; Spark's own sources need none."""
     own = ((source.table, _OWN) for source in script.sources if source.own)
     arrow = ((step.table, _ARROW) for step in script.read_by_arrow)
-    return {f"{_PREFIX}{table.name.name}": who for table, who in (*own, *arrow)}
+    found = {f"{_PREFIX}{table.name.name}": who for table, who in (*own, *arrow)}
+    return {**found, _AT_ONCE: ("yes", "1")} if script.at_once else found
 
 
 def _tables(prints: Fingerprint, who: tuple[str, str]) -> frozenset[str]:

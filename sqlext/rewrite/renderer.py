@@ -43,10 +43,12 @@ class Renderer:
         end: InputEnd,
         latest: bool = True,
         readers: Readers,
+        at_once: bool = False,
     ) -> None:
         self.zone = zone
         self.readers = readers
         self.end = end
+        self.at_once = at_once  # whether all rows are one batch that needs no state
         self.latest = latest  # whether of the panes of a micro-batch only the last is looked at
         self.sources: list[SourceView] = []
         self.steps: list[Step] = []

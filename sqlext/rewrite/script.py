@@ -122,6 +122,7 @@ class ArrowView:
         program: makes the operator's input of them (``sources.program.Program``).
         types: the Arrow types of that input.
         function, arguments: the operator's, as in its ``OperatorView``.
+        passes_over: whether rows are not read where statistics of files say that no condition holds for them.
     """
 
     view: str
@@ -132,6 +133,7 @@ class ArrowView:
     types: tuple[object, ...]
     function: str
     arguments: tuple[tuple[str, object], ...]
+    passes_over: bool = False
 
 
 Step = SqlView | TagView | OperatorView | RowsView | ObservedView | ArrowView
@@ -177,6 +179,7 @@ class SparkScript:
         kept: its inputs, where it has no end: a time keeper watches them.
         table_functions: those of the user that it calls.
         buckets: into how many the state of each of its operators is cut.
+        at_once: whether it reads all that its inputs have as one batch, which keeps no state.
         read_by_spark: tables that Arrow might have read, each with why Spark reads it.
     """
 
@@ -195,6 +198,7 @@ class SparkScript:
     table_functions: tuple[TableFunction, ...] = ()
     read_by_spark: tuple[tuple[str, str], ...] = ()
     buckets: int = DEFAULT_BUCKETS
+    at_once: bool = False
 
     @property
     def read_by_arrow(self) -> tuple[ArrowView, ...]:
@@ -203,10 +207,20 @@ class SparkScript:
 
     @property
     def reading(self) -> tuple[str, ...]:
-        """Say which tables Arrow reads, and why Spark reads those that it might have read."""
+        """Say which tables Arrow reads and combines, and of the others that it might have, why it does not."""
         combined = "rows are combined by key and slice where they are read"
-        arrow = (f"{a.table.name.name}: Arrow reads {', '.join(a.needed)}; {combined}" for a in self.read_by_arrow)
-        return (*arrow, *(f"{table}: Spark reads it: {why}" for table, why in self.read_by_spark))
+        combined += ", all in one batch without state" if self.at_once else ""
+        passed = "; row groups that WHERE leaves out are passed over by their statistics"
+        arrow = (
+            f"{a.table.name.name}: Arrow reads {', '.join(a.needed)}; {combined}{passed if a.passes_over else ''}"
+            for a in self.read_by_arrow
+        )
+        own = {source.table.name.name for source in self.sources if source.own}
+        spark = (
+            f"{name}: {'our reader gives its rows and Spark combines them' if name in own else 'Spark reads it'}: {why}"
+            for name, why in self.read_by_spark
+        )
+        return (*arrow, *spark)
 
     def keeps(self, side: Side) -> bool:
         """Whether rows of one kind come beside its own."""

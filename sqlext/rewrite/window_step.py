@@ -91,6 +91,7 @@ class WindowStep:
                 pushed.types,
                 "window",
                 arguments,
+                pushed.passes_over,
             )
         )
         query = packed_query(pushed.scan, read, renderer)

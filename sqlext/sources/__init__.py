@@ -7,8 +7,11 @@ Read in this order:
 ``data_source.py``  the one Spark data source around it; the only module here that knows PySpark
 ``files.py``        files of a folder; ``file_log.py``, ``listing.py``: which; ``line_blocks.py``: lines of them
 ``csv_blocks.py``, ``json_blocks.py``, ``parquet_groups.py``  their formats; ``spark_casts.py``: text by text
-``kafka.py``        topics
-``tables.py``       which tables are read so
-``program.py``      what is made of rows in the worker, of ``expressions.py``
+``json_layout.py``  lines of few layouts, which need no parser; ``json_texts.py``: values of their texts
+``json_objects.py`` JSON object by object, where blocks cannot be trusted
+``kafka.py``        topics; ``kafka_rows.py``: what becomes of messages
+``tables.py``       which tables are read so: ``file_tables.py``, ``kafka_tables.py``
+``program.py``      what is made of rows in the worker, of ``expressions.py``, ``date_format.py``
+``bounds.py``       which rows need not be read for that
 ``packed.py``       the first part of a bucket operator, above that; ``hashing.py``: Spark's buckets
 """

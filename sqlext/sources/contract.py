@@ -7,14 +7,21 @@ that are held back, the end of what is available) is done once for all sources, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sqlext.sources.bounds import Known
 
 Offset = Mapping[str, int]
 """Split -> position: how much of it has been read. Written to the checkpoint as JSON, so it stays small."""
+
+
+Passes: TypeAlias = "Callable[[Known, int], bool]"
+"""Told what is known of some rows, and how many they are: whether they need not be read. Then they count as read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +86,12 @@ class SplitReader(Protocol):
         A split without a position in ``start`` is read from its beginning.
         """
 
-    def read(self, piece: Slice) -> Iterator[pa.RecordBatch]:
+    def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a slice in their order, in the reader's columns; called in a worker.
+
+        Args:
+            piece: the slice.
+            passes: asked before rows are read of which the source knows something; None: all are wanted.
 
         Raises:
             SqlExtError: RUN-... for rows that cannot be read.

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from sqlext.errors import SqlExtError
+from sqlext.sources.contract import Passes
 from sqlext.sources.fields import Field
 from sqlext.sources.file_slices import Range
 from sqlext.sources.line_blocks import blocks, can_cut
@@ -48,7 +49,7 @@ class CsvDecoder:
         """Return whether a file can be read in parts: a line never goes on behind a line end, as in Spark."""
         return can_cut(path)
 
-    def read(self, part: Range) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Range, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the lines that begin in a part of a file.
 
         Raises:

@@ -1,17 +1,22 @@
-"""The Spark data source of the Arrow path: any ``SplitReader``, with what is made of its rows in the worker."""
+"""The Spark data source of the Arrow path: any ``SplitReader``, with what is made of its rows in the worker.
+
+Spark asks a source for its columns, its reader, its offsets and its rows in processes of their own, which start one
+after the other: each loads no more than it needs. What is made of rows is unpacked where rows are.
+"""
 
 from __future__ import annotations
 
 import base64
+import copy
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import pyarrow as pa
 from pyspark import cloudpickle
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
     ReadAllAvailable,
     ReadLimit,
@@ -23,14 +28,15 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from sqlext.sources.contract import Limit, Slice, SplitReader
-from sqlext.sources.stream import SplitStream, Work
+from sqlext.sources.stream import Read, SplitStream, Work
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-#: The name of the data source, and of its only option.
+#: The name of the data source, and of its options.
 FORMAT = "sqlext"
-_INPUT = "input"
+_INPUT, _COLUMNS = "input", "columns"
 
 
 @dataclass(frozen=True)
@@ -52,12 +58,25 @@ class ArrowInput:
     holds: Path | None = None
 
 
-def open_arrow(spark: SparkSession, source: ArrowInput) -> DataFrame:
-    """Return a source as a streaming DataFrame."""
+def open_arrow(spark: SparkSession, source: ArrowInput, *, at_once: bool = False) -> DataFrame:
+    """Return a source as a streaming DataFrame, or all that it has when it is read as a static one."""
     spark.dataSource.register(ArrowSource)
-    dumps: Callable[[ArrowInput], bytes] = cloudpickle.dumps
-    packed = base64.b64encode(dumps(source)).decode("ascii")
-    return spark.readStream.format(FORMAT).option(_INPUT, packed).load()
+    dumps: Callable[[object], bytes] = cloudpickle.dumps
+    packed = base64.b64encode(dumps(replace(source, work=_Sealed(dumps(source.work))))).decode("ascii")
+    read = spark.read if at_once else spark.readStream
+    return read.format(FORMAT).option(_INPUT, packed).option(_COLUMNS, source.schema).load()
+
+
+@dataclass(frozen=True)
+class _Sealed(Work):
+    """What is made of rows, as bytes until there are some."""
+
+    packed: bytes
+
+    def process(self, split: str, read: Read) -> Iterator[pa.RecordBatch]:
+        """Do it."""
+        work: Work = pickle.loads(self.packed)  # noqa: S301 - Spark itself sends it so
+        return work.process(split, read)
 
 
 class ArrowSource(DataSource):
@@ -70,11 +89,15 @@ class ArrowSource(DataSource):
 
     def schema(self) -> str:
         """Return the columns that come out."""
-        return self._input().schema
+        return self.options[_COLUMNS]
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
         """Return the reader."""
         return ArrowStreamReader(self._input())
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Return the reader of all that is there."""
+        return ArrowReader(self._input())
 
     def _input(self) -> ArrowInput:
         # Spark itself sends this class by pickle: whoever can set the option can run code anyway.
@@ -86,6 +109,30 @@ class Piece(InputPartition):
 
     def __init__(self, value: Slice) -> None:
         super().__init__(value)
+
+
+def _rows_of(source: ArrowInput, piece: Slice) -> Iterator[pa.RecordBatch]:
+    return source.work.process(piece.split, partial(source.reader.read, piece))
+
+
+class ArrowReader(DataSourceReader):
+    """All that a source has, read once."""
+
+    def __init__(self, source: ArrowInput) -> None:
+        self._source = source
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return the slices of it."""
+        reader = copy.deepcopy(self._source.reader)  # what it opens here cannot go to the workers
+        try:
+            start = reader.initial()
+            return [Piece(s) for s in reader.slices(start, reader.latest(start, None))]
+        finally:
+            reader.close()
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield what is made of a slice."""
+        yield from _rows_of(self._source, partition.value)
 
 
 class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -118,8 +165,7 @@ class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield what is made of a slice."""
-        piece: Slice = partition.value
-        yield from self._source.work.process(piece.split, self._source.reader.read(piece))
+        yield from _rows_of(self._source, partition.value)
 
     def commit(self, end: dict[str, int]) -> None:
         """Let the source forget what is through."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext.sources.contract import Limit, Offset, Slice
+from sqlext.sources.contract import Limit, Offset, Passes, Slice
 from sqlext.sources.delta_log import DeltaLog
 from sqlext.sources.file_log import Found
 from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
@@ -119,9 +119,9 @@ class DeltaReader:
         files = [file for _, file in self._files(Position.of(start[SPLIT]), until)]
         return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks)
 
-    def read(self, piece: Slice) -> Iterator[pa.RecordBatch]:
+    def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a slice."""
-        yield from rows_of(piece, self.decoder)
+        yield from rows_of(piece, self.decoder, passes)
 
     def commit(self, end: Offset) -> None:
         """Forget the commits that are through."""

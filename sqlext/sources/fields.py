@@ -33,21 +33,14 @@ def arrow_type(declared: LogicalType, *, instant: bool = False) -> pa.DataType |
     return _TYPES.get(declared.root)
 
 
-def nested_type(declared: LogicalType, *, instant: bool = False) -> pa.DataType | None:
-    """Return the same of a format that has rows in rows; instants within them are not read here."""
+def json_type(declared: LogicalType, *, instant: bool = False) -> pa.DataType | None:
+    """Return the same of a column in JSON: rows in rows too, but none with instants; no decimals and no dates."""
     if declared.root != "ROW":
-        return arrow_type(declared, instant=instant)
-    fields = {f.name: nested_type(f.type) for f in declared.fields}
+        return None if declared.root in ("DECIMAL", "DATE") else arrow_type(declared, instant=instant)
+    fields = {f.name: json_type(f.type) for f in declared.fields}
     if len(fields) < len(declared.fields) or not fields or any(t is None or t == INSTANT for t in fields.values()):
         return None
     return pa.struct(list(fields.items()))
-
-
-def suits_json(type_: pa.DataType) -> bool:
-    """Return whether values of a type are read of JSON as Spark reads them."""
-    if pa.types.is_struct(type_):
-        return all(suits_json(field.type) for field in type_)
-    return not (pa.types.is_decimal(type_) or pa.types.is_date(type_))
 
 
 _TYPES = {

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from sqlext.sources.contract import Limit, Slice
+from sqlext.sources.contract import Limit, Passes, Slice
 from sqlext.sources.file_log import Found
 
 #: A slice has at least so many bytes, where there are as many, and not many more than that.
@@ -37,8 +37,8 @@ class FileDecoder(Protocol):
     def can_cut(self, path: str) -> bool:
         """Return whether parts of a file can be read by themselves."""
 
-    def read(self, part: Range) -> Iterator[pa.RecordBatch]:
-        """Yield the rows that begin in a part of a file.
+    def read(self, part: Range, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows that begin in a part of a file; see ``SplitReader.read``.
 
         Raises:
             SqlExtError: RUN-... for what is no row of the table.
@@ -69,11 +69,11 @@ def admitted(limit: Limit | None, files: Iterable[Found]) -> int:
     return count
 
 
-def rows_of(piece: Slice, decoder: FileDecoder) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a slice."""
+def rows_of(piece: Slice, decoder: FileDecoder, passes: Passes | None) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a slice; see ``SplitReader.read``."""
     assert isinstance(piece, FileSlice)
     for part in piece.ranges:
-        yield from decoder.read(part)
+        yield from decoder.read(part, passes)
 
 
 def _ranges(found: Found, size: int, decoder: FileDecoder) -> Iterator[Range]:

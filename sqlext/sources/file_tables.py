@@ -13,7 +13,7 @@ from sqlext.connectors.base import OwnSource, declared_type, is_instant, metadat
 from sqlext.plan.bad_rows import policy_of
 from sqlext.sources.contract import Limit, SplitReader
 from sqlext.sources.delta_tables import DELTA_TABLES
-from sqlext.sources.fields import arrow_type, nested_type, suits_json
+from sqlext.sources.fields import arrow_type, json_type
 from sqlext.sources.folder_tables import FOLDERS, folder_reader
 from sqlext.sources.table_files import TableFiles, TableReaders, Unread
 from sqlext.sources.text_lines import LINES, LineDecoder
@@ -30,9 +30,9 @@ def column_type(table: Table, column: Column) -> pa.DataType:
     if column.kind != "physical" or column.name in table.partitioned_by:
         raise Unread(f"column `{column.name}` is no field of the file")
     declared = declared_type(column)
-    form, instant = table.option("format"), is_instant(table, column)
-    found = (nested_type if form == "json" else arrow_type)(declared, instant=instant)
-    if found is None or (form == "json" and not suits_json(found)):
+    type_of = json_type if table.option("format") == "json" else arrow_type
+    found = type_of(declared, instant=is_instant(table, column))
+    if found is None:
         raise Unread(f"column `{column.name}` is of type {declared}")
     return found
 

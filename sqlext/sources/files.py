@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sqlext.sources.contract import Limit, Offset, Slice
+from sqlext.sources.contract import Limit, Offset, Passes, Slice
 from sqlext.sources.file_log import FileLog
 from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
 from sqlext.sources.listing import listed
@@ -50,9 +50,9 @@ class FileReader:
         files = list(self._log().between(start[SPLIT], end[SPLIT]))
         return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks)
 
-    def read(self, piece: Slice) -> Iterator[pa.RecordBatch]:
+    def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a slice."""
-        yield from rows_of(piece, self.decoder)
+        yield from rows_of(piece, self.decoder, passes)
 
     def commit(self, end: Offset) -> None:
         """Keep everything: the log says which files are not new."""

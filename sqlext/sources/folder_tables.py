@@ -12,7 +12,7 @@ from sqlext.connectors.base import physical_fields
 from sqlext.connectors.csv_format import csv_dialect
 from sqlext.connectors.json_format import fails_on_missing, ignores_errors
 from sqlext.sources.csv_blocks import CsvDecoder
-from sqlext.sources.fields import Field, arrow_type, nested_type
+from sqlext.sources.fields import Field, arrow_type, json_type
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.files import FileReader
 from sqlext.sources.json_blocks import JsonDecoder
@@ -48,7 +48,7 @@ def _json(table: Table, needed: Sequence[str]) -> FileDecoder:
     options = dict(table.options)
     if ignores_errors(options) or fails_on_missing(options):
         raise Unread("its json options are read by Spark alone")
-    fields = [(f.name, nested_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
+    fields = [(f.name, json_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
     return JsonDecoder(tuple(Field(*f) for f in fields))
 
 

@@ -1,6 +1,6 @@
 """JSON, an object a line, in blocks of lines: by Arrow where its rules are those of Spark's reader, else line by line.
 
-Lines that one program wrote, all of one layout, need no parser (``json_layout``).
+Lines that one program wrote, of few layouts, need no parser (``json_layout``).
 
 Arrow takes several objects in a line for several rows and one over several lines for one; Spark does neither. Both
 agree where a ``}`` ends each line and a ``{`` begins the next. Texts that Arrow refuses (a number for a STRING, a key
@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from sqlext.errors import SqlExtError
+from sqlext.sources.contract import Passes
 from sqlext.sources.fields import Field
 from sqlext.sources.file_slices import Range
 from sqlext.sources.json_layout import LayoutReader
@@ -38,6 +39,7 @@ class JsonBlocks:
 
     def __init__(self, columns: Sequence[Field]) -> None:
         self._columns = columns
+        # Rows in rows would take it as long as they take a parser.
         self._alike = LayoutReader(tuple(columns)) if not any(pa.types.is_struct(c.type) for c in columns) else None
         self._has_instants = any(pa.types.is_timestamp(c.type) and c.type.tz for c in columns)
         self._zoned = False
@@ -80,7 +82,7 @@ class JsonDecoder:
         """Return whether a file can be read in parts: an object never goes on behind a line end, as in Spark."""
         return can_cut(path)
 
-    def read(self, part: Range) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Range, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the lines that begin in a part of a file.
 
         Raises:

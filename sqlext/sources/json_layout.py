@@ -1,8 +1,9 @@
-"""JSON lines of one layout: the same keys in the same order with the same blanks, as one program writes them.
+"""JSON lines of few layouts: the same keys in the same order with the same blanks, as one program writes them.
 
-Their values stand between texts that are the same in each line, so the places of quotes and line ends say where. That
-takes half the time of a parser that looks for keys. A block is only read so if it must mean the same to one: each line
-is those texts, byte by byte; there is no escape, no control character, and values are of the types that are wanted.
+Their values stand between texts that are the same in each line of a layout, so the places of quotes and line ends say
+where. That takes half the time of a parser that looks for keys. A block is only read so if it must mean the same to
+one: each line is the texts of its layout, byte by byte; there is no escape, no control character, and values are of the
+types that are wanted. Kinds of events in one file are layouts of their own, and so are lines whose text is NULL.
 """
 
 from __future__ import annotations
@@ -10,32 +11,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sqlext.sources.fields import Field
+from sqlext.sources.json_texts import Texts, Unlike
 from sqlext.udfs.core.groups import Ints
 
-Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+#: The keys that lead to a value: its object's, before its own.
+Path = tuple[str, ...]
 
-_PAIR = re.compile(rb' *"([^"\\]*)" *: *(?:"[^"\\]*"|[^,"{}\[\]\s]+)(?= *[,}])')
-_COMMA = re.compile(rb" *,")
-_BLANK, _QUOTE, _MINUS, _ZERO, _NINE, _NEW_LINE = b' "-09\n'
-_POINT, _EXPONENT = b".", (b"e", b"E")
-_TRUTH, _NULL = pa.array(["true", "false"]), b"null"
+_KEY = re.compile(rb' *"([^"\\]*)" *: *')
+_VALUE = re.compile(rb'(?:"[^"\\]*"|[^,"{}\[\]\s]+)(?= *[,}])')
+_COMMA, _CLOSE = re.compile(rb" *,"), re.compile(rb" *}")
+_BLANK, _QUOTE, _NEW_LINE = b' "\n'
 
 
 #: How much is looked at in one go: little enough to stay in the processor's cache, which doubles the speed.
 _PIECE = 1 << 19
-#: After so many blocks of other layouts no more of a file are tried.
-_TRIES = 2
-
-
-class Unlike(Exception):  # noqa: N818 - not an error: a parser reads the block
-    """A block whose lines are not sure to be of one layout."""
+#: After so many blocks of other layouts no more of a file are tried, and so many layouts a file may have.
+_TRIES, _LAYOUTS = 2, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +41,26 @@ class Value:
     """Where a value stands in a line.
 
     Attributes:
-        key: its own.
+        path: its keys.
         quoted: whether it stands in quotes.
-        word: whether it is ``true`` or ``false``.
         before: the text between the value before (or the line's begin) and this one.
-        opening: how far in ``before`` the key's first quote is.
+        keys: how many keys are in that text.
     """
 
-    key: str
+    path: Path
     quoted: bool
-    word: bool
     before: bytes
-    opening: int
+    keys: int
+
+    @property
+    def opening(self) -> int:
+        """How far in ``before`` the first quote is."""
+        return self.before.index(b'"')
 
     @property
     def behind_key(self) -> int:
-        """How far the value is from the quote that ends its key."""
-        return len(self.before) - self.before.index(b'"', self.opening + 1)
+        """How far a value without quotes is from the quote that ends its key."""
+        return len(self.before) - self.before.rindex(b'"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Layout:
     @property
     def quotes(self) -> int:
         """How many quotes a line has."""
-        return sum(4 if v.quoted else 2 for v in self.values)
+        return 2 * sum(v.keys + v.quoted for v in self.values)
 
 
 class LayoutReader:
@@ -89,7 +90,7 @@ class LayoutReader:
 
     def __init__(self, columns: Sequence[Field]) -> None:
         self._columns = columns
-        self._layout: Layout | None = None
+        self._layouts: list[Layout] = []
         self._zoned = False
         self._tries = _TRIES
 
@@ -105,20 +106,18 @@ class LayoutReader:
             return self._read(block if block.endswith(b"\n") else block + b"\n")
         except (Unlike, pa.ArrowInvalid):
             self._tries -= 1
-            self._layout = None
+            self._layouts.clear()
             return None
 
     def _read(self, block: bytes) -> pa.RecordBatch:
-        if self._layout is None:
-            self._layout = layout_of(block[: block.index(b"\n")])
         try:
-            return self._pieces(block, self._layout)
+            return self._pieces(block)
         except pa.ArrowInvalid:
             self._zoned = not self._zoned
-            return self._pieces(block, self._layout)
+            return self._pieces(block)
 
-    def _pieces(self, block: bytes, layout: Layout) -> pa.RecordBatch:
-        made = [read_block(piece, layout, self._columns, zoned=self._zoned) for piece in _pieces(block)]
+    def _pieces(self, block: bytes) -> pa.RecordBatch:
+        made = [read_block(piece, self._layouts, self._columns, zoned=self._zoned) for piece in _pieces(block)]
         return made[0] if len(made) == 1 else pa.Table.from_batches(made).combine_chunks().to_batches()[0]
 
 
@@ -134,33 +133,48 @@ def layout_of(line: bytes) -> Layout:
     """Return the layout of a line, without its end.
 
     Raises:
-        Unlike: for one that is no flat object, or has a key twice.
+        Unlike: for one that is no object of values and of such objects, or has a key twice.
     """
     if not line.startswith(b"{"):
         raise Unlike
-    place, end, values = 1, 0, []
-    while pair := _PAIR.match(line, place):
-        text = line[pair.end(1) + 1 : pair.end()]
-        quoted = text.endswith(b'"')
-        start = pair.end(1) + 1 + (text.index(b'"') + 1 if quoted else len(text) - len(text.lstrip(b" :")))
-        word = text.endswith((b"true", b"false"))
-        values.append(Value(pair[1].decode(), quoted, word, line[end:start], pair.start(1) - 1 - end))
-        end = pair.end() - quoted
-        comma = _COMMA.match(line, pair.end())
+    values: list[Value] = []
+    seen: set[Path] = set()
+    path: Path = ()
+    place, end, keys = 1, 0, 0
+    while True:
+        key = _KEY.match(line, place)
+        if key is None or (own := (*path, key[1].decode())) in seen:
+            raise Unlike
+        seen.add(own)
+        keys += 1
+        if line.startswith(b"{", key.end()):
+            path, place = own, key.end() + 1
+            continue
+        value = _VALUE.match(line, key.end())
+        if value is None:
+            raise Unlike
+        quoted = value[0].startswith(b'"')
+        values.append(Value(own, quoted, line[end : value.start() + quoted], keys))
+        end, place, keys = value.end() - quoted, value.end(), 0
+        while close := _CLOSE.match(line, place):
+            place = close.end()
+            if not path:
+                if line[place:].strip(b" "):
+                    raise Unlike
+                return Layout(tuple(values), line[end:] + b"\n")
+            path = path[:-1]
+        comma = _COMMA.match(line, place)
         if comma is None:
-            break
+            raise Unlike
         place = comma.end()
-    if not values or line[end:].strip(b'" ') != b"}" or len({v.key for v in values}) < len(values):
-        raise Unlike
-    return Layout(tuple(values), line[end:] + b"\n")
 
 
-def read_block(block: bytes, layout: Layout, columns: Sequence[Field], *, zoned: bool) -> pa.RecordBatch:
+def read_block(block: bytes, layouts: list[Layout], columns: Sequence[Field], *, zoned: bool) -> pa.RecordBatch:
     """Return the rows of a block of lines of UTF-8.
 
     Args:
         block: whole lines, the last with its end.
-        layout: that its lines seem to have.
+        layouts: that its lines seem to have; those of other lines are added.
         columns: what is read; NULL where no key says it.
         zoned: whether instants are texts with a zone.
 
@@ -168,129 +182,152 @@ def read_block(block: bytes, layout: Layout, columns: Sequence[Field], *, zoned:
         Unlike: if a parser might read other rows, or refuse some.
         ArrowInvalid: for a value that does not fit its type.
     """
-    data = np.frombuffer(block, np.uint8)
-    ends = np.flatnonzero(data == _NEW_LINE)
-    if b"\\" in block or np.count_nonzero(data < _BLANK) != len(ends):
-        raise Unlike
-    quotes = np.flatnonzero(data == _QUOTE)
-    if not len(ends) or len(quotes) != len(ends) * layout.quotes:
-        raise Unlike
-    wanted = {c.name: c for c in columns}
-    made: dict[str, pa.Array] = {}
-    for value, start, end in _places(data, quotes.reshape(len(ends), layout.quotes), ends, layout):
-        texts = _Texts(block, data, start, end)
-        if (column := wanted.get(value.key)) is not None:
-            made[value.key] = texts.values(column.type, quoted=value.quoted, zoned=zoned)
-        elif not value.quoted:  # which nobody reads; that it is JSON must be seen
-            texts.values(pa.bool_() if value.word else pa.float64(), quoted=False, zoned=zoned)
-    return pa.record_batch({c.name: made[c.name] if c.name in made else pa.nulls(len(ends), c.type) for c in columns})
+    lines = _Lines(block)
+    left = np.arange(len(lines.ends))
+    parts: list[tuple[Ints, list[pa.Array]]] = []
+    tried = 0
+    while len(left):
+        if tried == len(layouts):
+            layouts.append(_another(layouts, lines.text(int(left[0]))))
+        fitting = _fitting(lines, left, layouts[tried])
+        if len(fitting.rows):
+            parts.append((fitting.rows, fitting.columns(columns, zoned=zoned)))
+            left = np.setdiff1d(left, fitting.rows, assume_unique=True) if len(fitting.rows) < len(left) else left[:0]
+        tried += 1
+    return pa.record_batch(_in_order(parts), names=[c.name for c in columns])
 
 
-def _places(data: Bytes, quotes: Ints, ends: Ints, layout: Layout) -> Iterator[tuple[Value, Ints, Ints]]:
-    """Yield values with where they begin and end in each line, when what is between them is as it must be."""
-    last = np.concatenate(([0], ends[:-1] + 1))
-    at = 0
+def _another(layouts: Sequence[Layout], line: bytes) -> Layout:
+    """Return the layout of a line that has none of those that are known."""
+    found = layout_of(line)
+    if found in layouts or len(layouts) == _LAYOUTS:
+        raise Unlike
+    return found
+
+
+def _in_order(parts: Sequence[tuple[Ints, list[pa.Array]]]) -> list[pa.Array]:
+    """Return columns in the order of lines, of those of each layout."""
+    if not parts:
+        raise Unlike
+    if len(parts) == 1:
+        return parts[0][1]
+    order = pa.array(np.argsort(np.concatenate([rows for rows, _ in parts])))
+    return [pa.concat_arrays(column).take(order) for column in zip(*(made for _, made in parts), strict=True)]
+
+
+class _Lines:
+    """The lines of a block that has no escapes and no control characters.
+
+    Attributes:
+        block, data: the block.
+        begins, ends: where each line begins, and where its line end is.
+        quotes: where quotes are.
+    """
+
+    def __init__(self, block: bytes) -> None:
+        self.block, self.data = block, np.frombuffer(block, np.uint8)
+        self.ends = np.flatnonzero(self.data == _NEW_LINE)
+        if b"\\" in block or np.count_nonzero(self.data < _BLANK) != len(self.ends):
+            raise Unlike
+        self.begins = np.concatenate(([0], self.ends[:-1] + 1))
+        self.quotes = np.flatnonzero(self.data == _QUOTE)
+
+    def text(self, line: int) -> bytes:
+        """Return a line without its end."""
+        return self.block[self.begins[line] : self.ends[line]]
+
+    @cached_property
+    def first(self) -> Ints:
+        """The number of each line's first quote."""
+        return np.searchsorted(self.quotes, self.begins)
+
+    @cached_property
+    def count(self) -> Ints:
+        """How many quotes each line has."""
+        return np.diff(self.first, append=len(self.quotes))
+
+
+def _fitting(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting:
+    """Return those of some lines that are of a layout, and where their values are."""
+    if len(rows) == len(lines.ends) and len(lines.quotes) == len(rows) * layout.quotes:
+        all_lines = _spans(lines, rows, lines.quotes.reshape(len(rows), layout.quotes), layout)
+        if all_lines.has_lengths().all():  # then each line has its own quotes, and they need not be counted
+            return all_lines.where_texts()
+    rows = rows[lines.count[rows] == layout.quotes]
+    fitting = _spans(lines, rows, lines.quotes[lines.first[rows, None] + np.arange(layout.quotes)], layout)
+    return fitting.where(fitting.has_lengths()).where_texts()
+
+
+def _spans(lines: _Lines, rows: Ints, quotes: Ints, layout: Layout) -> _Fitting:
+    """Return where values would be in lines with such quotes: a column for each."""
+    spans, at, ends = [], 0, lines.ends[rows]
     for i, value in enumerate(layout.values):
-        start = quotes[:, at + 2] + 1 if value.quoted else quotes[:, at + 1] + value.behind_key
-        at += 4 if value.quoted else 2
+        at += 2 * value.keys
+        start = quotes[:, at] + 1 if value.quoted else quotes[:, at - 1] + value.behind_key
+        at += 2 * value.quoted
         if value.quoted:
             end = quotes[:, at - 1]
         elif i + 1 < len(layout.values):
             end = quotes[:, at] - layout.values[i + 1].opening
         else:
             end = ends + 1 - len(layout.end)
-        _check(data, last, start, value.before)
-        if np.any(end < start):
-            raise Unlike
-        yield value, start, end
-        last = end
-    _check(data, last, ends + 1, layout.end)
-
-
-def _check(data: Bytes, start: Ints, end: Ints, text: bytes) -> None:
-    """Raise ``Unlike`` unless this text is what stands between two places of each line."""
-    if np.any(end - start != len(text)):
-        raise Unlike
-    for i, byte in enumerate(text):
-        if byte != _QUOTE and np.any(data[start + i] != byte):
-            raise Unlike
+        spans.append((start, end))
+    return _Fitting(lines, layout, rows, tuple(spans))
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
-    """The texts of one value.
+class _Fitting:
+    """Lines of a layout, and where each of its values begins and ends in each of them."""
 
-    Attributes:
-        block, data: what they stand in.
-        start, end: where.
-    """
+    lines: _Lines
+    layout: Layout
+    rows: Ints
+    spans: tuple[tuple[Ints, Ints], ...]
 
-    block: bytes
-    data: Bytes
-    start: Ints
-    end: Ints
+    def where(self, mask: Any) -> _Fitting:
+        """Return some of the lines."""
+        if mask.all():
+            return self
+        return _Fitting(self.lines, self.layout, self.rows[mask], tuple((s[mask], e[mask]) for s, e in self.spans))
 
-    def values(self, of: pa.DataType, *, quoted: bool, zoned: bool) -> pa.Array:
-        """Return them as values of a type."""
-        if quoted:
-            return self._quoted(of, zoned)
-        texts = self._texts()
-        nulls = self.data[self.start] == _NULL[0]
-        if np.any(nulls):
-            known = pa.array(~nulls)
-            if pc.any(pc.not_equal(texts.filter(pc.invert(known)), _NULL.decode())).as_py():
+    def _between(self) -> Iterator[tuple[bytes, Ints, Ints]]:
+        """Yield the texts between values, and where each must begin and end in each line."""
+        last = self.lines.begins[self.rows]
+        for value, (start, end) in zip(self.layout.values, self.spans, strict=True):
+            yield value.before, last, start
+            last = end
+        yield self.layout.end, last, self.lines.ends[self.rows] + 1
+
+    def has_lengths(self) -> Any:
+        """Return in which lines texts and values are as long as they can be."""
+        mask = np.ones(len(self.rows), bool)
+        for text, start, end in self._between():
+            mask &= end - start == len(text)
+        for value, (start, end) in zip(self.layout.values, self.spans, strict=True):
+            mask &= end >= start if value.quoted else end > start
+        return mask
+
+    def where_texts(self) -> _Fitting:
+        """Return the lines that have the texts; quotes are where they must be, as there are no more of them."""
+        data, mask = self.lines.data, np.ones(len(self.rows), bool)
+        for text, start, _ in self._between():
+            for i, byte in enumerate(text):
+                if byte != _QUOTE:
+                    mask &= data[start + i] == byte
+        for value, (start, end) in zip(self.layout.values, self.spans, strict=True):
+            if not value.quoted:  # a blank beside it is one of another layout
+                mask &= (data[start] != _BLANK) & (data[end - 1] != _BLANK)
+        return self.where(mask)
+
+    def columns(self, columns: Sequence[Field], *, zoned: bool) -> list[pa.Array]:
+        """Return the values of columns."""
+        wanted, made = {(c.name,): c for c in columns}, {}
+        for value, (start, end) in zip(self.layout.values, self.spans, strict=True):
+            texts = Texts(self.lines.block, self.lines.data, start, end, value.quoted)
+            if value.path in wanted:
+                made[value.path] = texts.values(wanted[value.path].type, zoned=zoned)
+            elif value.path[:1] in wanted:  # an object: there is no column of such a type
                 raise Unlike
-            some = _Texts(self.block, self.data, self.start[~nulls], self.end[~nulls])
-            return pc.replace_with_mask(pa.nulls(len(texts), of), known, some._bare(texts.filter(known), of))
-        return self._bare(texts, of)
-
-    def _bare(self, texts: pa.Array, of: pa.DataType) -> pa.Array:
-        """Return values that stand without quotes."""
-        if pa.types.is_boolean(of):
-            if not pc.all(pc.is_in(texts, _TRUTH)).as_py():
-                raise Unlike
-            return pc.equal(texts, "true")
-        if not pa.types.is_integer(of) and not pa.types.is_floating(of):
-            raise Unlike
-        self._check_numbers(whole=pa.types.is_integer(of))
-        return texts.cast(of)
-
-    def _quoted(self, of: pa.DataType, zoned: bool) -> pa.Array:
-        if pa.types.is_string(of):
-            return self._texts()
-        if pa.types.is_timestamp(of):
-            read = pa.timestamp("us") if of.tz and not zoned else of
-            values = self._texts().cast(read)
-            return values if read == of else values.view(of)
-        if pa.types.is_date32(of):
-            return self._texts().cast(of)
-        raise Unlike
-
-    def _check_numbers(self, *, whole: bool) -> None:
-        """Raise ``Unlike`` for what Arrow takes for a number, and JSON does not: ``+1 .5 1. 01 0x1 inf``."""
-        length = self.end - self.start
-        if np.any(length < 1):
-            raise Unlike
-        negative = self.data[self.start] == _MINUS
-        first = self.start + negative
-        digits = length - negative
-        lead = self.data[first]
-        if np.any((digits < 1) | (lead < _ZERO) | (lead > _NINE) | ~_is_digit(self.data[self.end - 1])):
-            raise Unlike
-        zeros = first[(lead == _ZERO) & (digits > 1)]
-        if len(zeros) and (whole or not np.all(np.isin(self.data[zeros + 1], list(b".eE")))):
-            raise Unlike
-        if not whole and any(_POINT + e in self.block for e in _EXPONENT):
-            raise Unlike
-
-    def _texts(self) -> pa.Array:
-        """Return the texts: every other one of those that the block falls into."""
-        rows = len(self.start)
-        offsets = np.empty(2 * rows, np.int32)
-        offsets[0::2], offsets[1::2] = self.start, self.end
-        parts = pa.StringArray.from_buffers(2 * rows - 1, pa.py_buffer(offsets), pa.py_buffer(self.block))
-        return parts.take(pa.array(np.arange(0, 2 * rows, 2, dtype=np.int32)))
-
-
-def _is_digit(bytes_: Bytes) -> Any:
-    return (bytes_ >= _ZERO) & (bytes_ <= _NINE)
+            else:
+                texts.check()
+        return [made[path] if path in made else pa.nulls(len(self.rows), c.type) for path, c in wanted.items()]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext.sources.contract import Limit, Offset, Slice
+from sqlext.sources.contract import Limit, Offset, Passes, Slice
 from sqlext.sources.kafka_rows import KafkaRows, RawRows
 
 if TYPE_CHECKING:
@@ -183,8 +183,8 @@ class KafkaReader:
 
     # In a worker
 
-    def read(self, piece: Slice) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a slice, in batches.
+    def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a slice, in batches: of messages nothing is known before.
 
         Raises:
             SqlExtError: RUN-061 if Kafka has removed some of them, RUN-062 if they do not come, RUN-100 for a message

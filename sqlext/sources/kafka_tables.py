@@ -14,7 +14,7 @@ from sqlext.connectors.kafka_options import key_fields, part_options, value_form
 from sqlext.connectors.kafka_positions import end_filters
 from sqlext.connectors.kafka_reader import kafka_limit, kafka_reader, why_not
 from sqlext.sources.contract import SplitReader
-from sqlext.sources.fields import Field, arrow_type, nested_type, suits_json
+from sqlext.sources.fields import Field, arrow_type, json_type
 from sqlext.sources.kafka_rows import METADATA, JsonRows
 from sqlext.sources.table_files import TableReaders, Unread
 
@@ -26,8 +26,8 @@ def _column(table: Table, column: Column) -> pa.DataType:
         if own is None or own != arrow_type(declared):
             raise Unread(f"column `{column.name}` is made of the metadata '{metadata_key(column)}'")
         return own
-    found = nested_type(declared, instant=is_instant(table, column))
-    if found is None or not suits_json(found):
+    found = json_type(declared, instant=is_instant(table, column))
+    if found is None:
         raise Unread(f"column `{column.name}` is of type {declared}")
     return found
 

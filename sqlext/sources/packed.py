@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow as pa
 from sqlext.sources.expressions import INSTANT
 from sqlext.sources.hashing import buckets_of
 from sqlext.sources.program import Facts, Program
-from sqlext.sources.stream import Work
+from sqlext.sources.stream import Read, Work
 from sqlext.udfs.core.arrow_numpy import whole
 from sqlext.udfs.core.groups import Ints
 from sqlext.udfs.core.operators import BucketOperator
@@ -42,9 +43,10 @@ class PackedWork(Work):
     keys: int
     buckets: int
 
-    def process(self, split: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def process(self, split: str, read: Read) -> Iterator[pa.RecordBatch]:
         """Yield packed rows."""
         facts, groups = Facts(), bucket_keys(self.buckets)
+        batches = read(partial(self.program.passes, facts) if self.program.filters else None)
         rows = (self._input(batch, facts) for batch in batches if batch.num_rows)
         waiting: pa.RecordBatch | None = None
         for packed in pack(self.operator, groups, rows, self._buckets_of):

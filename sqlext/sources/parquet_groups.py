@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sqlext.errors import SqlExtError
+from sqlext.sources.bounds import Bounds
+from sqlext.sources.contract import Passes
 from sqlext.sources.fields import Field
 from sqlext.sources.file_slices import Range
 from sqlext.udfs.core.arrow_numpy import whole
@@ -41,8 +43,8 @@ class ParquetDecoder:
         """Return whether a file can be read in parts: its row groups."""
         return True
 
-    def read(self, part: Range) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the row groups whose middle lies in a part of a file.
+    def read(self, part: Range, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the row groups whose middle lies in a part of a file; they have statistics.
 
         Raises:
             SqlExtError: RUN-065 for a column of another type, for times of an old calendar; RUN-100 for what is no
@@ -51,9 +53,16 @@ class ParquetDecoder:
         try:
             with pq.ParquetFile(part.path, coerce_int96_timestamp_unit="us", memory_map=True) as file:
                 self._check(file, part.path)
-                yield from self._rows(file, _groups(file.metadata, part))
+                groups = _groups(file.metadata, part)
+                yield from self._rows(file, [g for g in groups if passes is None or not self._passed(file, g, passes)])
         except pa.ArrowInvalid as error:
             raise SqlExtError("RUN-100", f"`{part.path}`: {error}") from error
+
+    def _passed(self, file: pq.ParquetFile, number: int, passes: Passes) -> bool:
+        group = file.metadata.row_group(number)
+        chunks = {c.path_in_schema: c for c in map(group.column, range(group.num_columns))}
+        found = {c.name: _bounds(file.schema_arrow, chunks, c, group.num_rows) for c in self.columns}
+        return passes({name: bounds for name, bounds in found.items() if bounds is not None}, group.num_rows)
 
     def _rows(self, file: pq.ParquetFile, groups: list[int]) -> Iterator[pa.RecordBatch]:
         if not groups:
@@ -98,6 +107,25 @@ def _groups(metadata: pq.FileMetaData, part: Range) -> list[int]:
         if part.start <= first + size // 2 < part.end:
             found.append(number)
     return found
+
+
+def _bounds(schema: pa.Schema, chunks: Mapping[str, pq.ColumnChunkMetaData], column: Field, rows: int) -> Bounds | None:
+    """Return what a row group's statistics say of a column; nothing of FLOAT and DOUBLE, where NaN is not counted."""
+    if column.name not in schema.names:
+        return Bounds(pa.array([], column.type), rows)
+    chunk = chunks.get(column.name)
+    known = chunk.statistics if chunk is not None and chunk.is_stats_set else None
+    if known is None or not known.has_null_count or pa.types.is_floating(column.type):
+        return None
+    if known.null_count == rows:
+        return Bounds(pa.array([], column.type), rows)
+    if not known.has_min_max:
+        return None
+    try:
+        own = pa.array([known.min, known.max], schema.field(column.name).type)
+        return Bounds(_as(own, column.type), known.null_count)
+    except (ValueError, OverflowError, pa.ArrowException):  # a time that Python has not, a text that was cut off
+        return None
 
 
 def _start(chunk: pq.ColumnChunkMetaData) -> int:

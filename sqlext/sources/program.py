@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.errors import SqlExtError
+from sqlext.sources.bounds import Bounds, Known, bounds_of, can_fail, may_hold
 from sqlext.sources.expressions import Expression, selected
 
 #: ``table.exec.source.rowtime-null-handling``.
@@ -98,6 +99,60 @@ class Program:
         for stage in self.stages:
             columns, rows = _after(stage, columns, rows)
         return columns
+
+    @property
+    def filters(self) -> bool:
+        """Whether it leaves rows out."""
+        return any(stage.where is not None for stage in self.stages)
+
+    def passes(self, facts: Facts, known: Known, rows: int) -> bool:
+        """Count rows that need not be read, if no row can come through and none can fail; return whether that is so.
+
+        Args:
+            facts: where they are counted.
+            known: the bounds of columns that the source has.
+            rows: how many they are.
+        """
+        if self.computed is not None:
+            if _can_fail(self.computed, known):
+                return False
+            known = {**known, **_bounds_after(self.computed, known)}
+        times = known.get(self.rowtime.column) if self.rowtime is not None else None
+        if self.rowtime is not None and (times is None or not _sound(self.rowtime, times)):
+            return False
+        if not self._holds_back(known):
+            return False
+        dropped = times.nulls if times is not None and self.rowtime is not None and self.rowtime.nulls == "drop" else 0
+        facts.add(rows - dropped, *(times.span or ()) if times is not None else ())
+        return True
+
+    def _holds_back(self, known: Known) -> bool:
+        """Return whether a condition holds for none of the rows, and no SELECT up to it can fail."""
+        for stage in self.stages:
+            if stage.where is not None:
+                if can_fail(stage.where, known):
+                    return False
+                if not may_hold(stage.where, known):
+                    return True
+            if _can_fail(stage, known):
+                return False
+            known = {**(known if stage.keeps else {}), **_bounds_after(stage, known)}
+        return False
+
+
+def _bounds_after(stage: Stage, known: Known) -> dict[str, Bounds]:
+    found = {name: bounds_of(expression, known) for name, expression in stage.columns}
+    return {name: bounds for name, bounds in found.items() if bounds is not None}
+
+
+def _can_fail(stage: Stage, known: Known) -> bool:
+    return any(can_fail(expression, known) for _, expression in stage.columns)
+
+
+def _sound(rowtime: Rowtime, times: Bounds) -> bool:
+    """Return whether no row fails for its time."""
+    early = times.span is not None and times.span[0] < 0 and rowtime.since_1970
+    return not early and not (times.nulls and rowtime.nulls == "fail")
 
 
 def _after(stage: Stage, columns: dict[str, pa.Array], rows: int) -> tuple[dict[str, pa.Array], int]:

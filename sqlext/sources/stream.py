@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, TypeAlias
 
 from sqlext.sources.contract import Limit, Offset, SplitReader
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sqlext.sources.contract import Passes
 
 
 @dataclass
@@ -73,9 +77,13 @@ def read_holds(place: Path | None) -> Holds | None:
         return None
 
 
+Read: TypeAlias = "Callable[[Passes | None], Iterator[pa.RecordBatch]]"
+"""Reads the rows of a slice; see ``SplitReader.read``."""
+
+
 class Work:
     """What a worker makes of the rows of a slice, before they reach Spark. By itself: nothing."""
 
-    def process(self, split: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield what Spark gets of the rows of a slice."""
-        yield from batches
+    def process(self, split: str, read: Read) -> Iterator[pa.RecordBatch]:
+        """Yield what Spark gets of the rows of a slice, which are read by this."""
+        yield from read(None)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from sqlext.sources.contract import Passes
 from sqlext.sources.file_slices import Range
 from sqlext.sources.line_blocks import BLOCK_BYTES, blocks, can_cut, first_line
 
@@ -25,7 +26,7 @@ class LineDecoder:
         """Return whether a file can be read in parts."""
         return can_cut(path)
 
-    def read(self, part: Range) -> Iterator[pa.RecordBatch]:
+    def read(self, part: Range, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the lines that begin in a part of a file.
 
         Raises:

@@ -14,6 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
+from sqlext.execution import delta_history
+from sqlext.execution.notices import Notice
 from sqlext.execution.sink_plain import CollectSink
 from sqlext.execution.sinks import Sink, SinkContext, open_sink
 from sqlext.execution.sources import open_batch
@@ -256,6 +258,37 @@ def test_delta_appends_once(session: SparkSession, tmp_path: Path) -> None:
     assert len(delta_rows(session, tmp_path / "d")) == 3
     read = table(columns, delta_options(tmp_path / "d"))
     assert open_batch(session, connector_of(read).read_spec(read)).first()["t"] == dt.time(1, 2, 3)  # type: ignore[index]
+
+
+def test_delta_knows_its_batches_below_the_commits_of_others(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delta_history, "_DEPTHS", (2, 10))
+    sink = sink_of(session, KV, delta_options(tmp_path / "d"))
+    for batch in (0, 1):
+        sink.write_new(rows(session, ("a", batch)), batch)
+    other = sink_of(session, KV, delta_options(tmp_path / "d"), query="other")
+    for batch in range(3):  # more than are looked at first
+        other.write_new(rows(session, ("o", batch)).limit(0), batch)
+    sink.write(rows(session, ("a", 1)), 1)
+    assert delta_rows(session, tmp_path / "d") == [("a", 0), ("a", 1)]
+    sink.write(rows(session, ("a", 2)), 2)
+    assert delta_rows(session, tmp_path / "d") == [("a", 0), ("a", 1), ("a", 2)]
+
+
+def test_delta_warns_where_a_shortened_log_cannot_tell(session: SparkSession, tmp_path: Path) -> None:
+    options = delta_options(tmp_path / "d") | {"delta.checkpointInterval": "2"}
+    sink = sink_of(session, KV, options)
+    for batch in range(4):
+        sink.write_new(rows(session, ("a", batch)), batch)
+    for version in (0, 1):
+        (tmp_path / "d" / "_delta_log" / f"{version:020}.json").unlink()
+    sink.write(rows(session, ("a", 3)), 3)
+    assert len(delta_rows(session, tmp_path / "d")) == 4
+    other = sink_of(session, KV, options, query="other")
+    with pytest.warns(Notice, match="if micro-batch 7 was written before the log was shortened"):
+        other.write(rows(session, ("a", 7)), 7)
+    assert len(delta_rows(session, tmp_path / "d")) == 5
 
 
 def test_delta_upserts_by_primary_key(session: SparkSession, tmp_path: Path) -> None:

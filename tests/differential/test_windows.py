@@ -105,3 +105,25 @@ def test_a_session_with_a_wide_gap_is_one_window_a_key(session: Session) -> None
     found = rows(session, f"SELECT k, COUNT(*) AS n FROM {wide} {GROUPED}")
     assert len(found) == 3
     assert sum(row[1] for row in found) == 450
+
+
+@pytest.mark.parametrize("batches", ["all at once", "a file each"])
+def test_a_chain_of_windows_below_a_join_is_the_same_where_its_first_are_combined_as_rows_are_read(
+    session: Session, batches: str
+) -> None:
+    """The keys with most rows of every window: Nexmark's fifth query."""
+    hop = TUMBLE.replace("TUMBLE(", "HOP(").replace("INTERVAL '10'", "INTERVAL '5' MINUTE, INTERVAL '10'")
+    hinted = hop.replace("TABLE t", "TABLE t /*+ OPTIONS('maxFilesPerTrigger' = '1') */")
+    source = hop if batches == "all at once" else hinted
+    counts = f"SELECT k, COUNT(*) AS n, window_start AS s, window_end AS e FROM {source} {GROUPED}"
+    query = f"""SELECT a.k, a.n, a.s FROM ({counts}) a JOIN
+        (SELECT MAX(n) AS most, s, e FROM ({counts}) GROUP BY s, e) b
+        ON a.s = b.s AND a.e = b.e AND a.n >= b.most"""
+    found = {}
+    for reader in ("spark", "arrow"):
+        session.sql(f"SET 'sqlext.source' = '{reader}'")
+        assert ("rows are combined" in session.explain(query)[-1]) == (reader == "arrow")
+        found[reader] = rows(session, query)
+    session.sql("RESET 'sqlext.source'")
+    assert len(found["spark"]) > 10
+    assert found["arrow"] == found["spark"]

@@ -120,7 +120,7 @@ def test_fail_says_where_and_drop_goes_on_from_there(workspace: Workspace) -> No
 def test_a_batch_that_failed_keeps_them_once(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tables have the rows, the driver does not know."""
     workspace.put("a.json", *JSON)
-    original = DeltaSink.write
+    original = DeltaSink.write_new
 
     def dies(self: DeltaSink, df: DataFrame, batch_id: int) -> None:
         original(self, df, batch_id)
@@ -128,7 +128,7 @@ def test_a_batch_that_failed_keeps_them_once(workspace: Workspace, monkeypatch: 
             raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(DeltaSink, "write", dies)
+        patched.setattr(DeltaSink, "write_new", dies)
         with pytest.raises(SqlExtError, match="No space left on device"):
             workspace.run(events("json"), BROKEN, COUNTS, PER_WINDOW)
     assert len(broken(workspace)) == 4

@@ -70,14 +70,14 @@ def test_failing_sink_is_named_and_its_batch_comes_once(
     workspace.put("a.csv", "a,1,1", "b,2,2")
     sink = "CREATE TABLE s (k STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/s');"
     script = (EVENTS, sink, "INSERT INTO s SELECT k FROM events;")
-    original = DeltaSink.write
+    original = DeltaSink.write_new
 
     def full(self: DeltaSink, df: object, batch_id: int) -> None:
         original(self, df, batch_id)  # type: ignore[arg-type]
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(DeltaSink, "write", full)
+        patched.setattr(DeltaSink, "write_new", full)
         with pytest.raises(SqlExtError, match="No space left on device") as failed:
             workspace.run(*script)
     assert (failed.value.code, failed.value.line) == ("RUN-100", 6)
@@ -100,7 +100,7 @@ def test_one_insert_of_a_set_fails(workspace: Workspace) -> None:
       INSERT INTO s SELECT v FROM e;
     END;
     """
-    original = DeltaSink.write
+    original = DeltaSink.write_new
 
     def failing(self: DeltaSink, df: object, batch_id: int) -> None:
         if self.spec.name == "s":
@@ -108,7 +108,7 @@ def test_one_insert_of_a_set_fails(workspace: Workspace) -> None:
         original(self, df, batch_id)  # type: ignore[arg-type]
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(DeltaSink, "write", failing)
+        patched.setattr(DeltaSink, "write_new", failing)
         query = workspace.run(script)[-1].query
         with pytest.raises(SqlExtError, match="Input/output error") as failed:
             query.await_termination(90)

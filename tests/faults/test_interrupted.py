@@ -25,7 +25,7 @@ def test_interrupt(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, after_
     for i in range(4):
         workspace.put(f"{i}.csv", f"a,{i}")
     stopping = threading.Event()
-    original, original_stop = DeltaSink.write, Query.stop
+    original, original_stop = DeltaSink.write_new, Query.stop
 
     def stop(self: Query) -> None:
         stopping.set()
@@ -42,7 +42,7 @@ def test_interrupt(workspace: Workspace, monkeypatch: pytest.MonkeyPatch, after_
 
     session = workspace.session()
     with monkeypatch.context() as patched:
-        patched.setattr(DeltaSink, "write", interrupted)
+        patched.setattr(DeltaSink, "write_new", interrupted)
         patched.setattr(Query, "stop", stop)
         with pytest.raises(KeyboardInterrupt):
             workspace.run(SCRIPT, session=session)

@@ -9,33 +9,11 @@ JOIN (
 ON a.user_name = b.user_name AND a.window_start = b.window_start AND a.window_end = b.window_end;
 
 -- becomes
--- view sqlext_heartbeat: streaming text file, the row that ends the bounded input
--- view sqlext_step_1: clicks (user_name, ts, amount) read by Arrow, its rows combined for stateful function window
+-- one batch: all that there is is read at once, and no state is kept
+-- view sqlext_step_1: clicks (user_name, amount, ts) read by Arrow, its rows combined for stateful function window
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
 SELECT bucket, rows, now
-FROM (
-  SELECT `bucket`, `rows`, now, `read`, mark, least
-  FROM (
-    SELECT *, spark_partition_id() >= 0 AS __seen
-    FROM (
-      SELECT
-        `bucket`,
-        `rows`,
-        now,
-        `read`,
-        CASE
-          WHEN mark < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime clicks.mark lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
-          ELSE mark END AS mark,
-        least,
-        CAST(NULL AS STRING) AS __heartbeat
-      FROM sqlext_step_1
-      UNION ALL
-      SELECT NULL, NULL, NULL, NULL, CAST(value AS TIMESTAMP), NULL, value
-      FROM sqlext_heartbeat
-    ) WATERMARK mark DELAY OF INTERVAL '5' SECOND
-  )
-  WHERE __seen AND __heartbeat IS NULL
-);
+FROM sqlext_step_1;
 -- view sqlext_step_3: stateful function window over sqlext_step_2
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_4 AS
 SELECT
@@ -58,29 +36,7 @@ WHERE __row_kind < 4;
 -- view sqlext_step_6: clicks (user_name, ts) read by Arrow, its rows combined for stateful function window
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_7 AS
 SELECT bucket, rows, now
-FROM (
-  SELECT `bucket`, `rows`, now, `read`, mark, least
-  FROM (
-    SELECT *, spark_partition_id() >= 0 AS __seen
-    FROM (
-      SELECT
-        `bucket`,
-        `rows`,
-        now,
-        `read`,
-        CASE
-          WHEN mark < TIMESTAMP '1970-01-01 00:00:00Z' THEN CAST(raise_error('[RUN-002] rowtime clicks.mark lies before 1970, where Spark\'s watermark begins') AS TIMESTAMP)
-          ELSE mark END AS mark,
-        least,
-        CAST(NULL AS STRING) AS __heartbeat
-      FROM sqlext_step_6
-      UNION ALL
-      SELECT NULL, NULL, NULL, NULL, CAST(value AS TIMESTAMP), NULL, value
-      FROM sqlext_heartbeat
-    ) WATERMARK mark DELAY OF INTERVAL '5' SECOND
-  )
-  WHERE __seen AND __heartbeat IS NULL
-);
+FROM sqlext_step_6;
 -- view sqlext_step_8: stateful function window over sqlext_step_7
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_9 AS
 SELECT

@@ -17,7 +17,7 @@ Aggregate(by window, user_name; emitted when the watermark passes the window)
     Scan(default_catalog.default_database.clicks (filesystem, stream))
 
 Sources:
-  clicks: Arrow reads user_name, ts; rows are combined by key and slice where they are read
+  clicks: Arrow reads user_name, ts; rows are combined by key and slice where they are read, all in one batch without state
 
 Spark SQL:
 SELECT user_name, n

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -104,6 +105,24 @@ def test_threads_race_with_removal(tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(work, range(400))) > 0
+
+
+def _a_file(path: Path) -> None:
+    path.touch()
+
+
+def _a_link_to_nothing(path: Path) -> None:
+    path.symlink_to(path.parent / "nothing")
+
+
+@pytest.mark.parametrize("put", [_a_file, _a_link_to_nothing])
+def test_something_in_the_way_of_the_folder(tmp_path: Path, put: Callable[[Path], None]) -> None:
+    QueryHome(tmp_path, "q").close()
+    folder = QueryHome(tmp_path, "q", looks=True).folder
+    shutil.rmtree(folder)
+    put(folder)
+    with pytest.raises(FileExistsError):
+        QueryHome(tmp_path, "q")
 
 
 def test_a_checkpoint_elsewhere_is_locked_there(tmp_path: Path) -> None:

@@ -177,7 +177,10 @@ def test_a_silent_source_closes_its_window_after_a_minute(spark: SparkSession, t
         for clock, event, mark, open_until in BY_SILENCE:
             if event is not None:
                 documents.append(event)
+                # Before the clock moves on: else it may close a window while Spark has not seen the document.
+                run.clock(epoch_seconds(clock) - 0.5)
                 run.put("documents", [f"{clock},{at(60 * event)}"])
+                run.settle()
             run.clock(epoch_seconds(clock))
             run.settle()
             (shown,) = run.session.sql("SHOW WATERMARKS").rows

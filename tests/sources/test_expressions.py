@@ -37,7 +37,7 @@ _COLUMNS: dict[str, tuple[pa.DataType, list[object]]] = {
             {},
         ],
     ),
-    "w": (WALL_CLOCK, [0, -1, None, 1_700_000_000_123_456, -1_500, 999]),
+    "w": (WALL_CLOCK, [0, -1, None, 1_700_000_000_123_456, -62_167_219_200_000_001, 253_402_300_800_000_000]),
 }
 _TEXTS = [
     "i",
@@ -79,6 +79,16 @@ _TEXTS = [
     "CAST(shiftright(shiftleft(CAST(i AS BIGINT) + 1, 32), 32) AS INT)",
     "CAST(shiftright(shiftleft(b, 56), 56) AS TINYINT)",
     "ts = CAST(w AS TIMESTAMP)",
+    "date_format(ts, 'yyyy-MM-dd')",
+    "DATE_FORMAT(CAST(w AS TIMESTAMP_NTZ), 'yyyy/MM/dd HH:mm:ss')",
+    "date_format(w, 'dd. HH:mm')",
+    "CASE WHEN i > 0 THEN date_format(ts, 'HH:mm') END",
+    "ts >= TIMESTAMP '2023-11-14 22:13:20.123456Z'",
+    "ts < TIMESTAMP '1970-01-01 00:00:00'",
+    "w = TIMESTAMP_NTZ '1969-12-31 23:59:59.999999'",
+    "w <= TIMESTAMP '2023-11-14'",
+    "CAST(ts AS TIMESTAMP_NTZ) > TIMESTAMP '1969-12-31T23:59:59.9985'",
+    "DATE '2024-02-29' > DATE '1969-12-31'",
     "-5",
     "true",
 ]
@@ -158,6 +168,10 @@ _REFUSED = [
     "CASE WHEN q THEN i ELSE b END",
     "s LIKE 'x%'",
     "ts > '2024-01-01'",
+    "ts > DATE '2024-01-01'",
+    "ts > TIMESTAMP '2023-02-30 00:00:00'",
+    "ts > TIMESTAMP '2023-02-01 00:00:00 Europe/Berlin'",
+    "w > TIMESTAMP_NTZ '2023-02-01 00:00:00Z'",
     "coalesce(i, 0)",
     "1.5",
     "(SELECT 1)",
@@ -170,6 +184,7 @@ def test_what_is_not_known_to_be_the_same_is_refused(text: str) -> None:
         translated(text, lambda parts: _resolve(parts) if parts[0] in _COLUMNS else Column(pa.int32()), "UTC")
 
 
-def test_a_zone_is_spark_s_business() -> None:
+@pytest.mark.parametrize("text", ["CAST(w AS TIMESTAMP)", "ts > TIMESTAMP '2024-01-01 00:00:00'", "ts = w"])
+def test_a_zone_is_spark_s_business(text: str) -> None:
     with pytest.raises(Unsuited):
-        translated("CAST(w AS TIMESTAMP)", _resolve, "Europe/Berlin")
+        translated(text, _resolve, "Europe/Berlin")

@@ -96,3 +96,22 @@ def test_what_is_seen_while_it_runs_elsewhere_and_afterwards(
         elsewhere.sql("EXPLAIN WHY countin")
     assert (caught.value.code, caught.value.column) == ("CAT-002", 13)
     assert caught.value.hint == "did you mean `counting`?"
+
+
+@pytest.mark.slow
+def test_what_comes_after_a_quiet_time_is_seen(spark: SparkSession, tmp_path: Path) -> None:
+    run = TimedRun(spark, tmp_path, SCRIPT)
+    run.clock(CLOCK)
+    for name in "ab":
+        run.put(name, [])
+    # As after ten quiet seconds: Spark reports a trigger that found nothing, under the number of the next micro-batch.
+    run.start({"spark.sql.streaming.noDataProgressEventInterval": "0"})
+    try:
+        for minute in (1, 2):
+            run.put("a", [f"x,2024-01-01 00:0{minute}:10.000"])
+            run.settle()
+            (_, _, _, largest, *_, rows), _ = run.session.sql("SHOW WATERMARKS").rows
+            assert (largest, rows) == (at(f"00:0{minute}:10"), minute)
+    finally:
+        run.stop()
+        spark.conf.unset("spark.sql.streaming.noDataProgressEventInterval")

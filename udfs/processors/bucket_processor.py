@@ -1,15 +1,16 @@
 """The one processor of ``transformWithState``: any bucket operator, one state value per bucket.
 
-This module is loaded in Python workers: it imports no more than they have loaded already.
+Spark starts a Python process for each query only to ask what state there is: so this module imports next to nothing,
+and the operator, with numpy, Arrow and all that it needs, is unpacked with the first rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-from pyspark.sql import Row
+from pyspark import cloudpickle
 from pyspark.sql.streaming.stateful_processor import (
     ExpiredTimerInfo,
     StatefulProcessor,
@@ -18,10 +19,11 @@ from pyspark.sql.streaming.stateful_processor import (
 )
 from pyspark.sql.types import BinaryType, IntegerType, LongType, StructField, StructType
 
-from sqlext.errors import SqlExtError
-from sqlext.udfs.core.operators import BucketOperator, Clock, Step
-from sqlext.udfs.core.table_codec import decode_rows
-from sqlext.udfs.processors.packing import tables
+if TYPE_CHECKING:
+    from pyspark.sql import Row
+
+    from sqlext.udfs.core.operators import BucketOperator
+    from sqlext.udfs.processors.bucket_steps import BucketSteps
 
 #: The names of the state variables, for Spark's state data source.
 STATE = "bucket"
@@ -31,22 +33,10 @@ _CLOCK_NAMES = ("watermark", "now", "event_deadline", "processing_deadline", "op
 _CLOCK_TYPE = StructType([StructField(name, LongType()) for name in _CLOCK_NAMES])
 #: What comes out of a bucket in a micro-batch: rows as packed tables, and one row with what there was to count.
 OUTPUT = "rows BINARY, late BIGINT, closed BIGINT, open BIGINT"
-#: The heartbeat's year 9999, less what a watermark stays behind: from here on it is the end of time.
-_END_OF_INPUT = 253_000_000_000_000
-
-
-class _Remembered(NamedTuple):
-    """What a bucket knows of time besides its state: small, so that a step that changes nothing else writes little."""
-
-    watermark: int | None = None
-    now: int | None = None
-    event_deadline: int | None = None
-    processing_deadline: int | None = None
-    open_groups: int = 0
 
 
 class BucketProcessor(StatefulProcessor):
-    """Reads a bucket's state once, hands all its rows to the operator, and writes the state once if it changed.
+    """Declares the state of a bucket, and leaves the rest to ``BucketSteps``.
 
     Args:
         operator: the semantics.
@@ -60,23 +50,23 @@ class BucketProcessor(StatefulProcessor):
     def __init__(
         self, operator: BucketOperator[Any], buckets: int, *, timed: bool, event_time: bool, lag: int = 0
     ) -> None:
-        self._operator = operator
-        self._buckets = buckets
+        from sqlext.udfs.processors.bucket_steps import BucketSteps
+
+        dumps: Callable[[object], bytes] = cloudpickle.dumps
+        self._packed = dumps(partial(BucketSteps, operator, buckets, event_time=event_time, lag=lag))
         self._timed = timed
-        self._event_time = event_time
-        self._lag = lag
+        self._unpacked: BucketSteps | None = None
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state (Spark calls this on the driver too)."""
         self._handle = handle
         self._value = handle.getValueState(STATE, _STATE_TYPE)
-        if self._timed:
-            self._clock = handle.getValueState(CLOCK, _CLOCK_TYPE)
+        self._clock = handle.getValueState(CLOCK, _CLOCK_TYPE) if self._timed else None
+        self._unpacked = None
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Row]:  # noqa: N802, N803
         """Process all rows of a bucket in a micro-batch."""
-        arrived, ticks = _arrived(rows)
-        yield from self._step(arrived, ticks, timerValues) if self._timed else self._fold(arrived)
+        yield from self._steps().rows(rows, timerValues)
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -85,104 +75,10 @@ class BucketProcessor(StatefulProcessor):
         expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
     ) -> Iterator[Row]:
         """Let a bucket know that the watermark has moved."""
-        yield from self._step(None, None, timerValues)
+        yield from self._steps().moved(timerValues)
 
-    def _fold(self, arrived: pa.Table | None) -> Iterator[Row]:
-        if arrived is None:
-            return
-        before = self._read()
-        step = self._operator.step(before, arrived, Clock())
-        self._write(before, step)
-        yield from _output(step)
-
-    def _step(self, arrived: pa.Table | None, ticks: int | None, timers: TimerValues) -> Iterator[Row]:
-        known = self._remembered()
-        time = self._time(known, ticks, timers)
-        clock = Clock(self._behind(time.watermark), self._behind(time.late_watermark), time.now)
-        if arrived is None and not _due(known, clock):
-            self._remember(known, known._replace(watermark=time.watermark, now=time.now))
-            yield _counts(open_groups=known.open_groups)
-            return
-        before = self._read()
-        step = self._operator.step(before, arrived, clock)
-        self._write(before, step)
-        event, processing = self._operator.next_wakeup(step.state)
-        self._remember(known, _Remembered(time.watermark, time.now, event, processing, step.open_groups))
-        yield from _output(step)
-
-    def _behind(self, watermark: int | None) -> int | None:
-        if watermark is None or watermark in (Clock.BEGIN, Clock.END):
-            return watermark
-        return max(watermark - self._lag, 0)
-
-    def _time(self, known: _Remembered, ticks: int | None, timers: TimerValues) -> Clock:
-        watermark = Clock.END if ticks == Clock.END or known.watermark == Clock.END else None
-        if self._event_time and watermark is None:
-            watermark = max(timers.getCurrentWatermarkInMs(), 0)
-            watermark = Clock.END if watermark >= _END_OF_INPUT else watermark
-        times = [t for t in (known.now, ticks) if t is not None and t != Clock.END]
-        late = known.watermark if known.watermark is not None or not self._event_time else Clock.BEGIN
-        return Clock(watermark, late, max(times) if times else None)
-
-    def _remembered(self) -> _Remembered:
-        value = self._clock.get()
-        return _Remembered() if value is None else _Remembered(*value)
-
-    def _remember(self, before: _Remembered, after: _Remembered) -> None:
-        """Write the clock, and ask to be called when the watermark moves from here."""
-        if after == before:
-            return
-        self._clock.update(tuple(after))
-        if self._event_time and after.watermark != before.watermark:
-            if before.watermark is not None and before.watermark < _END_OF_INPUT:
-                self._handle.deleteTimer(before.watermark + 1)
-            if after.watermark is not None and after.watermark < _END_OF_INPUT:
-                self._handle.registerTimer(after.watermark + 1)
-
-    def _read(self) -> Any:
-        value = self._value.get()
-        if value is None:
-            return self._operator.empty()
-        buckets, data = value
-        if buckets != self._buckets:
-            raise SqlExtError(
-                "RUN-034",
-                f"the query's state lies in {buckets} buckets, not in {self._buckets}",
-                hint=f"run it with {buckets} buckets, or DROP QUERY starts it anew",
-            )
-        return self._operator.decode(bytes(data))
-
-    def _write(self, before: Any, step: Step[Any]) -> None:
-        if step.state is not before:
-            self._value.update((self._buckets, self._operator.encode(step.state)))
-
-
-def _arrived(rows: Iterable[Any]) -> tuple[pa.Table | None, int | None]:
-    """Return the rows of a bucket, and the latest time that a tick carried."""
-    packed: list[pa.Table] = []
-    ticks: list[int] = []
-    for row in rows:
-        if row["rows"] is not None:
-            packed.append(decode_rows(row["rows"]))
-        if row["now"] is not None:
-            ticks.append(row["now"])
-    return (pa.concat_tables(packed) if packed else None), (max(ticks) if ticks else None)
-
-
-def _due(known: _Remembered, clock: Clock) -> bool:
-    """Whether a deadline has come, so that a bucket without rows has work to do."""
-    event = known.event_deadline is not None and clock.watermark is not None and clock.watermark >= known.event_deadline
-    processing = (
-        known.processing_deadline is not None and clock.now is not None and clock.now >= known.processing_deadline
-    )
-    return event or processing
-
-
-def _output(step: Step[Any]) -> Iterator[Row]:
-    yield _counts(step.dropped_late, step.dropped_closed, step.open_groups)
-    for table in tables(step.out):
-        yield Row(rows=table, late=0, closed=0, open=0)
-
-
-def _counts(late: int = 0, closed: int = 0, open_groups: int = 0) -> Row:
-    return Row(rows=None, late=late, closed=closed, open=open_groups)
+    def _steps(self) -> BucketSteps:
+        if self._unpacked is None:
+            made: Callable[..., BucketSteps] = cloudpickle.loads(self._packed)
+            self._unpacked = made(self._handle, self._value, self._clock)
+        return self._unpacked

@@ -79,9 +79,9 @@ def engines(flink: Path | None, log: IO[str], *, kafka: bool) -> Iterator[Engine
     yield ours
     yield Engine("spark", [], log, ours)
     if flink is not None:
-        parquet = kafka_broker.fetched("flink-parquet-2.3.0", (_FLINK_PARQUET,), transitive=False)
-        topics = kafka_broker.fetched("flink-kafka-5.0.0-2.2", (_FLINK_KAFKA,), transitive=False) if kafka else parquet
-        jars = [str(jar) for jar in (*{*parquet.glob("*.jar"), *topics.glob("*.jar")}, *_hadoop())]
+        formats = (_FLINK_PARQUET, _FLINK_KAFKA) if kafka else (_FLINK_PARQUET,)
+        folders = (kafka_broker.fetched("-".join(jar[1:]), (jar,), transitive=False) for jar in formats)
+        jars = [str(jar) for jar in (*(jar for f in folders for jar in f.glob("*.jar")), *_hadoop())]
         yield Engine("flink", [str(flink), "-m", "tests.benchmarks.engines.flink", *jars], log)
 
 

@@ -14,7 +14,8 @@ from sqlext.errors import SqlExtError
 from sqlext.sources import json_layout
 from sqlext.sources.fields import Field
 from sqlext.sources.json_blocks import JsonDecoder
-from sqlext.sources.json_layout import LayoutReader, Unlike, layout_of
+from sqlext.sources.json_layout import LayoutReader, layout_of
+from sqlext.sources.json_texts import Unlike
 
 COLUMNS = (
     Field("i", pa.int32()),
@@ -45,6 +46,28 @@ def test_rows() -> None:
     }
 
 
+def test_lines_of_several_layouts_in_their_order() -> None:
+    others = (
+        LINE.replace('"i": 1', '"i":1'),
+        LINE.replace('"i": 1, "x": 0.5', '"x": 0.5, "i": 2'),
+        LINE.replace("0.5", '{"y": 1, "z": {"a": null}}'),
+        LINE.replace('"a,b:}c"', "null"),
+        '{"i": 7}',
+    )
+    lines = [line for line in others for _ in range(2)] + [LINE, *others]
+    made = read(*lines)
+    assert made is not None
+    assert made.column("i").to_pylist() == [1, 1, 2, 2, 1, 1, 1, 1, 7, 7, 1, 1, 2, 1, 1, 7]
+    assert made.column("s").null_count == 6
+    assert made.column("d").null_count == 3
+
+
+def test_a_file_of_too_many_layouts() -> None:
+    lines = [f'{{"i": {n}, "k{n}": 1}}' for n in range(17)]
+    assert read(*lines) is None
+    assert read(*lines[:16]) is not None
+
+
 def test_instants_with_zones() -> None:
     line = '{"ts":"2024-01-01T01:00:00+01:00"}'
     made = read(line, line, columns=(COLUMNS[4],))
@@ -62,7 +85,6 @@ def test_pieces_of_a_large_block() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('"i": 1', '"i":1'),
         ('"i": 1', '"i": 01'),
         ('"i": 1', '"i": 0x1'),
         ('"i": 1', '"i": +1'),
@@ -70,11 +92,15 @@ def test_pieces_of_a_large_block() -> None:
         ('"i": 1', '"i": "1"'),
         ('"i": 1', '"i": 3000000000'),
         ('"i": 1', '"i": '),
-        ('"i": 1, "x": 0.5', '"x": 0.5, "i": 1'),
         ('"x": 0.5', '"x": 0.5x'),
         ('"x": 0.5', '"x": [0.5]'),
-        ('"x": 0.5', '"x": {"y": 1}'),
+        ('"x": 0.5', '"x": {}'),
+        ('"x": 0.5', '"x": {"y": 1x}'),
+        ('"x": 0.5', '"x": {"y": 1'),
+        ('"x": 0.5', '"x": {"y": 1, "y": 2}'),
         ('"x": 0.5', '"i": 2'),
+        ('"x": 0.5', '"i": {"y": 1}'),
+        ('"s": "a,b:}c"', '"s": {"y": 1}'),
         ("-2.5e3", "-2.e3"),
         ("-2.5e3", "-.5"),
         ("-2.5e3", "2."),
@@ -121,20 +147,32 @@ WORDS = st.sampled_from(["true", "false", "null", "NaN", "nan", "", "[1]", "{}",
 TEXTS = st.text(st.sampled_from('ab,:{}[]"\\ \t\u00e4\u20ac'), max_size=4).map(lambda t: f'"{t}"')
 TIMES = st.sampled_from(["2024-01-01", "2024-01-01 10:00:00", "2024-01-01T10:00:00.123456Z", "2024-01-01T10", "x", ""])
 ANY = NUMBERS | WORDS | TEXTS | TIMES.map(lambda t: f'"{t}"')
-KEYS = ("i", "x", "d", "s", "ts")
+KEYS = ("i", "x", "d", "s", "ts", "r")
 USUAL = {"i": st.sampled_from(["0", "7", "-12"]), "x": NUMBERS | TEXTS, "d": NUMBERS, "s": TEXTS, "ts": TIMES.map(repr)}
 
 
 @st.composite
+def values(draw: st.DrawFn, key: str) -> str:
+    """A value, mostly of the column's type; rows in a row are a few ways, so that some are alike."""
+    if draw(st.integers(0, 9)) == 9:
+        return draw(ANY)
+    if key != "r":
+        return draw(USUAL[key]).replace("'", '"')
+    inner = {"i": draw(USUAL["i"]), "s": draw(TEXTS), "in": f'{{"t":{draw(TIMES.map(repr))}}}'.replace("'", '"')}
+    kept = draw(st.sampled_from([("i", "s", "in"), ("i",), ("in", "i"), ("s", "s")]))
+    return "{" + ",".join(f'"{k}":{inner[k]}' for k in kept) + "}"
+
+
+@st.composite
 def blocks(draw: st.DrawFn) -> bytes:
-    """Lines that are mostly of one layout, by one that spells JSON well, mostly."""
+    """Lines that are mostly of few layouts, by one that spells JSON well, mostly."""
     colon, comma = draw(st.sampled_from([(":", ","), (": ", ", ")]))
-    keys = draw(st.permutations(KEYS))[: draw(st.integers(1, 5))]
+    kinds = [draw(st.permutations(KEYS))[: draw(st.integers(1, 6))] for _ in range(draw(st.integers(1, 2)))]
     lines = []
-    for _ in range(draw(st.integers(1, 4))):
+    for _ in range(draw(st.integers(1, 5))):
+        keys = draw(st.sampled_from(kinds))
         own = draw(st.permutations(keys)) if draw(st.integers(0, 9)) == 9 else keys
-        values = [draw(ANY if draw(st.integers(0, 9)) == 9 else USUAL[k]).replace("'", '"') for k in own]
-        lines.append("{" + comma.join(f'"{k}"{colon}{v}' for k, v in zip(own, values, strict=True)) + "}")
+        lines.append("{" + comma.join(f'"{k}"{colon}{draw(values(k))}' for k in own) + "}")
     return "\n".join(lines).encode()
 
 

@@ -47,7 +47,7 @@ def _batch(*rows: tuple[str | None, int, int | None]) -> pa.RecordBatch:
 
 
 def _process(work: PackedWork, *batches: pa.RecordBatch) -> pa.Table:
-    made: Iterator[pa.RecordBatch] = work.process("files", iter(batches))
+    made: Iterator[pa.RecordBatch] = work.process("files", lambda _: iter(batches))
     return pa.Table.from_batches(list(made))
 
 
@@ -66,7 +66,9 @@ def test_partial_results_give_the_panes_of_the_rows() -> None:
     assert set(packed.column("bucket").to_pylist()) <= set(bucket_keys(_BUCKETS))
     assert _panes(packed) == sorted([("a", 0, 2, 5), ("a", 10_000, 1, 3), ("b", 0, 1, 2), (None, 0, 1, 5)], key=repr)
     assert [m for m in packed.column("mark").cast(pa.int64()).to_pylist() if m is not None] == [11_000_000]
+    assert [m for m in packed.column("least").cast(pa.int64()).to_pylist() if m is not None] == [1_000_000]
     assert [n for n in packed.column("read").to_pylist() if n is not None] == [5]
+    assert set(packed.column("__split").to_pylist()) == {"files"}
 
 
 def test_rows_that_a_filter_takes_away_move_the_watermark_still() -> None:
@@ -78,7 +80,7 @@ def test_rows_that_a_filter_takes_away_move_the_watermark_still() -> None:
 
 
 def test_nothing_comes_of_nothing() -> None:
-    assert list(_work().process("files", iter(()))) == []
+    assert list(_work().process("files", lambda _: iter(()))) == []
 
 
 def test_a_rowtime_that_is_null_fails_or_is_dropped() -> None:

@@ -26,11 +26,12 @@ def operator(join: JoinKind = JoinKind.LEFT, conditions: tuple[Comparison, ...] 
 
 @st.composite
 def streams(draw: st.DrawFn) -> list[tuple[list[Row], Clock]]:
-    """Return micro-batches of rows that are not late; the last one ends the input."""
+    """Return micro-batches of rows that are not late; the last one ends the input, and has them all if it is alone."""
     key = st.one_of(st.none(), st.integers(0, 2))
     batches: list[tuple[list[Row], Clock]] = []
     before: int | None = None
-    for mark in [*sorted(draw(st.lists(st.integers(0, 12), max_size=4))), Clock.END]:
+    marks = sorted(draw(st.lists(st.integers(0, 12), max_size=4)))
+    for mark in [*marks, Clock.END]:
         rows = st.builds(
             lambda key, side, value, time, kind: Row(key, side, value, time, kind if side else INSERT),
             key,
@@ -39,7 +40,8 @@ def streams(draw: st.DrawFn) -> list[tuple[list[Row], Clock]]:
             st.integers(before or 0, 15),
             st.sampled_from([INSERT, UPDATE_AFTER, UPDATE_BEFORE, DELETE]),
         )
-        batches.append((draw(st.lists(rows, max_size=6)) if mark != Clock.END else [], Clock(mark, before)))
+        some = draw(st.lists(rows, max_size=6)) if mark != Clock.END or not marks else []
+        batches.append((some, Clock(mark, before)))
         before = mark
     return batches
 

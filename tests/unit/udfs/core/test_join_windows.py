@@ -51,13 +51,16 @@ def clocks(marks: Sequence[int | None]) -> list[Clock]:
 
 @st.composite
 def streams(draw: st.DrawFn) -> list[tuple[list[Row], Clock]]:
-    """Return micro-batches of rows that are not late, in windows of ten; the last one ends the input."""
-    marks: list[int] = sorted(draw(st.lists(st.integers(0, 40), min_size=1, max_size=4)))
+    """Return micro-batches of rows that are not late, in windows of ten; the last one ends the input.
+
+    It may be the only one: then it has all rows (``processors.at_once``).
+    """
+    marks: list[int] = sorted(draw(st.lists(st.integers(0, 40), max_size=4)))
     batches: list[tuple[list[Row], Clock]] = []
     before: int | None = None
     for mark in [*marks, Clock.END]:
         rows = draw(st.lists(st.tuples(_SMALL, st.integers(0, 1), st.integers(max(before or 0, 0), 60)), max_size=8))
-        made = [Row(key, side, time, time) for key, side, time in rows] if mark != Clock.END else []
+        made = [Row(key, side, time, time) for key, side, time in rows] if mark != Clock.END or not marks else []
         batches.append((made, Clock(mark, before)))
         before = mark
     return batches

@@ -63,6 +63,8 @@ def _batches(draw: st.DrawFn) -> list[Batch]:
     for batch in batches:
         watermark = watermark if batch.watermark is None else max(watermark, batch.watermark)
         out.append(Batch(batch.rows, None if watermark < 0 else watermark))
+    if len(out) == 1 and draw(st.booleans()):  # all rows at the end of time (``processors.at_once``)
+        return [Batch(out[0].rows, Clock.END)]
     return [*out, Batch([], Clock.END)]
 
 

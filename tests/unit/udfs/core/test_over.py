@@ -60,10 +60,20 @@ def _batches(draw: st.DrawFn) -> list[Batch]:
     ]
 
 
+_FEW = settings(max_examples=50, deadline=None)
+
+
 @settings(max_examples=150, deadline=None)
 @given(_batches(), st.lists(st.sampled_from(_CALLS), min_size=1, max_size=6))
 def test_over_agrees_with_plain_python(batches: list[Batch], calls: list[OverCall]) -> None:
     assert Run(*calls).all(batches) == expected(batches, calls)
+
+
+@_FEW
+@given(st.lists(_ROWS, max_size=20), st.lists(st.sampled_from(_CALLS), min_size=1, max_size=3))
+def test_all_rows_at_the_end_of_time_give_what_they_give_before(rows: list[Row], calls: list[OverCall]) -> None:
+    numbered = [r._replace(id=n) for n, r in enumerate(rows)]
+    assert Run(*calls).batch(numbered, Clock.END) == Run(*calls).all([Batch(numbered)])
 
 
 def test_all_calls_agree_with_plain_python() -> None:

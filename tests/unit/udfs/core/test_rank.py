@@ -159,6 +159,23 @@ def test_a_window_gives_its_rows_once_at_its_end() -> None:
 FIRST = RankSpecification(1, (0, 1), (SortKey(2),), emission=Emission.FIRST, time=2)
 
 
+@pytest.mark.parametrize("spec", [WINDOW, FIRST])
+@settings(deadline=None)
+@given(batches_)
+def test_all_rows_at_the_end_of_time_give_what_they_give_before(
+    spec: RankSpecification, batches: list[list[Row]]
+) -> None:
+    operator = TimedRankOperator(spec, TYPES)
+    there = [(key, value or 0, time, INSERT) for batch in batches for key, value, time in batch]
+    rows = operator.partial(table(there)).drop_columns(["bucket"])
+    before = operator.step(operator.empty(), rows, Clock(None, None))
+    end = operator.step(before.state, None, Clock(Clock.END, None))
+    at_once = operator.step(operator.empty(), rows, Clock(Clock.END, None))
+    shown = (sorted(map(repr, step.out.to_pylist())) for step in (end, at_once))
+    assert next(shown) == next(shown)
+    assert at_once.dropped_late == 0
+
+
 def test_the_first_row_by_time_comes_when_it_is_certain() -> None:
     operator = TimedRankOperator(FIRST, TYPES)
     step = operator.step(

@@ -1,0 +1,41 @@
+"""Literals of dates and times, written as SQL writes them, as Arrow values."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+
+import pyarrow as pa
+
+from sqlext.sources.expressions import INSTANT, WALL_CLOCK, Literal
+
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?)?(Z?)", re.ASCII)
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_DATE = pa.date32()
+
+
+def time_literal(text: str, of: pa.DataType, zone: str) -> Literal | None:
+    """Return ``TIMESTAMP '...'``, ``TIMESTAMP_NTZ '...'`` or ``DATE '...'``; None for what Spark may read otherwise.
+
+    Args:
+        text: between the quotes.
+        of: an instant, a wall clock or a date.
+        zone: the session's, in which an instant is meant that names none.
+    """
+    found = _TIME.fullmatch(text)
+    if found is None:
+        return None
+    day, clock, fraction, utc = found.groups()
+    if (of == INSTANT and not utc and zone != "UTC") or (of != INSTANT and utc) or (of == _DATE and clock):
+        return None
+    try:
+        time = datetime.strptime(f"{day} {clock or '00:00:00'}Z", "%Y-%m-%d %H:%M:%S%z")
+    except ValueError:  # no such day
+        return None
+    time += timedelta(microseconds=int((fraction or "").ljust(6, "0")))
+    micros = (time - _EPOCH) // timedelta(microseconds=1)
+    return Literal(of, value=(time - _EPOCH).days if of == _DATE else micros)
+
+
+#: sqlglot's names of types -> what a literal of them is.
+LITERALS = {"TIMESTAMPTZ": INSTANT, "TIMESTAMPLTZ": INSTANT, "TIMESTAMPNTZ": WALL_CLOCK, "DATE": _DATE}

@@ -1,0 +1,78 @@
+"""Which bounded queries are one batch without state, as EXPLAIN says it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sqlext
+from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.readers import Begun, Readers
+from sqlext.settings import Settings
+
+_TUMBLE = "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)"
+_COUNTS = f"SELECT k, COUNT(*) FROM TABLE({_TUMBLE}) GROUP BY k, window_start, window_end"
+_CUMULATED = _COUNTS.replace("TUMBLE(", "CUMULATE(").replace(", INTERVAL", ", INTERVAL '5' SECOND, INTERVAL")
+
+_WINDOWED = _COUNTS.replace("SELECT k, COUNT(*)", "SELECT k, window_start, window_end, COUNT(*) AS n")
+_TOP = f"""SELECT k, n FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY n DESC) AS place FROM ({_WINDOWED})
+) WHERE place <= 3"""
+_JOINED = f"""SELECT a.k, a.n FROM ({_WINDOWED}) AS a JOIN ({_WINDOWED.replace("TABLE t", "TABLE u")}) AS b
+ON a.k = b.k AND a.window_start = b.window_start AND a.window_end = b.window_end"""
+
+
+def is_at_once(folder: Path, query: str, options: str = "", settings: str = "") -> bool:
+    session = sqlext.connect(catalog=str(folder / "catalog"))
+    (folder / "in").mkdir(exist_ok=True)
+    made = "\n".join(
+        f"""CREATE TABLE {name} (k BIGINT, v INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts) WITH (
+          'connector' = 'filesystem', 'path' = '{folder / "in"}', 'format' = 'csv'{options});"""
+        for name in "tu"
+    )
+    insert = f"{made} CREATE TABLE s (k BIGINT, n BIGINT) WITH ('connector' = 'blackhole'); INSERT INTO s {query};"
+    return "all in one batch without state" in session.explain(f"SET 'sqlext.source' = 'arrow'; {settings} {insert}")[0]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        _COUNTS,
+        _CUMULATED,
+        _COUNTS.replace("TUMBLE(", "SESSION(").replace("TABLE t", "TABLE t PARTITION BY k"),
+        f"SELECT k + 1, n FROM ({_COUNTS}) AS c (k, n) WHERE n > 1",
+        f"{_CUMULATED} UNION ALL {_CUMULATED.replace('TABLE t', 'TABLE u')}",
+        _COUNTS.replace("COUNT(*)", "COUNT(DISTINCT v)"),
+        _TOP,
+        _JOINED,
+    ],
+)
+def test_windows_that_close_once(tmp_path: Path, query: str) -> None:
+    assert is_at_once(tmp_path, query)
+
+
+@pytest.mark.parametrize(
+    ("query", "options", "settings"),
+    [
+        (f"{_COUNTS} EMIT AFTER WATERMARK EARLY EVERY ROW", "", "SET 'sqlext.sink.updates' = 'final-state';"),
+        (f"{_COUNTS} EMIT AFTER WATERMARK ALLOW LATENESS 1 MINUTE", "", "SET 'sqlext.sink.updates' = 'final-state';"),
+        (_COUNTS, ", 'source.monitor-interval' = '1 s'", ""),
+        (_COUNTS, ", 'maxFilesPerTrigger' = '1'", ""),
+        (_COUNTS, "", "SET 'sqlext.bounded' = 'catch-up';"),
+        (_COUNTS, "", "SET 'execution.runtime-mode' = 'batch';"),
+        (f"{_COUNTS} UNION ALL SELECT k, CAST(v AS BIGINT) FROM u", "", ""),
+        ("SELECT k, CAST(v AS BIGINT) FROM t", "", ""),
+        (f"SELECT k, MAX(n) FROM ({_WINDOWED}) GROUP BY k", "", "SET 'sqlext.sink.updates' = 'final-state';"),
+        (_JOINED.split(" AND a.window_start")[0], "", ""),
+    ],
+)
+def test_what_stays_a_stream(tmp_path: Path, query: str, options: str, settings: str) -> None:
+    assert not is_at_once(tmp_path, query, options, settings)
+
+
+def test_a_query_goes_on_as_what_it_began() -> None:
+    assert Readers(Settings()).at_once(InputEnd.FINISH)
+    assert not Readers(Settings()).at_once(InputEnd.CATCH_UP)
+    assert not Readers(Settings(), Begun()).at_once(InputEnd.FINISH)
+    assert Readers(Settings(), Begun.of({"reads all at once": ("yes", "1")})).at_once(InputEnd.FINISH)
