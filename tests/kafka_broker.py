@@ -6,6 +6,7 @@ Needs Java, nothing else to be installed. The jars (43 MB) are fetched once, int
 from __future__ import annotations
 
 import base64
+import fcntl
 import importlib.util
 import os
 import shutil
@@ -66,7 +67,12 @@ def fetched(name: str, modules: tuple[tuple[str, str, str], ...], *, transitive:
     folder = CACHE / name
     if folder.is_dir():
         return folder
-    partial = CACHE / f"{name}.{uuid.uuid4().hex}"
+    with _alone():  # Ivy's cache, which all of them share, takes no two at once
+        return folder if folder.is_dir() else _fetch(folder, modules, transitive=transitive)
+
+
+def _fetch(folder: Path, modules: tuple[tuple[str, str, str], ...], *, transitive: bool) -> Path:
+    partial = folder.with_name(f"{folder.name}.{uuid.uuid4().hex}")
     for organisation, module, version in modules:
         command = [java(), "-jar", str(_ivy()), "-cache", str(CACHE / "ivy"), "-confs", "default", "-warn"]
         command += ["-dependency", organisation, module, version, *([] if transitive else ["-notransitive"])]
@@ -74,19 +80,23 @@ def fetched(name: str, modules: tuple[tuple[str, str, str], ...], *, transitive:
         said = subprocess.run(command, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False)
         if not (partial / f"{module}-{version}.jar").exists():
             raise RuntimeError(f"cannot fetch {module} {version}:\n{said.stdout[-2000:]}{said.stderr[-2000:]}")
-    try:
-        partial.rename(folder)
-    except OSError:
-        # Another test run was first.
-        shutil.rmtree(partial)
+    partial.rename(folder)
     return folder
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let one process at a time into the block."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _ivy() -> Path:
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise RuntimeError("pyspark is not installed")
-    CACHE.mkdir(parents=True, exist_ok=True)
     (ivy,) = (Path(spec.origin).parent / "jars").glob("ivy-*.jar")
     return ivy
 

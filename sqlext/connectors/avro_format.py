@@ -102,6 +102,12 @@ def avro_schema(fields: tuple[ReadField, ...], options: Mapping[str, str]) -> st
     return _text(_schema(fields, options))
 
 
+def written_as(declared: LogicalType, options: Mapping[str, str]) -> tuple[str, str]:
+    """Return how a type is written, as its Avro type and logical type (empty: none), without the union with null."""
+    schema = _not_null(declared, _RECORD, is_legacy(options))
+    return (schema, "") if isinstance(schema, str) else (schema["type"], schema.get("logicalType", ""))
+
+
 def encoded_record(struct: str, fields: tuple[ReadField, ...], options: Mapping[str, str]) -> str:
     """Return SQL of the bytes of a record; ``struct`` is SQL of its values, each as ``encoded_value`` gives it."""
     return f"to_avro({struct}, {string(avro_schema(fields, options))})"

@@ -9,7 +9,7 @@ Read in this order:
 ``csv_blocks.py``, ``json_blocks.py``, ``parquet_groups.py``  their formats; ``spark_casts.py``: text by text
 ``json_layout.py``  lines of few layouts, which need no parser; ``json_texts.py``: values of their texts
 ``json_objects.py`` JSON object by object, where blocks cannot be trusted
-``kafka.py``        topics; ``kafka_rows.py``: what becomes of messages
+``kafka.py``        topics; ``kafka_rows.py``: messages; ``kafka_values.py``, ``avro_values.py``: their values
 ``tables.py``       which tables are read so: ``file_tables.py``, ``kafka_tables.py``
 ``program.py``      what is made of rows in the worker, of ``expressions.py``, ``date_format.py``
 ``bounds.py``       which rows need not be read for that

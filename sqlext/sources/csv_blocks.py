@@ -8,7 +8,7 @@ that could matter; these are read as texts, and cast as Spark casts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -57,11 +57,17 @@ class CsvDecoder:
         """
         for block in blocks(part):
             try:
-                yield self._decoded(block)
+                yield self.decoded(block)
             except pa.ArrowInvalid as error:
                 raise SqlExtError("RUN-100", f"[MALFORMED_RECORD] {part.path}: {error}") from error
 
-    def _decoded(self, block: bytes) -> pa.RecordBatch:
+    def decoded(self, block: bytes) -> pa.RecordBatch:
+        """Return the rows of some lines.
+
+        Raises:
+            SqlExtError: RUN-100 for quotes and fields of which parsers make different things.
+            pa.ArrowInvalid: for any other line that cannot be read.
+        """
         if self.quote and self.quote.encode() in block:
             self._check_quotes(block)
         if not self._needs_care(block):
@@ -78,10 +84,10 @@ class CsvDecoder:
         )
 
     def _typed(self, block: bytes, zoned: bool) -> pa.RecordBatch:
-        types = {c.name: _read_as(c.type, zoned) for c in self._read}
+        types = {c.name: _read_as(c.type, zoned) for c in self.read_columns}
         table = csv.read_csv(pa.py_buffer(block), self._reading, self._parsing, self._converting(types))
         made = {}
-        for column in self._read:
+        for column in self.read_columns:
             values = table.column(column.name).combine_chunks()
             if pa.types.is_floating(column.type) and not _all_finite(values):
                 raise pa.ArrowInvalid("not a finite number")
@@ -92,11 +98,46 @@ class CsvDecoder:
         """Return a block's rows from texts: exact, a hundred times slower where there are many different ones."""
         lines = (line for line in block.splitlines() if line.strip(_BLANK))
         text = b"\n".join(lines).decode("utf-8", "replace").encode()
-        types = dict.fromkeys((c.name for c in self._read), pa.string())
+        types = dict.fromkeys((c.name for c in self.read_columns), pa.string())
         table = csv.read_csv(pa.py_buffer(text + b"\n"), self._reading, self._parsing, self._converting(types))
+        return self._of_texts({c.name: table.column(c.name).combine_chunks() for c in self.read_columns})
+
+    def line(self, text: bytes) -> pa.RecordBatch:
+        """Return the row of a text in which a line end is a character like any other.
+
+        Raises:
+            SqlExtError: RUN-100 for one that cannot be read.
+        """
+        fields = self._fields(text.decode("utf-8", "replace"))
+        if not text or len(fields) != len(self.columns):
+            raise SqlExtError("RUN-100", f"[MALFORMED_RECORD] it has {len(fields)} fields, not {len(self.columns)}")
+        named = dict(zip((c.name for c in self.columns), fields, strict=True))
+        known = {name: None if value == self.null else value for name, value in named.items()}
+        return self._of_texts({c.name: pa.array([known[c.name]], pa.string()) for c in self.read_columns})
+
+    def _fields(self, text: str) -> list[str]:
+        found: list[str] = []
+        place = 0
+        while place <= len(text):
+            field, end = self._field(text, place)
+            found.append(field)
+            place = end + 1
+        return found
+
+    def _field(self, text: str, place: int) -> tuple[str, int]:
+        """Return the field that begins at a place, and where it ends."""
+        quoted = self._quoted_field.match(text, place)
+        if quoted is not None:
+            return quoted[1].replace(f"{self.quote}{self.quote}", self.quote or ""), quoted.end()
+        field = text[place:].partition(self.delimiter)[0]
+        if self.quote and self.quote in field:
+            raise self._odd_quote()
+        return field, place + len(field)
+
+    def _of_texts(self, texts: Mapping[str, pa.Array]) -> pa.RecordBatch:
         made = {}
-        for column in self._read:
-            values = table.column(column.name).combine_chunks()
+        for column in self.read_columns:
+            values = texts[column.name]
             if pa.types.is_boolean(column.type):
                 values = _boolean(values)
             elif not pa.types.is_string(column.type):
@@ -112,11 +153,11 @@ class CsvDecoder:
         """
         quote = (self.quote or "").encode()
         if block.count(quote) != sum(m.group().count(quote) for m in self._quoted.finditer(block)):
-            raise SqlExtError(
-                "RUN-100",
-                f"[MALFORMED_RECORD] a csv field has a {self.quote} in it that is not doubled",
-                hint="SET 'sqlext.source' = 'spark' reads it as Spark does",
-            )
+            raise self._odd_quote()
+
+    def _odd_quote(self) -> SqlExtError:
+        what = f"[MALFORMED_RECORD] a csv field has a {self.quote} in it that is not doubled"
+        return SqlExtError("RUN-100", what, hint="SET 'sqlext.source' = 'spark' reads it as Spark does")
 
     @cached_property
     def _quoted(self) -> re.Pattern[bytes]:
@@ -125,18 +166,25 @@ class CsvDecoder:
         return re.compile(rb"(?:(?<=[%b\r\n])|\A)%b(?=[%b\r\n]|\Z)" % (delimiter, field, delimiter))
 
     @cached_property
-    def _read(self) -> tuple[Field, ...]:
+    def _quoted_field(self) -> re.Pattern[str]:
+        if not self.quote:
+            return re.compile(r"(?!)")
+        quote, delimiter = re.escape(self.quote), re.escape(self.delimiter)
+        return re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*){quote}(?={delimiter}|\\Z)")
+
+    @cached_property
+    def read_columns(self) -> tuple[Field, ...]:
         """The columns that are read; Arrow needs one to count rows by."""
         found = tuple(c for c in self.columns if c.name in self.needed)
         return found or self.columns[:1]
 
     @cached_property
     def _has_instants(self) -> bool:
-        return any(pa.types.is_timestamp(c.type) and c.type.tz for c in self._read)
+        return any(pa.types.is_timestamp(c.type) and c.type.tz for c in self.read_columns)
 
     @cached_property
     def _has_integers(self) -> bool:
-        return any(pa.types.is_integer(c.type) for c in self._read)
+        return any(pa.types.is_integer(c.type) for c in self.read_columns)
 
     @property
     def _reading(self) -> csv.ReadOptions:

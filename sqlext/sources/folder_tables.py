@@ -36,7 +36,16 @@ def _require_there(table: Table) -> None:
 
 
 def _csv(table: Table, needed: Sequence[str]) -> FileDecoder:
-    dialect = csv_dialect(dict(table.options))
+    return csv_decoder(table, needed, dict(table.options))
+
+
+def csv_decoder(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> CsvDecoder:
+    """Return the decoder of a table's lines of csv, by the options of the format.
+
+    Raises:
+        Unread: for options that Spark alone knows.
+    """
+    dialect = csv_dialect(options)
     if dialect is None:
         raise Unread("its csv options are read by Spark alone")
     fields = [(f.name, arrow_type(f.type, instant=f.instant) or pa.string()) for f in physical_fields(table)]

@@ -26,6 +26,8 @@ from sqlext.sources.json_objects import MALFORMED, ObjectRows, parsed
 from sqlext.sources.line_blocks import BLOCK_BYTES, blocks, can_cut
 
 _BETWEEN = (b"}\n{", b"}\r\n{")
+#: What leaves out rows that cannot be read.
+SKIPS = "'{form}.ignore-parse-errors' = 'true' skips such rows"
 _BLANK = bytes(range(33))
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
@@ -105,14 +107,10 @@ class JsonDecoder:
         return made.batch()
 
 
-def malformed(place: str, text: bytes, error: Exception) -> SqlExtError:
+def malformed(place: str, text: bytes, error: Exception, hint: str | None = SKIPS.format(form="json")) -> SqlExtError:
     """Return RUN-100 for a text that cannot be read."""
     shown = text[:200].decode("utf-8", "replace")
-    return SqlExtError(
-        "RUN-100",
-        f"[MALFORMED_RECORD_IN_PARSING] {place}: {error} in {shown}",
-        hint="'json.ignore-parse-errors' = 'true' skips such rows",
-    )
+    return SqlExtError("RUN-100", f"[MALFORMED_RECORD_IN_PARSING] {place}: {error} in {shown}", hint=hint)
 
 
 _READING = arrow_json.ReadOptions(use_threads=False, block_size=4 * BLOCK_BYTES)

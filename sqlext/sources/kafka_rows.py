@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from sqlext.sources.expressions import INSTANT
-from sqlext.sources.fields import Field
-from sqlext.sources.json_blocks import JsonBlocks, malformed
-from sqlext.sources.json_objects import MALFORMED, ObjectRows, first_parsed
+from sqlext.sources.json_blocks import malformed
+from sqlext.sources.kafka_values import BadValueError, Values
 
 if TYPE_CHECKING:
     from confluent_kafka import Message
@@ -82,43 +81,37 @@ class RawRows:
 
 
 @dataclass(frozen=True)
-class JsonRows:
-    """The rows of values that are JSON objects. A message without a value (a tombstone) is no row.
+class ValueRows:
+    """The rows of what values hold. A message without a value (a tombstone) is no row.
 
     Attributes:
-        columns: those that are read of the objects; other keys are skipped, a missing key is NULL.
-        metadata: those that are read of the messages, and what of them.
+        values: how they are read.
+        metadata: columns that are read of the messages, and what of them.
     """
 
-    columns: tuple[Field, ...]
+    values: Values
     metadata: tuple[tuple[str, str], ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
         """The columns of a row."""
-        return pa.schema([*self.columns, *((name, METADATA[key]) for name, key in self.metadata)])
+        return pa.schema([*self.values.columns, *((name, METADATA[key]) for name, key in self.metadata)])
 
     def batches(self, messages: Iterator[Messages]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of messages."""
-        blocks = JsonBlocks(self.columns)
+        read = self.values.reader()
         for some in messages:
-            filled, values = _filled(some)
+            filled, texts = _filled(some)
             if not filled:
                 continue
-            made = _read(blocks, values)
-            rows = made if made is not None else self._one_by_one(filled, values)
+            try:
+                rows = read(texts)
+            except BadValueError as bad:
+                message = filled[bad.index]
+                place = f"topic {message.topic()}, partition {message.partition()}, offset {message.offset()}"
+                raise malformed(place, texts[bad.index], bad, bad.hint) from bad
             given = dict(zip(rows.schema.names, rows.columns, strict=True))
             yield pa.record_batch({**given, **{n: _PLACES[key][1](filled) for n, key in self.metadata}})
-
-    def _one_by_one(self, messages: Messages, values: Sequence[bytes]) -> pa.RecordBatch:
-        made = ObjectRows(self.columns)
-        for message, text in zip(messages, values, strict=True):
-            try:
-                made.add([_object(text)])
-            except MALFORMED as error:
-                place = f"topic {message.topic()}, partition {message.partition()}, offset {message.offset()}"
-                raise malformed(place, text, error) from error
-        return made.batch()
 
 
 def _filled(messages: Messages) -> tuple[Messages, Sequence[bytes]]:
@@ -127,22 +120,6 @@ def _filled(messages: Messages) -> tuple[Messages, Sequence[bytes]]:
     if None not in values:
         return messages, values
     return [m for m, v in zip(messages, values, strict=True) if v is not None], [v for v in values if v is not None]
-
-
-def _read(blocks: JsonBlocks, values: Sequence[bytes]) -> pa.RecordBatch | None:
-    """Return the rows of values, None where each must be looked at."""
-    block = b"\n".join(values)
-    if block.count(b"\n") != len(values) - 1:
-        return None
-    made = blocks.read(block)
-    return made if made is not None and made.num_rows == len(values) else None
-
-
-def _object(text: bytes) -> Mapping[str, Any]:
-    found = first_parsed(text)
-    if not isinstance(found, dict):
-        raise ValueError("no object")
-    return found
 
 
 def _headers(message: Message) -> list[dict[str, Any]] | None:

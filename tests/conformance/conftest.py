@@ -17,16 +17,24 @@ if TYPE_CHECKING:
 CASES = Path(__file__).parent / "cases"
 RECORDED_FIRST = CASES / "flink"
 RECORDED_HERE = CASES / "own"
+#: Each case runs with this ``sqlext.source`` too: ``auto`` takes Spark's reader for inputs as small as these.
+ARROW = "arrow"
+#: Of the cases of each reader, one in so many is enough for a usual run.
+RARELY = 8
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give ``case`` each case of the folder; of the default folder, also those recorded here."""
+    """Give ``case`` each case of the folder; of the default folder, also those recorded here, and by both readers."""
     if "case" not in metafunc.fixturenames:
         return
     root = Path(metafunc.config.getoption("--cases")).resolve()
+    source = metafunc.config.getoption("--source")
     ours = root == RECORDED_FIRST.resolve()
-    roots = [root, RECORDED_HERE] if ours else [root]
-    metafunc.parametrize("case", [_parameter(case, sampled=ours) for case in find_cases(*roots)])
+    cases = find_cases(root, RECORDED_HERE) if ours else find_cases(root)
+    found = [_parameter(case, source or "auto", sampled=ours) for case in cases]
+    if ours and source is None:
+        found += [_parameter(case, ARROW, sampled=True) for case in cases if case.reads_tables and not case.refused]
+    metafunc.parametrize(("case", "source"), found)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,10 +62,11 @@ def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     terminalreporter.write_line(_line("all", total, _by_issue(later)))
 
 
-def _parameter(case: Case, *, sampled: bool) -> pytest.ParameterSet:
+def _parameter(case: Case, source: str, *, sampled: bool) -> pytest.ParameterSet:
     # A folder that somebody names runs whole; what is refused costs little.
-    marks = [pytest.mark.sampled] if sampled and not case.refused else []
-    return pytest.param(case, id=case.key, marks=[*_marks(case), *marks])
+    marks = [pytest.mark.sampled(RARELY)] if sampled and not case.refused else []
+    name = f"{case.key}-{source}" if source == ARROW else case.key
+    return pytest.param(case, source, id=name, marks=[*_marks(case), *marks])
 
 
 def _marks(case: Case) -> list[pytest.MarkDecorator]:

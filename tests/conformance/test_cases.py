@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from . import exceptions
 from .cases import Case, Printed, rows_per_sink
 from .compare import Row, difference, equal, normal, read_rows
@@ -18,9 +16,9 @@ if TYPE_CHECKING:
 OURS = Path(__file__).parent / "ours"
 
 
-def test_case(case: Case, spark: SparkSession, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+def test_case(case: Case, source: str, spark: SparkSession, tmp_path: Path) -> None:
     """Run the script and compare with what was recorded."""
-    outcome = run(case, spark, tmp_path, pytestconfig.getoption("--source"))
+    outcome = run(case, spark, tmp_path, source)
     if case.refused and case.key not in exceptions.OURS:
         check_refused(case, outcome)
         return

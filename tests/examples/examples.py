@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from sqlext.testing.runner import Case, output_of
@@ -22,6 +23,6 @@ def expected_file(script: Path) -> Path:
     return Case(script).expected
 
 
-def actual_output(script: Path, folder: Path) -> str:
+def actual_output(script: Path, folder: Path, settings: Mapping[str, str] | None = None) -> str:
     """Run a script in an empty folder and return its output as text."""
-    return output_of(Case(script), folder, {}, {})
+    return output_of(Case(script), folder, {}, settings or {})

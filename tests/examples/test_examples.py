@@ -16,11 +16,23 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RUN = [script for script in examples() if script.stem != DEMO]
+#: What scripts say that show how they are read.
+_SHOWS_READER = ("EXPLAIN", "sqlext.source", "SHOW ")
 
 
 @pytest.mark.parametrize("script", RUN, ids=lambda script: script.stem)
 def test_example(script: Path, spark: SparkSession, tmp_path: Path) -> None:
     assert actual_output(script, tmp_path) == expected_file(script).read_text("utf-8")
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("script", RUN, ids=lambda script: script.stem)
+def test_read_by_arrow(script: Path, spark: SparkSession, tmp_path: Path) -> None:
+    """Where Arrow can read and combine an example's rows, they come out the same."""
+    if any(said in script.read_text("utf-8") for said in _SHOWS_READER):
+        pytest.skip("shows how it is read")
+    by_arrow = {"sqlext.source": "arrow"}
+    assert actual_output(script, tmp_path, by_arrow) == expected_file(script).read_text("utf-8")
 
 
 def test_every_example_has_an_expected_output() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
-from kafka_broker import fetch_spark_connector, make_topic
+from kafka_broker import fetch_spark_avro, fetch_spark_connector, make_topic
 from pyspark.sql import SparkSession
 
 import sqlext
@@ -21,6 +22,7 @@ from sqlext.execution.sources import open_batch
 from sqlext.sources.tables import readers_of
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
 from sqlext.types import Field as RowField
+from tests.avro_bytes import NULL, some, text, whole
 from tests.workspace import Workspace
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
@@ -36,27 +38,27 @@ _GOOD = '{"k": "a", "v": 1, "ts": "2024-01-01 00:00:01", "r": {"a": 1, "b": "x"}
 
 @pytest.fixture
 def connected(spark: SparkSession) -> SparkSession:
-    """A session that has Spark's Kafka connector."""
+    """A session that has Spark's Kafka connector, and Avro."""
     session = spark.newSession()
     for key, value in query_settings("UTC", ()).items():
         session.conf.set(key, value)
-    for jar in fetch_spark_connector():
+    for jar in (*fetch_spark_connector(), *fetch_spark_avro()):
         session.sql(f"ADD JAR '{jar}'")
     return session
 
 
-def table_of(broker: str, topic: str) -> Table:
+def table_of(broker: str, topic: str, form: str = "json", **more: str) -> Table:
     """Return a table with the columns and metadata of a topic."""
     metadata = (("o", BIGINT, "offset"), ("p", INT, "partition"), ("at", TIMESTAMP_LTZ3, "timestamp"))
-    options = {"connector": "kafka", "topic": topic, "properties.bootstrap.servers": broker, "format": "json"}
+    options = {"connector": "kafka", "topic": topic, "properties.bootstrap.servers": broker, "format": form}
     return Table(
         name=ObjectName("default_catalog", "default_database", "t"),
         columns=(
-            *(Column(n, t) for n, t in _COLUMNS.items()),
+            *(Column(n, t) for n, t in _COLUMNS.items() if form == "json" or n != "r"),
             *(Column(n, t, kind="metadata", metadata_key=key) for n, t, key in metadata),
         ),
         watermark=Watermark("ts", "ts"),
-        options=tuple({**options, "scan.bounded.mode": "latest-offset"}.items()),
+        options=tuple({**options, "scan.bounded.mode": "latest-offset", **more}.items()),
     )
 
 
@@ -83,7 +85,8 @@ def by_arrow(table: Table, state: Path) -> list[Any] | None:
 
 def _rows(table: pa.Table) -> list[Any]:
     instants = {n: table.column(n).cast(pa.timestamp("us", "UTC")).cast(pa.int64()) for n in ("ts", "at")}
-    columns = [instants.get(n, table.column(n)).to_pylist() for n in (*_COLUMNS, "o", "p", "at")]
+    shown = [n for n in (*_COLUMNS, "o", "p", "at") if n in table.schema.names]
+    columns = [instants.get(n, table.column(n)).to_pylist() for n in shown]
     return sorted(zip(*columns, strict=True), key=lambda row: row[-3])
 
 
@@ -139,7 +142,7 @@ _TABLES = """
 SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';
 CREATE TABLE IF NOT EXISTS events (k STRING, v INT, ts TIMESTAMP(3), at TIMESTAMP_LTZ(3) METADATA FROM 'timestamp',
   WATERMARK FOR ts AS ts - INTERVAL '2' SECOND) WITH ('connector' = 'kafka', 'topic' = '{topic}',
-  'properties.bootstrap.servers' = '{broker}', 'format' = 'json', 'scan.startup.mode' = 'earliest-offset' {more});
+  'properties.bootstrap.servers' = '{broker}', 'format' = '{form}', 'scan.startup.mode' = 'earliest-offset' {more});
 CREATE TABLE {source} (k STRING, s TIMESTAMP(3), n BIGINT, total BIGINT, at TIMESTAMP_LTZ(3))
 WITH ('connector' = 'delta', 'path' = '${{OUT}}/{source}');
 INSERT INTO {source} SELECT k, window_start, COUNT(*), SUM(v), MIN(at)
@@ -147,19 +150,27 @@ FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '10' SECOND)) WHERE v >
 """
 
 
-def _timed(*rows: tuple[str, int, int]) -> list[str]:
+def _timed(*rows: tuple[str, int, int], form: str = "json") -> list[str | bytes]:
     """Return values with a key, a number and a second."""
-    return [f'{{"k": "{k}", "v": {v}, "ts": "2024-01-01 00:00:{second:02d}"}}' for k, v, second in rows]
+    return [_WRITTEN[form](k, v, second) for k, v, second in rows]
 
 
-def test_windows_of_what_is_there(connected: SparkSession, broker: str, tmp_path: Path) -> None:
-    topic = make_topic(broker, "windows", 2)
-    _send(broker, topic, *_timed(("a", 1, 1), ("b", 2, 3), ("a", 3, 9), ("a", 0, 9), ("b", 5, 12)))
+_WRITTEN: dict[str, Callable[[str, int, int], str | bytes]] = {
+    "json": lambda k, v, second: f'{{"k": "{k}", "v": {v}, "ts": "2024-01-01 00:00:{second:02d}"}}',
+    "csv": lambda k, v, second: f"{k},{v},2024-01-01 00:00:{second:02d}",
+    "avro": lambda k, v, second: some(text(k)) + some(whole(v)) + some(whole(1_704_067_200_000 + second * 1000)),
+}
+
+
+@pytest.mark.parametrize("form", _WRITTEN)
+def test_windows_of_what_is_there(connected: SparkSession, broker: str, tmp_path: Path, form: str) -> None:
+    topic = make_topic(broker, f"windows-{form}", 2)
+    _send(broker, topic, *_timed(("a", 1, 1), ("b", 2, 3), ("a", 3, 9), ("a", 0, 9), ("b", 5, 12), form=form))
     workspace = Workspace(connected, tmp_path)
     found = {}
     for source in ("spark", "arrow"):
         more = ", 'scan.bounded.mode' = 'latest-offset'"
-        script = _TABLES.format(source=source, topic=topic, broker=broker, more=more)
+        script = _TABLES.format(source=source, topic=topic, broker=broker, form=form, more=more)
         (explained,) = sqlext.connect().explain(script, workspace.variables)
         assert ("events: Arrow reads" in explained) == (source == "arrow")
         query = workspace.run(script)[-1].query
@@ -182,7 +193,7 @@ def test_a_partition_s_watermark_is_its_own(connected: SparkSession, broker: str
     send(0, ("a", 1, 1), ("a", 2, 40))
     send(1, ("b", 3, 3))
     workspace = Workspace(connected, tmp_path)
-    query = workspace.run(_TABLES.format(source="arrow", topic=topic, broker=broker, more=""))[-1].query
+    query = workspace.run(_TABLES.format(source="arrow", topic=topic, broker=broker, form="json", more=""))[-1].query
     query.process_available()
     assert workspace.delta("arrow") == []
     counts = {i["split"]: i["rows"] for i in query.progress["inputs"]}
@@ -199,4 +210,118 @@ def test_odd_values(connected: SparkSession, broker: str, tmp_path: Path, value:
     topic = make_topic(broker, f"odd-{abs(hash(value))}", 1)
     _send(broker, topic, _GOOD, value)
     table = table_of(broker, topic)
+    assert by_arrow(table, tmp_path) == by_spark(connected, table)
+
+
+_LINE = "a,1,2024-01-01 00:00:01"
+_LINES: dict[str, tuple[str | bytes | None, ...]] = {
+    "plain": (_LINE, "ä,2,2024-01-01 00:00:02", " b , 3 ,2024-01-01 00:00:03.5"),
+    "tombstones": (None, _LINE, None),
+    "quotes": ('"a,b",1,2024-01-01 00:00:01', '"say ""it""",2,2024-01-01 00:00:02', _LINE),
+    "line ends": (_LINE + "\n", _LINE + "\r\n", _LINE),
+    "a line end in quotes": ('"a\nb",1,2024-01-01 00:00:01', _LINE),
+    "a line end without quotes": ("a\nb,1,2024-01-01 00:00:01", "\n" + _LINE, "\r\n" + _LINE),
+    "numbers": ("a,+5,2024-01-01 00:00:01", "a,007,2024-01-01 00:00:01"),
+    "times": ("a,1,2024-01-01 00:00:01.123456", "a,1,2024-01-01 00:00:01.1"),
+}
+_ODD_LINES = (
+    "",
+    " ",
+    "\n",
+    _LINE + "\nb,2,2024-01-01 00:00:02",
+    "a",
+    "a,1",
+    _LINE + ",",
+    _LINE + ",more",
+    "a,,2024-01-01 00:00:01",
+    ",1,2024-01-01 00:00:01",
+    "a,1,",
+    "a,x,2024-01-01 00:00:01",
+    "a,0x1,2024-01-01 00:00:01",
+    "a,1.5,2024-01-01 00:00:01",
+    "a,99999999999,2024-01-01 00:00:01",
+    "a,1,soon",
+    '"a,1,2024-01-01 00:00:01',
+    b"\xff,1,2024-01-01 00:00:01",
+)
+
+
+@pytest.mark.parametrize("values", _LINES.values(), ids=_LINES)
+def test_lines_of_csv(connected: SparkSession, broker: str, tmp_path: Path, values: tuple[str | None, ...]) -> None:
+    topic = make_topic(broker, f"lines-{abs(hash(values))}", 1)
+    _send(broker, topic, *values)
+    table = table_of(broker, topic, "csv")
+    found = by_arrow(table, tmp_path)
+    assert found is not None
+    assert found == by_spark(connected, table)
+
+
+_EMPTY_FIELDS = [v for v in _ODD_LINES if isinstance(v, str) and (",," in v or v[:1] == "," or v[-1:] == ",")]
+_NULLS = [(v, None) for v in _ODD_LINES] + [(v, null) for v in _EMPTY_FIELDS for null in ("", "-")]
+
+
+@pytest.mark.parametrize(("value", "null"), _NULLS)
+def test_odd_lines(connected: SparkSession, broker: str, tmp_path: Path, value: str | bytes, null: str | None) -> None:
+    topic = make_topic(broker, f"odd-lines-{abs(hash((value, null)))}", 1)
+    _send(broker, topic, _LINE, value)
+    table = table_of(broker, topic, "csv", **({} if null is None else {"csv.null-literal": null}))
+    assert by_arrow(table, tmp_path) == by_spark(connected, table)
+
+
+@pytest.mark.parametrize(
+    "value", ['x"y,1,2024-01-01 00:00:01', '"a"b,1,2024-01-01 00:00:01', '"a,1,2024-01-01 00:00:01']
+)
+def test_quotes_that_parsers_take_differently(broker: str, tmp_path: Path, value: str) -> None:
+    topic = make_topic(broker, f"quotes-{abs(hash(value))}", 1)
+    _send(broker, topic, _LINE, value)
+    table = table_of(broker, topic, "csv")
+    reader = readers_of(table).reader(table, ["k"], tmp_path, 2)
+    (piece,) = reader.slices(reader.initial(), reader.latest(reader.initial(), None))
+    with pytest.raises(SqlExtError, match="offset 1: ") as refused:
+        list(reader.read(piece))
+    assert refused.value.hint == "SET 'sqlext.source' = 'spark' reads it as Spark does"
+
+
+def _record(k: bytes, v: bytes, ts: bytes) -> bytes:
+    return k + v + ts
+
+
+_MOMENT = some(whole(1_704_067_201_000))
+_AVRO = _record(some(text("a")), some(whole(1)), _MOMENT)
+_RECORDS: dict[str, tuple[bytes | None, ...]] = {
+    "plain": (_AVRO, _record(some(text("ä")), some(whole(-70000)), _MOMENT)),
+    "tombstones": (None, _AVRO, None),
+    "nulls": (_record(NULL, NULL, _MOMENT), _AVRO),
+    "more behind": (_AVRO + b"x", _AVRO),
+    "long numbers": (_record(some(text("a")), some(b"\x82\x80\x80\x80\x00"), _MOMENT), _AVRO),
+}
+_ODD_RECORDS = (
+    b"",
+    _AVRO[:-1],
+    _AVRO[1:],
+    b"\x04" + _AVRO[1:],
+    _record(some(whole(-1)), some(whole(1)), _MOMENT),
+    _record(some(whole(1 << 40)), some(whole(1)), _MOMENT),
+    _record(some(text("a")), some(b"\xff" * 6), _MOMENT),
+    _record(some(text("a")), some(whole(1)), some(b"\xff" * 11)),
+)
+
+
+@pytest.mark.parametrize("values", _RECORDS.values(), ids=_RECORDS)
+def test_records_of_avro(
+    connected: SparkSession, broker: str, tmp_path: Path, values: tuple[bytes | None, ...]
+) -> None:
+    topic = make_topic(broker, f"records-{abs(hash(values))}", 1)
+    _send(broker, topic, *values)
+    table = table_of(broker, topic, "avro")
+    found = by_arrow(table, tmp_path)
+    assert found is not None
+    assert found == by_spark(connected, table)
+
+
+@pytest.mark.parametrize("value", _ODD_RECORDS)
+def test_odd_records(connected: SparkSession, broker: str, tmp_path: Path, value: bytes) -> None:
+    topic = make_topic(broker, f"odd-records-{abs(hash(value))}", 1)
+    _send(broker, topic, _AVRO, value)
+    table = table_of(broker, topic, "avro")
     assert by_arrow(table, tmp_path) == by_spark(connected, table)

@@ -35,7 +35,7 @@ def difference(answers: Mapping[str, Path], partial: Collection[str], key: Seque
 def _rows(folder: Path) -> Counter[str]:
     """Return the rows of a folder; of a file of changes what stands in the end."""
     rows: Counter[str] = Counter()
-    for file in data_files(folder):
+    for file in _files(folder):
         for row in read_lines(file):
             if "op" in row:
                 rows.update(_texts(row.get("after")))
@@ -48,7 +48,7 @@ def _rows(folder: Path) -> Counter[str]:
 def _last(folder: Path, key: Sequence[str]) -> Counter[str]:
     """Return the rows of a table that a file of changes keeps by key; changes of a key stand in one file, in order."""
     kept: dict[str, dict[str, Any]] = {}
-    for file in data_files(folder):
+    for file in _files(folder):
         for change in read_lines(file):
             row = change.get("after") or change["before"]
             place = json.dumps([row[k] for k in key], default=str)
@@ -64,3 +64,8 @@ def _texts(row: dict[str, Any] | None) -> list[str]:
         return []
     plain = {name: int(v) if isinstance(v, float) and v.is_integer() else v for name, v in row.items()}  # 2 is 2.000
     return [json.dumps(normal(plain), sort_keys=True, default=str)]
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of an answer; Flink makes no folder for one without rows."""
+    return data_files(folder) if folder.is_dir() else []
