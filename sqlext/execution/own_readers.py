@@ -34,7 +34,7 @@ class OwnReaders:
 
     def __init__(self, spark: SparkSession, script: SparkScript, home: QueryHome | None) -> None:
         self._spark, self._script, self._home = spark, script, home
-        self._readers: dict[str, SplitReader] = {}
+        self._readers: dict[str, SplitReader] = {}  # of the views whose rows say of which split they are
         self.counted: list[Observation] = []
 
     def open(self, source: SourceView, spec: ReadSpec) -> DataFrame:
@@ -79,7 +79,8 @@ class OwnReaders:
             self.counted.append(counted)
             return rows
         given = packed_input(self._spark, step, self._home.sources, arguments)
-        self._readers[step.view] = given.reader
+        if connector_of(step.table).has_splits(step.table):
+            self._readers[step.view] = given.reader
         return packed_rows(self._spark, replace(given, holds=self._holds(step.view)), step.scan)
 
     def splits(self, view: str) -> Sequence[str]:

@@ -131,3 +131,25 @@ def test_failures_keep_their_codes(workspace: Workspace, time: str, code: str) -
     with pytest.raises(SqlExtError) as raised:
         workspace.run("SET 'sqlext.source' = 'arrow';", tables, output, f"INSERT INTO o0 {_QUERIES[0]};")
     assert raised.value.code == code
+
+
+@pytest.mark.parametrize("table", ["c", "t"], ids=["files", "delta"])
+def test_of_an_input_without_end(workspace: Workspace, table: str) -> None:
+    """The time of a whole input is looked after, though none of its parts has one of its own."""
+    _put(workspace.input, _rows(200))
+    tables = _TABLES.replace("'connector'", "'source.monitor-interval' = '1 s', 'connector'")
+    insert = f"""INSERT INTO o SELECT k, window_start, COUNT(*), MIN(d)
+    FROM TABLE(TUMBLE(TABLE {table}, DESCRIPTOR(ts), INTERVAL '1' SECOND))
+    WHERE k <> '' GROUP BY k, window_start, window_end EMIT AFTER WATERMARK EARLY EVERY 20 ROWS;"""
+    found = {}
+    for source in ("spark", "arrow"):
+        setting = f"SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';"
+        output = f"""CREATE TABLE o (k STRING, s TIMESTAMP_LTZ(3), n BIGINT, low DOUBLE,
+        PRIMARY KEY (k, s) NOT ENFORCED) WITH ('connector' = 'delta', 'path' = '${{OUT}}/{source}');"""
+        query = workspace.run(setting, tables, output, insert, session=workspace.session(source))[-1].query
+        query.process_available()
+        assert query.progress["rows_in"] == 200
+        query.stop()
+        found[source] = workspace.delta(source)
+    assert found["arrow"] == found["spark"]
+    assert found["arrow"]
