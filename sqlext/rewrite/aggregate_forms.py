@@ -5,6 +5,7 @@ A FILTER is part of every input: where it does not hold the input is NULL, which
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.rewrite.accumulators import Accumulators
 from sqlext.source import Span
 from sqlext.types import LogicalType
+
+_NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?D?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,6 @@ class Aggregation:
         type_ = self.types[index] if index < len(self.types) else None
         return type_ is not None and type_.root == "DECIMAL"
 
-    def literal(self, index: int, default: str) -> str:
-        """Return a literal argument without its quotes."""
-        return self.args[index].strip("'") if index < len(self.args) else default
-
 
 Form = Callable[[Aggregation], str]
 
@@ -71,13 +70,14 @@ def aggregate_text(call: Aggregation) -> str:
     """
     form = _FORMS.get(call.name)
     if form is None:
-        raise SqlExtError(
-            "FUNC-020",
-            f"{call.name.upper()} cannot be kept in the state of a window with EMIT, DISTINCT or CUMULATE",
-            span=call.span,
-            hint=did_you_mean(call.name, _FORMS) or "collect_list(...) keeps the values themselves",
-        )
+        hint = did_you_mean(call.name, _FORMS) or "collect_list(...) keeps the values themselves"
+        raise _not_kept(call, call.name.upper(), hint)
     return form(call)
+
+
+def _not_kept(call: Aggregation, what: str, hint: str) -> SqlExtError:
+    message = f"{what} cannot be kept in the state of a window with EMIT, DISTINCT or CUMULATE"
+    return SqlExtError("FUNC-020", message, span=call.span, hint=hint)
 
 
 def registered_text(call: Aggregation, registered: Registered) -> str:
@@ -178,9 +178,17 @@ def _by(function: str) -> Form:
 
 
 def _percentile(call: Aggregation) -> str:
-    share = call.literal(1, "0.5")
-    values = f"CAST({call.args[0]} AS DOUBLE)"
-    return call.into.one("percentile", call.input(values), parameters=(("percentage", float(share)),))
+    share = call.args[1].strip() if len(call.args) > 1 else "0.5"
+    several = share.startswith("array(")
+    shares = share[len("array(") : -1].split(",") if several else [share]
+    if len(call.args) > 2 or not all(_NUMBER.fullmatch(s.strip()) for s in shares):
+        what = "with a frequency" if len(call.args) > 2 else f"of {share}"
+        raise _not_kept(call, f"PERCENTILE {what}", "its percentages can be numbers, or an ARRAY of numbers")
+    values = call.input(f"CAST({call.args[0]} AS DOUBLE)")
+    found = [
+        call.into.one("percentile", values, parameters=(("percentage", float(s.strip().rstrip("D"))),)) for s in shares
+    ]
+    return f"CASE WHEN {found[0]} IS NOT NULL THEN array({', '.join(found)}) END" if several else found[0]
 
 
 def _median(call: Aggregation) -> str:

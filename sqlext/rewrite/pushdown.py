@@ -209,10 +209,10 @@ class _Selected(_Relation):
         return self.below.scan()
 
     def stages(self) -> tuple[Stage, ...]:
-        return (*self.below.stages(), Stage(tuple(self._made.items()), self._where))
+        where = self._condition()  # which may need columns of the SELECT below that nothing else does
+        return (*self.below.stages(), Stage(tuple(self._made.items()), where))
 
-    @property
-    def _where(self) -> Expression | None:
+    def _condition(self) -> Expression | None:
         if self.node.where is None:
             return None
         text = self.renderer.expr(self.node.where, self.node.scope)

@@ -51,6 +51,9 @@ _QUERIES = (
       ) AS sums (k, window_start, window_end, n, t, a, low)) WHERE place <= 2""",
     f"""SELECT k, window_start, window_end, {_VALUES} FROM TABLE(TUMBLE(TABLE p, DESCRIPTOR(ts), INTERVAL '10' SECOND))
     WHERE ts >= TIMESTAMP '2024-01-01 00:00:30' AND v IS NOT NULL GROUP BY k, window_start, window_end""",
+    f"""SELECT k, window_start, window_end, {_VALUES} FROM TABLE(TUMBLE(TABLE (
+      SELECT g AS k, v, d, ts FROM (SELECT *, CASE WHEN v > 1 THEN 'hi' ELSE 'lo' END AS g FROM c) WHERE k <> 'x'
+    ), DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end""",
 )
 
 
@@ -95,8 +98,17 @@ def _run(workspace: Workspace, source: str, number: int) -> list[str]:
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     "number",
-    range(7),
-    ids=["tumble csv", "hop json", "session parquet", "cumulate csv", "delta", "top", "row groups passed over"],
+    range(8),
+    ids=[
+        "tumble csv",
+        "hop json",
+        "session parquet",
+        "cumulate csv",
+        "delta",
+        "top",
+        "row groups passed over",
+        "chain",
+    ],
 )
 def test_both_paths_give_the_same_rows(workspace: Workspace, number: int) -> None:
     """NULLs, filters, conditions, late rows, a sub-query: every kind of window, every format."""

@@ -1,0 +1,38 @@
+"""Aggregates as texts over accumulators: what each asks for, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlext.errors import SqlExtError
+from sqlext.rewrite.accumulators import Accumulators
+from sqlext.rewrite.aggregate_forms import Aggregation, aggregate_text
+from sqlext.source import SourceText, Span
+
+
+def percentile(*args: str) -> tuple[str, list[float]]:
+    """Return the text of a PERCENTILE, and the percentages of its accumulators."""
+    into = Accumulators()
+    span = Span(SourceText.of("PERCENTILE"), 0, 10)
+    text = aggregate_text(Aggregation("percentile", args, (None,), False, "", False, "", span, into))
+    return text, [dict(a.parameters)["percentage"] for a in into.accumulators]
+
+
+def test_one_percentage() -> None:
+    text, found = percentile("v", "0.9")
+    assert found == [0.9]
+    assert "array" not in text
+
+
+def test_several_percentages_are_accumulators_of_their_own() -> None:
+    text, found = percentile("v", "array(0.0, .25, 1)")
+    assert found == [0.0, 0.25, 1.0]
+    assert text.startswith("CASE WHEN ")
+    assert "array(" in text
+
+
+@pytest.mark.parametrize("args", [("v", "p"), ("v", "array()"), ("v", "array(0.5, p)"), ("v", "0.5", "2")])
+def test_what_is_no_number_is_refused(args: tuple[str, ...]) -> None:
+    with pytest.raises(SqlExtError) as refused:
+        percentile(*args)
+    assert refused.value.code == "FUNC-020"
