@@ -182,14 +182,13 @@ def _sized(field: AvroField, rows: Ints, records: _Records) -> pa.Array | None:
 
 def _texts(block: bytes, begins: Ints, lengths: Ints) -> pa.Array:
     """Return texts: every other one of those that the block falls into."""
-    offsets = np.empty(2 * len(begins), np.int32)
+    offsets = np.empty(2 * len(begins), np.int64)
     offsets[0::2], offsets[1::2] = begins, begins + lengths
     if not len(begins):
         return pa.array([], pa.string())
-    parts = pa.BinaryArray.from_buffers(
-        pa.binary(), 2 * len(begins) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(block)]
-    )
-    taken = parts.take(pa.array(np.arange(0, 2 * len(begins), 2, dtype=np.int32)))
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
+    parts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 2 * len(begins) - 1, buffers)
+    taken = parts.take(pa.array(np.arange(0, 2 * len(begins), 2)))
     try:
         return taken.cast(pa.string())
     except pa.ArrowInvalid:  # no UTF-8: as Java reads such texts
