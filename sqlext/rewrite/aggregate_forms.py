@@ -178,17 +178,19 @@ def _by(function: str) -> Form:
 
 
 def _percentile(call: Aggregation) -> str:
-    share = call.args[1].strip() if len(call.args) > 1 else "0.5"
-    several = share.startswith("array(")
-    shares = share[len("array(") : -1].split(",") if several else [share]
-    if len(call.args) > 2 or not all(_NUMBER.fullmatch(s.strip()) for s in shares):
-        what = "with a frequency" if len(call.args) > 2 else f"of {share}"
-        raise _not_kept(call, f"PERCENTILE {what}", "its percentages can be numbers, or an ARRAY of numbers")
+    text = call.args[1] if len(call.args) > 1 else "0.5"
+    several = text.startswith("array(")
+    shares = [_number(s.strip()) for s in (text[len("array(") : -1].split(",") if several else [text])]
+    if len(call.args) > 2 or not all(s is not None and 0 <= s <= 1 for s in shares):
+        what = "with a frequency" if len(call.args) > 2 else f"of {text}"
+        raise _not_kept(call, f"PERCENTILE {what}", "its percentages are numbers from 0 to 1, or an ARRAY of such")
     values = call.input(f"CAST({call.args[0]} AS DOUBLE)")
-    found = [
-        call.into.one("percentile", values, parameters=(("percentage", float(s.strip().rstrip("D"))),)) for s in shares
-    ]
+    found = [call.into.one("percentile", values, parameters=(("percentage", s),)) for s in shares]
     return f"CASE WHEN {found[0]} IS NOT NULL THEN array({', '.join(found)}) END" if several else found[0]
+
+
+def _number(text: str) -> float | None:
+    return float(text.rstrip("D")) if _NUMBER.fullmatch(text) else None
 
 
 def _median(call: Aggregation) -> str:

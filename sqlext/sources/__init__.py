@@ -7,7 +7,7 @@ Read in this order:
 ``data_source.py``  the one Spark data source around it; the only module here that knows PySpark
 ``files.py``        files of a folder; ``file_log.py``, ``listing.py``: which; ``line_blocks.py``: lines of them
 ``csv_blocks.py``, ``json_blocks.py``, ``parquet_groups.py``  their formats; ``spark_casts.py``: text by text
-``json_layout.py``  lines of few layouts, which need no parser; ``json_texts.py``: values of their texts
+``json_layout.py``  lines of few layouts, which need no parser; ``json_texts.py``, ``block_texts.py``: their values
 ``json_objects.py`` JSON object by object, where blocks cannot be trusted
 ``kafka.py``        topics; ``kafka_rows.py``: messages; ``kafka_values.py``, ``avro_values.py``: their values
 ``tables.py``       which tables are read so: ``file_tables.py``, ``kafka_tables.py``

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlext.sources.block_texts import texts_at
 from sqlext.sources.fields import Field
 from sqlext.sources.kafka_values import BadValueError, Reader
 from sqlext.udfs.core.groups import Ints
@@ -177,22 +178,15 @@ def _sized(field: AvroField, rows: Ints, records: _Records) -> pa.Array | None:
         return None
     if pa.types.is_decimal(field.type):
         return _decimals(field.type, rows, begins, lengths, records)
-    return _texts(records.block, begins, lengths)
+    return _texts(records.block, begins, begins + lengths)
 
 
-def _texts(block: bytes, begins: Ints, lengths: Ints) -> pa.Array:
-    """Return texts: every other one of those that the block falls into."""
-    offsets = np.empty(2 * len(begins), np.int64)
-    offsets[0::2], offsets[1::2] = begins, begins + lengths
-    if not len(begins):
-        return pa.array([], pa.string())
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block)]
-    parts = pa.LargeBinaryArray.from_buffers(pa.large_binary(), 2 * len(begins) - 1, buffers)
-    taken = parts.take(pa.array(np.arange(0, 2 * len(begins), 2)))
+def _texts(block: bytes, begins: Ints, ends: Ints) -> pa.Array:
+    found = texts_at(block, begins, ends, pa.large_binary())
     try:
-        return taken.cast(pa.string())
+        return found.cast(pa.string())
     except pa.ArrowInvalid:  # no UTF-8: as Java reads such texts
-        return pa.array([text.decode("utf-8", "replace") for text in taken.to_pylist()], pa.string())
+        return pa.array([text.decode("utf-8", "replace") for text in found.to_pylist()], pa.string())
 
 
 def _decimals(of: pa.Decimal128Type, rows: Ints, begins: Ints, lengths: Ints, records: _Records) -> pa.Array:

@@ -17,17 +17,15 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
-from sqlext.errors import SqlExtError
 from sqlext.sources.contract import Passes
 from sqlext.sources.fields import Field
 from sqlext.sources.file_slices import Range
 from sqlext.sources.json_layout import LayoutReader
 from sqlext.sources.json_objects import MALFORMED, ObjectRows, parsed
 from sqlext.sources.line_blocks import BLOCK_BYTES, blocks, can_cut
+from sqlext.sources.malformed import SKIPS, malformed
 
 _BETWEEN = (b"}\n{", b"}\r\n{")
-#: What leaves out rows that cannot be read.
-SKIPS = "'{form}.ignore-parse-errors' = 'true' skips such rows"
 _BLANK = bytes(range(33))
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 
@@ -103,14 +101,8 @@ class JsonDecoder:
             try:
                 made.add(_objects(line))
             except MALFORMED as error:
-                raise malformed(path, line, error) from error
+                raise malformed(path, line, error, SKIPS.format(form="json")) from error
         return made.batch()
-
-
-def malformed(place: str, text: bytes, error: Exception, hint: str | None = SKIPS.format(form="json")) -> SqlExtError:
-    """Return RUN-100 for a text that cannot be read."""
-    shown = text[:200].decode("utf-8", "replace")
-    return SqlExtError("RUN-100", f"[MALFORMED_RECORD_IN_PARSING] {place}: {error} in {shown}", hint=hint)
 
 
 _READING = arrow_json.ReadOptions(use_threads=False, block_size=4 * BLOCK_BYTES)

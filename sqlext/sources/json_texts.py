@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlext.sources.block_texts import texts_at
 from sqlext.udfs.core.groups import Ints
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -106,12 +107,7 @@ class Texts:
             raise Unlike
 
     def _texts(self) -> pa.Array:
-        """Return the texts: every other one of those that the block falls into."""
-        rows = len(self.start)
-        offsets = np.empty(2 * rows, np.int32)
-        offsets[0::2], offsets[1::2] = self.start, self.end
-        parts = pa.StringArray.from_buffers(2 * rows - 1, pa.py_buffer(offsets), pa.py_buffer(self.block))
-        return parts.take(pa.array(np.arange(0, 2 * rows, 2, dtype=np.int32)))
+        return texts_at(self.block, self.start, self.end, pa.string())
 
 
 def _is_digit(bytes_: Bytes) -> Any:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from sqlext.sources.expressions import INSTANT
-from sqlext.sources.json_blocks import malformed
 from sqlext.sources.kafka_values import BadValueError, Values
+from sqlext.sources.malformed import malformed
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

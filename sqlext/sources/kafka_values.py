@@ -11,8 +11,9 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext.sources.csv_blocks import CsvDecoder
 from sqlext.sources.fields import Field
-from sqlext.sources.json_blocks import SKIPS, JsonBlocks
+from sqlext.sources.json_blocks import JsonBlocks
 from sqlext.sources.json_objects import MALFORMED, ObjectRows, first_parsed
+from sqlext.sources.malformed import SKIPS
 
 #: Makes a row of each value, in their order.
 Reader = Callable[[Sequence[bytes]], pa.RecordBatch]

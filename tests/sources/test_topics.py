@@ -283,28 +283,24 @@ def test_quotes_that_parsers_take_differently(broker: str, tmp_path: Path, value
     assert refused.value.hint == "SET 'sqlext.source' = 'spark' reads it as Spark does"
 
 
-def _record(k: bytes, v: bytes, ts: bytes) -> bytes:
-    return k + v + ts
-
-
 _MOMENT = some(whole(1_704_067_201_000))
-_AVRO = _record(some(text("a")), some(whole(1)), _MOMENT)
+_AVRO = some(text("a")) + some(whole(1)) + _MOMENT
 _RECORDS: dict[str, tuple[bytes | None, ...]] = {
-    "plain": (_AVRO, _record(some(text("ä")), some(whole(-70000)), _MOMENT)),
+    "plain": (_AVRO, some(text("ä")) + some(whole(-70000)) + _MOMENT),
     "tombstones": (None, _AVRO, None),
-    "nulls": (_record(NULL, NULL, _MOMENT), _AVRO),
+    "nulls": (NULL + NULL + _MOMENT, _AVRO),
     "more behind": (_AVRO + b"x", _AVRO),
-    "long numbers": (_record(some(text("a")), some(b"\x82\x80\x80\x80\x00"), _MOMENT), _AVRO),
+    "long numbers": (some(text("a")) + some(b"\x82\x80\x80\x80\x00") + _MOMENT, _AVRO),
 }
 _ODD_RECORDS = (
     b"",
     _AVRO[:-1],
     _AVRO[1:],
     b"\x04" + _AVRO[1:],
-    _record(some(whole(-1)), some(whole(1)), _MOMENT),
-    _record(some(whole(1 << 40)), some(whole(1)), _MOMENT),
-    _record(some(text("a")), some(b"\xff" * 6), _MOMENT),
-    _record(some(text("a")), some(whole(1)), some(b"\xff" * 11)),
+    some(whole(-1)) + some(whole(1)) + _MOMENT,
+    some(whole(1 << 40)) + some(whole(1)) + _MOMENT,
+    some(text("a")) + some(b"\xff" * 6) + _MOMENT,
+    some(text("a")) + some(whole(1)) + some(b"\xff" * 11),
 )
 
 

@@ -31,8 +31,10 @@ def test_several_percentages_are_accumulators_of_their_own() -> None:
     assert "array(" in text
 
 
-@pytest.mark.parametrize("args", [("v", "p"), ("v", "array()"), ("v", "array(0.5, p)"), ("v", "0.5", "2")])
-def test_what_is_no_number_is_refused(args: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "args", [("v", "p"), ("v", "array()"), ("v", "array(0.5, p)"), ("v", "0.5", "2"), ("v", "1.5")]
+)
+def test_what_is_no_number_from_0_to_1_is_refused(args: tuple[str, ...]) -> None:
     with pytest.raises(SqlExtError) as refused:
         percentile(*args)
     assert refused.value.code == "FUNC-020"
