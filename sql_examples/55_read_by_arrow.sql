@@ -23,3 +23,13 @@ SELECT customer, window_start, COUNT(*) AS n
 FROM TABLE(TUMBLE(TABLE kept, DESCRIPTOR(ts), INTERVAL '10' MINUTE))
 WHERE ts >= TIMESTAMP '2024-03-01 09:05:00'
 GROUP BY customer, window_start, window_end;
+
+-- A table that is joined with itself is read once for both sides.
+EXPLAIN
+SELECT a.customer, a.item, b.item AS next_item
+FROM kept AS a JOIN kept AS b
+ON a.customer = b.customer AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '10' MINUTE;
+
+SELECT a.customer, a.item, b.item AS next_item
+FROM kept AS a JOIN kept AS b
+ON a.customer = b.customer AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '10' MINUTE;

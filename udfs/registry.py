@@ -6,14 +6,17 @@ the name becomes the operator that makes that view from its input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlext.errors import SqlExtError, did_you_mean
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from sqlext.udfs.core.operators import BucketOperator
 
 
 #: Under this name and the operator's, Spark's progress has what an operator counted in a micro-batch: rows ``late``
@@ -37,6 +40,36 @@ class StatefulFunction(Protocol):
             frame: its input; event time, where it needs one, is a plain BIGINT of milliseconds.
             arguments: those of the plan's node.
             ticks: a stream of one column ``now``, ms since 1970 UTC, for an operator that asks what time it is.
+        """
+
+
+class MadeOperator(NamedTuple):
+    """The operator of some arguments.
+
+    Attributes:
+        operator: the semantics.
+        keys: how many of its first columns are the key.
+        buckets: how many it has.
+    """
+
+    operator: BucketOperator[Any]
+    keys: int
+    buckets: int
+
+
+class PackedFunction(StatefulFunction, Protocol):
+    """A stateful function whose rows may be packed, and worked on in part, where they are read.
+
+    It then finds them packed, and among its arguments ``packed``: the Arrow types of the rows.
+    """
+
+    def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
+        """Return the operator of its arguments.
+
+        Args:
+            arguments: those of the plan's node.
+            types: of the columns that go in.
+            spark: may have functions of the user.
         """
 
 

@@ -12,7 +12,7 @@ from sqlext.sources.data_source import ArrowInput, open_arrow
 from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
 from sqlext.sources.tables import readers_of
-from sqlext.udfs.processors.windows import window_operator
+from sqlext.udfs.registry import PackedFunction, operator
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,8 +31,9 @@ def packed_input(spark: SparkSession, step: ArrowView, sources: Path, arguments:
     Raises:
         OptionError: OPT-009 if nothing lies at the table's path.
     """
-    made = window_operator(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
-    work = PackedWork(cast(Program, step.program), made.operator, made.specification.keys, made.buckets)
+    function = cast(PackedFunction, operator(step.function))
+    made = function.made(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
+    work = PackedWork(cast(Program, step.program), made.operator, made.keys, made.buckets)
     tables = readers_of(step.table)
     reader = tables.reader(step.table, step.needed, sources / step.scan, tasks_of(spark))
     return ArrowInput(reader, MARKED, work, tables.limit(step.table))

@@ -16,7 +16,7 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 from sqlglot.parsers.spark import SparkParser
 
-from sqlext.rewrite.time_literals import LITERALS, time_literal
+from sqlext.rewrite.time_literals import LITERALS, interval_micros, time_literal
 from sqlext.sources.date_format import Formatted, tokens
 from sqlext.sources.expressions import (
     INSTANT,
@@ -128,11 +128,25 @@ class _Translation:
         return Literal(pa.bool_(), value=bool(node.this))
 
     def arithmetic(self, node: exp.Binary) -> Expression | None:
+        if isinstance(node.right, exp.Interval):
+            return self._shifted(self.of(node.left), node.right, back=isinstance(node, exp.Sub))
         left, right = self.of(node.left), self.of(node.right)
         common = _widest(left.type, right.type)
         if common is None or common in _FLOATS:
             return None
         return Apply(common, function=_ARITHMETIC[type(node)], inputs=(left, right), fails=True)
+
+    def _shifted(self, time: Expression, interval: exp.Interval, *, back: bool) -> Expression | None:
+        """Return a time and an interval; to Spark a day of an instant is one of the session's zone."""
+        text, unit = interval.this, interval.args.get("unit")
+        if not isinstance(text, exp.Literal) or not isinstance(unit, exp.Var):
+            return None
+        micros = interval_micros(text.this, unit.name)
+        exact = time.type == WALL_CLOCK or (time.type == INSTANT and self._zone == "UTC")
+        if micros is None or not exact:
+            return None
+        by = Literal(pa.int64(), value=-micros if back else micros)
+        return Apply(time.type, function="shifted", inputs=(time, by), fails=True)
 
     def comparison(self, node: exp.Binary) -> Expression | None:
         left, right = self._as_times(self.of(node.left), self.of(node.right))

@@ -21,6 +21,7 @@ from sqlext.plan.explain import walk
 from sqlext.plan.windows import WindowKind
 
 if TYPE_CHECKING:
+    from sqlext.rewrite.operator_step import StepInput
     from sqlext.rewrite.pushdown import Pushed
     from sqlext.rewrite.renderer import Renderer
 
@@ -93,6 +94,24 @@ def chosen_input(
     except (Unsuited, Unread) as reason:
         renderer.read_by_spark[scan.table.name.name] = f"Arrow is not known to do the same: {reason}"
         return None
+
+
+def chosen_inputs(inputs: Sequence[StepInput], keys: int, renderer: Renderer) -> list[Pushed] | None:
+    """Return all inputs of an operator as programs of the Arrow path, a table that is read twice as one; else None."""
+    found = [chosen_input(i.below, i.texts, i.where, keys, renderer) for i in inputs]
+    pushed = [p for p in found if p is not None]
+    reason = "what it is joined with is not read by Arrow"
+    if pushed and len(pushed) == len(found):
+        from sqlext.rewrite.arrow_text import Unsuited  # it needs Arrow, which few statements do
+        from sqlext.rewrite.pushdown import alike, read_once
+
+        try:
+            return read_once(alike(pushed))
+        except Unsuited as unsuited:
+            reason = f"Arrow is not known to do the same: {unsuited}"
+    for one in pushed:
+        renderer.read_by_spark.setdefault(one.scan.table.name.name, reason)
+    return None
 
 
 def _enough(table: Table) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.plan.current_rows import CurrentRows
 from sqlext.plan.nodes import KIND, POSITION
-from sqlext.rewrite.operator_step import OperatorStep
+from sqlext.rewrite.operator_step import OperatorStep, StepInput
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.window_step import OperatorInput
 
@@ -26,5 +26,5 @@ def current_rows_sql(node: CurrentRows, renderer: Renderer) -> str:
         ("position", rows.place(POSITION)),
         ("ttl", node.ttl),
     )
-    operated = OperatorStep(node, specification, names).add(renderer, rows.query(renderer.relation(below)))
+    operated = OperatorStep(node, specification, names).add(renderer, StepInput(below, rows.texts))
     return f"SELECT {', '.join([*(identifier(c) for c in names), *node.hidden])} FROM {operated}"

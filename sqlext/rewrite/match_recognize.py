@@ -14,7 +14,7 @@ from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import Renderer as Expressions
 from sqlext.rewrite.expressions import render
 from sqlext.rewrite.grouped_context import accumulated
-from sqlext.rewrite.operator_step import OperatorStep
+from sqlext.rewrite.operator_step import OperatorStep, StepInput
 from sqlext.rewrite.quoting import identifier, named
 from sqlext.rewrite.script import SqlView, TagView
 from sqlext.rewrite.window_step import OperatorInput
@@ -65,7 +65,7 @@ class _MatchSql:
         given = [c.physical for c in node.columns if c not in self.total_columns]
         fields = (("keys", specification.keys), ("match", specification_to_json(specification)))
         step = OperatorStep(node, fields, (*given, *self.accumulated.result_names()))
-        return step.add(self.renderer, rows.query(self.renderer.relation(below)))
+        return step.add(self.renderer, StepInput(below, rows.texts))
 
     @property
     def _alias(self) -> str:

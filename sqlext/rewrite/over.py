@@ -13,7 +13,7 @@ from sqlext.rewrite.columns import instant
 from sqlext.rewrite.context import ScopeContext
 from sqlext.rewrite.expressions import Renderer as Expressions
 from sqlext.rewrite.grouped_context import accumulated
-from sqlext.rewrite.operator_step import OperatorStep
+from sqlext.rewrite.operator_step import OperatorStep, StepInput
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.window_step import OperatorInput
 
@@ -50,7 +50,7 @@ def over_sql(node: Over, renderer: Renderer) -> str:
         ("ttl", node.ttl),
     )
     step = OperatorStep(node, specification, (*below.physical_columns(), *accumulators.result_names()))
-    operated = step.add(renderer, rows.query(renderer.relation(below)))
+    operated = step.add(renderer, StepInput(below, rows.texts))
     alias = node.scope.relations[0].alias
     return f"SELECT {', '.join([*columns, *results])} FROM {operated} AS {identifier(alias)}"
 

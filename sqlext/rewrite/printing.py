@@ -71,8 +71,7 @@ def _step(step: Step) -> list[str]:
     if isinstance(step, ObservedView):
         return [f"-- view {step.view}: {step.input}, the largest {step.column} observed as input {step.name}"]
     if isinstance(step, ArrowView):
-        read = f"{step.table.name.name} ({', '.join(step.needed)})"
-        return [f"-- view {step.view}: {read} read by Arrow, its rows combined for stateful function {step.function}"]
+        return [f"-- view {step.view}: of {step.table.name.name} {step.what}"]
     if isinstance(step, OperatorView):
         return [f"-- view {step.view}: stateful function {step.function} over {step.input}"]
     assert isinstance(step, RowsView)

@@ -19,7 +19,8 @@ from sqlext.rewrite.arrow_text import Unsuited, translated
 from sqlext.rewrite.kept_inputs import has_splits
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.scans import scan_sql
-from sqlext.sources.expressions import INSTANT, Apply, Column, Expression, FieldOf
+from sqlext.rewrite.script import ArrowView
+from sqlext.sources.expressions import INSTANT, Apply, Column, Expression, FieldOf, Literal
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.packed import LEAST, MARK, READ
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
@@ -31,9 +32,13 @@ if TYPE_CHECKING:
     from sqlext.rewrite.renderer import Renderer
 
 
+#: The type of a NULL that nobody has given one.
+_UNKNOWN = pa.null()
+
+
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """A grouping's input as a program.
+    """An operator's input, or a part of it, as a program.
 
     Attributes:
         scan: the table that is read.
@@ -46,6 +51,22 @@ class Pushed:
     needed: tuple[str, ...]
     program: Program
     types: tuple[pa.DataType, ...]
+
+    def view(self, name: str, function: str, arguments: tuple[tuple[str, object], ...]) -> ArrowView:
+        """Return the view of its rows, worked on for a stateful function and packed."""
+        scan = self.scan
+        return ArrowView(
+            name,
+            scan.view,
+            scan.table,
+            self.needed,
+            self.program,
+            self.types,
+            function,
+            arguments,
+            passes_over=self.passes_over,
+            both_sides=len(self.program.branches) > 1,
+        )
 
     @property
     def passes_over(self) -> bool:
@@ -71,7 +92,7 @@ def pushed_input(
     """
     rows = _relation(below, renderer)
     condition = None if where is None else translated(where, rows.resolve, renderer.zone)
-    made = tuple((f"c{i}", translated(text, rows.resolve, renderer.zone)) for i, text in enumerate(scope_texts))
+    made = tuple((f"c{i}", _column(text, rows, renderer)) for i, text in enumerate(scope_texts))
     for (_, key), text in zip(made[:keys], scope_texts, strict=False):
         if not can_hash(key.type):
             raise Unsuited(f"key `{text}` of type {key.type}")
@@ -80,7 +101,68 @@ def pushed_input(
     scan = rows.scan()
     rowtime = scan.rowtime_checked()
     stages = (*rows.stages(), Stage(made, condition))
-    return Pushed(scan.node, scan.needed(), Program(scan.computed(), rowtime, stages), tuple(e.type for _, e in made))
+    return Pushed(
+        scan.node, scan.needed(), Program(scan.computed(), rowtime, (stages,)), tuple(e.type for _, e in made)
+    )
+
+
+def _column(text: str, rows: _Relation, renderer: Renderer) -> Expression:
+    return Literal(_UNKNOWN) if text == "NULL" else translated(text, rows.resolve, renderer.zone)
+
+
+def alike(inputs: Sequence[Pushed]) -> list[Pushed]:
+    """Return inputs of one operator with the same types: what is NULL in one has the type that it has in another.
+
+    Raises:
+        Unsuited: where Spark would have to find a type for two.
+    """
+    types: list[pa.DataType] = []
+    for place, of in enumerate(zip(*(i.types for i in inputs), strict=True)):
+        known = {t for t in of if t != _UNKNOWN}
+        if len(known) != 1:
+            raise Unsuited(f"column {place} of the inputs, of types {', '.join(map(str, of))}")
+        types += known
+    return [_typed(i, tuple(types)) for i in inputs]
+
+
+def _typed(pushed: Pushed, types: tuple[pa.DataType, ...]) -> Pushed:
+    ((*others, last),) = pushed.program.branches
+    made = tuple(
+        (name, Literal(of) if expression.type == _UNKNOWN else expression)
+        for (name, expression), of in zip(last.columns, types, strict=True)
+    )
+    program = replace(pushed.program, branches=((*others, replace(last, columns=made)),))
+    return replace(pushed, program=program, types=types)
+
+
+def read_once(inputs: Sequence[Pushed]) -> list[Pushed]:
+    """Return inputs of one operator, those that read the same table as one that reads it once."""
+    found: list[Pushed] = []
+    for pushed in inputs:
+        same = next((n for n, other in enumerate(found) if _reads(other) == _reads(pushed)), None)
+        if same is None:
+            found.append(pushed)
+        else:
+            found[same] = _both(found[same], pushed)
+    return found
+
+
+def _reads(pushed: Pushed) -> nodes.Scan:
+    """Return what is read, whatever it is called; computed columns are the table's, by their names."""
+    return replace(pushed.scan, view="", computed=())
+
+
+def _both(one: Pushed, other: Pushed) -> Pushed:
+    looked_at = {*one.needed, *other.needed}
+    needed = tuple(c.name for c in one.scan.table.columns if c.name in looked_at)
+    computed = {**_columns(one.program.computed), **_columns(other.program.computed)}
+    stage = Stage(tuple(computed.items()), keeps=True) if computed else None
+    program = replace(one.program, computed=stage, branches=(*one.program.branches, *other.program.branches))
+    return replace(one, needed=needed, program=program)
+
+
+def _columns(stage: Stage | None) -> dict[str, Expression]:
+    return dict(stage.columns) if stage is not None else {}
 
 
 class _Relation(ABC):

@@ -8,7 +8,7 @@ from sqlext.dialect.query_nodes import OrderItem
 from sqlext.plan.nodes import KIND
 from sqlext.plan.ranking import Rank
 from sqlext.rewrite.columns import instant
-from sqlext.rewrite.operator_step import OperatorStep
+from sqlext.rewrite.operator_step import OperatorStep, StepInput
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.window_step import OperatorInput
 
@@ -50,7 +50,7 @@ def rank_sql(node: Rank, renderer: Renderer) -> str:
         ("ttl", node.ttl),
     )
     names = tuple(c for c in columns if c != KIND)
-    operated = OperatorStep(node, specification, (*names, _NUMBER)).add(renderer, rows.query(renderer.relation(below)))
+    operated = OperatorStep(node, specification, (*names, _NUMBER)).add(renderer, StepInput(below, rows.texts))
     type_ = node.columns[-1].type
     value = str(node.last) if node.first == node.last else _NUMBER
     number = f"CAST({value} AS {type_.spark() if type_ else 'BIGINT'}) AS {identifier(node.number)}"

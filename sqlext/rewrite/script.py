@@ -123,6 +123,7 @@ class ArrowView:
         types: the Arrow types of that input.
         function, arguments: the operator's, as in its ``OperatorView``.
         passes_over: whether rows are not read where statistics of files say that no condition holds for them.
+        both_sides: whether both sides of a join are made of them.
     """
 
     view: str
@@ -134,6 +135,14 @@ class ArrowView:
     function: str
     arguments: tuple[tuple[str, object], ...]
     passes_over: bool = False
+    both_sides: bool = False
+
+    @property
+    def what(self) -> str:
+        """What is read and done there."""
+        worked = "combined by key and slice" if self.function == "window" else f"packed by key for `{self.function}`"
+        once = ", once for both sides" if self.both_sides else ""
+        return f"Arrow reads {', '.join(self.needed)}{once}; rows are {worked} where they are read"
 
 
 Step = SqlView | TagView | OperatorView | RowsView | ObservedView | ArrowView
@@ -207,14 +216,10 @@ class SparkScript:
 
     @property
     def reading(self) -> tuple[str, ...]:
-        """Say which tables Arrow reads and combines, and of the others that it might have, why it does not."""
-        combined = "rows are combined by key and slice where they are read"
-        combined += ", all in one batch without state" if self.at_once else ""
+        """Say which tables Arrow reads and what it does, and of the others that it might have, why it does not."""
+        at_once = ", all in one batch without state" if self.at_once else ""
         passed = "; row groups that WHERE leaves out are passed over by their statistics"
-        arrow = (
-            f"{a.table.name.name}: Arrow reads {', '.join(a.needed)}; {combined}{passed if a.passes_over else ''}"
-            for a in self.read_by_arrow
-        )
+        arrow = (f"{a.table.name.name}: {a.what}{at_once}{passed if a.passes_over else ''}" for a in self.read_by_arrow)
         own = {source.table.name.name for source in self.sources if source.own}
         spark = (
             f"{name}: {'our reader gives its rows and Spark combines them' if name in own else 'Spark reads it'}: {why}"

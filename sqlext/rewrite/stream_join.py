@@ -9,7 +9,7 @@ from sqlext.dialect.expression_nodes import Expr
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.stream_join import Carried, JoinBound, JoinSide, JoinTime, Pair, StreamJoin
 from sqlext.rewrite.columns import held, instant, value
-from sqlext.rewrite.operator_step import OperatorStep
+from sqlext.rewrite.operator_step import OperatorStep, StepInput
 from sqlext.rewrite.quoting import identifier
 from sqlext.udfs.core.join_specification import LEFT_SIDE, RIGHT_SIDE
 from sqlext.udfs.core.match_specification import expression_to_json
@@ -42,9 +42,9 @@ class _Columns:
         """Return the place of a column of the right side."""
         return self._of((_NONE, text))
 
-    def select(self, side: int) -> str:
-        """Return the select list of a side."""
-        return ", ".join(f"{texts[side]} AS c{i}" for i, texts in enumerate(self.texts))
+    def of(self, side: int) -> list[str]:
+        """Return what a side computes."""
+        return [texts[side] for texts in self.texts]
 
     def _of(self, texts: tuple[str, str]) -> int:
         return self.texts.index(texts) if texts in self.texts else self.both(*texts)
@@ -55,11 +55,11 @@ def stream_join_sql(node: StreamJoin, renderer: Renderer) -> str:
     columns = _Columns()
     specification = _specification(node, columns, renderer)
     sides = (
-        _side(node.sources[0], node.left, columns.select(LEFT_SIDE), renderer),
-        _side(node.sources[1], node.right, columns.select(RIGHT_SIDE), renderer),
+        _side(node.sources[0], node.left, columns.of(LEFT_SIDE), renderer),
+        _side(node.sources[1], node.right, columns.of(RIGHT_SIDE), renderer),
     )
     names = tuple(c.physical for c in node.carried)
-    operated = OperatorStep(node, specification, names).add(renderer, " UNION ALL ".join(sides))
+    operated = OperatorStep(node, specification, names).add(renderer, *sides)
     shown = [*(identifier(n) for n in names), *node.hidden]
     alias = node.scope.relations[0].alias
     text = f"SELECT {', '.join(shown) or '1 AS __one'} FROM {operated} AS {identifier(alias)}"
@@ -111,10 +111,9 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Renderer) -> t
     )
 
 
-def _side(source: PlanNode, side: JoinSide, selected: str, renderer: Renderer) -> str:
+def _side(source: PlanNode, side: JoinSide, texts: list[str], renderer: Renderer) -> StepInput:
     filters = [f"({renderer.expr(e, side.scope)})" for e in side.filters]
-    where = f" WHERE {' AND '.join(filters)}" if filters else ""
-    return f"SELECT {selected} FROM {renderer.relation(source)}{where}"
+    return StepInput(source, texts, " AND ".join(filters) or None)
 
 
 def _pair(pair: Pair, node: StreamJoin, renderer: Renderer) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 
 import pyarrow as pa
 
@@ -35,6 +36,24 @@ def time_literal(text: str, of: pa.DataType, zone: str) -> Literal | None:
     time += timedelta(microseconds=int((fraction or "").ljust(6, "0")))
     micros = (time - _EPOCH) // timedelta(microseconds=1)
     return Literal(of, value=(time - _EPOCH).days if of == _DATE else micros)
+
+
+#: Units of intervals that are as long everywhere -> microseconds.
+_UNITS = {"DAY": 86_400_000_000, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}
+_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,6})?", re.ASCII)
+
+
+def interval_micros(text: str, unit: str) -> int | None:
+    """Return ``INTERVAL '...' unit`` in microseconds; None for one that is not as long everywhere, or of several units.
+
+    Args:
+        text: between the quotes.
+        unit: as SQL writes it, also as a plural.
+    """
+    micros = _UNITS.get(unit.upper().removesuffix("S"))
+    if micros is None or _NUMBER.fullmatch(text) is None or ("." in text and micros != _UNITS["SECOND"]):
+        return None
+    return int(Decimal(text) * micros)
 
 
 #: sqlglot's names of types -> what a literal of them is.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlext.plan.nodes import KIND
 from sqlext.plan.watermark_column import WATERMARK, WatermarkColumn
 from sqlext.rewrite.columns import instant
-from sqlext.rewrite.operator_step import OperatorStep
+from sqlext.rewrite.operator_step import OperatorStep, StepInput
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.window_step import OperatorInput
 
@@ -25,8 +25,6 @@ def watermark_column_sql(node: WatermarkColumn, renderer: Renderer) -> str:
         ("out", tuple(rows.place(identifier(c)) for c in names)),
         ("kind", rows.place(KIND) if below.changelog else None),
     )
-    operated = OperatorStep(node, specification, (*names, WATERMARK)).add(
-        renderer, rows.query(renderer.relation(below))
-    )
+    operated = OperatorStep(node, specification, (*names, WATERMARK)).add(renderer, StepInput(below, rows.texts))
     stamp = f"timestamp_millis({WATERMARK}) AS {WATERMARK}"
     return f"SELECT {', '.join([*(identifier(c) for c in names), stamp, *node.hidden])} FROM {operated}"

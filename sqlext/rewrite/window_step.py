@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlext.rewrite.script import ArrowView, OperatorView, SqlView
+from sqlext.rewrite.script import OperatorView, SqlView
 from sqlext.udfs.core.policy import Policy
 from sqlext.udfs.core.policy_json import policy_to_json
 
@@ -81,19 +81,7 @@ class WindowStep:
         from sqlext.rewrite.pushdown import packed_query  # it needs Arrow, which few statements do
 
         arguments = self._arguments(str(len(renderer.steps) + 2))
-        read = renderer.add_step(
-            lambda name: ArrowView(
-                name,
-                pushed.scan.view,
-                pushed.scan.table,
-                pushed.needed,
-                pushed.program,
-                pushed.types,
-                "window",
-                arguments,
-                pushed.passes_over,
-            )
-        )
+        read = renderer.add_step(lambda name: pushed.view(name, "window", arguments))
         query = packed_query(pushed.scan, read, renderer)
         prepared = renderer.add_step(lambda name: SqlView(name, query))
         return self._operated(renderer, prepared, (*arguments, ("packed", pushed.types)))

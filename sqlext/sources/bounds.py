@@ -18,7 +18,7 @@ _MONOTONE = frozenset(
     {"cast", "checked cast", "unix_millis", "timestamp_millis", "timestamp_seconds", "as instant", "as wall clock"}
 )
 #: Functions that fail for some values; others fail where their operands do.
-_FAILING = frozenset({"+", "-", "*", "checked cast", "timestamp_millis", "timestamp_seconds"})
+_FAILING = frozenset({"+", "-", "*", "checked cast", "timestamp_millis", "timestamp_seconds", "shifted"})
 
 
 @dataclass(frozen=True)

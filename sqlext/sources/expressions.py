@@ -203,6 +203,7 @@ FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "*": _widened(pc.multiply_checked),
     "wrapping +": _wrapping_sum,
     "narrowed": _narrowed,
+    "shifted": lambda of, time, by: pc.add_checked(time.view(pa.int64()), by).view(of),
     "cast": _cast,
     "checked cast": _checked_cast,
     "=": _comparison(pc.equal),

@@ -39,8 +39,7 @@ class JsonBlocks:
 
     def __init__(self, columns: Sequence[Field]) -> None:
         self._columns = columns
-        # Rows in rows would take it as long as they take a parser.
-        self._alike = LayoutReader(tuple(columns)) if not any(pa.types.is_struct(c.type) for c in columns) else None
+        self._alike = LayoutReader(tuple(columns))
         self._has_instants = any(pa.types.is_timestamp(c.type) and c.type.tz for c in columns)
         self._zoned = False
 
@@ -48,7 +47,7 @@ class JsonBlocks:
         """Return the rows of a block, one for each line; None where each line must be looked at."""
         if not self._columns or not _is_utf8(block):
             return None
-        made = self._alike.read(block) if self._alike is not None else None
+        made = self._alike.read(block)
         return made if made is not None else self._by_arrow(block)
 
     def _by_arrow(self, block: bytes) -> pa.RecordBatch | None:

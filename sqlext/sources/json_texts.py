@@ -14,7 +14,7 @@ from sqlext.udfs.core.groups import Ints
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
-_MINUS, _ZERO, _NINE = b"-09"
+_MINUS, _ZERO, _NINE, _LETTERS = b"-09a"
 _POINT_AND_EXPONENT = r"\.[eE]"
 _TRUTH, _NULL = pa.array(["true", "false"]), b"null"
 _WORDS = pa.array(["true", "false", "null"])
@@ -44,7 +44,7 @@ class Texts:
         """Return them as values of a type."""
         if self.quoted:
             return self._quoted(of, zoned)
-        texts = self._texts()
+        texts = self.texts()
         nulls = self.data[self.start] == _NULL[0]
         if not np.any(nulls):
             return self._bare(texts, of)
@@ -56,12 +56,15 @@ class Texts:
         return pc.replace_with_mask(pa.nulls(len(texts), of), known, self.where(~nulls).values(of, zoned=zoned))
 
     def check(self) -> None:
-        """Raise ``Unlike`` unless these are values of JSON, which nobody reads."""
-        if self.quoted:
-            return
-        words = pc.is_in(self._texts(), _WORDS).to_numpy(zero_copy_only=False)
-        if not words.all():
-            self.where(~words).values(pa.float64(), zoned=False)
+        """Raise ``Unlike`` unless these are values of JSON that stand without quotes."""
+        words = self.data[self.start] >= _LETTERS
+        if np.any(words) and not pc.all(pc.is_in(self.where(words).texts(), _WORDS)).as_py():
+            raise Unlike
+        numbers = self.where(~words) if np.any(words) else self
+        try:
+            numbers.values(pa.int64(), zoned=False)
+        except (Unlike, pa.ArrowInvalid):
+            numbers.values(pa.float64(), zoned=False)
 
     def where(self, mask: Any) -> Texts:
         """Return some of them."""
@@ -80,13 +83,13 @@ class Texts:
 
     def _quoted(self, of: pa.DataType, zoned: bool) -> pa.Array:
         if pa.types.is_string(of):
-            return self._texts()
+            return self.texts()
         if pa.types.is_timestamp(of):
             read = pa.timestamp("us") if of.tz and not zoned else of
-            values = self._texts().cast(read)
+            values = self.texts().cast(read)
             return values if read == of else values.view(of)
         if pa.types.is_date32(of):
-            return self._texts().cast(of)
+            return self.texts().cast(of)
         raise Unlike
 
     def _check_numbers(self, *, whole: bool) -> None:
@@ -103,10 +106,10 @@ class Texts:
         zeros = first[(lead == _ZERO) & (digits > 1)]
         if len(zeros) and (whole or not np.all(np.isin(self.data[zeros + 1], list(b".eE")))):
             raise Unlike
-        if not whole and pc.any(pc.match_substring_regex(self._texts(), _POINT_AND_EXPONENT)).as_py():
+        if not whole and pc.any(pc.match_substring_regex(self.texts(), _POINT_AND_EXPONENT)).as_py():
             raise Unlike
 
-    def _texts(self) -> pa.Array:
+    def texts(self) -> pa.Array:
         return texts_at(self.block, self.start, self.end, pa.string())
 
 

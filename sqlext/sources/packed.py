@@ -47,7 +47,7 @@ class PackedWork(Work):
         """Yield packed rows."""
         facts, groups = Facts(), bucket_keys(self.buckets)
         batches = read(partial(self.program.passes, facts) if self.program.filters else None)
-        rows = (self._input(batch, facts) for batch in batches if batch.num_rows)
+        rows = (made for batch in batches if batch.num_rows for made in self._inputs(batch, facts))
         waiting: pa.RecordBatch | None = None
         for packed in pack(self.operator, groups, rows, self._buckets_of):
             if waiting is not None:
@@ -58,11 +58,11 @@ class PackedWork(Work):
         if waiting is not None:
             yield _marked(waiting, split, facts)
 
-    def _input(self, batch: pa.RecordBatch, facts: Facts) -> pa.RecordBatch:
-        """Return the operator's input; its last column stands where Spark would have put the bucket."""
-        columns = self.program.run(batch, facts)
-        rows = len(next(iter(columns.values())))
-        return pa.record_batch({**columns, "bucket": pa.array(np.zeros(rows, np.int16))})
+    def _inputs(self, batch: pa.RecordBatch, facts: Facts) -> Iterator[pa.RecordBatch]:
+        """Yield the operator's input; its last column stands where Spark would have put the bucket."""
+        for columns in self.program.run(batch, facts):
+            rows = len(next(iter(columns.values())))
+            yield pa.record_batch({**columns, "bucket": pa.array(np.zeros(rows, np.int16))})
 
     def _buckets_of(self, table: pa.Table) -> Ints:
         return buckets_of([whole(c) for c in table.columns[: self.keys]], table.num_rows, self.buckets)

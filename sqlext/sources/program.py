@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,6 +69,10 @@ class Stage:
     keeps: bool = False
 
 
+#: SELECTs above a table, innermost first.
+Stages = tuple[Stage, ...]
+
+
 @dataclass(frozen=True)
 class Program:
     """Rows as the source has them to rows as an operator takes them.
@@ -75,15 +80,16 @@ class Program:
     Attributes:
         computed: computed columns of the table, added to its own.
         rowtime: checked, counted and, as the largest of all rows, handed on to Spark's watermark.
-        stages: SELECTs above the table, innermost first.
+        branches: what is made of them, each of all rows: a join of a table with itself has two. All end with the same
+            columns.
     """
 
     computed: Stage | None
     rowtime: Rowtime | None
-    stages: tuple[Stage, ...]
+    branches: tuple[Stages, ...]
 
-    def run(self, batch: pa.RecordBatch, facts: Facts) -> dict[str, pa.Array]:
-        """Return the columns of the last stage, which are at least one.
+    def run(self, batch: pa.RecordBatch, facts: Facts) -> Iterator[dict[str, pa.Array]]:
+        """Yield of each branch the columns of its last stage, which are at least one.
 
         Raises:
             SqlExtError: RUN-001 for a rowtime that is NULL, RUN-002 for one before 1970, RUN-100 for an overflow.
@@ -96,14 +102,16 @@ class Program:
             columns, rows = _checked(self.rowtime, columns, rows, facts)
         else:
             facts.add(rows)
-        for stage in self.stages:
-            columns, rows = _after(stage, columns, rows)
-        return columns
+        for stages in self.branches:
+            made, left = columns, rows
+            for stage in stages:
+                made, left = _after(stage, made, left)
+            yield made
 
     @property
     def filters(self) -> bool:
-        """Whether it leaves rows out."""
-        return any(stage.where is not None for stage in self.stages)
+        """Whether there are rows that it may leave out."""
+        return all(any(stage.where is not None for stage in stages) for stages in self.branches)
 
     def passes(self, facts: Facts, known: Known, rows: int) -> bool:
         """Count rows that need not be read, if no row can come through and none can fail; return whether that is so.
@@ -120,24 +128,25 @@ class Program:
         times = known.get(self.rowtime.column) if self.rowtime is not None else None
         if self.rowtime is not None and (times is None or not _sound(self.rowtime, times)):
             return False
-        if not self._holds_back(known):
+        if not all(_holds_back(stages, known) for stages in self.branches):
             return False
         dropped = times.nulls if times is not None and self.rowtime is not None and self.rowtime.nulls == "drop" else 0
         facts.add(rows - dropped, *(times.span or ()) if times is not None else ())
         return True
 
-    def _holds_back(self, known: Known) -> bool:
-        """Return whether a condition holds for none of the rows, and no SELECT up to it can fail."""
-        for stage in self.stages:
-            if stage.where is not None:
-                if can_fail(stage.where, known):
-                    return False
-                if not may_hold(stage.where, known):
-                    return True
-            if _can_fail(stage, known):
+
+def _holds_back(stages: Stages, known: Known) -> bool:
+    """Return whether a condition holds for none of the rows, and no SELECT up to it can fail."""
+    for stage in stages:
+        if stage.where is not None:
+            if can_fail(stage.where, known):
                 return False
-            known = {**(known if stage.keeps else {}), **_bounds_after(stage, known)}
-        return False
+            if not may_hold(stage.where, known):
+                return True
+        if _can_fail(stage, known):
+            return False
+        known = {**(known if stage.keeps else {}), **_bounds_after(stage, known)}
+    return False
 
 
 def _bounds_after(stage: Stage, known: Known) -> dict[str, Bounds]:

@@ -8,7 +8,7 @@ WHERE place <= 3;
 
 -- becomes
 -- one batch: all that there is is read at once, and no state is kept
--- view sqlext_step_1: clicks (user_name, amount, ts) read by Arrow, its rows combined for stateful function window
+-- view sqlext_step_1: of clicks Arrow reads user_name, amount, ts; rows are combined by key and slice where they are read
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
 SELECT bucket, rows, now
 FROM sqlext_step_1;

@@ -10,7 +10,7 @@ ON a.user_name = b.user_name AND a.window_start = b.window_start AND a.window_en
 
 -- becomes
 -- one batch: all that there is is read at once, and no state is kept
--- view sqlext_step_1: clicks (user_name, amount, ts) read by Arrow, its rows combined for stateful function window
+-- view sqlext_step_1: of clicks Arrow reads user_name, amount, ts; rows are combined by key and slice where they are read
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
 SELECT bucket, rows, now
 FROM sqlext_step_1;
@@ -33,7 +33,7 @@ SELECT
 FROM sqlext_step_3
 WHERE __row_kind < 4;
 -- view sqlext_step_5: sqlext_step_4 with column __window marked as event time
--- view sqlext_step_6: clicks (user_name, ts) read by Arrow, its rows combined for stateful function window
+-- view sqlext_step_6: of clicks Arrow reads user_name, ts; rows are combined by key and slice where they are read
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_7 AS
 SELECT bucket, rows, now
 FROM sqlext_step_6;

@@ -7,7 +7,7 @@ EMIT AFTER WATERMARK EARLY EVERY ROW;
 
 -- becomes
 -- view sqlext_heartbeat: streaming text file, the row that ends the bounded input
--- view sqlext_step_1: clicks (user_name, amount, ts) read by Arrow, its rows combined for stateful function window
+-- view sqlext_step_1: of clicks Arrow reads user_name, amount, ts; rows are combined by key and slice where they are read
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
 SELECT bucket, rows, now
 FROM (

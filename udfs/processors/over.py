@@ -14,6 +14,7 @@ from sqlext.udfs.core.over_operator import OverOperator
 from sqlext.udfs.core.over_specification import Frame, OverCall, OverSpecification
 from sqlext.udfs.processors.specified import SpecifiedFunction
 from sqlext.udfs.processors.user_code import aggregates_of
+from sqlext.udfs.registry import MadeOperator
 from sqlext.user_functions import UserFunctions
 
 if TYPE_CHECKING:
@@ -27,9 +28,16 @@ class Over:
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
         """Return each row with its results."""
-        registered = arguments.get("registered") or UserFunctions()
-        make = partial(_operator, registered, frame.sparkSession)
-        return SpecifiedFunction(make, "PARTITION BY").apply(frame, arguments, ticks)
+        return _function(arguments, frame.sparkSession).apply(frame, arguments, ticks)
+
+    def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
+        """Return the operator; see ``PackedFunction``."""
+        return _function(arguments, spark).made(arguments, types, spark)
+
+
+def _function(arguments: Mapping[str, Any], spark: SparkSession) -> SpecifiedFunction:
+    registered = arguments.get("registered") or UserFunctions()
+    return SpecifiedFunction(partial(_operator, registered, spark), "PARTITION BY")
 
 
 def _operator(

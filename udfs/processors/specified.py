@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from sqlext.udfs.core.arrow_types import plain_schema
 from sqlext.udfs.core.operators import BucketOperator
-from sqlext.udfs.processors.buckets import Time, apply_in_buckets
+from sqlext.udfs.processors.buckets import Time, apply_in_buckets, keep_in_buckets
 from sqlext.udfs.processors.comparable_types import require_comparable
-from sqlext.udfs.registry import DEFAULT_BUCKETS
+from sqlext.udfs.registry import DEFAULT_BUCKETS, MadeOperator
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 class SpecifiedOperator(BucketOperator[Any], Protocol):
@@ -34,7 +34,7 @@ class SpecifiedFunction:
 
     Arguments: ``specification`` (the fields of the operator's specification; ``keys`` is how many of the first
     columns are the key), ``columns`` (names of what comes out), ``name``, ``event_time``, ``lag`` (see ``Time``),
-    and ``buckets``, by default ``DEFAULT_BUCKETS``.
+    ``packed`` (see ``PackedFunction``), and ``buckets``, by default ``DEFAULT_BUCKETS``.
     """
 
     def __init__(self, make: Maker, clause: str) -> None:
@@ -47,21 +47,35 @@ class SpecifiedFunction:
         Raises:
             SqlExtError: FUNC-011 for a key that cannot be compared, FUNC-012 for a wrong number of buckets.
         """
-        from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
+        from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import StructField, StructType
 
-        specification = dict(arguments["specification"])
-        keys = int(specification["keys"])
-        require_comparable(StructType(frame.schema.fields[:keys]), self._clause)
-        types = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
-        operator = self._make(specification, types)
+        packed = arguments.get("packed")
+        types = self._types(frame, arguments) if packed is None else packed
+        operator, keys, buckets = self._made(arguments, types)
         named = zip(arguments["columns"], operator.output_types, strict=True)
+        output = StructType([StructField(n, from_arrow_type(t)) for n, t in named])
         timed = ticks is not None or arguments["event_time"]
-        return apply_in_buckets(
-            frame,
-            operator,
-            keys=range(keys),
-            output=StructType([StructField(n, from_arrow_type(t)) for n, t in named]),
-            buckets=int(arguments.get("buckets", DEFAULT_BUCKETS)),
-            time=Time(str(arguments["name"]), arguments["event_time"], ticks, arguments["lag"]) if timed else None,
-        )
+        time = Time(str(arguments["name"]), arguments["event_time"], ticks, arguments["lag"]) if timed else None
+        if packed is not None:
+            return keep_in_buckets(frame, operator, output=output, buckets=buckets, time=time)
+        return apply_in_buckets(frame, operator, keys=range(keys), output=output, buckets=buckets, time=time)
+
+    def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
+        """Return the operator; see ``PackedFunction``."""
+        return MadeOperator(*self._made(arguments, types))
+
+    def _made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType]) -> tuple[SpecifiedOperator, int, int]:
+        specification = dict(arguments["specification"])
+        buckets = int(arguments.get("buckets", DEFAULT_BUCKETS))
+        return self._make(specification, types), int(specification["keys"]), buckets
+
+    def _types(self, frame: DataFrame, arguments: Mapping[str, Any]) -> Sequence[pa.DataType]:
+        """Return the Arrow types of a frame's columns, whose first ones must be comparable."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+        from pyspark.sql.types import StructType
+
+        keys = int(dict(arguments["specification"])["keys"])
+        require_comparable(StructType(frame.schema.fields[:keys]), self._clause)
+        found: list[pa.DataType] = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
+        return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,7 +19,7 @@ from sqlext.udfs.core.window_specification import WindowSpecification, output_ty
 from sqlext.udfs.processors.buckets import Time, apply_in_buckets, keep_in_buckets
 from sqlext.udfs.processors.comparable_types import require_comparable
 from sqlext.udfs.processors.user_code import aggregates_of, classes_of
-from sqlext.udfs.registry import DEFAULT_BUCKETS
+from sqlext.udfs.registry import DEFAULT_BUCKETS, MadeOperator
 from sqlext.user_functions import UserFunctions
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class WindowFunction:
     Arguments: ``policy`` (JSON), ``aggregates`` (function, positions, distinct, parameters), ``places`` (what of a row
     stands where: ``keys`` is how many there are; and ``ttl``), ``columns`` (names of what comes out), ``latest``
     (whether only the last pane of a key, window and micro-batch is wanted), ``name``, ``lag`` (see ``Time``),
-    ``packed`` (the Arrow types of the input, where the operator's partial work is done and its rows are packed),
+    ``packed`` (see ``PackedFunction``),
     ``registered`` (the ``UserFunctions`` of the session; all other arguments are plain values), and ``buckets``, by
     default ``DEFAULT_BUCKETS``.
     """
@@ -47,37 +46,31 @@ class WindowFunction:
         """
         packed = arguments.get("packed")
         types = _types(frame, dict(arguments["places"])["keys"]) if packed is None else packed
-        made = window_operator(arguments, types, frame.sparkSession)
-        specification = made.specification
+        specification = _specification(arguments, frame.sparkSession)
+        operator, keys, buckets = _made(specification, arguments, types)
         output = _output(specification, types, arguments["columns"])
         time = Time(str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0))
         if packed is not None:
-            return keep_in_buckets(frame, made.operator, output=output, buckets=made.buckets, time=time)
-        keys = range(specification.keys)
-        return apply_in_buckets(frame, made.operator, keys=keys, output=output, buckets=made.buckets, time=time)
+            return keep_in_buckets(frame, operator, output=output, buckets=buckets, time=time)
+        return apply_in_buckets(frame, operator, keys=range(keys), output=output, buckets=buckets, time=time)
+
+    def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
+        """Return the operator; see ``PackedFunction``."""
+        return _made(_specification(arguments, spark), arguments, types)
 
 
-@dataclass(frozen=True)
-class MadeOperator:
-    """The window operator of some arguments, what it computes, and how many buckets it has."""
-
-    operator: BucketOperator[Any]
-    specification: WindowSpecification
-    buckets: int
-
-
-def window_operator(arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
-    """Return the operator of a function's arguments, for input columns of these types."""
-    registered = arguments.get("registered") or UserFunctions()
-    specification = _specification(arguments, registered, spark)
+def _made(
+    specification: WindowSpecification, arguments: Mapping[str, Any], types: Sequence[pa.DataType]
+) -> MadeOperator:
     operator: BucketOperator[Any]
     if specification.kind is not None or specification.ttl is not None:
         operator = GroupAggregate(specification, types)
     else:
-        operator = WindowOperator(specification, types, *classes_of(specification.policy, registered))
+        classes = classes_of(specification.policy, _registered(arguments))
+        operator = WindowOperator(specification, types, *classes)
     if arguments.get("latest"):
         operator = Latest(operator, specification.keys)
-    return MadeOperator(operator, specification, int(arguments.get("buckets", DEFAULT_BUCKETS)))
+    return MadeOperator(operator, specification.keys, int(arguments.get("buckets", DEFAULT_BUCKETS)))
 
 
 def _types(frame: DataFrame, keys: int) -> Sequence[pa.DataType]:
@@ -90,10 +83,14 @@ def _types(frame: DataFrame, keys: int) -> Sequence[pa.DataType]:
     return found
 
 
-def _specification(arguments: Mapping[str, Any], registered: UserFunctions, spark: SparkSession) -> WindowSpecification:
-    aggregates = aggregates_of([Aggregate(*a) for a in arguments["aggregates"]], registered, spark)
+def _specification(arguments: Mapping[str, Any], spark: SparkSession) -> WindowSpecification:
+    aggregates = aggregates_of([Aggregate(*a) for a in arguments["aggregates"]], _registered(arguments), spark)
     places = dict(arguments["places"])
     return WindowSpecification(policy=policy_from_json(arguments["policy"]), aggregates=aggregates, **places)
+
+
+def _registered(arguments: Mapping[str, Any]) -> UserFunctions:
+    return arguments.get("registered") or UserFunctions()
 
 
 def _output(specification: WindowSpecification, types: Sequence[Any], names: tuple[str, ...]) -> StructType:

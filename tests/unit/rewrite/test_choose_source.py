@@ -76,3 +76,37 @@ def test_what_the_user_says(tmp_path: Path) -> None:
     assert _ARROW in reading(tmp_path, "csv", "TUMBLE", by="arrow")
     assert _ARROW in reading(tmp_path, "parquet", "TUMBLE", by="arrow")
     assert "Sources:" not in reading(tmp_path, "csv", "TUMBLE", by="spark")
+
+
+def joined(folder: Path, right: str, condition: str = "a.k = b.k") -> str:
+    """Return what EXPLAIN says of a join of two tables, the second of some form and options."""
+    session = sqlext.connect(catalog=str(folder / "catalog"))
+    columns = "(k BIGINT, v INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts)"
+    options = f"'connector' = 'filesystem', 'path' = '{folder}'"
+    return session.explain(f"""
+        SET 'sqlext.source' = 'arrow';
+        CREATE TABLE t {columns} WITH ({options}, 'format' = 'csv');
+        CREATE TABLE u {columns} WITH ({options}, 'format' = {right});
+        SELECT a.v, b.v FROM t AS a JOIN (SELECT * FROM u WHERE v > 1) AS b ON {condition};
+    """)[-1]
+
+
+def test_both_sides_of_a_join_are_read_by_arrow_or_none(tmp_path: Path) -> None:
+    assert "u: Arrow reads k, v, ts; rows are packed by key for `join`" in joined(tmp_path, "'json'")
+    orc = joined(tmp_path, "'orc'")
+    assert "Arrow reads" not in orc
+    assert "t: Spark reads it: what it is joined with is not read by Arrow" in orc
+    wider = joined(tmp_path, "'json'", "a.k = b.v + 1")
+    assert "Arrow reads" in wider
+
+
+def test_a_table_that_is_joined_with_itself_is_read_once(tmp_path: Path) -> None:
+    session = sqlext.connect(catalog=str(tmp_path / "catalog"))
+    said = session.explain(f"""
+        SET 'sqlext.source' = 'arrow';
+        CREATE TABLE t (k BIGINT, v INT, w INT, ts TIMESTAMP_LTZ(3), WATERMARK FOR ts AS ts) WITH (
+          'connector' = 'filesystem', 'path' = '{tmp_path}', 'format' = 'csv');
+        SELECT a.v, b.w FROM t AS a JOIN t AS b ON a.k = b.k;
+    """)[-1]
+    assert said.count("Arrow reads") == 1
+    assert "t: Arrow reads k, v, w, ts, once for both sides" in said

@@ -117,13 +117,13 @@ def _file(folder: Path, times: Sequence[int | None], values: Sequence[int | None
 def _read(part: Range, *, least: int, nulls: Nulls = "fail") -> tuple[int, Facts]:
     """Return how many row groups were read, and what the file turned out to hold."""
     where = Apply(pa.bool_(), function=">=", inputs=(_V, Literal(pa.int64(), value=least)))
-    program = Program(None, Rowtime("ts", "t.ts", nulls), (Stage((("c0", _V),), where),))
+    program = Program(None, Rowtime("ts", "t.ts", nulls), ((Stage((("c0", _V),), where),),))
     facts = Facts()
     decoder = ParquetDecoder((Field("ts", INSTANT), Field("v", pa.int64())))
     read = 0
     for batch in decoder.read(part, lambda known, rows: program.passes(facts, known, rows)):
         read += -(-batch.num_rows // 2)
-        program.run(batch, facts)
+        list(program.run(batch, facts))
     return read, facts
 
 

@@ -25,6 +25,10 @@ COLUMNS = (
     Field("ts", pa.timestamp("us", "UTC")),
     Field("none", pa.string()),
 )
+ROW = Field(
+    "r",
+    pa.struct([("s", pa.string()), ("i", pa.int32()), ("in", pa.struct([("t", pa.timestamp("us", "UTC"))]))]),
+)
 LINE = '{"i": 1, "x": 0.5, "d": -2.5e3, "b": true, "s": "a,b:}c", "ts": "2024-01-01 00:00:01.5"}'
 
 
@@ -60,6 +64,34 @@ def test_lines_of_several_layouts_in_their_order() -> None:
     assert made.column("i").to_pylist() == [1, 1, 2, 2, 1, 1, 1, 1, 7, 7, 1, 1, 2, 1, 1, 7]
     assert made.column("s").null_count == 6
     assert made.column("d").null_count == 3
+
+
+def test_rows_in_rows() -> None:
+    """A key that is not there is NULL, and so is a row that is."""
+    lines = [
+        '{"i":1,"r":{"i":7,"in":{"t":"2024-01-01 00:00:00","x":true},"s":"a"}}',
+        '{"i":2}',
+        '{"i":3,"r":null}',
+        '{"i":4,"r":{"s":"b"}}',
+        '{"i":5,"r":{"in":null}}',
+        '{"i":6,"r":{"in":{"x":1.5}}}',
+    ]
+    made = read(*lines, columns=(COLUMNS[0], ROW))
+    assert made is not None
+    assert made.column("i").to_pylist() == [1, 2, 3, 4, 5, 6]
+    assert made.column("r").to_pylist() == [
+        {"s": "a", "i": 7, "in": {"t": datetime(2024, 1, 1, tzinfo=UTC)}},
+        None,
+        None,
+        {"s": "b", "i": None, "in": None},
+        {"s": None, "i": None, "in": None},
+        {"s": None, "i": None, "in": {"t": None}},
+    ]
+
+
+@pytest.mark.parametrize("value", ['"a"', "1", '{"i":"7"}', '{"i":7,"x":01}', '{"s":{"y":1}}', '{"in":7}'])
+def test_rows_in_rows_that_a_parser_must_read(value: str) -> None:
+    assert read('{"r":{"i":1}}', f'{{"r":{value}}}', columns=(ROW,)) is None
 
 
 def test_a_file_of_too_many_layouts() -> None:
@@ -176,10 +208,11 @@ def blocks(draw: st.DrawFn) -> bytes:
     return "\n".join(lines).encode()
 
 
+@pytest.mark.parametrize("rows", [(), (ROW,)], ids=["plain", "rows in rows"])
 @settings(max_examples=1500, deadline=None)
-@given(blocks())
-def test_what_is_read_is_what_a_parser_reads(block: bytes) -> None:
-    columns = (*COLUMNS[:2], *COLUMNS[3:])
+@given(block=blocks())
+def test_what_is_read_is_what_a_parser_reads(rows: tuple[Field, ...], block: bytes) -> None:
+    columns = (*COLUMNS[:2], *COLUMNS[3:], *rows)
     made = LayoutReader(columns).read(block)
     if made is None:
         return

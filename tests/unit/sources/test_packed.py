@@ -35,7 +35,7 @@ _SELECTED = (("c0", _K), ("c1", Apply(pa.int64(), function="unix_millis", inputs
 
 def _work(least: int = 0, nulls: Nulls = "fail") -> PackedWork:
     where = Apply(pa.bool_(), function=">=", inputs=(_V, Literal(pa.int64(), value=least)))
-    program = Program(None, Rowtime("ts", "t.ts", nulls), (Stage(_SELECTED, where),))
+    program = Program(None, Rowtime("ts", "t.ts", nulls), ((Stage(_SELECTED, where),),))
     return PackedWork(program, _OPERATOR, 1, _BUCKETS)
 
 
