@@ -134,7 +134,7 @@ def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, co
         replace(policy, keep_index=bool(asked)),
         given,
         tuple(dict.fromkeys(why)),
-        panes="each" if read_on else "one" if combined else _panes(policy, grouped),
+        panes="each" if read_on else _panes(policy, grouped),
         gap=spec.gap if spec is not None else None,
         values=tuple(values),
         late=late_rows(late, grouped, given, env) if late is not None else None,

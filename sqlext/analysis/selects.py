@@ -242,7 +242,7 @@ class SelectBinder:
             firing,
             emit_text(select.emit) if select.emit is not None else "",
             retracting=None if final else find_firing(grouped, self.queries.env, read_on=True),
-            combining=self._combining(grouped) if firing is None and final else None,
+            combining=self._combining(grouped) if firing is None else None,
         )
 
     def _firing(self, grouped: Grouped) -> Firing | None:
@@ -253,8 +253,8 @@ class SelectBinder:
         return None
 
     def _combining(self, grouped: Grouped) -> Firing | None:
-        """Return what an operator of ours would do for windows that Spark's own can keep as well."""
-        if not grouped.node.streaming or grouped.assign is None:
+        """Return what an operator of ours would do for groups that Spark's own can keep as well."""
+        if not grouped.node.streaming or (grouped.assign is None and grouped.grouping.window is not None):
             return None
         return find_firing(grouped, self.queries.env, combined=True)
 

@@ -43,7 +43,7 @@ ENOUGH_PARQUET_FOR_WINDOWS = 16 << 20
 
 
 def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
-    """Whether windows that Spark can keep are better kept by our operator, above rows that Arrow reads."""
+    """Whether groups that Spark can keep are better kept by our operator, above rows that Arrow reads."""
     scan = _only_scan(node)
     if scan is None:
         return False
@@ -58,11 +58,11 @@ def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
     kind = assign.spec.kind if assign is not None else WindowKind.TUMBLE
     text = _format(scan.table) in _FASTER
     if not text and kind is WindowKind.TUMBLE:
-        renderer.read_by_spark[scan.table.name.name] = "its windows over this format are as fast"
+        renderer.read_by_spark[scan.table.name.name] = "Spark combines rows of this format as fast"
         return False
     as_text_in_files = text and _connector(scan.table) in _IN_FILES
     if not as_text_in_files and not connector_of(scan.table).bounded(scan.table):
-        renderer.read_by_spark[scan.table.name.name] = "its windows cost Spark less while little comes at a time"
+        renderer.read_by_spark[scan.table.name.name] = "it costs Spark less while little comes at a time"
         return False
     enough = ENOUGH_FOR_SESSIONS if kind is WindowKind.SESSION else ENOUGH_FOR_WINDOWS
     return _lies_there(scan.table, enough if text else ENOUGH_PARQUET_FOR_WINDOWS, renderer)

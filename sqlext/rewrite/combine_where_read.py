@@ -1,4 +1,4 @@
-"""Rule: windows that Spark could keep may be kept by our operator, where their rows are combined as they are read.
+"""Rule: groups that Spark could keep may be kept by our operator, where their rows are combined as they are read.
 
 Only where Spark keeps nothing else above or below: chains of windows and joins that are its own stay its own. Below
 operators of ours it pays for fewer rows, and for several inputs of them; of a chain of windows there, for the first.

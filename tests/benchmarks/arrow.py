@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+from deltalake import write_deltalake
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming import StreamingQuery
@@ -101,7 +102,12 @@ def _write_parquet(table: pa.Table, place: Path) -> None:
     pa.parquet.write_table(table.set_column(2, "ts", instants), place, compression="snappy")
 
 
-_WRITERS = {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}
+def _write_delta(table: pa.Table, place: Path) -> None:
+    instants = table.column("ts").cast(pa.timestamp("us", "UTC"))
+    write_deltalake(str(place.parent), table.set_column(2, "ts", instants), mode="append")
+
+
+_WRITERS = {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet, "delta": _write_delta}
 
 
 def by_spark(spark: SparkSession, source: Path, out: Path, question: Question, form: str) -> Started:

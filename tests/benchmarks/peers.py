@@ -1,7 +1,7 @@
 """The same SQL files by sqlext and by Flink, beside what Structured Streaming can say by hand: times, and answers.
 
 python -m tests.benchmarks.peers --flink PYTHON [--rows 2000000] [--events 1000000] [--runs 3]
-    [--forms csv json parquet kafka] [--only NAME ...] [--report FOLDER] [--log FILE]
+    [--forms csv json parquet delta kafka] [--only NAME ...] [--report FOLDER] [--log FILE]
 
 ``--flink`` is a Python with apache-flink (``make bench`` has one); without it that side is left out. Each engine has a
 process of its own on the same cores, stays warm, and works while the others wait; each question is asked ``--runs``

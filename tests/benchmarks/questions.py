@@ -12,6 +12,8 @@ WITH ({options});
 """
 #: A topic whose values are JSON, in place of files.
 KAFKA = "kafka"
+#: A table of Delta, which Flink does not read.
+DELTA = "delta"
 _TEN, _TWO = "INTERVAL '10' SECOND", "INTERVAL '2' SECOND"
 _GROUPED = "k BIGINT, window_start TIMESTAMP(3), window_end TIMESTAMP(3), n BIGINT, total BIGINT"
 _NEXMARK = Path(__file__).parents[2] / "sql_examples" / "nexmark"
@@ -41,8 +43,7 @@ class Question(NamedTuple):
         """
         form_out = "debezium-json" if self.changing else "json"
         sink = f"CREATE TABLE answer ({self.columns}) WITH ({_options(out, form_out)});"
-        options = _topic(source) if form == KAFKA else f"{_files(source)}, 'format' = '{form}'"
-        return f"{_TABLES.format(options=options)}{sink}\nINSERT INTO answer {self.select};"
+        return f"{_TABLES.format(options=_input(source, form))}{sink}\nINSERT INTO answer {self.select};"
 
 
 def _windowed(name: str, function: str) -> Question:
@@ -125,6 +126,12 @@ def _options(out: Path, form: str) -> str:
 
 def _files(path: str) -> str:
     return f"'connector' = 'filesystem', 'path' = '{path}'"
+
+
+def _input(source: str, form: str) -> str:
+    if form == KAFKA:
+        return _topic(source)
+    return f"'connector' = 'delta', 'path' = '{source}'" if form == DELTA else f"{_files(source)}, 'format' = '{form}'"
 
 
 def _topic(source: str) -> str:

@@ -119,3 +119,24 @@ def test_both_readers_give_the_same_rows(workspace: Workspace, name: str) -> Non
     assert "Arrow reads" not in explained["spark"]
     assert found["spark"]
     assert found["arrow"] == found["spark"]
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("table", ["c", "j"])
+def test_groups_without_a_window_that_spark_could_keep(workspace: Workspace, table: str) -> None:
+    _put(workspace.input, _rows(400))
+    query = f"""SELECT k, COUNT(*), SUM(CAST(v AS BIGINT)), AVG(v) FILTER (WHERE v > 0), MAX(ts) FROM {table}
+    WHERE v <> 2 AND k IS NOT NULL GROUP BY k HAVING COUNT(*) > 70"""
+    columns = "k STRING, n BIGINT, t BIGINT, a DOUBLE, last TIMESTAMP_LTZ(3), PRIMARY KEY (k) NOT ENFORCED"
+    found = {}
+    for source in ("arrow", "spark"):
+        sink = f"WITH ('connector' = 'delta', 'path' = '${{OUT}}/{source}')"
+        setting = f"SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';"
+        session = workspace.session(source)
+        workspace.run(setting, _TABLES, f"CREATE TABLE o ({columns}) {sink};", session=session)
+        explained = str(session.sql(f"EXPLAIN INSERT INTO o {query}").rows[0][0])
+        assert ("rows are combined by key" in explained) == (source == "arrow")
+        workspace.run(f"INSERT INTO o {query};", session=session)
+        found[source] = workspace.delta(source)
+    assert found["spark"]
+    assert found["arrow"] == found["spark"]

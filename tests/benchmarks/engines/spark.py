@@ -54,6 +54,8 @@ def _session(spark: SparkSession) -> SparkSession:
 
 
 def _stream(spark: SparkSession, task: Task) -> DataFrame:
+    if task["form"] == "delta":
+        return spark.readStream.format("delta").load(task["source"])
     if task["form"] != "kafka":
         return spark.readStream.schema(_SCHEMA).format(task["form"]).load(task["source"])
     broker, topic = task["source"].split("/")

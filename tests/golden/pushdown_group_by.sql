@@ -1,0 +1,35 @@
+-- what: groups without a window that Spark could keep, combined by Arrow.
+-- source: arrow
+-- mode: spark
+SELECT user_name, COUNT(*) AS n, SUM(amount) AS total FROM clicks WHERE amount > 0
+GROUP BY user_name HAVING COUNT(*) > 1;
+
+-- becomes
+-- view sqlext_step_1: of clicks Arrow reads user_name, amount, ts; rows are combined by key and slice where they are read
+CREATE OR REPLACE TEMPORARY VIEW sqlext_step_2 AS
+SELECT bucket, rows, now
+FROM sqlext_step_1;
+-- view sqlext_step_3: stateful function window over sqlext_step_2
+CREATE OR REPLACE TEMPORARY VIEW sqlext_step_4 AS
+SELECT
+  __k0,
+  __start,
+  __end,
+  __a0,
+  __a1,
+  __pane_index,
+  __pane_non_speculative_index,
+  __pane_timing,
+  __pane_is_first,
+  __pane_is_last,
+  __row_kind,
+  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
+  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
+FROM sqlext_step_3
+WHERE __row_kind < 4;
+-- shown
+SELECT user_name, n, total, __key_0, __exists
+FROM (
+  SELECT __k0 AS user_name, __a0 AS n, __a1 AS total, __k0 AS __key_0, (__a0 > 1) AS __exists
+  FROM sqlext_step_4
+);
