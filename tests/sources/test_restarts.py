@@ -44,6 +44,17 @@ def test_arrow_takes_each_file_once(workspace: Workspace) -> None:
     assert [(n, s) for _, _, n, s in workspace.delta()] == [("1", "1"), ("1", "2")]
 
 
+def test_a_join_whose_sides_are_read_once_goes_on(workspace: Workspace) -> None:
+    """What was read before the restart is joined with what comes after it, from either side."""
+    pairs = "CREATE TABLE pairs (x INT, y INT) WITH ('connector' = 'delta', 'path' = '${OUT}/pairs');"
+    insert = "INSERT INTO pairs SELECT a.v, b.v FROM events AS a JOIN events AS b ON a.k = b.k AND b.v = a.v + 1;"
+    for source, rows in (("arrow", ("a,2,1", "a,3,2", "b,4,2")), ("auto", ("a,4,3", "a,1,4")), ("spark", ("b,5,5",))):
+        workspace.put(f"{source}.csv", *rows)
+        workspace.run(_CATCH_UP.format(source=source), EVENTS, pairs, insert)
+        assert _own_reader(workspace)
+    assert workspace.delta("pairs") == [("1", "2"), ("2", "3"), ("3", "4"), ("4", "5")]
+
+
 @pytest.mark.kafka
 @pytest.mark.slow
 @pytest.mark.parametrize("first", ["spark", "auto"])
