@@ -71,13 +71,19 @@ class FileSink(Sink):
         for column in self.spec.columns:
             if column.name in self.spec.partitioned_by:
                 columns[column.name] = partition_text(column, self.context.zone)
-        rows = df.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in columns.items()))
-        if parallelism := self.spec.option("sink.parallelism"):
-            rows = rows.coalesce(int(parallelism))
+        rows = self._spread(df.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in columns.items())))
         writer = rows.write.format(self._spark_format).options(**self._writer_options()).mode("overwrite")
         if self.spec.partitioned_by:
             writer = writer.partitionBy(*self.spec.partitioned_by)
         writer.save(where)
+
+    def _spread(self, rows: DataFrame) -> DataFrame:
+        """Return rows in as many tasks as are to write; those of a partition in one, where that is asked for."""
+        parallelism = self.spec.option("sink.parallelism")
+        if self.spec.partitioned_by and self.spec.flag("sink.shuffle-by-partition.enable"):
+            keys = map(identifier, self.spec.partitioned_by)
+            return rows.repartition(int(parallelism), *keys) if parallelism else rows.repartition(*keys)
+        return rows.coalesce(int(parallelism)) if parallelism else rows
 
     @property
     def _changes(self) -> ChangelogFormat | None:

@@ -171,6 +171,19 @@ def test_partitions_are_folders_with_flinks_name_for_null(session: SparkSession,
     assert sorted(map(tuple, read), key=lambda r: r[1]) == [("a/b", 1), (None, 2), (None, 3)]
 
 
+@pytest.mark.parametrize("more", [{}, {"sink.parallelism": "3"}])
+def test_rows_of_a_partition_are_written_by_one_task_if_asked(
+    session: SparkSession, tmp_path: Path, more: dict[str, str]
+) -> None:
+    data = rows(session, *((str(n % 3), n) for n in range(12))).repartition(4)
+    shuffled = {"sink.shuffle-by-partition.enable": "true", **more}
+    for name, options, written in (("as they come", more, range(4, 13)), ("shuffled", shuffled, (3,))):
+        sink = sink_of(session, KV, file_options(tmp_path / name, "csv", **options), partitioned_by=("k",))
+        sink.write(data, 0)
+        assert len(files(tmp_path / name)) in written
+        assert lines(tmp_path / name) == sorted(str(n) for n in range(12))
+
+
 def test_a_repeated_batch_is_written_once(session: SparkSession, tmp_path: Path) -> None:
     sink = sink_of(session, KV, file_options(tmp_path / "o", "csv"))
     for batch in (0, 0, 1, 1, 0):
