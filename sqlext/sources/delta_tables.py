@@ -9,7 +9,9 @@ import pyarrow as pa
 
 from sqlext.catalog.model import Table
 from sqlext.connectors.base import physical_fields
+from sqlext.connectors.formats import ReadField
 from sqlext.connectors.options import OptionError
+from sqlext.errors import SqlExtError
 from sqlext.sources.delta import DeltaReader, Start, Tolerance
 from sqlext.sources.delta_log import DeltaLog
 from sqlext.sources.fields import arrow_type
@@ -42,18 +44,43 @@ def _require_columns(table: Table, found: pa.Schema) -> None:
     """
     place = f"delta `{path_of(table)}`"
     for field in physical_fields(table):
-        wanted = arrow_type(field.type)
+        wanted = arrow_type(field.type, instant=field.instant)
         if field.name not in found.names:
             what = f"{place} has no column `{field.name}` in its files; they have {', '.join(found.names)}"
             raise OptionError("OPT-012", what, hint="declare the columns that are there")
         own = found.field(field.name).type
-        if wanted is None or not fits(own, wanted) or _zone(own) != _zone(wanted):
+        if wanted is None or not fits(own, wanted) or _other_clock(own, field):
             what = f"column `{field.name}` of {place} has type {own}, declared is {field.type}"
             raise OptionError("OPT-012", what, hint="declare the type that is there, or convert it in a query")
 
 
-def _zone(kind: pa.DataType) -> str | None:
-    return kind.tz if pa.types.is_timestamp(kind) else None
+def _require_clocks(table: Table) -> None:
+    """Check that no time is an instant there and a wall clock here, or the other way round: Spark knows the zone.
+
+    Raises:
+        Unread: if one is. What else is wrong with the table is said when it is read.
+    """
+    place = path_of(table)
+    if not (Path(place) / "_delta_log").exists():
+        return
+    try:
+        found = DeltaLog(place).schema()
+    except SqlExtError:
+        return
+    for field in physical_fields(table):
+        if field.name in found.names and _other_clock(found.field(field.name).type, field):
+            raise Unread(f"column `{field.name}` is of the other kind of TIMESTAMP there")
+
+
+def _other_clock(own: pa.DataType, field: ReadField) -> bool:
+    """Return whether a time is an instant there and a wall clock here, or the other way round.
+
+    A rowtime is carried as an instant in any case, which an instant is already.
+    """
+    wanted = arrow_type(field.type)
+    if wanted is None or not (pa.types.is_timestamp(own) and pa.types.is_timestamp(wanted)):
+        return False
+    return (own.tz is None) != (wanted.tz is None) and not (field.instant and own.tz is not None)
 
 
 def _require_there(table: Table) -> None:
@@ -64,4 +91,4 @@ def _is_on(table: Table, option: str) -> bool:
     return (table.option(option) or "false").strip().lower() == "true"
 
 
-DELTA_TABLES = TableFiles(_decoder, _reader, _require_there)
+DELTA_TABLES = TableFiles(_decoder, _reader, _require_there, _require_clocks)

@@ -44,7 +44,9 @@ def require_readable(table: Table) -> None:
         Unread: if it is not.
     """
     _require_plain_files(table)
-    _files_of(table).decoder(table, ())
+    files = _files_of(table)
+    files.decoder(table, ())
+    files.require_types(table)
 
 
 def _files_of(table: Table) -> TableFiles:

@@ -47,11 +47,14 @@ class TableFiles(NamedTuple):
         reader: of a table, by a decoder, with a folder beside the checkpoint for what it must remember, for as many
             tasks at once.
         require_there: checks that something lies at the table's path; raises ``OptionError`` OPT-009 if not.
+        require_types: checks what is there against the declared columns, as far as Spark could convert it; raises
+            ``Unread`` where only Spark can.
     """
 
     decoder: Callable[[Table, Sequence[str]], FileDecoder]
     reader: Callable[[Table, FileDecoder, Path, int], SplitReader]
     require_there: Callable[[Table], None]
+    require_types: Callable[[Table], None] = lambda table: None
 
 
 def path_of(table: Table) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from random import Random
 
@@ -181,3 +181,32 @@ def test_of_an_input_without_end(workspace: Workspace, table: str) -> None:
         found[source] = workspace.delta(source)
     assert found["arrow"] == found["spark"]
     assert found["arrow"]
+
+
+@pytest.mark.parametrize(("also", "by"), [("", "Arrow reads"), (", w TIMESTAMP(3)", "the other kind of TIMESTAMP")])
+def test_instants_of_delta_as_wall_clocks(workspace: Workspace, also: str, by: str) -> None:
+    """A rowtime is carried as the instant that it is there; any other column needs the zone, which Spark knows."""
+    times = pa.array(
+        [datetime(2024, 1, 1, 0, 0, s, tzinfo=timezone.utc) for s in (1, 2, 12)], pa.timestamp("us", "UTC")
+    )
+    rows = pa.table({"k": pa.array(["a", "b", "a"]), "ts": times, "w": times})
+    write_deltalake(str(workspace.input / "delta"), rows)
+    table = f"""CREATE TABLE d (k STRING, ts TIMESTAMP(3){also}, WATERMARK FOR ts AS ts)
+    WITH ('connector' = 'delta', 'path' = '${{IN}}/delta');"""
+    latest = "CAST(MAX(w) AS STRING)" if also else "'none'"
+    query = f"""SELECT k, window_start, COUNT(*), {latest}
+    FROM TABLE(TUMBLE(TABLE d, DESCRIPTOR(ts), INTERVAL '10' SECOND))
+    GROUP BY k, window_start, window_end"""
+    found = {}
+    for source in ("arrow", "spark"):
+        out = f"""CREATE TABLE o (k STRING, s TIMESTAMP(3), n BIGINT, w STRING)
+        WITH ('connector' = 'filesystem', 'path' = '${{OUT}}/{source}', 'format' = 'csv');"""
+        session = workspace.session(source)
+        setting = f"SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';"
+        workspace.run(setting, table, out, session=session)
+        explained = str(session.sql(f"EXPLAIN INSERT INTO o {query}").rows[0][0])
+        assert (by in explained) == (source == "arrow")
+        workspace.run(f"INSERT INTO o {query};", session=session)
+        found[source] = workspace.files(source)
+    assert len(found["spark"]) == 3
+    assert found["arrow"] == found["spark"]
