@@ -74,7 +74,7 @@ class Grouped:
             yield from (p for p in own_parts(expr) if isinstance(p, Call))
 
 
-#: Why an operator of ours keeps windows that Spark could keep.
+#: Why an operator of ours keeps groups that Spark could keep.
 COMBINED = "rows combined by Arrow where they are read"
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.stateful import Stateful
 from sqlext.rewrite.choose_source import chosen_inputs
 from sqlext.rewrite.script import OperatorView, SqlView
+from sqlext.rewrite.window_step import OperatorInput
 
 if TYPE_CHECKING:
     from sqlext.rewrite.pushdown import Pushed
@@ -33,9 +33,8 @@ class StepInput:
 
     def query(self, renderer: Renderer) -> str:
         """Return the query that gives the input."""
-        columns = ", ".join(f"{text} AS c{i}" for i, text in enumerate(self.texts))
         where = f" WHERE {self.where}" if self.where is not None else ""
-        return f"SELECT {columns or '1 AS c0'} FROM {renderer.relation(self.below)}{where}"
+        return OperatorInput(list(self.texts)).query(f"{renderer.relation(self.below)}{where}")
 
 
 @dataclass(frozen=True)
@@ -67,14 +66,10 @@ class OperatorStep:
         return self._operated(renderer, prepared, self._arguments(len(renderer.steps)))
 
     def _add_pushed(self, renderer: Renderer, inputs: Sequence[Pushed]) -> str:
-        from sqlext.rewrite.pushdown import packed_query  # it needs Arrow, which few statements do
+        from sqlext.rewrite.pushdown import add_packed  # it needs Arrow, which few statements do
 
         arguments = self._arguments(len(renderer.steps) + len(inputs) + 1)
-        queries = []
-        for pushed in inputs:
-            read = renderer.add_step(partial(pushed.view, function=self.node.function, arguments=arguments))
-            queries.append(packed_query(pushed.scan, read, renderer))
-        prepared = renderer.add_step(lambda name: SqlView(name, " UNION ALL ".join(queries)))
+        prepared = add_packed(renderer, inputs, self.node.function, arguments)
         return self._operated(renderer, prepared, (*arguments, ("packed", inputs[0].types)))
 
     def _operated(self, renderer: Renderer, prepared: str, arguments: tuple[tuple[str, object], ...]) -> str:

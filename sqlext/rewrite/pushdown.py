@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
@@ -19,7 +20,7 @@ from sqlext.rewrite.arrow_text import Unsuited, translated
 from sqlext.rewrite.kept_inputs import has_splits
 from sqlext.rewrite.quoting import identifier
 from sqlext.rewrite.scans import scan_sql
-from sqlext.rewrite.script import ArrowView
+from sqlext.rewrite.script import ArrowView, SqlView
 from sqlext.sources.expressions import INSTANT, Apply, Column, Expression, FieldOf, Literal
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.packed import LEAST, MARK, READ
@@ -329,6 +330,20 @@ def _require_suited(scan: nodes.Scan) -> None:
         raise Unread("its rows are changes")
     if scan.marked or scan.paced:
         raise Unread("its watermark is no constant delay behind its rows")
+
+
+def add_packed(
+    renderer: Renderer, inputs: Sequence[Pushed], function: str, arguments: tuple[tuple[str, object], ...]
+) -> str:
+    """Add the steps that read an operator's inputs and work on them there; return the view of all packed rows.
+
+    One step for each input, and one more.
+    """
+    queries = []
+    for pushed in inputs:
+        read = renderer.add_step(partial(pushed.view, function=function, arguments=arguments))
+        queries.append(packed_query(pushed.scan, read, renderer))
+    return renderer.add_step(lambda name: SqlView(name, " UNION ALL ".join(queries)))
 
 
 def packed_query(scan: nodes.Scan, view: str, renderer: Renderer) -> str:

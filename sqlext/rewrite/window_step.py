@@ -78,12 +78,10 @@ class WindowStep:
 
     def add_pushed(self, renderer: Renderer, pushed: Pushed) -> str:
         """Add the steps that run the operator's first part where the rows are read; return the view of its output."""
-        from sqlext.rewrite.pushdown import packed_query  # it needs Arrow, which few statements do
+        from sqlext.rewrite.pushdown import add_packed  # it needs Arrow, which few statements do
 
         arguments = self._arguments(str(len(renderer.steps) + 2))
-        read = renderer.add_step(lambda name: pushed.view(name, "window", arguments))
-        query = packed_query(pushed.scan, read, renderer)
-        prepared = renderer.add_step(lambda name: SqlView(name, query))
+        prepared = add_packed(renderer, [pushed], "window", arguments)
         return self._operated(renderer, prepared, (*arguments, ("packed", pushed.types)))
 
     def _operated(self, renderer: Renderer, prepared: str, arguments: tuple[tuple[str, object], ...]) -> str:

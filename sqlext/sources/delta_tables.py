@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -57,19 +58,27 @@ def _require_columns(table: Table, found: pa.Schema) -> None:
 def _require_clocks(table: Table) -> None:
     """Check that no time is an instant there and a wall clock here, or the other way round: Spark knows the zone.
 
+    A column that is not there is told when the table is read.
+
     Raises:
-        Unread: if one is. What else is wrong with the table is said when it is read.
+        Unread: if one is, or if the rows are not what the files say.
     """
-    place = path_of(table)
-    if not (Path(place) / "_delta_log").exists():
-        return
+    place = Path(path_of(table))
     try:
-        found = DeltaLog(place).schema()
-    except SqlExtError:
+        found = _schema(str(place), (place / "_delta_log").stat().st_mtime_ns)
+    except FileNotFoundError:  # it may come until it is read
         return
+    except SqlExtError as error:
+        raise Unread(error.message) from error
     for field in physical_fields(table):
         if field.name in found.names and _other_clock(found.field(field.name).type, field):
             raise Unread(f"column `{field.name}` is of the other kind of TIMESTAMP there")
+
+
+@lru_cache(maxsize=64)
+def _schema(path: str, _changed: int) -> pa.Schema:
+    """Return the columns of a table, opened once while its log does not change: a statement asks repeatedly."""
+    return DeltaLog(path).schema()
 
 
 def _other_clock(own: pa.DataType, field: ReadField) -> bool:

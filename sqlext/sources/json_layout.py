@@ -29,8 +29,8 @@ _VALUE = re.compile(rb'(?:"[^"\\]*"|[^,"{}\[\]\s]+)(?= *[,}])')
 _COMMA, _CLOSE = re.compile(rb" *,"), re.compile(rb" *}")
 _BLANK, _QUOTE, _NEW_LINE = b' "\n'
 
-
-#: How much is looked at in one go: little enough to stay in the processor's cache, which doubles the speed.
+#: How much is looked at in one go: little enough to stay near the processor, and enough to make up for numpy's calls;
+#: so many times that where there are more layouts, each of which has its calls.
 _PIECE, _LARGER = 1 << 20, 2
 #: After so many blocks of other layouts no more of a file are tried, and so many layouts a file may have.
 _TRIES, _LAYOUTS = 2, 16

@@ -110,6 +110,7 @@ class Texts:
             raise Unlike
 
     def texts(self) -> pa.Array:
+        """Return the values as they stand in the block."""
         return texts_at(self.block, self.start, self.end, pa.string())
 
 

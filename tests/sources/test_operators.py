@@ -9,6 +9,8 @@ from random import Random
 import pytest
 from workspace import Workspace
 
+from .run_by import CHANGES, Case
+
 _COLUMNS = "id BIGINT, k STRING, v INT, d DOUBLE, e BIGINT"
 _TIMES = "ts AS TO_TIMESTAMP_LTZ(e, 3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND"
 _TABLES = f"""
@@ -22,56 +24,82 @@ CREATE TABLE n (kind INT, a ROW<{_COLUMNS}>, b ROW<{_COLUMNS}>,
 _A = "SELECT a.id, a.k, a.v, a.d, ts FROM n WHERE kind = 0"
 _B = "SELECT b.id, b.k, b.v, b.d, ts FROM n WHERE kind = 1"
 _ONE, _NUMBER = "INTERVAL '1' SECOND", "ROW_NUMBER() OVER (PARTITION BY k ORDER BY {}) AS place"
-#: What it is about: the columns that come out, the query, and how often EXPLAIN says that Arrow reads a table.
+#: What it is about: the case, and how often EXPLAIN says that Arrow reads a table.
 _QUERIES = {
     "top": (
-        "id BIGINT, k STRING, v INT",
-        f"SELECT id, k, v FROM (SELECT *, {_NUMBER.format('v DESC, id')} FROM c WHERE d IS NOT NULL) WHERE place <= 3",
+        Case(
+            _TABLES,
+            "id BIGINT, k STRING, v INT",
+            f"""SELECT id, k, v FROM (SELECT *, {_NUMBER.format("v DESC, id")} FROM c WHERE d IS NOT NULL)
+        WHERE place <= 3""",
+            CHANGES,
+        ),
         1,
     ),
     "first by time": (
-        "id BIGINT, k STRING, ts TIMESTAMP_LTZ(3)",
-        f"SELECT id, k, ts FROM (SELECT *, {_NUMBER.format('ts')} FROM j) WHERE place = 1",
+        Case(
+            _TABLES,
+            "id BIGINT, k STRING, ts TIMESTAMP_LTZ(3)",
+            f"SELECT id, k, ts FROM (SELECT *, {_NUMBER.format('ts')} FROM j) WHERE place = 1",
+            CHANGES,
+        ),
         1,
     ),
     "over": (
-        "id BIGINT, n BIGINT, t BIGINT",
-        """SELECT id, COUNT(*) OVER w, SUM(CAST(v AS BIGINT)) OVER w FROM c
+        Case(
+            _TABLES,
+            "id BIGINT, n BIGINT, t BIGINT",
+            """SELECT id, COUNT(*) OVER w, SUM(CAST(v AS BIGINT)) OVER w FROM c
         WINDOW w AS (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '2' SECOND PRECEDING AND CURRENT ROW)""",
+        ),
         1,
     ),
     "match": (
-        "k STRING, x BIGINT, y BIGINT",
-        """SELECT k, x, y FROM j MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts, id MEASURES A.id AS x, B.id AS y
+        Case(
+            _TABLES,
+            "k STRING, x BIGINT, y BIGINT",
+            """SELECT k, x, y FROM j MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts, id MEASURES A.id AS x, B.id AS y
         AFTER MATCH SKIP PAST LAST ROW PATTERN (A B) DEFINE A AS A.v > 1, B AS B.v < 1) AS m""",
+        ),
         1,
     ),
     "interval join of two tables": (
-        "x BIGINT, y BIGINT",
-        f"""SELECT c.id, j.id FROM c LEFT JOIN j ON c.k = j.k AND j.v = 3 AND j.ts BETWEEN c.ts - {_ONE} AND c.ts
+        Case(
+            _TABLES,
+            "x BIGINT, y BIGINT",
+            f"""SELECT c.id, j.id FROM c LEFT JOIN j ON c.k = j.k AND j.v = 3 AND j.ts BETWEEN c.ts - {_ONE} AND c.ts
         WHERE c.v <> 2""",
+        ),
         2,
     ),
     "join of a table with itself": (
-        "x BIGINT, y BIGINT, k STRING, t TIMESTAMP_LTZ(3)",
-        f"SELECT x.id, y.id, x.k, y.ts FROM ({_A}) AS x JOIN ({_B}) AS y ON x.k = y.k AND x.v = y.v",
+        Case(
+            _TABLES,
+            "x BIGINT, y BIGINT, k STRING, t TIMESTAMP_LTZ(3)",
+            f"SELECT x.id, y.id, x.k, y.ts FROM ({_A}) AS x JOIN ({_B}) AS y ON x.k = y.k AND x.v = y.v",
+        ),
         1,
     ),
     "outer join of a table with itself": (
-        "x BIGINT, y BIGINT, n INT",
-        f"""SELECT x.id, y.id, y.v FROM ({_A}) AS x LEFT JOIN ({_B}) AS y
+        Case(
+            _TABLES,
+            "x BIGINT, y BIGINT, n INT",
+            f"""SELECT x.id, y.id, y.v FROM ({_A}) AS x LEFT JOIN ({_B}) AS y
         ON x.k = y.k AND y.v > 0 AND y.ts BETWEEN x.ts AND x.ts + {_ONE}""",
+        ),
         1,
     ),
     "join with the first rows of another": (
-        "x BIGINT, y BIGINT",
-        f"""SELECT x.id, y.id FROM (SELECT * FROM c WHERE v = 3) AS x JOIN (
+        Case(
+            _TABLES,
+            "x BIGINT, y BIGINT",
+            f"""SELECT x.id, y.id FROM (SELECT * FROM c WHERE v = 3) AS x JOIN (
         SELECT * FROM (SELECT *, {_NUMBER.format("ts")} FROM j) WHERE place = 1) AS y ON x.k = y.k""",
+            CHANGES,
+        ),
         1,
     ),
 }
-#: Those whose rows can be taken back.
-_CHANGING = frozenset({"top", "first by time", "join with the first rows of another"})
 
 
 def _rows(count: int) -> list[dict[str, object]]:
@@ -104,21 +132,11 @@ def _put(folder: Path, rows: list[dict[str, object]]) -> None:
 @pytest.mark.parametrize("name", _QUERIES)
 def test_both_readers_give_the_same_rows(workspace: Workspace, name: str) -> None:
     _put(workspace.input, _rows(400))
-    columns, query, read = _QUERIES[name]
-    form = "debezium-json" if name in _CHANGING else "csv"
-    found, explained = {}, {}
-    for source in ("arrow", "spark"):
-        sink = f"WITH ('connector' = 'filesystem', 'path' = '${{OUT}}/{source}', 'format' = '{form}')"
-        setting = f"SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';"
-        session = workspace.session(source)
-        workspace.run(setting, _TABLES, f"CREATE TABLE o ({columns}) {sink};", session=session)
-        explained[source] = str(session.sql(f"EXPLAIN INSERT INTO o {query}").rows[0][0])
-        workspace.run(f"INSERT INTO o {query};", session=session)
-        found[source] = workspace.files(source)
-    assert explained["arrow"].count(": Arrow reads") == read
-    assert "Arrow reads" not in explained["spark"]
-    assert found["spark"]
-    assert found["arrow"] == found["spark"]
+    case, read = _QUERIES[name]
+    assert case.run_by("arrow", workspace).count(": Arrow reads") == read
+    assert "Arrow reads" not in case.run_by("spark", workspace)
+    assert workspace.files("spark")
+    assert workspace.files("arrow") == workspace.files("spark")
 
 
 @pytest.mark.sampled
@@ -128,15 +146,8 @@ def test_groups_without_a_window_that_spark_could_keep(workspace: Workspace, tab
     query = f"""SELECT k, COUNT(*), SUM(CAST(v AS BIGINT)), AVG(v) FILTER (WHERE v > 0), MAX(ts) FROM {table}
     WHERE v <> 2 AND k IS NOT NULL GROUP BY k HAVING COUNT(*) > 70"""
     columns = "k STRING, n BIGINT, t BIGINT, a DOUBLE, last TIMESTAMP_LTZ(3), PRIMARY KEY (k) NOT ENFORCED"
-    found = {}
+    case = Case(_TABLES, columns, query, "'connector' = 'delta'")
     for source in ("arrow", "spark"):
-        sink = f"WITH ('connector' = 'delta', 'path' = '${{OUT}}/{source}')"
-        setting = f"SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';"
-        session = workspace.session(source)
-        workspace.run(setting, _TABLES, f"CREATE TABLE o ({columns}) {sink};", session=session)
-        explained = str(session.sql(f"EXPLAIN INSERT INTO o {query}").rows[0][0])
-        assert ("rows are combined by key" in explained) == (source == "arrow")
-        workspace.run(f"INSERT INTO o {query};", session=session)
-        found[source] = workspace.delta(source)
-    assert found["spark"]
-    assert found["arrow"] == found["spark"]
+        assert ("rows are combined by key" in case.run_by(source, workspace)) == (source == "arrow")
+    assert workspace.delta("spark")
+    assert workspace.delta("arrow") == workspace.delta("spark")

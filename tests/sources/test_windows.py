@@ -15,6 +15,8 @@ from workspace import Workspace
 
 from sqlext.errors import SqlExtError
 
+from .run_by import Case
+
 _COLUMNS = "id BIGINT, k STRING, v INT, d DOUBLE, e BIGINT"
 _TIMES = "ts AS TO_TIMESTAMP_LTZ(e, 3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND"
 _TABLES = f"""
@@ -25,10 +27,7 @@ CREATE TABLE p ({_COLUMNS}, {_TIMES})
 WITH ('connector' = 'filesystem', 'path' = '${{IN}}/parquet', 'format' = 'parquet');
 CREATE TABLE t ({_COLUMNS}, {_TIMES}) WITH ('connector' = 'delta', 'path' = '${{IN}}/delta');
 """
-_OUT = """
-CREATE TABLE o{n} (k STRING, s TIMESTAMP_LTZ(3), e TIMESTAMP_LTZ(3), n BIGINT, t BIGINT, a DOUBLE, low DOUBLE)
-WITH ('connector' = 'filesystem', 'path' = '${{OUT}}/{source}-{n}', 'format' = 'csv');
-"""
+_OUT = "k STRING, s TIMESTAMP_LTZ(3), e TIMESTAMP_LTZ(3), n BIGINT, t BIGINT, a DOUBLE, low DOUBLE"
 _VALUES = "COUNT(*), SUM(CAST(v AS BIGINT)), AVG(v) FILTER (WHERE v > 0), MIN(d)"
 #: What it is about, the table that it reads, and the query.
 _QUERIES = {
@@ -115,23 +114,16 @@ def _put(folder: Path, rows: list[dict[str, object]]) -> None:
         write_deltalake(str(folder / "delta"), part, mode="append")
 
 
-def _run(workspace: Workspace, source: str, name: str) -> list[str]:
-    number = list(_QUERIES).index(name)
-    setting = f"SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';"
-    output = _OUT.format(n=number, source=source)
-    insert = f"INSERT INTO o{number} {_QUERIES[name][1]};"
-    workspace.run(setting, _TABLES, output, insert, session=workspace.session(source))
-    return workspace.files(f"{source}-{number}")
-
-
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", _QUERIES)
 def test_both_paths_give_the_same_rows(workspace: Workspace, name: str) -> None:
     """NULLs, filters, conditions, late rows, a sub-query: every kind of window, every format."""
     _put(workspace.input, _rows(1_500))
-    arrow, spark = _run(workspace, "arrow", name), _run(workspace, "spark", name)
-    assert spark
-    assert arrow == spark
+    case = Case(_TABLES, _OUT, _QUERIES[name][1])
+    for source in ("arrow", "spark"):
+        case.run_by(source, workspace)
+    assert workspace.files("spark")
+    assert workspace.files("arrow") == workspace.files("spark")
 
 
 def test_explain_says_that_all_of_them_are_read_by_arrow(workspace: Workspace) -> None:
@@ -154,10 +146,9 @@ def test_failures_keep_their_codes(workspace: Workspace, time: str, code: str) -
     (workspace.input / "csv").mkdir()
     now = int(datetime(2024, 1, 1).timestamp()) * 1000
     (workspace.input / "csv" / "a.csv").write_text(f"1,a,1,1.0,{now}\n2,a,1,1.0,{time}\n", encoding="utf-8")
-    output = _OUT.format(n=0, source="arrow")
-    tables = _TABLES.split("CREATE TABLE j")[0]
+    case = Case(_TABLES.split("CREATE TABLE j")[0], _OUT, _QUERIES["tumble csv"][1])
     with pytest.raises(SqlExtError) as raised:
-        workspace.run("SET 'sqlext.source' = 'arrow';", tables, output, f"INSERT INTO o0 {_QUERIES['tumble csv'][1]};")
+        case.run_by("arrow", workspace)
     assert raised.value.code == code
 
 
@@ -197,16 +188,9 @@ def test_instants_of_delta_as_wall_clocks(workspace: Workspace, also: str, by: s
     query = f"""SELECT k, window_start, COUNT(*), {latest}
     FROM TABLE(TUMBLE(TABLE d, DESCRIPTOR(ts), INTERVAL '10' SECOND))
     GROUP BY k, window_start, window_end"""
-    found = {}
+    case = Case(table, "k STRING, s TIMESTAMP(3), n BIGINT, w STRING", query)
     for source in ("arrow", "spark"):
-        out = f"""CREATE TABLE o (k STRING, s TIMESTAMP(3), n BIGINT, w STRING)
-        WITH ('connector' = 'filesystem', 'path' = '${{OUT}}/{source}', 'format' = 'csv');"""
-        session = workspace.session(source)
-        setting = f"SET 'sqlext.source' = '{source}'; SET 'pipeline.name' = '{source}';"
-        workspace.run(setting, table, out, session=session)
-        explained = str(session.sql(f"EXPLAIN INSERT INTO o {query}").rows[0][0])
+        explained = case.run_by(source, workspace)
         assert (by in explained) == (source == "arrow")
-        workspace.run(f"INSERT INTO o {query};", session=session)
-        found[source] = workspace.files(source)
-    assert len(found["spark"]) == 3
-    assert found["arrow"] == found["spark"]
+    assert len(workspace.files("spark")) == 3
+    assert workspace.files("arrow") == workspace.files("spark")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow as pa
 from pyspark.sql import types as t
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from sqlext.errors import SqlExtError
+from sqlext.udfs.core.arrow_types import plain_schema
 
 _ATOMS: tuple[type[t.DataType], ...] = (
     t.NullType,
@@ -42,6 +45,17 @@ def require_comparable(schema: t.StructType, what: str) -> None:
             if reason := _reason(part):
                 message = f"{what} cannot take column `{field.name}`: {reason}"
                 raise SqlExtError("FUNC-011", message, hint="leave it out, or turn it into text or numbers first")
+
+
+def arrow_types(schema: t.StructType, keys: int, what: str) -> list[pa.DataType]:
+    """Return the Arrow types of an operator's input, whose first columns are a key, and must be comparable.
+
+    Raises:
+        SqlExtError: FUNC-011 for a key that is not.
+    """
+    require_comparable(t.StructType(schema.fields[:keys]), what)
+    found: list[pa.DataType] = plain_schema(to_arrow_schema(schema, timezone="UTC")).types
+    return found
 
 
 def _parts(of: t.DataType) -> Iterator[t.DataType]:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from sqlext.udfs.core.arrow_types import plain_schema
 from sqlext.udfs.core.operators import BucketOperator
 from sqlext.udfs.processors.buckets import Time, apply_in_buckets, keep_in_buckets
-from sqlext.udfs.processors.comparable_types import require_comparable
+from sqlext.udfs.processors.comparable_types import arrow_types
 from sqlext.udfs.registry import DEFAULT_BUCKETS, MadeOperator
 
 if TYPE_CHECKING:
@@ -51,7 +50,8 @@ class SpecifiedFunction:
         from pyspark.sql.types import StructField, StructType
 
         packed = arguments.get("packed")
-        types = self._types(frame, arguments) if packed is None else packed
+        keys = int(dict(arguments["specification"])["keys"])
+        types = arrow_types(frame.schema, keys, self._clause) if packed is None else packed
         operator, keys, buckets = self._made(arguments, types)
         named = zip(arguments["columns"], operator.output_types, strict=True)
         output = StructType([StructField(n, from_arrow_type(t)) for n, t in named])
@@ -69,13 +69,3 @@ class SpecifiedFunction:
         specification = dict(arguments["specification"])
         buckets = int(arguments.get("buckets", DEFAULT_BUCKETS))
         return self._make(specification, types), int(specification["keys"]), buckets
-
-    def _types(self, frame: DataFrame, arguments: Mapping[str, Any]) -> Sequence[pa.DataType]:
-        """Return the Arrow types of a frame's columns, whose first ones must be comparable."""
-        from pyspark.sql.pandas.types import to_arrow_schema
-        from pyspark.sql.types import StructType
-
-        keys = int(dict(arguments["specification"])["keys"])
-        require_comparable(StructType(frame.schema.fields[:keys]), self._clause)
-        found: list[pa.DataType] = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
-        return found

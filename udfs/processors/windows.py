@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.arrow_types import plain_schema
 from sqlext.udfs.core.group_aggregate import GroupAggregate
 from sqlext.udfs.core.latest import Latest
 from sqlext.udfs.core.operators import BucketOperator
@@ -17,7 +16,7 @@ from sqlext.udfs.core.trigger_rules import uses_watermark
 from sqlext.udfs.core.window_operator import WindowOperator
 from sqlext.udfs.core.window_specification import WindowSpecification, output_types
 from sqlext.udfs.processors.buckets import Time, apply_in_buckets, keep_in_buckets
-from sqlext.udfs.processors.comparable_types import require_comparable
+from sqlext.udfs.processors.comparable_types import arrow_types
 from sqlext.udfs.processors.user_code import aggregates_of, classes_of
 from sqlext.udfs.registry import DEFAULT_BUCKETS, MadeOperator
 from sqlext.user_functions import UserFunctions
@@ -45,7 +44,7 @@ class WindowFunction:
             SqlExtError: FUNC-011 for a key that cannot be compared, FUNC-012 for a wrong number of buckets.
         """
         packed = arguments.get("packed")
-        types = _types(frame, dict(arguments["places"])["keys"]) if packed is None else packed
+        types = arrow_types(frame.schema, dict(arguments["places"])["keys"], "GROUP BY") if packed is None else packed
         specification = _specification(arguments, frame.sparkSession)
         operator, keys, buckets = _made(specification, arguments, types)
         output = _output(specification, types, arguments["columns"])
@@ -71,16 +70,6 @@ def _made(
     if arguments.get("latest"):
         operator = Latest(operator, specification.keys)
     return MadeOperator(operator, specification.keys, int(arguments.get("buckets", DEFAULT_BUCKETS)))
-
-
-def _types(frame: DataFrame, keys: int) -> Sequence[pa.DataType]:
-    """Return the Arrow types of a frame's columns, whose first ones must be comparable."""
-    from pyspark.sql.pandas.types import to_arrow_schema
-    from pyspark.sql.types import StructType
-
-    require_comparable(StructType(frame.schema.fields[:keys]), "GROUP BY")
-    found: list[pa.DataType] = plain_schema(to_arrow_schema(frame.schema, timezone="UTC")).types
-    return found
 
 
 def _specification(arguments: Mapping[str, Any], spark: SparkSession) -> WindowSpecification:

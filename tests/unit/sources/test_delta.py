@@ -214,6 +214,7 @@ def test_columns_under_other_names_in_the_files_are_refused(tmp_path: Path) -> N
         with pytest.raises(SqlExtError) as refused:
             call()
         assert refused.value.code == "RUN-067"
+    assert "columnMapping" in str(why_not(_table(tmp_path)))  # so that Spark reads it where there is a choice
 
 
 @pytest.mark.parametrize(
