@@ -342,11 +342,11 @@ def add_packed(
     queries = []
     for pushed in inputs:
         read = renderer.add_step(partial(pushed.view, function=function, arguments=arguments))
-        queries.append(packed_query(pushed.scan, read, renderer))
+        queries.append(_packed_query(pushed.scan, read, renderer))
     return renderer.add_step(lambda name: SqlView(name, " UNION ALL ".join(queries)))
 
 
-def packed_query(scan: nodes.Scan, view: str, renderer: Renderer) -> str:
+def _packed_query(scan: nodes.Scan, view: str, renderer: Renderer) -> str:
     """Return the query of the packed rows of a view; their marks move the watermark as the rows would.
 
     They stand in place of the table's rows, so all that moves a watermark (the end of the input, idle inputs) is there.

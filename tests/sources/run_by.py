@@ -18,6 +18,7 @@ class Case:
     Attributes:
         tables: the DDL of what it reads.
         columns: what comes out, as DDL.
+        query: the SELECT.
         kept: the options of the table that takes it, all but its path.
     """
 

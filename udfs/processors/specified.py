@@ -50,9 +50,9 @@ class SpecifiedFunction:
         from pyspark.sql.types import StructField, StructType
 
         packed = arguments.get("packed")
-        keys = int(dict(arguments["specification"])["keys"])
+        keys, buckets = _keys_and_buckets(arguments)
         types = arrow_types(frame.schema, keys, self._clause) if packed is None else packed
-        operator, keys, buckets = self._made(arguments, types)
+        operator = self._make(dict(arguments["specification"]), types)
         named = zip(arguments["columns"], operator.output_types, strict=True)
         output = StructType([StructField(n, from_arrow_type(t)) for n, t in named])
         timed = ticks is not None or arguments["event_time"]
@@ -63,9 +63,9 @@ class SpecifiedFunction:
 
     def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
         """Return the operator; see ``PackedFunction``."""
-        return MadeOperator(*self._made(arguments, types))
+        return MadeOperator(self._make(dict(arguments["specification"]), types), *_keys_and_buckets(arguments))
 
-    def _made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType]) -> tuple[SpecifiedOperator, int, int]:
-        specification = dict(arguments["specification"])
-        buckets = int(arguments.get("buckets", DEFAULT_BUCKETS))
-        return self._make(specification, types), int(specification["keys"]), buckets
+
+def _keys_and_buckets(arguments: Mapping[str, Any]) -> tuple[int, int]:
+    """Return how many columns are the key, and in how many buckets keys are."""
+    return int(dict(arguments["specification"])["keys"]), int(arguments.get("buckets", DEFAULT_BUCKETS))
