@@ -136,6 +136,7 @@ advertised.listeners=PLAINTEXT://127.0.0.1:{broker},CONTROLLER://127.0.0.1:{cont
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
 log.dirs={data}
+log.retention.ms=-1
 num.partitions=1
 auto.create.topics.enable=true
 offsets.topic.replication.factor=1
