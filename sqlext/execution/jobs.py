@@ -353,8 +353,8 @@ class Job:
 
     def _end(self, error: SqlExtError | None) -> None:
         """Leave everything in place, and only then let those go on who wait."""
-        self.query.settle(error)
         try:
+            self.query.settle(error)
             self._log.ended(self.query)
         except Exception as failure:  # noqa: BLE001 - the job's own end is what its caller has to know
             self.query.settle(error or run_error(failure, self.parts[0].span))

@@ -223,6 +223,7 @@ class Query:
         stopped = "stopped" if self.stop_requested or endless else "finished"
         self._status = stopped if error is None else "failed"
         for name, keeping in self.timekeeping.items():
+            keeping.settle(self.inputs(name))
             keeping.remember(self.counted(name), last=True)
 
     def release(self) -> None:

@@ -72,6 +72,7 @@ class Timekeeping:
         self._taken: dict[str, Mapping[str, InputCounts]] = {}
         self.looks = 0
         self._looked = threading.Condition()
+        self._taking = threading.Lock()  # its own thread looks, the job's settles
         self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
         self.report = TimeReport.of(self.keeper)
         self.history = History(folder)
@@ -89,7 +90,24 @@ class Timekeeping:
             inputs: what micro-batches that are done have read.
             resting: whether no micro-batch is under way: then whoever gives nothing is silent, not just waiting.
         """
-        now = self._clock.now()
+        with self._taking:
+            now = self._clock.now()
+            read = self._take(inputs, now, resting=resting)
+            if resting or read:  # while a batch is under way nobody knows who gives it rows
+                self._act(self.keeper.decide(now), inputs.ends)
+            self._save()
+        with self._looked:
+            self.looks += 1
+            self._looked.notify_all()
+
+    def settle(self, inputs: InputsRead) -> None:
+        """Take what the micro-batches of a query that has ended have read since the last look; nothing follows."""
+        with self._taking:
+            self._take(inputs, self._clock.now(), resting=False)
+            self._save()
+
+    def _take(self, inputs: InputsRead, now: int, *, resting: bool) -> bool:
+        """Tell the keeper what was read; return whether that was anything."""
         read = False
         for name, splits_of in inputs.counts.items():
             before = self._taken.get(name, {})
@@ -100,12 +118,7 @@ class Timekeeping:
             self._taken[name] = splits_of
             if self._kept[name][1].input.bounded and (every.last_rows == 0 or resting):
                 self.keeper.ended(name)
-        if resting or read:  # while a batch is under way nobody knows who gives it rows
-            self._act(self.keeper.decide(now), inputs.ends)
-        self._save()
-        with self._looked:
-            self.looks += 1
-            self._looked.notify_all()
+        return read
 
     def remember(self, counted: Mapping[str, Any], *, last: bool = False) -> None:
         """Keep a sample of how it goes; ``counted`` is the progress of the query. The last one does not wait."""
