@@ -29,6 +29,7 @@ from pyspark.sql.types import StructType
 
 from sqlext.sources.contract import Limit, Slice, SplitReader
 from sqlext.sources.stream import Read, SplitStream, Work
+from sqlext.udfs.processors.worker_memory import spare_what_is_loaded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,7 +113,8 @@ class Piece(InputPartition):
 
 
 def _rows_of(source: ArrowInput, piece: Slice) -> Iterator[pa.RecordBatch]:
-    return source.work.process(piece.split, partial(source.reader.read, piece))
+    yield from source.work.process(piece.split, partial(source.reader.read, piece))
+    spare_what_is_loaded()
 
 
 class ArrowReader(DataSourceReader):

@@ -91,7 +91,7 @@ class LayoutReader:
     def __init__(self, columns: Sequence[Field]) -> None:
         self._columns = columns
         self._layouts: list[Layout] = []
-        self._zoned = False
+        self._zoned = True  # instants end in `Z`, as Flink writes them; a wrong guess is another reading of a block
         self._tries = _TRIES
 
     def read(self, block: bytes) -> pa.RecordBatch | None:

@@ -13,6 +13,7 @@ from sqlext.errors import SqlExtError
 from sqlext.udfs.core.operators import BucketOperator, Clock, Step
 from sqlext.udfs.core.table_codec import decode_rows
 from sqlext.udfs.processors.packing import tables
+from sqlext.udfs.processors.worker_memory import spare_what_is_loaded
 
 #: The heartbeat's year 9999, less what a watermark stays behind: from here on it is the end of time.
 _END_OF_INPUT = 253_000_000_000_000
@@ -61,6 +62,7 @@ class BucketSteps:
         """Process all rows of a bucket in a micro-batch."""
         arrived, ticks = _arrived(rows)
         yield from self._fold(arrived) if self._clock is None else self._step(arrived, ticks, timers)
+        spare_what_is_loaded()
 
     def moved(self, timers: TimerValues) -> Iterator[Row]:
         """Let a bucket know that the watermark has moved."""

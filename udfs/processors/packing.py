@@ -19,6 +19,7 @@ from sqlext.udfs.core.arrow_types import plain
 from sqlext.udfs.core.groups import Ints
 from sqlext.udfs.core.operators import BucketOperator
 from sqlext.udfs.core.table_codec import decode_rows, encode_rows
+from sqlext.udfs.processors.worker_memory import spare_what_is_loaded
 
 #: The columns of packed rows, to Spark: the grouping key of the bucket, a table, and in a tick the time in its place.
 PACKED = "bucket INT, rows BINARY, now BIGINT"
@@ -60,6 +61,7 @@ def pack(
         worked.append(_partial(operator, waiting))
     if worked:
         yield _packed(_joined(operator, worked), keys, buckets_of)
+    spare_what_is_loaded()
 
 
 def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -67,6 +69,7 @@ def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for cell in batch.column(0).drop_null():
             yield from decode_rows(memoryview(cell.as_buffer())).to_batches()
+    spare_what_is_loaded()
 
 
 def tables(table: pa.Table) -> Iterator[bytes]:
