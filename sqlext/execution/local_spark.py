@@ -173,7 +173,7 @@ def configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf:
         .set("spark.sql.streaming.checkpointFileManagerClass", _CHECKPOINT_FILES)
         .set("spark.sql.streaming.checkpoint.fileChecksum.enabled", "false")
         # Spark keeps 100 generated classes. A running query and the checkpoints of the Delta table that it writes have
-        # more: after each checkpoint the next three micro-batches compiled 13 classes each again.
+        # more: every 20 s or so some micro-batches in a row had to compile a dozen of theirs again.
         .set("spark.sql.codegen.cache.maxEntries", "2000")
         # The tables of the catalog are small: one partition reads their log fastest.
         .set("spark.databricks.delta.snapshotPartitions", "1")

@@ -25,5 +25,6 @@ def spare_what_is_loaded() -> None:
 
 @cache
 def _spare(modules: int) -> None:
+    """Do so once for as many modules, and again when work of another kind has loaded more."""
     gc.collect()
     gc.freeze()
