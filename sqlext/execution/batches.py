@@ -95,9 +95,12 @@ class WholeWriter(BatchWriter):
         self._settings = settings
 
     def _write(self, df: DataFrame, batch_id: int, *, repeated: bool) -> None:
-        # Observations tell of what was computed for itself, not of what a sink makes of it.
-        with _computed(self._whole.rows, self._settings()) as rows:
-            (self._sink.write if repeated else self._sink.write_new)(rows, batch_id)
+        if self._sink.single_pass and not repeated:
+            self._sink.write_new(self._whole.rows, batch_id)
+        else:
+            # Observations tell of what was computed for itself, not of what a sink makes of it in several jobs.
+            with _computed(self._whole.rows, self._settings()) as rows:
+                (self._sink.write if repeated else self._sink.write_new)(rows, batch_id)
         self._query.wrote(self._name, self._whole.written(), self._whole.read())
 
 

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from sqlext.environment import Problem, require_java, spark_problem
 from sqlext.execution import class_archive
 from sqlext.execution.spark_home import spark_home
+from sqlext.execution.worker_environment import worker_environment
 
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _CHECKPOINT_FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -191,7 +192,8 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
     SparkSession.builder cannot redirect it, and the JVM inherits our terminal otherwise.
     """
     start = log.stat().st_size if log.exists() else 0
-    with log.open("ab") as stderr, _home(spark_home()):
+    chosen = {name: value for name, value in worker_environment().items() if name not in os.environ}
+    with log.open("ab") as stderr, _environment({**chosen, "SPARK_HOME": str(spark_home())}):
         try:
             gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as e:
@@ -202,16 +204,17 @@ def _start(conf: SparkConf, log: Path) -> SparkSession:
 
 
 @contextmanager
-def _home(home: Path) -> Iterator[None]:
-    """Let a JVM take a home; what else this process starts takes its own."""
-    chosen = os.environ.get("SPARK_HOME")
-    os.environ["SPARK_HOME"] = str(home)
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Let a JVM, and what it starts, have variables; what else this process starts has its own."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        os.environ.pop("SPARK_HOME")
-        if chosen is not None:
-            os.environ["SPARK_HOME"] = chosen
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
 
 
 def _temporary_folder() -> Path:

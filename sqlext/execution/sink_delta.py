@@ -38,6 +38,11 @@ class DeltaSink(Sink):
     spec: WriteSpec
     context: SinkContext
 
+    @property
+    def single_pass(self) -> bool:
+        """One job appends all rows; a MERGE looks at them more than once."""
+        return self.context.mode != "upsert"
+
     def open(self, spark: SparkSession) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""
         refuse_mode(self.spec, self.context, "append", "upsert", "overwrite")

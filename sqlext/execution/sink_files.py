@@ -45,6 +45,11 @@ class FileSink(Sink):
         """The table's folder."""
         return self.spec.path or ""
 
+    @property
+    def single_pass(self) -> bool:
+        """One job writes all rows."""
+        return True
+
     def open(self, spark: SparkSession) -> None:
         """Make the folder: an empty result is an empty folder."""
         refuse_mode(self.spec, self.context, "append", "overwrite", "final-state")

@@ -92,6 +92,11 @@ class BlackholeSink(Sink):
     spec: WriteSpec
     context: SinkContext
 
+    @property
+    def single_pass(self) -> bool:
+        """One job computes all rows."""
+        return True
+
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Compute a batch."""
         df.write.format("noop").mode("overwrite").save()
@@ -134,6 +139,11 @@ class CollectSink(Sink):
     context: SinkContext
     folds: bool = True
     batches: Mapping[int, list[Row]] = field(default_factory=dict)
+
+    @property
+    def single_pass(self) -> bool:
+        """One job collects all rows."""
+        return True
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Keep a batch; one that is run again replaces itself."""

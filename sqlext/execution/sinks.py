@@ -70,6 +70,11 @@ class SinkContext:
 class Sink:
     """Takes the batches of one query. ``open`` comes first, ``finish`` when a bounded query has ended."""
 
+    @property
+    def single_pass(self) -> bool:
+        """Whether ``write_new`` computes all rows of a batch in one job of Spark, and so no row twice."""
+        return False
+
     def open(self, spark: SparkSession) -> None:
         """Make ready, on the client, before the query starts; refuse here what would fail later."""
 

@@ -53,7 +53,8 @@ def _kept(node: AssignWindows, renderer: Renderer) -> str:
         places.append(("gap", rows.place(identifier(node.spec.gap))))
     whole = rows.place(f"struct({', '.join(columns)})")
     policy = Policy(windows_of(node.spec), AfterWatermark())
-    step = WindowStep(policy, keys, tuple(places), (("collect_list", (whole,), False, ()),), ("__rows",))
+    asked = frozenset(("__start", "__end", "__rows"))
+    step = WindowStep(policy, keys, tuple(places), (("collect_list", (whole,), False, ()),), ("__rows",), asked)
     operated = step.add(renderer, rows.query(renderer.relation(node.input)))
     struct = "named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end))"
     window = identifier(node.physical)

@@ -7,6 +7,9 @@ out:  the window as a struct marked as event time; aggregates finished by Spark 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Set
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.parts import own_parts
@@ -35,7 +38,7 @@ from sqlext.rewrite.script import SqlView, TagView
 from sqlext.rewrite.window_step import PANE_COLUMNS, OperatorInput, WindowStep
 from sqlext.udfs.core.clock import REFUSED
 from sqlext.udfs.core.policy import KeepTime
-from sqlext.udfs.core.row_kinds import DELETE, LATE_ROW, SHOWN, UPDATE_BEFORE
+from sqlext.udfs.core.row_kinds import DELETE, SHOWN, UPDATE_BEFORE
 
 if TYPE_CHECKING:
     from sqlext.rewrite.pushdown import Pushed
@@ -44,7 +47,13 @@ if TYPE_CHECKING:
 _KINDS = f"element_at(array({', '.join(string(k) for k in SHOWN)}, NULL), __row_kind + 1)"
 #: Accumulators whose results are those of Spark's own aggregates.
 _SAME_AS_SPARKS = frozenset({"count", "sum", "min", "max"})
+_WORD = re.compile(r"\w+")
 _ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the names in a text of SQL, and more: columns that are named nowhere need not come out."""
+    return frozenset(_WORD.findall(text))
 
 
 def combined_sql(node: nodes.Aggregate, renderer: Renderer) -> str | None:
@@ -80,7 +89,6 @@ class StatefulSql:
         node = self.node
         selected = self._outputs()
         having = render(node.having, self.context) if node.having is not None else ""
-        result = self._operated()
         conditions = [f"({having})"] if having else []
         retracting = self.firing.policy.mode == "RETRACTING"
         if node.updating:
@@ -95,7 +103,8 @@ class StatefulSql:
             selected.append(nodes.LATE)
             conditions = or_late(conditions)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        return f"SELECT {', '.join(selected) or '1 AS __one'} FROM {result}{where}"
+        columns = ", ".join(selected) or "1 AS __one"
+        return f"SELECT {columns} FROM {self._operated(_words(columns + where))}{where}"
 
     def _shows_kinds(self) -> bool:
         """Whether each row says its kind: then those that take back are wanted too."""
@@ -146,16 +155,22 @@ class StatefulSql:
 
     # The three steps
 
-    def _operated(self) -> str:
-        """Return the view of the operator's rows with the window as a struct and times as times."""
+    def _operated(self, asked: Set[str]) -> str:
+        """Return the view of the operator's rows with the window as a struct and times as times.
+
+        Args:
+            asked: names of the columns that are looked at; what others are made of does not come out of the operator.
+        """
         rows = OperatorInput()
         step = self._step(rows)
+        shown_as = self._shown_as(step.keys, asked)
+        step = replace(step, asked=_words(shown_as))
         pushed = self.pushed(rows, len(step.keys))
         if pushed is not None:
             operated = step.add_pushed(self.renderer, pushed)
         else:
             operated = step.add(self.renderer, rows.query(f"{self._below()}{self._where()}"))
-        shown = self.renderer.add_step(lambda name: SqlView(name, self._shown(operated, step.keys)))
+        shown = self.renderer.add_step(lambda name: SqlView(name, f"SELECT {shown_as} FROM {operated}"))
         if self.node.window is None:
             return shown
         window = self.node.window
@@ -178,17 +193,21 @@ class StatefulSql:
             conditions = [*(f"({c})" for c in conditions), *(f"{text} IS NOT NULL" for _, text in self._times()[:1])]
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
-    def _shown(self, operated: str, keys: tuple[str, ...]) -> str:
+    def _shown_as(self, keys: tuple[str, ...], asked: Set[str]) -> str:
+        """Return the columns of the operator's rows as the query above names them."""
         names = [*keys, "__start", "__end", *self.accumulators.result_names(), *PANE_COLUMNS[:5], "__row_kind"]
+        texts = {name: name for name in names if name in asked or self.late is not None}
         if self.node.window is not None:
             bounds = ["'start', timestamp_millis(__start)", "'end', timestamp_millis(__end)"]
             bounds += [f"'{w}', __{w}" for w in self._walls()]
-            names.append(f"named_struct({', '.join(bounds)}) AS {identifier(self.node.window)}")
-        pane = instant_to_wall("timestamp_millis(__pane_ms)", self.renderer.zone)
-        names += [f"{pane} AS __pane_timestamp", f"{_KINDS} AS __kind"]
-        if self.late is not None:
-            return f"SELECT {', '.join(names)}, {late_column()} FROM {operated}"
-        return f"SELECT {', '.join(names)} FROM {operated} WHERE __row_kind < {LATE_ROW}"
+            texts[identifier(self.node.window)] = f"named_struct({', '.join(bounds)})"
+        if "__pane_timestamp" in asked:
+            texts["__pane_timestamp"] = instant_to_wall("timestamp_millis(__pane_ms)", self.renderer.zone)
+        if "__kind" in asked:
+            texts["__kind"] = _KINDS
+        texts = texts or {"__start": "__start"}  # a query has a column
+        columns = [text if text == name else f"{text} AS {name}" for name, text in texts.items()]
+        return ", ".join([*columns, late_column()] if self.late is not None else columns)
 
     def _step(self, rows: OperatorInput) -> WindowStep:
         """Return what the operator is told; fills its input."""

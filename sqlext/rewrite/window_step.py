@@ -55,6 +55,7 @@ class WindowStep:
         keys: names of the key columns, which come first in the input and in the output.
         places: what else of a row stands where.
         results: names of the columns that the aggregates give.
+        asked: names of the columns that are to come out.
         latest: whether of the panes of a micro-batch only the last is looked at.
         ticks: as in ``OperatorView``.
         ends: as in ``OperatorView``.
@@ -66,6 +67,7 @@ class WindowStep:
     places: tuple[tuple[str, object], ...]
     aggregates: tuple[Aggregate, ...]
     results: tuple[str, ...]
+    asked: frozenset[str] = frozenset()
     latest: bool = False
     ticks: str = "start"
     ends: bool = False
@@ -88,11 +90,13 @@ class WindowStep:
         return renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, self.ticks, self.ends))
 
     def _arguments(self, name: str) -> tuple[tuple[str, object], ...]:
+        columns = (*self.keys, "__start", "__end", *self.results, *PANE_COLUMNS)
         arguments: tuple[tuple[str, object], ...] = (
             ("policy", policy_to_json(self.policy)),
             ("places", (("keys", len(self.keys)), *self.places)),
             ("aggregates", self.aggregates),
-            ("columns", (*self.keys, "__start", "__end", *self.results, *PANE_COLUMNS)),
+            ("columns", columns),
+            ("asked", tuple(c for c in columns if c in self.asked)),
             ("name", name),
         )
         if self.latest:

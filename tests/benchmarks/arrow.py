@@ -164,6 +164,11 @@ def rounds(started: Started, source: Path, staged: list[Path], *, verbose: bool)
 
 def _cpu_seconds() -> float:
     """Return the processor time of this process and all below it, and of those that these have waited for."""
+    return sum(processes_below().values()) / os.sysconf("SC_CLK_TCK")
+
+
+def processes_below() -> dict[int, int]:
+    """Return this process and all below it, each with the clock ticks that it and what it has waited for have taken."""
     parents, ticks = {}, {}
     for place in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -172,12 +177,12 @@ def _cpu_seconds() -> float:
             continue
         number = int(place.parent.name)
         parents[number], ticks[number] = int(fields[1]), sum(map(int, fields[11:15]))
-    total, below = 0, [os.getpid()]
+    found, below = {}, [os.getpid()]
     while below:
         number = below.pop()
-        total += ticks.get(number, 0)
+        found[number] = ticks.get(number, 0)
         below += [child for child, parent in parents.items() if parent == number]
-    return total / os.sysconf("SC_CLK_TCK")
+    return found
 
 
 def _until_idle(query: StreamingQuery, before: int) -> list:  # type: ignore[type-arg]

@@ -18,20 +18,9 @@ FROM sqlext_step_1;
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_4 AS
 SELECT
   __k0,
-  __start,
-  __end,
   __a0,
-  __pane_index,
-  __pane_non_speculative_index,
-  __pane_timing,
-  __pane_is_first,
-  __pane_is_last,
-  __row_kind,
-  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window,
-  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
-  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
-FROM sqlext_step_3
-WHERE __row_kind < 4;
+  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window
+FROM sqlext_step_3;
 -- view sqlext_step_5: sqlext_step_4 with column __window marked as event time
 -- view sqlext_step_6: of clicks Arrow reads user_name, ts; rows are combined by key and slice where they are read
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_7 AS
@@ -41,20 +30,9 @@ FROM sqlext_step_6;
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_9 AS
 SELECT
   __k0,
-  __start,
-  __end,
   __a0,
-  __pane_index,
-  __pane_non_speculative_index,
-  __pane_timing,
-  __pane_is_first,
-  __pane_is_last,
-  __row_kind,
-  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window,
-  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
-  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
-FROM sqlext_step_8
-WHERE __row_kind < 4;
+  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window
+FROM sqlext_step_8;
 -- view sqlext_step_10: sqlext_step_9 with column __window marked as event time
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_11 AS
 SELECT

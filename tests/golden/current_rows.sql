@@ -24,21 +24,8 @@ FROM (
 ) AS prices;
 -- view sqlext_step_4: stateful function window over sqlext_step_3
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_5 AS
-SELECT
-  __k0,
-  __start,
-  __end,
-  __a0,
-  __pane_index,
-  __pane_non_speculative_index,
-  __pane_timing,
-  __pane_is_first,
-  __pane_is_last,
-  __row_kind,
-  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
-  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
-FROM sqlext_step_4
-WHERE __row_kind < 4;
+SELECT __k0, __a0, __row_kind
+FROM sqlext_step_4;
 -- shown
 SELECT price, `items`, __key_0, __exists
 FROM (

@@ -60,20 +60,9 @@ FROM (
 -- view sqlext_step_4: stateful function window over sqlext_step_3
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_5 AS
 SELECT
-  __start,
-  __end,
   __a0,
-  __pane_index,
-  __pane_non_speculative_index,
-  __pane_timing,
-  __pane_is_first,
-  __pane_is_last,
-  __row_kind,
-  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window,
-  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
-  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
-FROM sqlext_step_4
-WHERE __row_kind < 4;
+  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window
+FROM sqlext_step_4;
 -- view sqlext_step_6: sqlext_step_5 with column __window marked as event time
 -- shown
 SELECT CAST(__window.start AS TIMESTAMP_NTZ) AS window_start, n

@@ -50,22 +50,8 @@ FROM (
 ) AS __set;
 -- view sqlext_step_2: stateful function window over sqlext_step_1
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_3 AS
-SELECT
-  __k0,
-  __start,
-  __end,
-  __a0,
-  __a1,
-  __pane_index,
-  __pane_non_speculative_index,
-  __pane_timing,
-  __pane_is_first,
-  __pane_is_last,
-  __row_kind,
-  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
-  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
-FROM sqlext_step_2
-WHERE __row_kind < 4;
+SELECT __k0, __a0, __a1, __row_kind
+FROM sqlext_step_2;
 -- shown
 SELECT c0 AS user_name, __row_kind
 FROM (

@@ -40,17 +40,8 @@ SELECT
   __start,
   __end,
   __a0,
-  __pane_index,
-  __pane_non_speculative_index,
-  __pane_timing,
-  __pane_is_first,
-  __pane_is_last,
-  __row_kind,
-  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window,
-  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
-  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
-FROM sqlext_step_3
-WHERE __row_kind < 4;
+  named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end)) AS __window
+FROM sqlext_step_3;
 -- view sqlext_step_5: sqlext_step_4 with column __window marked as event time
 -- shown
 SELECT

@@ -25,21 +25,8 @@ FROM (
 ) AS `changes`;
 -- view sqlext_step_2: stateful function window over sqlext_step_1
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_3 AS
-SELECT
-  __k0,
-  __start,
-  __end,
-  __a0,
-  __pane_index,
-  __pane_non_speculative_index,
-  __pane_timing,
-  __pane_is_first,
-  __pane_is_last,
-  __row_kind,
-  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
-  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
-FROM sqlext_step_2
-WHERE __row_kind < 4;
+SELECT __k0, __a0, __row_kind
+FROM sqlext_step_2;
 -- append mode, appended into default_catalog.default_database.counts (filesystem)
 SELECT who, `EXPR$1` AS n, __row_kind
 FROM (
@@ -62,21 +49,8 @@ FROM (
 ) AS clicks;
 -- view sqlext_step_2: stateful function window over sqlext_step_1
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_3 AS
-SELECT
-  __k0,
-  __start,
-  __end,
-  __a0,
-  __pane_index,
-  __pane_non_speculative_index,
-  __pane_timing,
-  __pane_is_first,
-  __pane_is_last,
-  __row_kind,
-  CAST(timestamp_millis(__pane_ms) AS TIMESTAMP_NTZ) AS __pane_timestamp,
-  element_at(array('+I', '-U', '+U', '-D', NULL), __row_kind + 1) AS __kind
-FROM sqlext_step_2
-WHERE __row_kind < 4;
+SELECT __k0, __a0, __row_kind
+FROM sqlext_step_2;
 -- append mode, appended into default_catalog.default_database.counts (filesystem)
 SELECT user_name AS who, `EXPR$1` AS n, __row_kind
 FROM (

@@ -17,7 +17,7 @@ from sqlext.udfs.core.arrow_numpy import integers, taken, whole
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints, numbered
 from sqlext.udfs.core.lives import Lives
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from sqlext.udfs.core.table_codec import TableState
 from sqlext.udfs.core.zset import columns_of, joined
@@ -43,7 +43,7 @@ class CurrentSpecification:
     ttl: int | None = None
 
 
-class CurrentOperator(TableState):
+class CurrentOperator(TableState, BucketOperator[pa.Table]):
     """A bucket operator. Its state: the rows that there are, and, with a time to live, when each was written (ms).
 
     It gives ``out`` and the row kind.

@@ -14,11 +14,11 @@ from sqlext.udfs.core.arrow_numpy import whole
 from sqlext.udfs.core.equality import first_rows, normalised
 from sqlext.udfs.core.groups import numbered
 from sqlext.udfs.core.lives import Lives
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.table_codec import TableState
 
 
-class Distinct(TableState):
+class Distinct(TableState, BucketOperator[pa.Table]):
     """A bucket operator; its state is the table of all rows seen, in the order in which they came.
 
     Args:

@@ -24,7 +24,7 @@ from sqlext.udfs.core.group_results import GroupResults
 from sqlext.udfs.core.groups import Bools, Groups, Ints, numbered
 from sqlext.udfs.core.kept_rows import Touched
 from sqlext.udfs.core.moment import MAX, MIN
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.pane_table import PaneTable
 from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from sqlext.udfs.core.two_tables import decode, encode
@@ -78,7 +78,7 @@ class _Groups:
         return table_of([*self.keys, pa.array(self.count), pa.array(self.time), *self.partials, *self.results])
 
 
-class GroupAggregate:
+class GroupAggregate(BucketOperator[Groupings]):
     """A bucket operator. What comes out has the columns of a window operator's (``window_specification``).
 
     Args:

@@ -18,7 +18,7 @@ from sqlext.udfs.core.lane_state import LaneState, LaneStates
 from sqlext.udfs.core.lane_step import LaneTimes, Touched, moment, only_in, touched
 from sqlext.udfs.core.lanes import Lanes
 from sqlext.udfs.core.moment import MAX
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.pane_table import PaneTable
 from sqlext.udfs.core.row_kinds import INSERT
 from sqlext.udfs.core.window_plan import Plan
@@ -29,7 +29,7 @@ from sqlext.udfs.core.written_rows import WrittenRows, changes
 Columns = list[pa.Array]
 
 
-class LaneEngine:
+class LaneEngine(BucketOperator[LaneState]):
     """Windows decided on all at once.
 
     Args:

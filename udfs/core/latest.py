@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlext.udfs.core.altered import Altered
 from sqlext.udfs.core.equality import first_rows
-from sqlext.udfs.core.operators import BucketOperator, Clock, State, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, State
 from sqlext.udfs.core.row_kinds import LATE_ROW, UPDATE_BEFORE
 from sqlext.udfs.core.window_specification import PANE_COLUMNS
 
@@ -18,7 +17,7 @@ _KIND = -3
 assert PANE_COLUMNS[-1][0] == "row_kind"
 
 
-class Latest(BucketOperator[State]):
+class Latest(Altered[State]):
     """A window operator whose superseded panes do not come out, nor the rows that take back.
 
     Args:
@@ -27,36 +26,11 @@ class Latest(BucketOperator[State]):
     """
 
     def __init__(self, operator: BucketOperator[State], keys: int) -> None:
-        self._operator = operator
+        super().__init__(operator)
         self._named = keys + 2
 
-    def partial(self, rows: pa.Table) -> pa.Table:
-        """Return what the operator does."""
-        return self._operator.partial(rows)
-
-    def empty(self) -> State:
-        """Return the operator's empty state."""
-        return self._operator.empty()
-
-    def step(self, state: State, rows: pa.Table | None, clock: Clock) -> Step[State]:
-        """Return the operator's step with the last rows alone."""
-        step = self._operator.step(state, rows, clock)
-        out = self._latest(step.out)
-        return Step(step.state, out, step.dropped_late, step.dropped_closed, step.open_groups)
-
-    def next_wakeup(self, state: State) -> Wakeup:
-        """Return the operator's next deadlines."""
-        return self._operator.next_wakeup(state)
-
-    def encode(self, state: State) -> bytes:
-        """Return the operator's state as bytes."""
-        return self._operator.encode(state)
-
-    def decode(self, data: bytes) -> Any:
-        """Return the operator's state."""
-        return self._operator.decode(data)
-
-    def _latest(self, out: pa.Table) -> pa.Table:
+    def altered(self, out: pa.Table) -> pa.Table:
+        """Return the last rows alone."""
         if not out.num_rows:
             return out
         kinds = out.column(out.num_columns + _KIND)

@@ -34,10 +34,10 @@ from sqlext.udfs.core.match_rows import (
 from sqlext.udfs.core.match_run import Match
 from sqlext.udfs.core.match_search import Search
 from sqlext.udfs.core.match_specification import MatchSpecification
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 
 
-class MatchOperator:
+class MatchOperator(BucketOperator[MatchState]):
     """A bucket operator.
 
     Args:

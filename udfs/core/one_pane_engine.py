@@ -5,7 +5,8 @@ No loop over keys, windows or rows: everything is done on whole columns.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from sqlext.udfs.core.arrow_numpy import taken, whole
 from sqlext.udfs.core.bucket_state import BucketState, decode, encode
 from sqlext.udfs.core.groups import Groups, Ints
 from sqlext.udfs.core.horizon import Horizon
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.pane_table import PaneTable
 from sqlext.udfs.core.window_columns import COUNTED, PARTIAL, Kept, Layout, is_partial
 
@@ -34,7 +35,7 @@ class TakenIn(NamedTuple):
     late: pa.Table | None = None
 
 
-class OnePaneEngine(ABC):
+class OnePaneEngine(BucketOperator[BucketState]):
     """Windows that give exactly one pane.
 
     Args:
@@ -68,6 +69,11 @@ class OnePaneEngine(ABC):
     def fire(self, state: BucketState, until: int) -> tuple[BucketState, pa.Table]:
         """Return the state after all windows that end up to a time have given their pane, and the panes."""
 
+    @property
+    def takes_rows(self) -> bool:
+        """Whether rows can come as they are; not where each needs its place among those that were read with it."""
+        return not self.layout.aggregation.ordered
+
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return a partial result for each key and piece, with the number of its rows, and the bucket."""
         if not self.combines:
@@ -80,8 +86,19 @@ class OnePaneEngine(ABC):
             first = groups.first()
         else:
             kept, first = self.start(rows)
-        columns = [*self.layout.columns(kept), taken(buckets, first)]
-        return pa.table(columns, [*(f"{PARTIAL}{i}" for i in range(len(columns) - 1)), "bucket"])
+        return self._results(kept).append_column("bucket", taken(buckets, first))
+
+    def gathered(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Return rows, or partial results: of rows too where both have come."""
+        rows = [table for table in tables if not is_partial(table)]
+        if len(rows) in (0, len(tables)):
+            return pa.concat_tables(tables)
+        kept, _ = self.start(pa.concat_tables(rows))
+        return pa.concat_tables([*(table for table in tables if is_partial(table)), self._results(kept)])
+
+    def _results(self, kept: Kept) -> pa.Table:
+        columns = self.layout.columns(kept)
+        return pa.table(columns, [f"{PARTIAL}{i}" for i in range(len(columns))])
 
     def step(self, state: BucketState, rows: pa.Table | None, clock: Clock) -> Step[BucketState]:
         """Take rows into windows, and give out the windows that are over."""

@@ -7,6 +7,7 @@ its keys, works on whole columns, and keeps everything it knows in one value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -40,12 +41,25 @@ class Step(Generic[State]):
 class BucketOperator(Protocol[State]):
     """The semantics of one stateful operator. Its methods are pure: they change neither state nor rows."""
 
+    @property
+    def takes_rows(self) -> bool:
+        """Whether ``gathered`` also takes rows that have not been through ``partial``."""
+        return False
+
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return less that means the same: work that can be done before rows travel to their bucket.
 
         Called on some rows of one micro-batch, of any buckets, and again on results of its own. The last column is
         the bucket, which depends on the key alone; it must still be there, last.
         """
+
+    def gathered(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Return all that has come to a bucket in a micro-batch, at least one table, as ``step`` takes it.
+
+        Args:
+            tables: results of ``partial`` without the bucket; where ``takes_rows``, rows too.
+        """
+        return pa.concat_tables(tables)
 
     def empty(self) -> State:
         """Return the state of a bucket that has seen nothing."""
@@ -56,7 +70,7 @@ class BucketOperator(Protocol[State]):
         Args:
             state: before; it is not changed. Where nothing changes, the same object must come back: then it is not
                 written.
-            rows: results of ``partial`` (without the bucket); None where only the clock has moved.
+            rows: what ``gathered`` gives; None where only the clock has moved.
             clock: what time it is.
         """
 

@@ -20,7 +20,7 @@ from sqlext.errors import SqlExtError
 from sqlext.udfs.core import over_state
 from sqlext.udfs.core.arrow_numpy import integers
 from sqlext.udfs.core.groups import Ints
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.over_functions import output_types
 from sqlext.udfs.core.over_lives import OverLives
 from sqlext.udfs.core.over_specification import OverSpecification
@@ -28,7 +28,7 @@ from sqlext.udfs.core.over_state import OverState
 from sqlext.udfs.core.over_step import OverStep
 
 
-class OverOperator:
+class OverOperator(BucketOperator[OverState]):
     """A bucket operator.
 
     Attributes:

@@ -13,7 +13,7 @@ from sqlext.udfs.core.element_maker import Batch, ElementMaker
 from sqlext.udfs.core.groups import Groups, Ints
 from sqlext.udfs.core.horizon import policy_wakeup
 from sqlext.udfs.core.key_numbers import KeyNumbers
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.pane_state import PaneState, used_keys
 from sqlext.udfs.core.pane_table import PaneTable
 from sqlext.udfs.core.row_kinds import INSERT
@@ -29,7 +29,7 @@ class _Out(NamedTuple):
     written: WrittenRows
 
 
-class PaneEngine:
+class PaneEngine(BucketOperator[PaneState]):
     """Windows under any policy.
 
     Args:

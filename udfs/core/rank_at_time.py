@@ -11,7 +11,7 @@ from sqlext.udfs.core.arrow_numpy import integers, taken, whole
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints
 from sqlext.udfs.core.lives import Lives
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.rank_rows import RankRows
 from sqlext.udfs.core.rank_specification import Emission, RankSpecification
 from sqlext.udfs.core.row_kinds import INSERT
@@ -19,7 +19,7 @@ from sqlext.udfs.core.table_codec import TableState
 from sqlext.udfs.core.zset import columns_of, joined
 
 
-class TimedRankOperator(TableState):
+class TimedRankOperator(TableState, BucketOperator[pa.Table]):
     """A bucket operator over input that only inserts. Its state: the kept columns, whether the key is done, and, with a
     time to live, when its row came (ms).
 

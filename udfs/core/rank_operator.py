@@ -15,7 +15,7 @@ from sqlext.udfs.core.arrow_numpy import integers, taken, whole
 from sqlext.udfs.core.bucket_state import table_of
 from sqlext.udfs.core.groups import Bools, Ints, numbered
 from sqlext.udfs.core.lives import Lives
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.rank_rows import InRange, RankRows
 from sqlext.udfs.core.rank_specification import RankSpecification
 from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
@@ -23,7 +23,7 @@ from sqlext.udfs.core.table_codec import TableState
 from sqlext.udfs.core.zset import columns_of, counts_of, joined, net_of, netted
 
 
-class RankOperator(TableState):
+class RankOperator(TableState, BucketOperator[pa.Table]):
     """A bucket operator. Its state: the kept columns, how many such rows there are, and, with a time to live, when the
     key was written (ms).
 

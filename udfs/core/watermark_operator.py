@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from sqlext.udfs.core.operators import Clock, Step, Wakeup
+from sqlext.udfs.core.operators import BucketOperator, Clock, Step, Wakeup
 from sqlext.udfs.core.row_kinds import INSERT
 
 #: 9999-01-01, in place of the watermark at the end of input.
@@ -29,7 +29,7 @@ class WatermarkSpecification:
     kind: int | None = None
 
 
-class WatermarkOperator:
+class WatermarkOperator(BucketOperator[None]):
     """A bucket operator without a state.
 
     It gives ``out``, the watermark (BIGINT of ms since 1970 UTC, NULL before the first one), and the row kind.

@@ -10,7 +10,7 @@ There are three engines; where several could run, they give the same panes. Each
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 
@@ -42,26 +42,8 @@ _BOUNDS = 2
 _ALONE = 3
 
 
-class Engine(Protocol):
-    """What the engines have in common: a bucket operator over a state of its own."""
-
-    def partial(self, rows: pa.Table) -> pa.Table:
-        """Do what can be done before rows travel."""
-
-    def empty(self) -> Any:
-        """Return the state without windows."""
-
-    def step(self, state: Any, rows: pa.Table | None, clock: Clock) -> Step[Any]:
-        """Do a micro-batch."""
-
-    def next_wakeup(self, state: Any) -> Wakeup:
-        """Return when there is something to do without rows."""
-
-    def encode(self, state: Any) -> bytes:
-        """Return a state as bytes."""
-
-    def decode(self, data: bytes) -> Any:
-        """Return the state of bytes."""
+#: Each is a bucket operator over a state of its own.
+Engine = BucketOperator[Any]
 
 
 class WindowOperator(BucketOperator[Any]):
@@ -96,9 +78,18 @@ class WindowOperator(BucketOperator[Any]):
             engine = _any_panes(specification, types, panes, compiled, alone=least == _ALONE)
         self._engine = engine
 
+    @property
+    def takes_rows(self) -> bool:
+        """Whether rows can come as they are."""
+        return self._engine.takes_rows
+
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return rows, or partial results of them; the bucket stays the last column."""
         return self._engine.partial(rows)
+
+    def gathered(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Return partial results, or rows, as one table."""
+        return self._engine.gathered(tables)
 
     def empty(self) -> Any:
         """Return the state without windows."""

@@ -60,13 +60,24 @@ class BucketSteps:
 
     def rows(self, rows: Iterable[Any], timers: TimerValues) -> Iterator[Row]:
         """Process all rows of a bucket in a micro-batch."""
-        arrived, ticks = _arrived(rows)
+        arrived, ticks = self._arrived(rows)
         yield from self._fold(arrived) if self._clock is None else self._step(arrived, ticks, timers)
         spare_what_is_loaded()
 
     def moved(self, timers: TimerValues) -> Iterator[Row]:
         """Let a bucket know that the watermark has moved."""
         yield from self._step(None, None, timers)
+
+    def _arrived(self, rows: Iterable[Any]) -> tuple[pa.Table | None, int | None]:
+        """Return the rows of a bucket, and the latest time that a tick carried."""
+        packed: list[pa.Table] = []
+        ticks: list[int] = []
+        for row in rows:
+            if row["rows"] is not None:
+                packed.append(decode_rows(row["rows"]))
+            if row["now"] is not None:
+                ticks.append(row["now"])
+        return (self._operator.gathered(packed) if packed else None), (max(ticks) if ticks else None)
 
     def _fold(self, arrived: pa.Table | None) -> Iterator[Row]:
         if arrived is None:
@@ -138,18 +149,6 @@ class BucketSteps:
     def _write(self, before: Any, step: Step[Any]) -> None:
         if step.state is not before:
             self._value.update((self._buckets, self._operator.encode(step.state)))
-
-
-def _arrived(rows: Iterable[Any]) -> tuple[pa.Table | None, int | None]:
-    """Return the rows of a bucket, and the latest time that a tick carried."""
-    packed: list[pa.Table] = []
-    ticks: list[int] = []
-    for row in rows:
-        if row["rows"] is not None:
-            packed.append(decode_rows(row["rows"]))
-        if row["now"] is not None:
-            ticks.append(row["now"])
-    return (pa.concat_tables(packed) if packed else None), (max(ticks) if ticks else None)
 
 
 def _due(known: _Remembered, clock: Clock) -> bool:

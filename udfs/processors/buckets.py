@@ -82,7 +82,7 @@ def keep_in_buckets(
 ) -> DataFrame:
     """Return what an operator makes of rows that are packed (``PACKED``); see ``apply_in_buckets``."""
     if not packed.isStreaming:
-        return _unpacked(applied_at_once(packed, operator), output)
+        return applied_at_once(packed, operator, _positional(output)).toDF(*output.names)
     require_state_store(packed.sparkSession)
     if time is not None and time.ticks is not None:
         packed = packed.unionAll(_ticks(time.ticks, bucket_keys(buckets)))

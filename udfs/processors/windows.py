@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sqlext.udfs.core.accumulator import Aggregate
+from sqlext.udfs.core.altered import Selected
 from sqlext.udfs.core.group_aggregate import GroupAggregate
 from sqlext.udfs.core.latest import Latest
 from sqlext.udfs.core.operators import BucketOperator
@@ -30,11 +31,11 @@ class WindowFunction:
     """The stateful function ``window``.
 
     Arguments: ``policy`` (JSON), ``aggregates`` (function, positions, distinct, parameters), ``places`` (what of a row
-    stands where: ``keys`` is how many there are; and ``ttl``), ``columns`` (names of what comes out), ``latest``
-    (whether only the last pane of a key, window and micro-batch is wanted), ``name``, ``lag`` (see ``Time``),
-    ``packed`` (see ``PackedFunction``),
-    ``registered`` (the ``UserFunctions`` of the session; all other arguments are plain values), and ``buckets``, by
-    default ``DEFAULT_BUCKETS``.
+    stands where: ``keys`` is how many there are; and ``ttl``), ``columns`` (names of what the operator gives),
+    ``asked`` (those of them that come out), ``latest`` (whether only the last pane of a key, window and micro-batch is
+    wanted), ``name``, ``lag`` (see ``Time``), ``packed`` (see ``PackedFunction``), ``registered`` (the
+    ``UserFunctions`` of the session; all other arguments are plain values), and ``buckets``, by default
+    ``DEFAULT_BUCKETS``.
     """
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
@@ -47,7 +48,7 @@ class WindowFunction:
         types = arrow_types(frame.schema, dict(arguments["places"])["keys"], "GROUP BY") if packed is None else packed
         specification = _specification(arguments, frame.sparkSession)
         operator, keys, buckets = _made(specification, arguments, types)
-        output = _output(specification, types, arguments["columns"])
+        output = _output(specification, types, arguments)
         time = Time(str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0))
         if packed is not None:
             return keep_in_buckets(frame, operator, output=output, buckets=buckets, time=time)
@@ -69,6 +70,7 @@ def _made(
         operator = WindowOperator(specification, types, *classes)
     if arguments.get("latest"):
         operator = Latest(operator, specification.keys)
+    operator = Selected(operator, [i for i, name in enumerate(arguments["columns"]) if name in arguments["asked"]])
     return MadeOperator(operator, specification.keys, int(arguments.get("buckets", DEFAULT_BUCKETS)))
 
 
@@ -82,9 +84,9 @@ def _registered(arguments: Mapping[str, Any]) -> UserFunctions:
     return arguments.get("registered") or UserFunctions()
 
 
-def _output(specification: WindowSpecification, types: Sequence[Any], names: tuple[str, ...]) -> StructType:
+def _output(specification: WindowSpecification, types: Sequence[Any], arguments: Mapping[str, Any]) -> StructType:
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import StructField, StructType
 
-    found = output_types(specification, types)
-    return StructType([StructField(n, from_arrow_type(t)) for n, (_, t) in zip(names, found, strict=True)])
+    found = zip(arguments["columns"], output_types(specification, types), strict=True)
+    return StructType([StructField(n, from_arrow_type(t)) for n, (_, t) in found if n in arguments["asked"]])

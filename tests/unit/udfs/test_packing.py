@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from sqlext.udfs.core.distinct import Distinct
-from sqlext.udfs.processors import packing
+from sqlext.udfs.processors import packing, partial_work
 from sqlext.udfs.processors.bucket_keys import bucket_keys, spark_hash
 from sqlext.udfs.processors.packing import pack, tables, unpack
 
@@ -51,7 +51,8 @@ def test_rows_of_which_partial_work_leaves_none_pack_to_no_bucket() -> None:
 
 
 def test_few_different_rows_wait_for_the_end_and_many_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "_PATIENCE", 10)
+    monkeypatch.setattr(partial_work, "PATIENCE", 10)
+    monkeypatch.setattr(partial_work, "_MOST_BYTES", 1)
     assert len(list(pack(Distinct(), _KEYS, _batches([1, 2, 3] * 20, 5)))) == 1
     packed = list(pack(Distinct(), _KEYS, _batches(list(range(60)), 5)))
     assert len(packed) == 6
@@ -59,7 +60,7 @@ def test_few_different_rows_wait_for_the_end_and_many_do_not(monkeypatch: pytest
 
 
 def test_a_large_result_leaves_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "_PATIENCE", 2)
+    monkeypatch.setattr(packing, "_ROWS", 2)
     assert len(list(tables(pa.table({"a": range(5)})))) == 3
 
 
