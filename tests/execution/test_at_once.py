@@ -7,6 +7,7 @@ import signal
 import threading
 
 import pytest
+from pyspark.sql.classic.dataframe import DataFrame
 
 from sqlext.errors import SqlExtError
 from sqlext.execution.query import Query
@@ -59,6 +60,39 @@ def test_a_select_and_what_is_printed(events: Workspace, capsys: pytest.CaptureF
     query.await_termination()
     assert "+I[b, 2024-01-01T00:00, 1, 2]" in capsys.readouterr().out
     assert query.progress["rows_out"] == 3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "'connector' = 'delta', 'path' = '${OUT}/there'",
+        "'connector' = 'filesystem', 'path' = '${OUT}/there', 'format' = 'parquet'",
+        "'connector' = 'filesystem', 'path' = '${OUT}/there', 'format' = 'json', 'sink.parallelism' = '1'",
+        "'connector' = 'blackhole'",
+    ],
+    ids=lambda options: options.split("'")[-2],
+)
+def test_rows_are_computed_once_and_counted(events: Workspace, monkeypatch: pytest.MonkeyPatch, options: str) -> None:
+    """What a sink writes in one job is not kept in memory before that."""
+
+    def persist(self: DataFrame) -> DataFrame:
+        raise AssertionError("kept")
+
+    monkeypatch.setattr(DataFrame, "persist", persist)
+    table = f"CREATE TABLE there (k STRING, w TIMESTAMP(3), n BIGINT, s BIGINT) WITH ({options});"
+    query = events.run(ARROW, EVENTS, table, WINDOWED.replace("INTO counts", "INTO there"))[-1].query
+    query.await_termination()
+    assert (query.progress["rows_in"], query.progress["rows_out"]) == (4, 3)
+
+
+def test_a_merge_looks_at_rows_that_are_computed_once(events: Workspace) -> None:
+    keyed = COUNTS.replace("s BIGINT)", "s BIGINT, PRIMARY KEY (k, w) NOT ENFORCED)")
+    assert keyed != COUNTS
+    for _ in range(2):
+        query = events.run(ARROW, EVENTS, keyed, WINDOWED)[-1].query
+        query.await_termination()
+        assert (query.progress["rows_in"], query.progress["rows_out"]) == (4, 3)
+        assert events.delta() == ROWS
 
 
 def test_beside_a_query_that_is_a_stream(events: Workspace) -> None:
