@@ -14,6 +14,9 @@ from sqlext.plan.stateful import Stateful
 from sqlext.plan.states import kept_for
 from sqlext.udfs.core.over_specification import Frame
 
+#: How many arguments LAG has with a default.
+_WITH_DEFAULT = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Framed:
@@ -100,5 +103,8 @@ class Over(Stateful):
         yield "OVER order", order, column_form(self.time, below) if self.time else None
         calls = [f.call for f in self.functions]
         yield "OVER", ", ".join(c.span.one_line for c in calls), [expression_form(c, self.scope) for c in calls]
+        if self.scope.mode == "flink" and any(c.function == "LAG" and len(c.args) == _WITH_DEFAULT for c in calls):
+            # Rows that waited before this was so could not tell a NULL from a row that is not there.
+            yield "default of LAG", "where there is no row", "no row"
         if self.ttl is not None:
             yield "time to live", f"{self.ttl} ms", self.ttl

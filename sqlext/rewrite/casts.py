@@ -157,7 +157,8 @@ def _limited(text: str, to: LogicalType) -> str:
 def _to_timestamp(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
     digits = 6 if to.precision is None else to.precision
     if from_.is_text and digits <= 3:
-        return wall_clock(text) if try_ else plain(f"left({text}, 23)", to)
+        read = wall_clock(text) if try_ else plain(f"left({text}, 23)", to)
+        return _cut(read, to, digits) if digits < 3 else read
     if from_.root == "TIME":
         return f"make_timestamp_ntz(DATE '1970-01-01', {text})"
     if from_.is_timestamp and digits < min(6 if from_.precision is None else from_.precision, 6):

@@ -15,6 +15,7 @@ _FLINK_TYPE = re.compile(
     r"|\b(TIMESTAMP|TIMESTAMP_LTZ|BINARY)\s*\(|\b(VARCHAR|CHAR)\b(?!\s*\()|\bTIME\s*\(\s*[7-9]",
     re.IGNORECASE,
 )
+_MOST_DIGITS = 6
 #: A character that no pattern holds, to switch an escape off: Spark's LIKE always has one.
 _NO_ESCAPE = "'\\u0001'"
 
@@ -30,6 +31,10 @@ def literal(node: e.Literal, texts: Texts) -> str | None:
         return f"TIMESTAMP_NTZ {quoting.string(node.value)}"
     if texts.mode == "flink" and node.kind == "TIMESTAMP_LTZ":
         return f"TIMESTAMP {quoting.string(node.value)}"
+    if texts.mode == "flink" and node.kind == "TIME":
+        # Spark's is TIME(6) whatever is written, and compares no two TIMEs of different precisions.
+        digits = min(len(node.value.strip().partition(".")[2]), _MOST_DIGITS)
+        return f"CAST(TIME {quoting.string(node.value)} AS TIME({digits}))"
     return None
 
 

@@ -67,14 +67,15 @@ def _result(function: Framed, node: Over, expressions: Expressions, accumulators
 
 
 def _lag(function: Framed, expressions: Expressions, into: Accumulators) -> str:
-    """Return LAG. Flink gives the default in the place of a NULL too (measured), Spark only where there is no row."""
+    """Return LAG: its default stands where there is no row, not for a row's NULL.
+
+    Where the default cannot be NULL, Flink 2.3 takes the result for NOT NULL, and writes such a NULL as -1 or ''.
+    """
     parameters = (("offset", function.offset),)
     value, *more = function.call.args
     text, default = expressions.text(value), more[1] if len(more) > 1 else None
     if not isinstance(default, Expr):
         return into.one("lag", text, parameters=parameters)
     otherwise = expressions.text(default)
-    if expressions.mode == "flink":
-        return f"coalesce({into.one('lag', text, parameters=parameters)}, {otherwise})"
     row = into.one("lag", f"struct({text} AS v)", parameters=parameters)
     return f"CASE WHEN {row} IS NULL THEN {otherwise} ELSE {row}.v END"

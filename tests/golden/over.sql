@@ -11,7 +11,7 @@ WINDOW w AS (PARTITION BY user_name ORDER BY ts RANGE BETWEEN INTERVAL '1' MINUT
 --   columns user_name STRING, amount INT, ts TIMESTAMP
 -- view sqlext_heartbeat: streaming text file, the row that ends the bounded input
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_1 AS
-SELECT user_name AS c0, unix_millis(ts) AS c1, amount AS c2, ts AS c3
+SELECT user_name AS c0, unix_millis(ts) AS c1, amount AS c2, struct(amount AS v) AS c3, ts AS c4
 FROM (
   SELECT clicks.user_name, clicks.amount, clicks.ts
   FROM (
@@ -56,7 +56,9 @@ FROM (
       ts,
       (CAST(__a0 DIV __a1 AS INT)) AS __over_0,
       __a2 AS __over_1,
-      coalesce(__a3, 0) AS __over_2,
+      CASE
+        WHEN __a3 IS NULL THEN 0
+        ELSE __a3.v END AS __over_2,
       __a4 AS __over_3
     FROM sqlext_step_2 AS __in
   ) AS __in

@@ -45,5 +45,5 @@ def of(text: str, type_: LogicalType | None) -> str:
         instant = f"convert_timezone(current_timezone(), 'UTC', CAST({text} AS TIMESTAMP_NTZ))"
         return f"""concat('"', replace(CAST({instant} AS STRING), ' ', 'T'), 'Z"')"""
     if root in ("ARRAY", "MAP", "ROW"):
-        return f"to_json({text})"
+        return f"to_json({text}, map('ignoreNullFields', 'false'))"
     return f"CASE WHEN {text} IS NOT NULL THEN {quoted(text)} END"

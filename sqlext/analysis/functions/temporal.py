@@ -115,6 +115,10 @@ def _without_unit(rule_type: LogicalType) -> TypeRule:
 
 def _timestampadd(call: CallTexts) -> str:
     unit, count, operand = call.args[0].upper(), call.args[1], call.args[2]
+    type_ = call.type(2)
+    if type_ is not None and type_.root == "TIME":  # wraps around at midnight
+        moved = f"timestampadd({unit}, {count}, {_on_a_day(operand)})"
+        return f"CAST(substring(CAST({moved} AS STRING), 12) AS {type_.spark()})"
     text = f"timestampadd({unit}, {count}, {operand})"
     if call.root(2) != "DATE":
         return text
@@ -124,10 +128,10 @@ def _timestampadd(call: CallTexts) -> str:
 
 
 def _timestampdiff(call: CallTexts) -> str:
-    """Flink's result is INT and wraps around; a DATE is its midnight."""
+    """Flink's result is INT and wraps around; a DATE is its midnight, a TIME is of the same day."""
     unit = call.args[0].upper()
     sides = [
-        f"CAST({text} AS TIMESTAMP_NTZ)" if root == "DATE" else text
+        _on_a_day(text) if root == "TIME" else f"CAST({text} AS TIMESTAMP_NTZ)" if root == "DATE" else text
         for text, root in zip(call.args[1:], (call.root(1), call.root(2)), strict=True)
     ]
     if unit in _MONTHS_PER:
@@ -139,6 +143,10 @@ def _timestampdiff(call: CallTexts) -> str:
         seconds = f"timestampdiff(SECOND, {sides[0]}, {sides[1]})"
         return f"CAST(shiftright(shiftleft({seconds} * 1000, 32), 32) AS INT)"
     return f"CAST({text} AS INT)"
+
+
+def _on_a_day(time: str) -> str:
+    return f"make_timestamp_ntz(DATE '1970-01-02', {time})"
 
 
 _MONTHS_PER = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}

@@ -1,0 +1,35 @@
+CREATE TABLE typed (
+  id INT, s STRING, n INT, x DOUBLE, b BOOLEAN, de DECIMAL(10, 3), bi BIGINT, ts TIMESTAMP(3), dt DATE, tm TIME, lt TIMESTAMP_LTZ(3), j STRING, u STRING
+) WITH ('connector'='filesystem', 'path'='${IN}/typed.json', 'format'='json', 'json.timestamp-format.standard'='SQL');
+CREATE TABLE snk WITH ('connector'='filesystem', 'path'='${OUT}/snk', 'format'='json') AS
+SELECT id,
+  tm = TIME '13:45:59' AS e0,
+  tm BETWEEN TIME '06:00:00' AND TIME '14:00:00' AS e1,
+  tm IN (TIME '00:00:00', TIME '06:30:01') AS e2,
+  tm - INTERVAL '1' HOUR AS e3,
+  tm + INTERVAL '30' MINUTE AS e4,
+  tm - INTERVAL '1' SECOND AS e5,
+  INTERVAL '1' HOUR + tm AS e6,
+  CASE WHEN tm > CAST(ts AS TIME) THEN 1 ELSE 0 END AS e7,
+  tm = CAST(ts AS TIME) AS e8,
+  COALESCE(tm, TIME '01:02:03') AS e9,
+  GREATEST(tm, TIME '12:00:00') AS e10,
+  LEAST(tm, CAST('05:00:00' AS TIME)) AS e11,
+  NULLIF(tm, TIME '00:00:00') AS e12,
+  IF(b, tm, TIME '12:00:00') AS e13,
+  TIMESTAMPADD(HOUR, 2, tm) AS e14,
+  TIMESTAMPADD(MINUTE, -5, TIME '00:03:00') AS e15,
+  TIMESTAMPDIFF(HOUR, TIME '01:00:00', tm) AS e16,
+  TIMESTAMPDIFF(SECOND, tm, tm) AS e17,
+  FLOOR(tm TO MINUTE) AS e18,
+  CAST(tm AS TIME(3)) AS e19,
+  CAST('12:34:56.789' AS TIME(3)) AS e20,
+  CAST('12:34:56.789' AS TIME) AS e21,
+  TIME '12:34:56.789' AS e22,
+  CAST(TIME '12:34:56' AS STRING) AS e23,
+  EXTRACT(SECOND FROM tm) AS e24,
+  EXTRACT(MILLISECOND FROM tm) AS e25,
+  MINUTE(tm) AS e26,
+  ARRAY[tm, TIME '10:00:00'] AS e27,
+  tm IS DISTINCT FROM TIME '00:00:00' AS e28
+FROM typed;
