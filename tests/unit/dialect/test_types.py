@@ -28,7 +28,19 @@ from sqlext.types import UNBOUNDED, Field, LogicalType
         ("NUMERIC(38, 18)", "DECIMAL(38, 18)"),
         ("STRING", "STRING"),
         ("VARCHAR(2147483647)", "STRING"),
-        ("VARCHAR", "VARCHAR(1)"),
+        ("VARCHAR", "STRING"),
+        ("VARCHAR NOT NULL", "STRING NOT NULL"),
+        ("VARCHAR(1)", "VARCHAR(1)"),
+        ("CHARACTER VARYING", "STRING"),
+        ("CHAR VARYING", "STRING"),
+        ("VARBINARY", "BYTES"),
+        ("VARBINARY(1)", "VARBINARY(1)"),
+        ("BINARY VARYING", "BYTES"),
+        ("VARCHAR ARRAY", "ARRAY<STRING>"),
+        ("ARRAY<VARCHAR>", "ARRAY<STRING>"),
+        ("MAP<VARCHAR, VARBINARY>", "MAP<STRING, BYTES>"),
+        ("ROW<a VARCHAR, b CHAR, c VARBINARY, d BINARY>", "ROW<`a` STRING, `b` CHAR(1), `c` BYTES, `d` BINARY(1)>"),
+        ("MULTISET<VARCHAR NOT NULL>", "MULTISET<STRING NOT NULL>"),
         ("CHARACTER VARYING(3)", "VARCHAR(3)"),
         ("CHAR", "CHAR(1)"),
         ("CHAR(7)", "CHAR(7)"),
@@ -68,6 +80,9 @@ def test_spelling(text: str, printed: str) -> None:
 def test_binary_is_bytes_in_spark() -> None:
     assert parse_type_text("BINARY", "spark") == types.BYTES
     assert parse_type_text("BINARY(3)", "spark") == LogicalType("BINARY", 3)
+    assert parse_type_text("BINARY VARYING(3)", "spark") == LogicalType("VARBINARY", 3)
+    assert parse_type_text("VARBINARY", "spark") == types.BYTES
+    assert parse_type_text("VARCHAR", "spark") == types.STRING
 
 
 def test_comment_of_a_field_is_kept() -> None:
@@ -87,6 +102,8 @@ def test_comment_of_a_field_is_kept() -> None:
         ("TIMESTAMP(3) WITH TIME ZONE", 14, "PARSE-004", "TIMESTAMP WITH TIME ZONE is not part of this dialect"),
         ("INTERVAL YEAR TO SECOND", 18, "PARSE-006", "an interval cannot span YEAR TO SECOND"),
         ("RAW('c', 's')", 1, "PARSE-004", "the type RAW is not part of this dialect"),
+        ("VARCHAR VARYING", 9, "PARSE-002", "expected the end of the type, found `VARYING`"),
+        ("VARBINARY VARYING(3)", 11, "PARSE-002", "expected the end of the type, found `VARYING`"),
         ("INT INT", 5, "PARSE-002", "expected the end of the type, found `INT`"),
         ("", 1, "PARSE-002", "expected a type, found the end of the statement"),
     ],
