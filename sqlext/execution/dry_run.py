@@ -10,7 +10,9 @@ from sqlext.analysis.environment import Environment, SparkLookup
 from sqlext.analysis.side_inserts import side_inserts
 from sqlext.catalog import ddl
 from sqlext.catalog.model import Table
+from sqlext.connectors.registry import connector_of
 from sqlext.dialect import statement_nodes as ast
+from sqlext.errors import SqlExtError
 from sqlext.execution.bounds import is_bounded
 from sqlext.execution.explain import explain_statement
 from sqlext.execution.result import Result
@@ -63,7 +65,9 @@ class DryRun:
         bounded = is_bounded(plan)
         end = self._end(bounded=bounded)
         script = script_of(plan, env, end=end, begun=self._begun, at_once=self.at_once)
-        script = with_sides(script, plan, side_inserts(plan, env), env)
+        sides = side_inserts(plan, env)
+        self._require_places(sides)
+        script = with_sides(script, plan, sides, env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
 
@@ -72,9 +76,18 @@ class DryRun:
         end = self._end(bounded=all(is_bounded(i.plan) for i in inserts))
         at_once = self.at_once and env.settings.get("sqlext.bounded") == "finish"
         for insert in inserts:
+            self._require_places((insert, *insert.sides))
             script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
+
+    def _require_places(self, inserts: Sequence[BoundInsert]) -> None:
+        """Refuse sinks that could not write where their tables lie (OPT-018); other tools have sinks of their own."""
+        for insert in inserts if self.heartbeat else ():
+            try:
+                connector_of(insert.table).require_written_here(insert.table)
+            except SqlExtError as error:
+                raise error.at(insert.span) from None
 
     @property
     def _begun(self) -> Begun | None:

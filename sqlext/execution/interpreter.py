@@ -28,7 +28,11 @@ from sqlext.execution.ownership import check_spark_tables, concerns_us, names_sp
 from sqlext.execution.result import Result
 from sqlext.execution.show import describe, show
 from sqlext.execution.state import State
+from sqlext.locations import catalog_place
 from sqlext.plan.nodes import PlanNode
+
+#: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
+_CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
 
 
 class Handler(Protocol):
@@ -229,6 +233,12 @@ class Interpreter:
 
     def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
         options = {o.key: o.value for o in statement.options}
+        for option in statement.options:
+            if option.key in _CATALOG_PLACES:
+                try:
+                    catalog_place(option.value)
+                except SqlExtError as error:
+                    raise error.at(option.value_span) from None
         default = options.get("default-database")
         made = Catalog(statement.name[-1], comment=statement.comment, options=tuple(options.items()))
         made = replace(made, default_database=default) if default else made

@@ -21,6 +21,7 @@ from sqlext.environment import Problem, require_java, spark_problem
 from sqlext.execution import class_archive
 from sqlext.execution.spark_home import spark_home
 from sqlext.execution.worker_environment import worker_environment
+from sqlext.locations import local_file
 
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _CHECKPOINT_FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -109,9 +110,9 @@ def persistent_spark(
             directory.
 
     Raises:
-        SqlExtError: as ``local_spark``.
+        SqlExtError: as ``local_spark``; RUN-014 for a URL.
     """
-    home = Path(folder).absolute()
+    home = local_file(folder, "the folder of a local Spark").absolute()
     metastore = {
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={home / 'metastore'};create=true",

@@ -23,6 +23,7 @@ from sqlext.execution.checkpoint import QueryHome
 from sqlext.execution.jobs import JobLog
 from sqlext.execution.query import Query
 from sqlext.execution.result import Result
+from sqlext.locations import is_remote
 
 
 class QueryRecords(JobLog):
@@ -108,8 +109,8 @@ def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionC
 
 def _elsewhere(folder: Path, record: QueryRecord) -> str | None:
     """Return where ``--checkpoint`` put a query's checkpoint, None if it lies in the catalog's folder."""
-    if "://" in record.checkpoint:
-        return record.checkpoint.rpartition("/")[0]
+    if is_remote(record.checkpoint):  # of an older version, which kept the rest in the catalog's folder
+        return None
     place = Path(record.checkpoint).parent.parent
     return None if place == folder / "queries" else str(place)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import OwnSource, declared_type, is_instant, metadata_columns, read_columns
+from sqlext.locations import is_remote
 from sqlext.plan.bad_rows import policy_of
 from sqlext.sources.contract import Limit, SplitReader
 from sqlext.sources.delta_tables import DELTA_TABLES
@@ -62,7 +63,7 @@ def _require_plain_files(table: Table) -> None:
     place = table.option("path") or table.option("table-path")
     if place is None:
         raise Unread("it has no path")
-    if "://" in place:
+    if is_remote(place):
         raise Unread("its path is a URL")
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import physical_fields
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.paths import absolute
+from sqlext.connectors.paths import absolute, on_disk
 from sqlext.sources.contract import Limit, SplitReader
 from sqlext.sources.fields import Field, arrow_type
 from sqlext.sources.file_slices import FileDecoder
@@ -59,7 +59,7 @@ class TableFiles(NamedTuple):
 
 def path_of(table: Table) -> str:
     """Return the table's path, absolute."""
-    return (absolute(table.option("path") or table.option("table-path")) or "").removeprefix("file:")
+    return on_disk(absolute(table.option("path") or table.option("table-path")) or "")
 
 
 def require_path(path: Path, shown: str) -> None:
