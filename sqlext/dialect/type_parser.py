@@ -119,7 +119,8 @@ def _text(root: str) -> Callable[[Cursor, Token], LogicalType]:
     """Return the reader of CHAR [VARYING] [(n)], BINARY [VARYING] [(n)], VARCHAR [(n)] or VARBINARY [(n)].
 
     Without a length VARCHAR is STRING and VARBINARY is BYTES, CHAR and BINARY have one character or byte. Flink's
-    documentation says one for all of them, and no length 0; Flink 2.3 itself, asked, does as here (an empty text is a CHAR(0)).
+    documentation says one for all of them, and no length 0; Flink 2.3 itself, asked, does as here (an empty text is a
+    CHAR(0)).
     """
 
     def read(cursor: Cursor, name: Token) -> LogicalType:
