@@ -91,6 +91,7 @@ class Kept:
         self.clear()
         self.folder.mkdir(parents=True)
         with tarfile.open(self.packed) as packed:
+            packed.extraction_filter = tarfile.data_filter
             packed.extractall(self.folder)
 
     def clear(self) -> None:
