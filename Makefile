@@ -11,8 +11,6 @@ STAMP := $(VENV)/.installed
 DBT := $(VENV)/dbt
 # So does Flink, which benchmarks are run beside.
 FLINK := $(VENV)/flink
-# mypy cannot follow an editable install to sqlext.udfs and sqlext.catalog: it gets them by links.
-TYPED := $(VENV)/typed
 # Tests wait more than they work: two processes, each with a Spark of its own, on two cores.
 PROCESSES ?= 2
 # The first Python that is new enough and can make virtual environments (Debian splits that off).
@@ -37,8 +35,7 @@ unit: setup  ## the tests that need no Spark, in seconds
 lint: setup  ## ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@mkdir -p $(TYPED)/sqlext && ln -sfn $(CURDIR)/sqlext/* $(CURDIR)/udfs $(CURDIR)/catalog $(TYPED)/sqlext/
-	@MYPYPATH=$(TYPED) $(BIN)/mypy -p sqlext
+	@$(BIN)/mypy
 
 format: setup  ## let ruff rewrite the code
 	@$(BIN)/ruff check --fix .
@@ -91,9 +88,9 @@ $(FLINK)/.installed: | $(STAMP)
 	@touch $@
 
 # Spark's first start downloads the Delta jar; the class archive halves the time of every later start.
-$(VENV)/.spark: $(STAMP) sqlext/execution/class_archive.py sqlext/execution/spark_home.py
+$(VENV)/.spark: $(STAMP) sqlext/spark/class_archive.py sqlext/spark/home.py
 	@echo "starting Spark for the first time ..."
-	@$(BIN)/python -m sqlext.execution.class_archive
+	@$(BIN)/python -m sqlext.spark.class_archive
 	@touch $@
 
 clean:  ## remove the environment, the data and all caches

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.session import Session
+    from sqlext.session.main import Session
 
 __all__ = ["SqlExtError", "connect", "install", "load_ipython_extension", "uninstall", "unload_ipython_extension"]
 
@@ -45,8 +45,8 @@ def connect(
     Raises:
         SqlExtError: ENV-013 for a ``spark`` that is no Spark session.
     """
-    from sqlext.execution.session import Session
-    from sqlext.execution.spark_sessions import check_spark
+    from sqlext.session.main import Session
+    from sqlext.spark.sessions import check_spark
 
     if spark is not None:
         check_spark(spark)
@@ -70,8 +70,8 @@ def install(
     Raises:
         SqlExtError: ENV-013 for what is no Spark session.
     """
-    from sqlext.execution.installed import install
-    from sqlext.execution.spark_sessions import check_spark
+    from sqlext.session.installed import install
+    from sqlext.spark.sessions import check_spark
 
     check_spark(spark)
     return install(spark, catalog, allow_python_functions=allow_python_functions)
@@ -79,7 +79,7 @@ def install(
 
 def uninstall(spark: SparkSession) -> None:
     """Give ``spark.sql`` back to Spark; queries that were started go on."""
-    from sqlext.execution.installed import uninstall
+    from sqlext.session.installed import uninstall
 
     uninstall(spark)
 

@@ -1,12 +1,12 @@
 """What classes for ``session.register_trigger``, ``register_evictor`` and ``register_aggregate`` are written with.
 
-The hooks are described where they are called: ``udfs/core/trigger_hooks.py`` (``UserTrigger``),
-``udfs/core/window_evictors.py`` (``UserEvictor``) and ``udfs/core/aggregate_hooks.py`` (``UserAggregate``).
+The hooks are described where they are called: ``sqlext_udfs.windows.triggers.hooks`` (``UserTrigger``),
+``sqlext_udfs.windows.evictors`` (``UserEvictor``) and ``sqlext_udfs.aggregates.hooks`` (``UserAggregate``).
 """
 
 from __future__ import annotations
 
-from sqlext.udfs.core.trigger_hooks import Action, TriggerContext
+from sqlext_udfs.windows.triggers.hooks import Action, TriggerContext
 
 __all__ = ["Action", "Trigger", "TriggerContext"]
 

@@ -29,8 +29,8 @@ from sqlext.watermarks.inputs import END_OF_TIME
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-    from sqlext.execution.query import Query
-    from sqlext.execution.session import Session
+    from sqlext.jobs.query import Query
+    from sqlext.session.main import Session
 
 _QUERY = ("query",)
 _INPUT = ("query", "input", "split")

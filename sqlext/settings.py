@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
-from sqlext.udfs.registry import DEFAULT_BUCKETS, MAX_BUCKETS
+from sqlext_udfs.registry import DEFAULT_BUCKETS, MAX_BUCKETS
 
 #: Flink's name for going on without the state that a query cannot take over.
 LEAVES_STATE = "execution.state-recovery.ignore-unclaimed-state"

@@ -1,6 +1,6 @@
 """Triggers, evictors, aggregates and table functions that users have registered under a name: classes with hooks.
 
-Which hooks those are: ``udfs/core/trigger_hooks.py``, ``window_evictors.py`` and ``aggregate_hooks.py``; a table
+Which hooks those are: ``sqlext_udfs.windows.triggers.hooks``, ``windows.evictors`` and ``aggregates.hooks``; a table
 function has ``eval(*arguments)``, which yields rows, as a Python UDTF of Spark has. Here is what analysis must know of
 them. A plan has their names alone; the classes travel to the workers when it is opened.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal
 
-from sqlext.dialect.type_parser import parse_type_text
+from sqlext.dialect.expressions.types import parse_type_text
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.types import LogicalType
 

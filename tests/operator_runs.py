@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.operators import Clock, Step
-from sqlext.udfs.core.policy import Policy
-from sqlext.udfs.core.window_operator import WindowOperator
-from sqlext.udfs.core.window_specification import WindowSpecification, output_types
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.kernel.operator import Clock, Step
+from sqlext_udfs.windows.operator import WindowOperator
+from sqlext_udfs.windows.policy import Policy
+from sqlext_udfs.windows.specification import WindowSpecification, output_types
 
 #: The input: key, rowtime, value, gap, two numbers for triggers, the window of a row that has one, the row itself.
 ROW = pa.struct([("key", pa.string()), ("value", pa.int64()), ("ts", pa.int64())])

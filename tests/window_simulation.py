@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sqlext.udfs.core.moment import MAX, MIN
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Policy
-from sqlext.udfs.core.table_codec import decode_state, encode_state
-from sqlext.udfs.core.window_engine import WindowEngine
-from sqlext.udfs.core.window_rows import TIMINGS, Decisions, Rows
-from sqlext.udfs.core.window_state import WindowState
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.table_codec import decode_state, encode_state
+from sqlext_udfs.windows.groups.engine import WindowEngine
+from sqlext_udfs.windows.groups.state import WindowState
+from sqlext_udfs.windows.panes.rows import TIMINGS, Decisions, Rows
+from sqlext_udfs.windows.policy import Policy
+from sqlext_udfs.windows.triggers.moment import MAX, MIN
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from rich.console import Console
 
 from sqlext.cli.progress import Watch, by_sink, summary
 from sqlext.cli.tables import result_table
-from sqlext.execution.notices import Notice
+from sqlext.spark.notices import Notice
 
 if TYPE_CHECKING:
-    from sqlext.execution.result import Result
-    from sqlext.execution.session import Session
+    from sqlext.session.main import Session
+    from sqlext.sinks.result import Result
 
 # Where output is not a terminal (a pipe, a file, CI), no column is cut or wrapped.
 _UNLIMITED_WIDTH = 1000

@@ -34,7 +34,7 @@ def _answer(query: str | None, catalog: str, html: Path | None, *, why: bool) ->
     import sqlext
     from sqlext.cli.run import console
     from sqlext.cli.tables import result_table
-    from sqlext.execution.watermarks import COLUMNS
+    from sqlext.session.answers.watermarks import COLUMNS
 
     known = sqlext.connect(catalog=Path(catalog).absolute()).watermarks
     if query is not None and html is not None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from sqlext.catalog.model import Table
-from sqlext.connectors.formats import Message, MessageFormat
-from sqlext.connectors.messages import parsed
+from sqlext.connectors.formats.base import Message, MessageFormat
+from sqlext.connectors.formats.messages import parsed
 from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.plan.bad_rows import FAIL, policy_of
-from sqlext.rewrite.quoting import string
+from sqlext.quoting import string
+from sqlext_catalog.model import Table
 
 #: How much of a row a failure shows, in characters.
 _SHOWN = 500

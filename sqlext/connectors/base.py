@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from sqlext.catalog.model import Column, Table
-from sqlext.connectors.formats import ReadField
+from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import COMMON, OptionError, Rules
 from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
 from sqlext.errors import did_you_mean
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Column, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sqlext.sources.contract import Limit, SplitReader
+    from sqlext.connectors.splits import Limit, SplitReader
 
 Role = Literal["source", "sink"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import Connector, is_instant
-from sqlext.connectors.conversions import wall_to_instant
+from sqlext.connectors.formats.conversions import wall_to_instant
 from sqlext.connectors.options import Rules, any_text, boolean
 from sqlext.connectors.spec import ReadColumn, ReadSpec
-from sqlext.rewrite.quoting import identifier
+from sqlext.quoting import identifier
+from sqlext_catalog.model import Column, Table
 
 #: The option that says which of the session's DataFrames it is.
 KEY = "dataframe"

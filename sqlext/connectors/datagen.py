@@ -6,9 +6,8 @@ batch that is run again writes the same rows. Bounded where ``number-of-rows`` o
 
 from __future__ import annotations
 
-from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import Connector, Role, declared_type, is_instant, read_columns
-from sqlext.connectors.conversions import output_type
+from sqlext.connectors.formats.conversions import output_type
 from sqlext.connectors.options import (
     Check,
     OptionError,
@@ -24,9 +23,10 @@ from sqlext.connectors.options import (
 from sqlext.connectors.rate import RAW, time_value
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.errors import did_you_mean
-from sqlext.rewrite.quoting import string
+from sqlext.quoting import string
 from sqlext.settings import parse_duration
 from sqlext.types import UNBOUNDED, LogicalType
+from sqlext_catalog.model import Column, Table
 
 _FIELD_OPTIONS: dict[str, Check] = {
     "kind": one_of("random", "sequence"),

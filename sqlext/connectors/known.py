@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlext.catalog.model import Table
-from sqlext.catalog.names import ObjectName
-from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
-from sqlext.connectors.filesystem import FORMATS
+from sqlext.connectors.filesystem.table import FORMATS
+from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.options import COMMON, Choice, OptionError, Rules, boolean
 from sqlext.connectors.registry import CONNECTORS
+from sqlext_catalog.model import Table
+from sqlext_catalog.names import ObjectName
 
 
 def option_keys(options: Mapping[str, str]) -> list[str]:

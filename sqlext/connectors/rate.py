@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import Connector, Role, declared_type, is_instant, read_columns
-from sqlext.connectors.conversions import output_type, wall_to_instant
+from sqlext.connectors.formats.conversions import output_type, wall_to_instant
 from sqlext.connectors.options import OptionError, Rules, duration, positive
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.settings import parse_duration
+from sqlext_catalog.model import Column, Table
 
 #: What Spark's rate source gives.
 RAW = (("timestamp", "TIMESTAMP"), ("value", "BIGINT"))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from sqlext.catalog.model import Table
 from sqlext.connectors.base import Connector
 from sqlext.connectors.blackhole import Blackhole
 from sqlext.connectors.dataframe import RegisteredFrame
 from sqlext.connectors.datagen import Datagen
-from sqlext.connectors.delta import Delta
-from sqlext.connectors.filesystem import Filesystem
-from sqlext.connectors.kafka import Kafka
+from sqlext.connectors.delta.table import Delta
+from sqlext.connectors.filesystem.table import Filesystem
+from sqlext.connectors.kafka.table import Kafka
+from sqlext.connectors.kafka.upsert import UpsertKafka
 from sqlext.connectors.options import OptionError, listed
 from sqlext.connectors.print_sink import Print
 from sqlext.connectors.rate import Rate
 from sqlext.connectors.spark_format import SparkFormat
-from sqlext.connectors.upsert_kafka import UpsertKafka
 from sqlext.errors import did_you_mean
+from sqlext_catalog.model import Table
 
 #: Those that a script may name.
 CONNECTORS: dict[str, Connector] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.catalog.model import Options, Table
 from sqlext.connectors.base import Connector, physical_fields
-from sqlext.connectors.delta import stored_columns, stored_schema
+from sqlext.connectors.delta.table import stored_columns, stored_schema
 from sqlext.connectors.options import COMMON, Rules, any_text
 from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadSpec, WriteSpec
+from sqlext_catalog.model import Options, Table
 
 #: Formats that are told their columns instead of knowing them, and are files in a folder.
 _FILES = ("csv", "json", "parquet", "orc", "text", "avro", "xml", "binaryFile")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlext.catalog.model import Options
 from sqlext.plan.nodes import KIND, POSITION
-from sqlext.rewrite.quoting import identifier, named
+from sqlext.quoting import identifier, named
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Options
 
 
 @dataclass(frozen=True, slots=True)

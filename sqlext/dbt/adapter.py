@@ -15,8 +15,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from sqlext.dbt.connections import SqlextConnectionManager, SqlextCredentials
 from sqlext.errors import SqlExtError
-from sqlext.execution.session import Session
-from sqlext.execution.streaming_tables import CHANGED, Kind, forget, kind_of
+from sqlext.session.main import Session
+from sqlext.session.streaming_tables import CHANGED, Kind, forget, kind_of
 from sqlext.settings import parse_duration
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnecti
 from dbt_common.exceptions import DbtRuntimeError
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.quiet import quiet
-from sqlext.execution.session import Session
+from sqlext.session.main import Session
+from sqlext.spark.quiet import quiet
 
 _UNKNOWN_TO_SPARK = "TABLE_OR_VIEW_NOT_FOUND"
 
@@ -53,7 +53,7 @@ class SqlextCredentials(SparkCredentials):
         Raises:
             SqlExtError: ENV-... if Spark cannot be started.
         """
-        from sqlext.execution.local_spark import persistent_spark
+        from sqlext.spark.embedded import persistent_spark
 
         spark = persistent_spark(self.spark_folder, packages=self.packages, settings=self.spark_settings)
         return Session(spark, self.catalog)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from sqlext.dialect.expression_nodes import Node
+from sqlext.dialect.ast.expressions import Node
 from sqlext.dialect.tokens import Cursor
 from sqlext.errors import SqlExtError
 from sqlext.source import Span

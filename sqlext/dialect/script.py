@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from sqlext.dialect.statement_nodes import ResetOption, SetOption, Statement
-from sqlext.dialect.statements import parse_statement
+from sqlext.dialect.ast.statements import ResetOption, SetOption, Statement
+from sqlext.dialect.statements.choice import parse_statement
 from sqlext.dialect.tokens import Cursor, Token, tokenize
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import SourceText, Span, Substitution

@@ -24,9 +24,9 @@ from sqlext.settings import parse_duration
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from sqlext.execution.query import Query
-    from sqlext.execution.result import Result
-    from sqlext.execution.session import Session
+    from sqlext.jobs.query import Query
+    from sqlext.session.main import Session
+    from sqlext.sinks.result import Result
 
 T = TypeVar("T")
 _DEFINE = argument("-D", "--define", action="append", default=[], metavar="NAME=value", help="the text of ${NAME}")
@@ -183,8 +183,8 @@ def unload(shell: InteractiveShell) -> None:
 
 def _session_in(spark: object, catalog: str | None) -> Session:
     import sqlext
-    from sqlext.execution.installed import installed
-    from sqlext.execution.spark_sessions import is_spark
+    from sqlext.session.installed import installed
+    from sqlext.spark.sessions import is_spark
 
     if not is_spark(spark):
         return sqlext.connect(catalog=catalog)

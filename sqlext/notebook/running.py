@@ -10,8 +10,8 @@ from sqlext.cli.progress import by_sink
 from sqlext.notebook.views import MOST_ROWS, TableView, progress_view
 
 if TYPE_CHECKING:
-    from sqlext.execution.query import Query
-    from sqlext.execution.result import Result
+    from sqlext.jobs.query import Query
+    from sqlext.sinks.result import Result
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 

@@ -12,8 +12,8 @@ from sqlext.cli.tables import cell
 from sqlext.notebook.charts import plan_svg, timeline_svg
 
 if TYPE_CHECKING:
-    from sqlext.execution.moments import Moment
-    from sqlext.execution.result import Result
+    from sqlext.jobs.moments import Moment
+    from sqlext.sinks.result import Result
 
 _NO_PLAN = "no query here that sqlext plans: Spark's EXPLAIN shows its own"
 #: Plans and definitions are texts of several lines. JupyterLab's own rules name two classes: ours must name more.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlext.catalog.model import Table
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
 from sqlext.types import STRING, TIMESTAMP_LTZ3
+from sqlext_catalog.model import Table
 
 #: The option of a table, and of SET for all: what is done with them.
 OPTION = "sqlext.bad-rows"

@@ -13,7 +13,7 @@ class ToChangelog(Unary):
 
     Attributes:
         op: physical name of the column of codes.
-        codes: kind (``udfs.core.row_kinds``) and code; changes of other kinds are left out.
+        codes: kind (``sqlext_udfs.kernel.row_kinds``) and code; changes of other kinds are left out.
     """
 
     op: str

@@ -12,7 +12,7 @@ from sqlext.plan.explain_panes import describe_grouping, grouping_lines
 from sqlext.plan.panes import last_groupings
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.states import kept_for, unbounded_states
-from sqlext.plan.unnested import Unnested
+from sqlext.plan.unnest import Unnested
 
 
 @dataclass(frozen=True, slots=True)

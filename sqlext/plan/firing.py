@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sqlext.catalog.model import Table
-from sqlext.dialect.expression_nodes import Node
+from sqlext.dialect.ast.expressions import Node
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
-from sqlext.udfs.core.policy import Policy
-from sqlext.udfs.core.trigger_rules import ends_with_input, uses_clock, uses_watermark
-from sqlext.udfs.core.trigger_tree import AfterWatermark, Repeat
+from sqlext_catalog.model import Table
+from sqlext_udfs.windows.policy import Policy
+from sqlext_udfs.windows.triggers.rules import ends_with_input, uses_clock, uses_watermark
+from sqlext_udfs.windows.triggers.tree import AfterWatermark, Repeat
 
 
 @dataclass(frozen=True, slots=True)

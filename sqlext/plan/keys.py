@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sqlext.analysis.shapes import shape
 from sqlext.plan.nodes import KEY_ALL, KEY_SET, Aggregate, Aliased, PlanNode, Project
+from sqlext.plan.shapes import shape
 from sqlext.plan.windows import WindowKind
 
 #: The bounds that name a window among those of its kind; of others each one does.

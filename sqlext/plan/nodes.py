@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sqlext.catalog.model import Table
-from sqlext.dialect.expression_nodes import Expr
-from sqlext.dialect.query_nodes import GroupingSets, OrderItem
+from sqlext.dialect.ast.expressions import Expr
+from sqlext.dialect.ast.queries import GroupingSets, OrderItem
 from sqlext.plan.bad_rows import BadRows
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import Firing
 from sqlext.plan.timing import Timing
 from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.watermarks.ends import Ends, SessionEnd
+from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
-    from sqlext.analysis.scope import Scope
+    from sqlext.plan.scope import Scope
 
 #: Physical columns of an updating relation: its key, and whether the row exists (HAVING may take it away).
 KEY_PREFIX = "__key_"
@@ -27,7 +27,7 @@ KEY_ALL = "__key_all"  # of an aggregate without keys: one row
 EXISTS = "__exists"
 #: Physical column of a relation with late rows beside its own: the row and the watermark it met; NULL for its own.
 LATE = "__late"
-#: Physical column of a changelog: what a row does to the result, a number of ``udfs.core.row_kinds``.
+#: Physical column of a changelog: what a row does to the result, a number of ``sqlext_udfs.kernel.row_kinds``.
 KIND = "__row_kind"
 #: Physical column of a scan that upserts: of the records of one key the one with the largest is the last.
 POSITION = "__position"

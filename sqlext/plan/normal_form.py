@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from sqlext.analysis.scope import Scope
-from sqlext.dialect.expression_nodes import Binary, Call, Cast, ColumnRef, Expr, Node, Paren
-from sqlext.dialect.query_nodes import GroupingSets
+from sqlext.dialect.ast.expressions import Binary, Call, Cast, ColumnRef, Expr, Node, Paren
+from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.scope import Scope
 from sqlext.source import Span
 from sqlext.types import LogicalType
 

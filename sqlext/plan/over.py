@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlext.analysis.scope import Scope
-from sqlext.dialect.expression_nodes import Call, Expr, Literal
+from sqlext.dialect.ast.expressions import Call, Expr, Literal
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
+from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.states import kept_for
-from sqlext.udfs.core.over_specification import Frame
+from sqlext_udfs.over.specification import Frame
 
 #: How many arguments LAG has with a default.
 _WITH_DEFAULT = 3

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sqlext.analysis.parts import own_parts
-from sqlext.dialect.expression_nodes import Call
+from sqlext.dialect.ast.expressions import Call
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.firing import Firing
 from sqlext.plan.nodes import Aggregate, Output, PlanNode, Project, SetQuery
+from sqlext.plan.parts import own_parts
 from sqlext.plan.stateful import Stateful
-from sqlext.udfs.core.policy import Session
+from sqlext_udfs.windows.policy import Session
 
 #: Nodes whose rows are no panes of the groupings below them.
 _OPAQUE = (Stateful, ToChangelog, FromChangelog)

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sqlext.analysis.scope import Scope
-from sqlext.dialect.expression_nodes import Call, Expr
-from sqlext.dialect.query_nodes import OrderItem
+from sqlext.dialect.ast.expressions import Call, Expr
+from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
+from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.states import kept_for
 from sqlext.source import Span
-from sqlext.udfs.core.rank_specification import Emission, Ranking
+from sqlext_udfs.ranking.specification import Emission, Ranking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

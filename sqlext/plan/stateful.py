@@ -1,6 +1,6 @@
 """What all plan nodes have in common that an operator of ours keeps (other than groupings: ``nodes.Aggregate``).
 
-Each kind of operator is a node in a file of its own; its text is made by ``rewrite.operators_sql``.
+Each kind of operator is a node in a file of its own; its text is made by ``sqlext.rewrite.operators.choice``.
 """
 
 from __future__ import annotations
@@ -88,5 +88,5 @@ class Stateful(PlanNode):
         return None
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
-        """Yield name, text and normal form of what its state depends on (``plan.fingerprint``)."""
+        """Yield name, text and normal form of what its state depends on (``sqlext.analysis.inserts.fingerprint``)."""
         raise NotImplementedError

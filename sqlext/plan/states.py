@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlext.dialect.query_nodes import GroupingSets
+from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.plan import nodes
 from sqlext.plan.stateful import Stateful
 from sqlext.source import Span
-from sqlext.udfs.core.policy import Global
+from sqlext_udfs.windows.policy import Global
 
 
 @dataclass(frozen=True, slots=True)

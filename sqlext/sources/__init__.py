@@ -9,8 +9,8 @@ Read in this order:
 ``csv_blocks.py``, ``json_blocks.py``, ``parquet_groups.py``  their formats; ``spark_casts.py``: text by text
 ``json_layout.py``  lines of few layouts, which need no parser; ``json_texts.py``, ``block_texts.py``: their values
 ``json_objects.py`` JSON object by object, where blocks cannot be trusted
-``kafka.py``        topics; ``kafka_rows.py``: messages; ``kafka_values.py``, ``avro_values.py``: their values
-``tables.py``       which tables are read so: ``file_tables.py``, ``kafka_tables.py``
+``kafka.py``        topics; ``kafka/rows.py``: messages; ``kafka/values.py``, ``avro_values.py``: their values
+``tables.py``       which tables are read so: ``file_tables.py``, ``kafka/reader.py``
 ``program.py``      what is made of rows in the worker, of ``expressions.py``, ``date_format.py``
 ``bounds.py``       which rows need not be read for that
 ``packed.py``       the first part of a bucket operator, above that; ``hashing.py``: Spark's buckets

@@ -27,9 +27,9 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from sqlext.sources.contract import Limit, Slice, SplitReader
+from sqlext.connectors.splits import Limit, Slice, SplitReader
 from sqlext.sources.stream import Read, SplitStream, Work
-from sqlext.udfs.processors.worker_memory import spare_what_is_loaded
+from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
 
 if TYPE_CHECKING:
     import pyarrow as pa

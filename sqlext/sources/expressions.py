@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.arrow_numpy import known, numbers
+from sqlext_udfs.kernel.arrow_numpy import known, numbers
 
 Columns = Mapping[str, pa.Array]
 

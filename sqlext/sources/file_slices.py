@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from sqlext.sources.contract import Limit, Passes, Slice
+from sqlext.connectors.splits import Limit, Passes, Slice
 from sqlext.sources.file_log import Found
 
 #: A slice has at least so many bytes, where there are as many, and not many more than that.

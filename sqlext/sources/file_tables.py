@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import OwnSource, declared_type, is_instant, metadata_columns, read_columns
+from sqlext.connectors.delta.reader import DELTA_TABLES
+from sqlext.connectors.filesystem.reader import FOLDERS, folder_reader
+from sqlext.connectors.splits import Limit, SplitReader
 from sqlext.plan.bad_rows import policy_of
-from sqlext.sources.contract import Limit, SplitReader
-from sqlext.sources.delta_tables import DELTA_TABLES
+from sqlext.sources.decoding.text_lines import LINES, LineDecoder
 from sqlext.sources.fields import arrow_type, json_type
-from sqlext.sources.folder_tables import FOLDERS, folder_reader
 from sqlext.sources.table_files import TableFiles, TableReaders, Unread
-from sqlext.sources.text_lines import LINES, LineDecoder
+from sqlext_catalog.model import Column, Table
 
 _BY_CONNECTOR: Mapping[str, TableFiles] = {"delta": DELTA_TABLES, "filesystem": FOLDERS}
 

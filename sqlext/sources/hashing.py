@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sqlext.udfs.core.arrow_numpy import known, numbers
+from sqlext_udfs.kernel.arrow_numpy import known, numbers
 
 Hashes = npt.NDArray[np.uint64]
 

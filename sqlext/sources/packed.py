@@ -14,12 +14,12 @@ from sqlext.sources.expressions import INSTANT
 from sqlext.sources.hashing import buckets_of
 from sqlext.sources.program import Facts, Program
 from sqlext.sources.stream import Read, Work
-from sqlext.udfs.core.arrow_numpy import whole
-from sqlext.udfs.core.groups import Ints
-from sqlext.udfs.core.operators import BucketOperator
-from sqlext.udfs.processors.bucket_keys import bucket_keys
-from sqlext.udfs.processors.packing import PACKED, pack
 from sqlext.watermarks.inputs import SPLIT
+from sqlext_udfs.kernel.arrow_numpy import whole
+from sqlext_udfs.kernel.bucket_keys import bucket_keys
+from sqlext_udfs.kernel.groups import Ints
+from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.kernel.packing import PACKED, pack
 
 #: Packed rows and, once in each slice, what its rows were: the largest event time, by which Spark's watermark moves as
 #: with the rows themselves, the smallest one, how many were read, and of which split.

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlext.connectors.row_bounds import Bounds, Known, bounds_of, can_fail, may_hold
 from sqlext.errors import SqlExtError
-from sqlext.sources.bounds import Bounds, Known, bounds_of, can_fail, may_hold
 from sqlext.sources.expressions import Expression, selected
 
 #: ``table.exec.source.rowtime-null-handling``.

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from sqlext.sources.contract import Limit, Offset, SplitReader
+from sqlext.connectors.splits import Limit, Offset, SplitReader
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sqlext.sources.contract import Passes
+    from sqlext.connectors.splits import Passes
 
 
 @dataclass

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import physical_fields
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.paths import absolute
-from sqlext.sources.contract import Limit, SplitReader
+from sqlext.connectors.splits import Limit, SplitReader
+from sqlext.sources.decoding.parquet_groups import ParquetDecoder
 from sqlext.sources.fields import Field, arrow_type
 from sqlext.sources.file_slices import FileDecoder
-from sqlext.sources.parquet_groups import ParquetDecoder
+from sqlext_catalog.model import Column, Table
 
 
 class Unread(Exception):  # noqa: N818 - not an error: the other path is taken

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlext.catalog.model import Table
+from sqlext.connectors.kafka.reader import KAFKA_TABLES
 from sqlext.plan.bad_rows import OPTION, policy_of
 from sqlext.sources.file_tables import FILE_TABLES
-from sqlext.sources.kafka_tables import KAFKA_TABLES
 from sqlext.sources.table_files import TableReaders, Unread
+from sqlext_catalog.model import Table
 
 _BY_CONNECTOR: Mapping[str, TableReaders] = {
     "delta": FILE_TABLES,

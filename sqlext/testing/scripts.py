@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlext.catalog.model import Table
-from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
+from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
+from sqlext.dialect.ast.statements import CreateTable, Insert, Statement, StatementSet
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.statement_nodes import CreateTable, Insert, Statement, StatementSet
 from sqlext.errors import SqlExtError
-from sqlext.execution.offline import read_text
-from sqlext.rewrite.quoting import identifier
+from sqlext.quoting import identifier
+from sqlext.session.offline.scripts import read_text
 from sqlext.source import SourceText
 from sqlext.testing.render import is_ordered, result_title, section
+from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
-    from sqlext.execution.result import Result, Row
-    from sqlext.execution.session import Session
+    from sqlext.session.main import Session
+    from sqlext.sinks.result import Result, Row
 
 #: Sinks that keep no rows; formats of changes keep none that a batch reads.
 _WITHOUT_ROWS = ("print", "blackhole")

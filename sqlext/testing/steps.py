@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.offline import read_text
+from sqlext.session.offline.scripts import read_text
 from sqlext.testing.render import result_title, section
 from sqlext.testing.scripts import shown_result, whole_output
 
 if TYPE_CHECKING:
-    from sqlext.execution.live_rows import LiveRows
-    from sqlext.execution.result import Result
-    from sqlext.execution.session import Session
+    from sqlext.session.main import Session
+    from sqlext.sinks.live_rows import LiveRows
+    from sqlext.sinks.result import Result
 
 _CLOCK = "clock"
 

@@ -14,9 +14,9 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.over_operator import OverOperator
-from sqlext.udfs.core.over_specification import Frame, OverCall, OverSpecification
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.over.operator import OverOperator
+from sqlext_udfs.over.specification import Frame, OverCall, OverSpecification
 
 _TYPES = [pa.int64(), pa.int64(), pa.int64(), pa.float64()]
 _TIME, _WHOLE, _NUMBER = 1, 2, 3

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlext.execution import class_archive
-from sqlext.execution.local_spark import configuration
-from sqlext.execution.spark_home import spark_home
+from sqlext.spark import class_archive
+from sqlext.spark.embedded import configuration
+from sqlext.spark.home import spark_home
 from tests.ports import await_port, free_port
 from tests.workspace import short_lived
 

@@ -11,10 +11,10 @@ import pytest
 from confluent_kafka import Producer
 from kafka_broker import make_topic
 
+from sqlext.connectors.kafka.consumer import KafkaReader, Start
+from sqlext.connectors.kafka.rows import RawRows
+from sqlext.connectors.splits import Limit, Offset
 from sqlext.errors import SqlExtError
-from sqlext.sources.contract import Limit, Offset
-from sqlext.sources.kafka import KafkaReader, Start
-from sqlext.sources.kafka_rows import RawRows
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

@@ -9,9 +9,9 @@ import threading
 import pytest
 from pyspark.sql.classic.dataframe import DataFrame
 
+from sqlext.connectors.delta.sink import DeltaSink
 from sqlext.errors import SqlExtError
-from sqlext.execution.query import Query
-from sqlext.execution.sink_delta import DeltaSink
+from sqlext.jobs.query import Query
 from tests.workspace import COUNTS, EVENTS, WINDOWED, Workspace
 
 ARROW = "SET 'sqlext.source' = 'arrow';\n"

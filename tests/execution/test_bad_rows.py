@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.execution.sink_delta import DeltaSink
+from sqlext.connectors.delta.sink import DeltaSink
 from tests.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -121,7 +121,7 @@ def test_a_failure_reaches_the_caller(workspace: Workspace) -> None:
 
 
 def test_a_micro_batch_costs_no_catalog_io(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlext.catalog.store import CatalogStore
+    from sqlext_catalog.store import CatalogStore
 
     calls: list[str] = []
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from sqlext.dialect.script import parse_script
 from sqlext.dialect.tokens import Kind, tokenize
 from sqlext.errors import SqlExtError
-from sqlext.execution.dry_run import DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
-from sqlext.rewrite.printing import printed_script
-from sqlext.rewrite.quoting import identifier, string
+from sqlext.quoting import identifier, string
+from sqlext.rewrite.export.printing import printed_script
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.scripts import new_state
 from sqlext.source import SourceText
 from sqlext.types import quote
 

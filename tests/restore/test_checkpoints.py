@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, Run, plan_runs
 from tests.workspace import COUNTS, WINDOWED, Workspace
 
 EVENTS = """
@@ -24,7 +24,7 @@ SCRIPT = (CATCH_UP, EVENTS, COUNTS, WINDOWED)
 PRINTS = {"window": ("10 s", "1")}
 HOLDER = """
 import sys, pathlib
-from sqlext.execution.checkpoint import QueryHome
+from sqlext.jobs.checkpoint import QueryHome
 from sqlext import SqlExtError
 try:
     home = QueryHome(pathlib.Path(sys.argv[1]), "q")

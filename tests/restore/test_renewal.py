@@ -10,8 +10,8 @@ import pytest
 from confluent_kafka import Producer
 
 from sqlext import SqlExtError
-from sqlext.execution.changed_time import ChangedTimeNotice
-from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, Run, plan_runs
+from sqlext.session.changed_time import ChangedTimeNotice
 from sqlext.settings import LEAVES_STATE
 from tests.kafka_broker import make_topic
 from tests.workspace import Workspace
@@ -151,7 +151,7 @@ def test_a_failure_on_the_way_changes_nothing(workspace: Workspace, monkeypatch:
     head = HEAD.format(source="auto") + SINK
     first = before(workspace, head + WINDOWS.format("COUNT(*)", ""))
     with monkeypatch.context() as failing:
-        failing.setattr("sqlext.execution.executor.carry_over", _fails)
+        failing.setattr("sqlext.session.executor.carry_over", _fails)
         with pytest.raises(OSError, match="on the way"), pytest.warns(ChangedTimeNotice):
             workspace.run(LEAVES, head + WINDOWS.format("MAX(v)", ""))
     workspace.run(head + WINDOWS.format("COUNT(*)", ""))

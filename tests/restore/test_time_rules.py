@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
+from sqlext.analysis.inserts.changes import Kind, changes
+from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.dialect.script import parse_script
-from sqlext.execution.changed_time import ChangedTimeNotice, foretold, tell_changes
-from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
-from sqlext.execution.dry_run import DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
-from sqlext.plan.changes import Kind, changes
-from sqlext.plan.fingerprint import Fingerprint
+from sqlext.jobs.checkpoint import QueryHome, Run, plan_runs
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.inserts import insert_script
-from sqlext.rewrite.readers import Begun, readers
+from sqlext.rewrite.script.inserts import insert_script
+from sqlext.rewrite.script.readers import Begun, readers
+from sqlext.session.changed_time import ChangedTimeNotice, foretold, tell_changes
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.scripts import new_state
 from sqlext.source import SourceText
 from tests.restore.test_fingerprint import prints
 

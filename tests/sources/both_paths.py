@@ -9,14 +9,14 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from sqlext.catalog.model import Column, Table, Watermark
-from sqlext.catalog.names import ObjectName
+from sqlext.connectors.filesystem.source import FileReader
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.execution.sources import open_batch
 from sqlext.sources.file_tables import column_type, reader_of
-from sqlext.sources.files import FileReader
+from sqlext.spark.reading.described import open_batch
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Column, Table, Watermark
+from sqlext_catalog.names import ObjectName
 
 Rows = list[tuple[Any, ...]]
 

@@ -10,12 +10,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.settings_scope import query_settings
-from sqlext.rewrite.arrow_text import Unsuited, translated
-from sqlext.rewrite.pushdown import named
+from sqlext.rewrite.arrow.pushdown import named
+from sqlext.rewrite.arrow.text import Unsuited, translated
 from sqlext.sources.expressions import INSTANT, WALL_CLOCK, Column, Expression
 from sqlext.sources.hashing import can_hash, xxhash64
-from sqlext.udfs.core.arrow_numpy import whole
+from sqlext.spark.settings_scope import query_settings
+from sqlext_udfs.kernel.arrow_numpy import whole
 
 _MAX = 2**31 - 1
 _COLUMNS: dict[str, tuple[pa.DataType, list[object]]] = {

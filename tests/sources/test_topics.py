@@ -13,15 +13,15 @@ from kafka_broker import fetch_spark_avro, fetch_spark_connector, make_topic
 from pyspark.sql import SparkSession
 
 import sqlext
-from sqlext.catalog.model import Column, Table, Watermark
-from sqlext.catalog.names import ObjectName
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.execution.settings_scope import query_settings
-from sqlext.execution.sources import open_batch
 from sqlext.sources.tables import readers_of
+from sqlext.spark.reading.described import open_batch
+from sqlext.spark.settings_scope import query_settings
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
 from sqlext.types import Field as RowField
+from sqlext_catalog.model import Column, Table, Watermark
+from sqlext_catalog.names import ObjectName
 from tests.avro_bytes import NULL, some, text, whole
 from tests.workspace import Workspace
 

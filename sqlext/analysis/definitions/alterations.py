@@ -14,12 +14,12 @@ from sqlext.analysis.definitions import keys, watermarks
 from sqlext.analysis.definitions.columns import column_of, columns_of, find, listed, typed
 from sqlext.analysis.definitions.expressions import Expressions, expressions_of
 from sqlext.analysis.definitions.references import refuse_used
-from sqlext.analysis.environment import Environment
-from sqlext.catalog.model import Column, PrimaryKey, Table
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.statement_nodes import AlterTable, ColumnDef
+from sqlext.analysis.names.environment import Environment
+from sqlext.dialect.ast.statements import AlterTable, ColumnDef
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
+from sqlext_catalog.model import Column, PrimaryKey, Table
+from sqlext_catalog.session_catalog import SessionCatalog
 
 _Change = Callable[[AlterTable, Table, Expressions], Table]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlext.analysis.definitions.expressions import Expressions
-from sqlext.catalog.model import Column
-from sqlext.dialect.expression_nodes import ColumnRef
-from sqlext.dialect.statement_nodes import ColumnDef
+from sqlext.dialect.ast.expressions import ColumnRef
+from sqlext.dialect.ast.statements import ColumnDef
 from sqlext.errors import SqlExtError
+from sqlext_catalog.model import Column
 
 
 def column_of(definition: ColumnDef, expressions: Expressions) -> Column:

@@ -6,12 +6,12 @@ from sqlext.analysis.definitions.columns import find
 from sqlext.analysis.definitions.flink_text import expression_text, string_literal
 from sqlext.analysis.definitions.type_text import full_type
 from sqlext.analysis.definitions.view_text import view_text
-from sqlext.analysis.environment import Environment
-from sqlext.catalog.model import Column, Options, Table, View
-from sqlext.catalog.secrets import redact, redact_text
-from sqlext.dialect.expressions import parse_expression_text
+from sqlext.analysis.names.environment import Environment
+from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.types import quote
+from sqlext_catalog.model import Column, Options, Table, View
+from sqlext_catalog.secrets import redact, redact_text
 
 
 def create_table_text(table: Table) -> str:

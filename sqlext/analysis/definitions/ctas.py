@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlext.analysis.coercion import can_implicitly_cast
 from sqlext.analysis.definitions.columns import find, listed
-from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
-from sqlext.catalog.model import Column
-from sqlext.dialect.query_nodes import Query
-from sqlext.dialect.statement_nodes import ColumnDef, CreateTable, Insert
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.analysis.types.coercion import can_implicitly_cast
+from sqlext.dialect.ast.queries import Query
+from sqlext.dialect.ast.statements import ColumnDef, CreateTable, Insert
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
+from sqlext_catalog.model import Column
 
 
 def ctas_columns(statement: CreateTable, query: Query, own: Sequence[Column], env: Environment) -> tuple[Column, ...]:

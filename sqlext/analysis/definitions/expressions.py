@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sqlext.analysis.scope import Scope, ScopeRelation
-from sqlext.analysis.typing import infer
-from sqlext.catalog.model import Column, Table
-from sqlext.dialect.expression_nodes import ColumnRef, Exists, Expr, InQuery, Lambda, ScalarQuery
-from sqlext.dialect.expressions import parse_expression_text
+from sqlext.analysis.types.inference import infer
+from sqlext.dialect.ast.expressions import ColumnRef, Exists, Expr, InQuery, Lambda, ScalarQuery
+from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.source import Span
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Column, Table
 
 _SUB_QUERIES = (Exists, InQuery, ScalarQuery)
 

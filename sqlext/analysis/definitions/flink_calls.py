@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sqlext.dialect.expression_nodes import Call, OverSpec
+from sqlext.dialect.ast.expressions import Call, OverSpec
 from sqlext.types import quote
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any
 
 from sqlext.analysis.definitions import flink_calls
 from sqlext.analysis.definitions.type_text import cast_type
-from sqlext.dialect import expression_nodes as e
-from sqlext.dialect.query_nodes import OrderItem, Query
+from sqlext.dialect.ast import expressions as e
+from sqlext.dialect.ast.queries import OrderItem, Query
 from sqlext.types import quote
 
 #: Calcite's precedences (SqlStdOperatorTable); an atom never needs parentheses.

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from sqlext.analysis.definitions.columns import find, listed
-from sqlext.catalog.model import Column, PrimaryKey
-from sqlext.dialect.statement_nodes import ColumnDef, PrimaryKeyDef
+from sqlext.dialect.ast.statements import ColumnDef, PrimaryKeyDef
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
+from sqlext_catalog.model import Column, PrimaryKey
 
 
 def single(definitions: Sequence[PrimaryKeyDef], columns: Sequence[ColumnDef]) -> PrimaryKeyDef | None:

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sqlext.analysis.definitions.columns import find
-from sqlext.catalog.model import Column, Options, PrimaryKey, Table, Watermark
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.statement_nodes import ColumnDef, CreateTable, LikeClause, PrimaryKeyDef, WatermarkDef
+from sqlext.dialect.ast.statements import ColumnDef, CreateTable, LikeClause, PrimaryKeyDef, WatermarkDef
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
+from sqlext_catalog.model import Column, Options, PrimaryKey, Table, Watermark
+from sqlext_catalog.session_catalog import SessionCatalog
 
 _INCLUDING, _EXCLUDING, _OVERWRITING = "INCLUDING", "EXCLUDING", "OVERWRITING"
 _DEFAULTS = {

@@ -12,15 +12,15 @@ from pathlib import Path
 
 from sqlext.analysis.definitions.tables import table_of
 from sqlext.analysis.definitions.views import named_columns, refuse_itself
-from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
-from sqlext.catalog.model import KEPT_BY, Options, PrimaryKey, Table, View
-from sqlext.catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.statement_nodes import CreateTable, CreateView, Insert
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.dialect.ast.statements import CreateTable, CreateView, Insert
 from sqlext.errors import SqlExtError
 from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode
+from sqlext_catalog.model import KEPT_BY, Options, PrimaryKey, Table, View
+from sqlext_catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
+from sqlext_catalog.session_catalog import SessionCatalog
 
 _PLACES = ("path", "table-path", "table-name")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from sqlext.analysis.definitions.expressions import Expressions
-from sqlext.catalog.model import Table
 from sqlext.errors import SqlExtError
+from sqlext_catalog.model import Table
 
 
 def refuse_used(

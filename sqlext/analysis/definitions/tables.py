@@ -9,13 +9,13 @@ from sqlext.analysis.definitions.columns import columns_of, typed
 from sqlext.analysis.definitions.ctas import ctas_columns
 from sqlext.analysis.definitions.expressions import Expressions
 from sqlext.analysis.definitions.like import Inherited, base_table, inherit
-from sqlext.analysis.environment import Environment
-from sqlext.catalog.model import Column, Options, PrimaryKey, Table, Watermark
-from sqlext.catalog.names import ObjectName
-from sqlext.catalog.secrets import check_storable
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.statement_nodes import CreateTable, LikeClause
+from sqlext.analysis.names.environment import Environment
+from sqlext.dialect.ast.statements import CreateTable, LikeClause
 from sqlext.errors import SqlExtError
+from sqlext_catalog.model import Column, Options, PrimaryKey, Table, Watermark
+from sqlext_catalog.names import ObjectName
+from sqlext_catalog.secrets import check_storable
+from sqlext_catalog.session_catalog import SessionCatalog
 
 
 def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) -> Table:

@@ -10,16 +10,16 @@ from typing import Any
 
 from sqlext.analysis.definitions.flink_text import Printer, Unprintable
 from sqlext.analysis.definitions.views import as_batch
-from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
-from sqlext.analysis.relations import RelationBinder
-from sqlext.analysis.scope import Scope, ScopeRelation
-from sqlext.catalog.model import Table, View
-from sqlext.dialect import query_nodes as q
-from sqlext.dialect.expression_nodes import ColumnRef, Node, Star
-from sqlext.dialect.queries import parse_query_text
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.from_clause import RelationBinder
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.dialect.ast import queries as q
+from sqlext.dialect.ast.expressions import ColumnRef, Node, Star
+from sqlext.dialect.queries.queries import parse_query_text
 from sqlext.errors import SqlExtError
+from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.types import quote
+from sqlext_catalog.model import Table, View
 
 _Ctes = dict[str, tuple[q.Query, tuple[str, ...]]]
 _Column = Callable[[ColumnRef], str]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
-from sqlext.catalog.model import View
-from sqlext.catalog.names import ObjectName
-from sqlext.catalog.secrets import check_storable_text
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.expression_nodes import Star
-from sqlext.dialect.query_nodes import Cte, Query, Select, TableRef
-from sqlext.dialect.statement_nodes import CreateView
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.dialect.ast.expressions import Star
+from sqlext.dialect.ast.queries import Cte, Query, Select, TableRef
+from sqlext.dialect.ast.statements import CreateView
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
+from sqlext_catalog.model import View
+from sqlext_catalog.names import ObjectName
+from sqlext_catalog.secrets import check_storable_text
+from sqlext_catalog.session_catalog import SessionCatalog
 
 
 def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) -> View:

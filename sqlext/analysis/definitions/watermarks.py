@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from sqlext.analysis.definitions.columns import find, listed
 from sqlext.analysis.definitions.expressions import Expressions
-from sqlext.analysis.watermarks import is_source_watermark
-from sqlext.catalog.model import Column, Watermark
-from sqlext.dialect.expression_nodes import Call, Expr, Paren
-from sqlext.dialect.statement_nodes import WatermarkDef
+from sqlext.analysis.windows.watermarks import is_source_watermark
+from sqlext.dialect.ast.expressions import Call, Expr, Paren
+from sqlext.dialect.ast.statements import WatermarkDef
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Column, Watermark
 
 _MILLIS = 3
 

@@ -20,7 +20,7 @@ from sqlext.analysis.functions.panes import PANES
 from sqlext.analysis.functions.patterns import PATTERNS
 from sqlext.analysis.functions.strings import STRINGS
 from sqlext.analysis.functions.temporal import TEMPORAL
-from sqlext.dialect.expression_nodes import Call
+from sqlext.dialect.ast.expressions import Call
 
 _FAMILIES = (STRINGS, PATTERNS, MATH, TEMPORAL, CONDITIONAL, COLLECTIONS, JSON, HASHING, AGGREGATES, MARKERS, PANES)
 

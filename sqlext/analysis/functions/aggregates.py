@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.analysis import decimal_rules
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.analysis.functions.results import array_of, multiset_of, never_null, nullable, nullable_as, unknown
+from sqlext.analysis.types import decimals
 from sqlext.types import BIGINT, DOUBLE, STRING, LogicalType, array, decimal
 
 
@@ -19,7 +19,7 @@ def _sum_type(call: CallTypes) -> LogicalType | None:
     type_ = call.type(0)
     if type_ is None:
         return None
-    return decimal_rules.total(type_) if type_.root == "DECIMAL" else type_.as_nullable()
+    return decimals.total(type_) if type_.root == "DECIMAL" else type_.as_nullable()
 
 
 def _spark_sum_type(call: CallTypes) -> LogicalType | None:
@@ -36,7 +36,7 @@ def _average_type(call: CallTypes) -> LogicalType | None:
     type_ = call.type(0)
     if type_ is None:
         return None
-    return decimal_rules.average(type_) if type_.root == "DECIMAL" else type_.as_nullable()
+    return decimals.average(type_) if type_.root == "DECIMAL" else type_.as_nullable()
 
 
 def _spark_average_type(call: CallTypes) -> LogicalType | None:
@@ -45,7 +45,7 @@ def _spark_average_type(call: CallTypes) -> LogicalType | None:
         return None
     if type_.root == "DECIMAL":
         precision, scale = type_.precision or 10, type_.scale or 0
-        return decimal_rules.adjust(precision + 4, scale + 4)
+        return decimals.adjust(precision + 4, scale + 4)
     return DOUBLE
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.analysis import decimal_rules
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.rendering import typed, wrapped
 from sqlext.analysis.functions.results import never_null, same_as, strict, unknown
+from sqlext.analysis.types import decimals
 from sqlext.types import DOUBLE, INT, STRING, LogicalType
 
 _double = strict(DOUBLE)
@@ -21,7 +21,7 @@ def _round_type(call: CallTypes) -> LogicalType | None:
     digits = _digits(call)
     if digits is None:
         return None
-    result = decimal_rules.rounded(type_, digits)
+    result = decimals.rounded(type_, digits)
     return result if call.nullable else result.not_null()
 
 
@@ -48,8 +48,8 @@ def mod_type(call: CallTypes) -> LogicalType | None:
     if left is None or right is None:
         return None
     if left.root == "DECIMAL" or right.root == "DECIMAL":
-        sides = decimal_rules.as_decimal(left), decimal_rules.as_decimal(right)
-        result = decimal_rules.arithmetic("%", *sides)
+        sides = decimals.as_decimal(left), decimals.as_decimal(right)
+        result = decimals.arithmetic("%", *sides)
     else:
         result = right
     return result.as_nullable() if call.nullable else result.not_null()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.analysis import constructors
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import common, nullable, nullable_as
-from sqlext.rewrite import quoting
+from sqlext.analysis.types import constructors
 from sqlext.types import STRING, LogicalType
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sqlext.analysis import constructors
-from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import (
     element_of,
@@ -13,6 +11,8 @@ from sqlext.analysis.functions.results import (
     strict,
     unknown,
 )
+from sqlext.analysis.types import constructors
+from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.types import BOOLEAN, INT, STRING, Field, LogicalType, array, map_of, row
 
 

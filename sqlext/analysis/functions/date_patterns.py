@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sqlext.rewrite import quoting
+from sqlext import quoting
 
 #: A quoted text, a run of one letter, or anything else.
 _PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+")

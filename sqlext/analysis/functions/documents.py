@@ -5,11 +5,11 @@ Where the kind of a value matters, paths go to Spark's VARIANT (see ``json_paths
 
 from __future__ import annotations
 
+from sqlext import quoting
 from sqlext.analysis.functions import json_text
 from sqlext.analysis.functions.json_paths import Path
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.results import never_null, nullable, strict
-from sqlext.rewrite import quoting
 from sqlext.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, LogicalType, array
 
 _RETURNS = {

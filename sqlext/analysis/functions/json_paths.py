@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts
-from sqlext.rewrite import quoting
 
 _STEP = re.compile(r"\.\*|\[\*\]|\.[^.\[\]*' ]+|\[\d+\]|\['[^']*'\]")
 _WILD = frozenset({".*", "[*]"})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts
-from sqlext.dialect.expression_nodes import Call
-from sqlext.rewrite import quoting
+from sqlext.dialect.ast.expressions import Call
 from sqlext.types import LogicalType
 
 #: Results that are JSON already and are put in as they are.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal as Choice
 
 from sqlext.analysis.functions.signatures import Signature, parse_signatures
-from sqlext.dialect.expression_nodes import Call, Literal
+from sqlext.dialect.ast.expressions import Call, Literal
 from sqlext.source import Span
 from sqlext.types import LogicalType
 

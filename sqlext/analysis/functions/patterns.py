@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, fn
 from sqlext.analysis.functions.results import nullable, strict, unknown
-from sqlext.rewrite import quoting
 from sqlext.types import BOOLEAN, INT, STRING, array
 
 

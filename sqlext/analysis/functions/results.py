@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.functions.model import CallTypes, TypeRule
+from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.types import LogicalType, array, multiset
 
 

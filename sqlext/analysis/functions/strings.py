@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from sqlext.analysis.coercion import least_restrictive
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.rendering import as_written
 from sqlext.analysis.functions.results import never_null, nullable, same_as, strict, unknown, varying, with_nulls
-from sqlext.rewrite import quoting
+from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.types import BIGINT, BOOLEAN, BYTES, INT, STRING, LogicalType, array, map_of
 
 _text = strict(STRING)

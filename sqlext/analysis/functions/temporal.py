@@ -12,7 +12,7 @@ from sqlext.analysis.functions import date_patterns, instants, truncation
 from sqlext.analysis.functions.arithmetic import whole_type
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import never_null, nullable, nullable_as, strict, unknown
-from sqlext.dialect.expression_nodes import Call, Keyword
+from sqlext.dialect.ast.expressions import Call, Keyword
 from sqlext.errors import SqlExtError
 from sqlext.types import (
     BIGINT,

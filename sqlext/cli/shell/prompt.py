@@ -18,11 +18,11 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import Style
 
-from sqlext.catalog.names import DEFAULT_DATABASE
 from sqlext.cli.shell.commands import Leave, command
 from sqlext.cli.shell.shell import Shell
-from sqlext.execution.editor import Editor
-from sqlext.execution.session import Session
+from sqlext.session.main import Session
+from sqlext.session.offline.editor import Editor
+from sqlext_catalog.names import DEFAULT_DATABASE
 
 _STYLE = Style.from_dict(
     {

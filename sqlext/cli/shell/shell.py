@@ -20,13 +20,13 @@ from sqlext.cli.run import console, warnings_shown
 from sqlext.cli.shell.interrupts import interrupts
 from sqlext.cli.shell.screen import prints_changes, screen_for
 from sqlext.errors import SqlExtError
-from sqlext.execution.failures import run_error
+from sqlext.spark.failures import run_error
 
 if TYPE_CHECKING:
-    from sqlext.execution.query import Query
-    from sqlext.execution.result import Result
-    from sqlext.execution.session import Session
+    from sqlext.jobs.query import Query
+    from sqlext.session.main import Session
     from sqlext.settings import Settings
+    from sqlext.sinks.result import Result
 
     #: A result, and the settings under which its statement ran: the worker is ahead of what is shown.
     Arrived = tuple[Result, Settings]

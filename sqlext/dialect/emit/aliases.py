@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sqlext.dialect import expressions, relations
+from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.emit import nodes, triggers
 from sqlext.dialect.emit.quantities import duration_text, parse_duration
 from sqlext.dialect.emit.reading import expect_any, expect_words, must_follow
-from sqlext.dialect.expression_nodes import Expr
+from sqlext.dialect.expressions import operations
+from sqlext.dialect.queries import relations
 from sqlext.dialect.tokens import Cursor, Kind
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
@@ -174,7 +175,7 @@ def _key_expire(cursor: Cursor) -> Meaning | None:
 def _wider_than(column: Span, ms: int, place: Span, mode: str) -> Expr:
     """Return the condition that a column's values lie further apart; messages about it point to the alias."""
     text = f"MAX({column.text}) - MIN({column.text}) > {duration_text(ms)}"
-    return expressions.parse_expression(Cursor.over(place.source.reworded(place, text), mode))
+    return operations.parse_expression(Cursor.over(place.source.reworded(place, text), mode))
 
 
 _ALIASES: dict[str, Callable[[Cursor], Meaning | None]] = {

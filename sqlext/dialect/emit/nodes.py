@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sqlext.dialect.expression_nodes import Expr, Node
+from sqlext.dialect.ast.expressions import Expr, Node
 from sqlext.source import Span
 
 #: OPTIONS that make the clause behave as another engine does. The first value is ours.

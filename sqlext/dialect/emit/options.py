@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sqlext.dialect import relations
 from sqlext.dialect.emit import nodes, primaries
 from sqlext.dialect.emit.quantities import at_count, at_duration, parse_count, parse_duration, parse_threshold
 from sqlext.dialect.emit.reading import expect_any, expect_close, expect_symbol, expect_words, must_follow
+from sqlext.dialect.queries import relations
 from sqlext.dialect.tokens import Cursor, Kind
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span

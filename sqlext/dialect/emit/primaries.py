@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.dialect import calls, expressions
+from sqlext.dialect.ast.expressions import Expr, Node
 from sqlext.dialect.emit import nodes, triggers
 from sqlext.dialect.emit.quantities import at_count, at_duration, parse_count, parse_duration, parse_threshold
 from sqlext.dialect.emit.reading import (
@@ -17,7 +17,7 @@ from sqlext.dialect.emit.reading import (
     must_follow,
     refusal,
 )
-from sqlext.dialect.expression_nodes import Expr, Node
+from sqlext.dialect.expressions import calls, operations
 from sqlext.dialect.nesting import enter, leave
 from sqlext.dialect.tokens import Cursor, Kind
 from sqlext.errors import SqlExtError
@@ -191,7 +191,7 @@ def _in_parentheses(cursor: Cursor, after: str, what: str) -> Expr:
     if not cursor.accept_symbol("("):
         raise must_follow(cursor, after, f"{what} in parentheses")
     enter(cursor)
-    expression = expressions.parse_expression(cursor)
+    expression = operations.parse_expression(cursor)
     leave(cursor)
     expect_close(cursor)
     return expression
@@ -298,7 +298,7 @@ def _case(cursor: Cursor) -> nodes.Trigger:
 def _branch(cursor: Cursor) -> nodes.CaseBranch:
     start = cursor.token.start
     expect_words(cursor, "CASE", "WHEN")
-    condition = expressions.parse_expression(cursor)
+    condition = operations.parse_expression(cursor)
     expect_words(cursor, "the condition", "THEN")
     action = _action(cursor, "THEN")
     return nodes.CaseBranch(cursor.span_from(start), condition, action)

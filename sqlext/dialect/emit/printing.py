@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from sqlext.dialect.ast.expressions import Node
 from sqlext.dialect.emit import nodes, triggers
 from sqlext.dialect.emit.quantities import duration_text
-from sqlext.dialect.expression_nodes import Node
 from sqlext.types import quote
 
 # How tightly a trigger's text binds; an operand is put in parentheses if it binds less than its place wants.

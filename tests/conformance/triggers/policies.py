@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis import emit_policy
+from sqlext.analysis.emit import policy as emit_policy
+from sqlext.dialect.ast.expressions import Node
 from sqlext.dialect.emit import nodes
 from sqlext.dialect.emit.clause import parse_emit
-from sqlext.dialect.expression_nodes import Node
 from sqlext.dialect.tokens import Cursor
 from sqlext.source import SourceText
-from sqlext.udfs.core.policy import Global, Hop, Policy, Session, Tumble, WindowKind
+from sqlext_udfs.windows.policy import Global, Hop, Policy, Session, Tumble, WindowKind
 
 from .clauses import Tree, render_emit
 

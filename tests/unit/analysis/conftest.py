@@ -6,10 +6,10 @@ import pytest
 
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
-from sqlext.execution.dry_run import Compiled, DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
 from sqlext.plan.nodes import PlanNode
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.dry_run import Compiled, DryRun
+from sqlext.session.offline.scripts import new_state
 from sqlext.source import SourceText
 
 TABLES = """

@@ -7,7 +7,7 @@ import pytest
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.explain import walk
 from sqlext.plan.nodes import Aggregate
-from sqlext.udfs.core.trigger_tree import AfterCount, EveryRow, Repeat
+from sqlext_udfs.windows.triggers.tree import AfterCount, EveryRow, Repeat
 
 from .conftest import Analysis
 

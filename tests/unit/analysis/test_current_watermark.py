@@ -8,7 +8,7 @@ from sqlext import SqlExtError
 from sqlext.plan.explain import walk
 from sqlext.plan.nodes import Scan
 from sqlext.plan.watermark_column import WatermarkColumn
-from sqlext.rewrite.script import OperatorView
+from sqlext.rewrite.script.model import OperatorView
 
 from .conftest import Analysis
 

@@ -8,7 +8,7 @@ import pytest
 
 from sqlext import SqlExtError
 from sqlext.plan.explain import as_text, walk
-from sqlext.plan.unnested import Unnested
+from sqlext.plan.unnest import Unnested
 from sqlext.user_functions import UserFunctions, kind_of
 
 from .conftest import Analysis

@@ -8,7 +8,7 @@ import pytest
 
 from sqlext.plan.explain import as_text, walk
 from sqlext.plan.over import Over
-from sqlext.rewrite.script import OperatorView
+from sqlext.rewrite.script.model import OperatorView
 
 from .conftest import Analysis
 

@@ -9,7 +9,7 @@ from sqlext.plan.explain import walk
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.over import Over
 from sqlext.plan.ranking import Rank
-from sqlext.udfs.core.rank_specification import Emission
+from sqlext_udfs.ranking.specification import Emission
 
 from .conftest import Analysis
 

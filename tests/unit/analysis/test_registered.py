@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.analysis.bound_insert import BoundInsert
+from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.changes import changes
+from sqlext.analysis.inserts.fingerprint import fingerprint
 from sqlext.hooks import Action, Trigger
-from sqlext.plan.changes import changes
 from sqlext.plan.explain import walk
-from sqlext.plan.fingerprint import fingerprint
 from sqlext.plan.firing import Firing
 from sqlext.plan.nodes import Aggregate
-from sqlext.rewrite.script import OperatorView
-from sqlext.udfs.core.trigger_tree import Using
+from sqlext.rewrite.script.model import OperatorView
 from sqlext.user_functions import UserFunctions, kind_of
+from sqlext_udfs.windows.triggers.tree import Using
 
 from .conftest import Analysis
 

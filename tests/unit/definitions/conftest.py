@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from sqlext.analysis.definitions import alteration_of, table_of, view_of
-from sqlext.analysis.environment import Environment
-from sqlext.catalog import ddl
-from sqlext.catalog.model import Table, View
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect import statement_nodes as ast
+from sqlext.analysis.names.environment import Environment
+from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
-from sqlext.execution.show import describe, show
+from sqlext.session.answers.show import describe, show
 from sqlext.settings import Settings
 from sqlext.source import SourceText
+from sqlext_catalog import ddl
+from sqlext_catalog.model import Table, View
+from sqlext_catalog.session_catalog import SessionCatalog
 
 
 class Definitions:

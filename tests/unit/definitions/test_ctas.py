@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sqlext.analysis.definitions import fill_of
+from sqlext.dialect.ast.statements import CreateTable
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.statement_nodes import CreateTable
 from sqlext.source import SourceText
 
 from .conftest import Definitions

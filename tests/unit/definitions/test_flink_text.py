@@ -9,7 +9,7 @@ import pytest
 
 from sqlext.analysis.definitions.flink_text import expression_text
 from sqlext.analysis.definitions.view_text import view_text
-from sqlext.dialect.expressions import parse_expression_text
+from sqlext.dialect.expressions.operations import parse_expression_text
 
 from .conftest import Definitions
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from sqlext import SqlExtError, connect
+from sqlext.dialect.ast.statements import CreateFunction, Drop, SparkStatement
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.statement_nodes import CreateFunction, Drop, SparkStatement
-from sqlext.execution.dry_run import DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
-from sqlext.execution.state import State
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.scripts import new_state
+from sqlext.session.state import State
 from sqlext.source import SourceText
 
 COUNTS = f"{__name__}.Counts"

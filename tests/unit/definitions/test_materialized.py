@@ -8,13 +8,13 @@ import pytest
 
 from sqlext import SqlExtError
 from sqlext.analysis.definitions.materialized import query_name
-from sqlext.catalog.model import Table
-from sqlext.catalog.names import ObjectName
 from sqlext.dialect.script import parse_script
-from sqlext.execution.dry_run import DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.scripts import new_state
 from sqlext.source import SourceText
+from sqlext_catalog.model import Table
+from sqlext_catalog.names import ObjectName
 
 EVENTS = """CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
 WITH ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import pytest
 
-from sqlext.catalog import ddl
-from sqlext.catalog.model import Catalog, Database, QueryRecord
-from sqlext.catalog.names import ObjectName
+from sqlext_catalog import ddl
+from sqlext_catalog.model import Catalog, Database, QueryRecord
+from sqlext_catalog.names import ObjectName
 
 from .conftest import Definitions
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.catalog.model import Column, PrimaryKey, Watermark
 from sqlext.types import INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3
+from sqlext_catalog.model import Column, PrimaryKey, Watermark
 
 from .conftest import Definitions
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlext.dialect.queries import parse_query_text
-from sqlext.dialect.query_nodes import MatchRecognize, Select
+from sqlext.dialect.ast.queries import MatchRecognize, Select
+from sqlext.dialect.queries.queries import parse_query_text
 from sqlext.errors import SqlExtError
 
 A, B = "PatternVariable(A)", "PatternVariable(B)"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from sqlext.dialect.ast.statements import Explain, SparkStatement, Statement
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.statement_nodes import Explain, SparkStatement, Statement
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.dialect.statements import FIRST_WORDS
+from sqlext.dialect.statements.choice import FIRST_WORDS
 from sqlext.dialect.vocabulary import KEYWORDS
-from sqlext.execution.dry_run import DryRun
-from sqlext.execution.editor import Editor
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state, parse_script
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.editor import Editor
+from sqlext.session.offline.scripts import new_state, parse_script
 from sqlext.source import SourceText
 
 TABLES = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.errors import AnalysisException
 
-from sqlext.execution.failures import run_error
+from sqlext.spark.failures import run_error
 
 
 def test_a_table_that_spark_does_not_know() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from pyspark.sql import Row
 
-from sqlext.execution.live_rows import LiveRows, StandingRows
-from sqlext.execution.sinks import SinkContext
+from sqlext.sinks.base import SinkContext
+from sqlext.sinks.live_rows import LiveRows, StandingRows
 
 KEYED = SinkContext("q", "1", keys=("k",), exists="__exists")
 CHANGELOG = SinkContext("q", "1", kind="__kind")

@@ -11,8 +11,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import sqlext
 from sqlext import SqlExtError
-from sqlext.execution.progress import Progress
-from sqlext.execution.query import Query
+from sqlext.jobs.progress import Progress
+from sqlext.jobs.query import Query
 from sqlext.metrics import Metrics, MetricsServer, serve
 from sqlext.watermarks.inputs import END_OF_TIME, Input
 from sqlext.watermarks.keeper import Seen, TimeKeeper

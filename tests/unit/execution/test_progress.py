@@ -6,7 +6,7 @@ from typing import Any
 
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-from sqlext.execution.progress import InputCounts, Progress
+from sqlext.jobs.progress import InputCounts, Progress
 
 RUN = "00000000-0000-0000-0000-000000000001"
 OTHER = "00000000-0000-0000-0000-000000000002"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sqlext import SqlExtError
+from sqlext.dialect.ast.statements import SparkStatement, Statement, StopJob
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.statement_nodes import SparkStatement, Statement, StopJob
-from sqlext.execution.offline import check_file, new_state
-from sqlext.execution.query import Query
-from sqlext.execution.records import stop_job
+from sqlext.jobs.query import Query
+from sqlext.session.offline.scripts import check_file, new_state
+from sqlext.session.records import stop_job
 from sqlext.source import SourceText
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlext.execution.progress import InputCounts, InputsRead
-from sqlext.execution.timekeeping import Clock, Timekeeping, read_report
-from sqlext.rewrite.kept_inputs import KeptInput
+from sqlext.jobs.progress import InputCounts, InputsRead
+from sqlext.jobs.timekeeping import Clock, Timekeeping, read_report
+from sqlext.rewrite.script.kept_inputs import KeptInput
 from sqlext.watermarks.inputs import Input
 
 NAME = "orders"

@@ -10,19 +10,19 @@ import pytest
 from click.testing import CliRunner
 
 from sqlext import SqlExtError
-from sqlext.catalog import ddl
-from sqlext.catalog.model import QueryRecord
 from sqlext.cli.main import main
 from sqlext.dialect.script import parse_script
-from sqlext.execution.checkpoint import QueryHome
-from sqlext.execution.offline import check_file, new_state
-from sqlext.execution.query import Query
-from sqlext.execution.watermarks import Watermarks
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.query import Query
+from sqlext.session.answers.watermarks import Watermarks
+from sqlext.session.offline.scripts import check_file, new_state
 from sqlext.source import SourceText
 from sqlext.watermarks.ends import Ends
 from sqlext.watermarks.inputs import Input
 from sqlext.watermarks.keeper import Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
+from sqlext_catalog import ddl
+from sqlext_catalog.model import QueryRecord
 
 MINUTE = 60_000
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from recorded_flink import Strs
 
+from sqlext import quoting
 from sqlext import types as t
 from sqlext.analysis import functions
-from sqlext.analysis.calls import contains_aggregate, is_aggregate
-from sqlext.analysis.coercion import can_implicitly_cast
-from sqlext.dialect.expression_nodes import Call, ColumnRef, Node
-from sqlext.dialect.expressions import parse_expression_text
-from sqlext.rewrite import quoting
-from sqlext.rewrite.expressions import cast_to, render
+from sqlext.analysis.types.calls import contains_aggregate, is_aggregate
+from sqlext.analysis.types.coercion import can_implicitly_cast
+from sqlext.dialect.ast.expressions import Call, ColumnRef, Node
+from sqlext.dialect.expressions.operations import parse_expression_text
+from sqlext.rewrite.expressions.text import cast_to, render
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
 

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.moments import Moment
-from sqlext.execution.session import Session
+from sqlext.jobs.moments import Moment
 from sqlext.notebook.charts import laid_out, plan_svg, timeline_svg
 from sqlext.notebook.magics import _distinct
 from sqlext.notebook.views import MOST_ROWS, PlanView, TableView, TimelineView
+from sqlext.session.main import Session
 
 JOIN = """
 CREATE TABLE a (k INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen');

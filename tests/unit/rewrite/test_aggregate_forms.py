@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.rewrite.accumulators import Accumulators
-from sqlext.rewrite.aggregate_forms import Aggregation, aggregate_text
+from sqlext.rewrite.expressions.accumulators import Accumulators
+from sqlext.rewrite.expressions.aggregates import Aggregation, aggregate_text
 from sqlext.source import SourceText, Span
 
 

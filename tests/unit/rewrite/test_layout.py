@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from sqlext.dialect.tokens import Kind, tokenize
-from sqlext.rewrite.layout import layout
+from sqlext.rewrite.export.layout import layout
 from sqlext.source import SourceText
 
 CASES = Path(__file__).parents[2] / "conformance" / "cases" / "flink"

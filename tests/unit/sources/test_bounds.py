@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlext.connectors.row_bounds import Bounds, can_fail, may_hold
 from sqlext.errors import SqlExtError
-from sqlext.rewrite.arrow_text import translated
-from sqlext.sources.bounds import Bounds, can_fail, may_hold
+from sqlext.rewrite.arrow.text import translated
+from sqlext.sources.decoding.parquet_groups import ParquetDecoder
 from sqlext.sources.expressions import INSTANT, Apply, Column, Expression, Literal
 from sqlext.sources.fields import Field
 from sqlext.sources.file_slices import Range
-from sqlext.sources.parquet_groups import ParquetDecoder
 from sqlext.sources.program import Facts, Nulls, Program, Rowtime, Stage
 
 _TYPES: dict[str, pa.DataType] = {"i": pa.int32(), "b": pa.int64(), "s": pa.string(), "ts": INSTANT}

@@ -7,7 +7,7 @@ from datetime import datetime
 import pyarrow as pa
 import pytest
 
-from sqlext.sources.date_format import Formatted, tokens
+from sqlext.sources.decoding.date_format import Formatted, tokens
 from sqlext.sources.expressions import WALL_CLOCK, Column
 
 

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from sqlext.catalog.model import Column, Table, Watermark
-from sqlext.catalog.names import ObjectName
+from sqlext.connectors.delta.log import DeltaLog
+from sqlext.connectors.delta.source import SPLIT, DeltaReader, Position
+from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
-from sqlext.sources.contract import Limit
-from sqlext.sources.delta import SPLIT, DeltaReader, Position
-from sqlext.sources.delta_log import DeltaLog
 from sqlext.sources.file_tables import own_source, why_not
 from sqlext.sources.stream import SplitStream
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
+from sqlext_catalog.model import Column, Table, Watermark
+from sqlext_catalog.names import ObjectName
 
 _COLUMNS: dict[str, LogicalType] = {"id": BIGINT, "ts": TIMESTAMP3}
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sqlext.connectors.filesystem.listing import listed
+from sqlext.connectors.filesystem.source import SPLIT, FileReader
+from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
-from sqlext.sources.contract import Limit
-from sqlext.sources.csv_blocks import CsvDecoder
+from sqlext.sources.decoding.csv_blocks import CsvDecoder
+from sqlext.sources.decoding.line_blocks import blocks
 from sqlext.sources.fields import Field
 from sqlext.sources.file_log import FileLog, Found
 from sqlext.sources.file_slices import Range
-from sqlext.sources.files import SPLIT, FileReader
-from sqlext.sources.line_blocks import blocks
-from sqlext.sources.listing import listed
 from sqlext.sources.stream import SplitStream
 
 _DECODER = CsvDecoder((Field("id", pa.int64()),), ("id",))

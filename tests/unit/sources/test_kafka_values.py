@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlext.sources.csv_blocks import CsvDecoder
+from sqlext.connectors.kafka.values import BadValueError, CsvValues, JsonValues, Values
+from sqlext.sources.decoding.csv_blocks import CsvDecoder
 from sqlext.sources.fields import Field
-from sqlext.sources.kafka_values import BadValueError, CsvValues, JsonValues, Values
 
 _COLUMNS = (Field("k", pa.string()), Field("v", pa.int32()))
 _CSV = CsvValues(CsvDecoder(_COLUMNS, ("k", "v"), null="-"))

@@ -11,14 +11,14 @@ from sqlext.errors import SqlExtError
 from sqlext.sources.expressions import INSTANT, Apply, Column, Literal
 from sqlext.sources.packed import PackedWork
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Policy, Tumble
-from sqlext.udfs.core.table_codec import decode_rows
-from sqlext.udfs.core.trigger_tree import WindowClose
-from sqlext.udfs.core.window_operator import WindowOperator
-from sqlext.udfs.core.window_specification import WindowSpecification
-from sqlext.udfs.processors.bucket_keys import bucket_keys
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.kernel.bucket_keys import bucket_keys
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.table_codec import decode_rows
+from sqlext_udfs.windows.operator import WindowOperator
+from sqlext_udfs.windows.policy import Policy, Tumble
+from sqlext_udfs.windows.specification import WindowSpecification
+from sqlext_udfs.windows.triggers.tree import WindowClose
 
 _BUCKETS = 4
 _SPECIFICATION = WindowSpecification(

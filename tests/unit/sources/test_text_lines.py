@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sqlext.sources.decoding.text_lines import LineDecoder
 from sqlext.sources.file_slices import Range
-from sqlext.sources.text_lines import LineDecoder
 
 TEXTS = [b"a\nbb\n\nccc\n", b"a\r\nbb\r\n\r\nc", b"\xef\xbb\xbfa\nb", b"", b"\n\n", "ä\nö\n".encode()]
 

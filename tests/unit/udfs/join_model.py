@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from sqlext.udfs.core.join_operator import JoinOperator
-from sqlext.udfs.core.join_specification import Comparison, JoinKind
-from sqlext.udfs.core.operators import Clock, Step
-from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_BEFORE
+from sqlext_udfs.joins.operator import JoinOperator
+from sqlext_udfs.joins.specification import Comparison, JoinKind
+from sqlext_udfs.kernel.operator import Clock, Step
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_BEFORE
 
 #: Key, side, left value, right value, a time, row kind.
 TYPES = [pa.int64(), pa.int8(), pa.int64(), pa.int64(), pa.int64(), pa.int8()]

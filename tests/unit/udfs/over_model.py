@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.over_operator import OverOperator
-from sqlext.udfs.core.over_specification import Frame, OverCall, OverSpecification
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.over.operator import OverOperator
+from sqlext_udfs.over.specification import Frame, OverCall, OverSpecification
 
 #: Key, time, an integer, a floating-point number, text, the row's own number.
 TYPES = [pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.string(), pa.int64()]

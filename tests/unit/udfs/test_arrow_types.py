@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from sqlext.udfs.core.arrow_types import plain
+from sqlext_udfs.kernel.arrow_types import plain
 
 
 def test_zone_offsets_and_nullability_are_taken_off_also_inside() -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from rows import keys, tables
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.distinct import Distinct
-from sqlext.udfs.core.operators import Clock
+from sqlext_udfs.distinct import Distinct
+from sqlext_udfs.kernel.operator import Clock
 
 _OTHER_NAN = struct.unpack("d", struct.pack("Q", 0x7FF8_0000_0000_0001))[0]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sqlext.udfs.core.distinct import Distinct
-from sqlext.udfs.processors import packing, partial_work
-from sqlext.udfs.processors.bucket_keys import bucket_keys, spark_hash
-from sqlext.udfs.processors.packing import pack, tables, unpack
+from sqlext_udfs.distinct import Distinct
+from sqlext_udfs.kernel import packing, partial_work
+from sqlext_udfs.kernel.bucket_keys import bucket_keys, spark_hash
+from sqlext_udfs.kernel.packing import pack, tables, unpack
 
 _KEYS = (100, 101, 102, 103)
 

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.altered import Selected
-from sqlext.udfs.core.clock import Clock
-from sqlext.udfs.core.operators import BucketOperator
-from sqlext.udfs.core.policy import Hop, Policy, Session, Tumble
-from sqlext.udfs.core.trigger_tree import AfterWatermark
-from sqlext.udfs.core.window_columns import is_partial
-from sqlext.udfs.core.window_operator import WindowOperator
-from sqlext.udfs.core.window_specification import WindowSpecification
-from sqlext.udfs.processors import partial_work
-from sqlext.udfs.processors.partial_work import PartialWork
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.kernel import partial_work
+from sqlext_udfs.kernel.altered import Selected
+from sqlext_udfs.kernel.clock import Clock
+from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.kernel.partial_work import PartialWork
+from sqlext_udfs.windows.operator import WindowOperator
+from sqlext_udfs.windows.panes.columns import is_partial
+from sqlext_udfs.windows.policy import Hop, Policy, Session, Tumble
+from sqlext_udfs.windows.specification import WindowSpecification
+from sqlext_udfs.windows.triggers.tree import AfterWatermark
 
 _BUCKETS = 4
 _PIECE = 64

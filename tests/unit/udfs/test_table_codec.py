@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from rows import keys, tables
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core import table_codec
-from sqlext.udfs.core.table_codec import VERSION, decode_rows, decode_state, encode_rows, encode_state
+from sqlext_udfs.kernel import table_codec
+from sqlext_udfs.kernel.table_codec import VERSION, decode_rows, decode_state, encode_rows, encode_state
 
 _TABLE = pa.table({"a": [1, None, 3], "b": ["x", None, ""]})
 # encode_state(_TABLE), as version 1 wrote it.

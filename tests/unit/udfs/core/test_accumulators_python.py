@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.accumulator import Accumulator, Aggregate
-from sqlext.udfs.core.accumulators import accumulator
-from sqlext.udfs.core.groups import Groups
+from sqlext_udfs.aggregates.accumulator import Accumulator, Aggregate
+from sqlext_udfs.aggregates.known import accumulator
+from sqlext_udfs.kernel.groups import Groups
 
 GROUPS = 3
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from sqlext.udfs.core.current_operator import CurrentOperator, CurrentSpecification
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.row_kinds import DELETE, INSERT, SHOWN, UPDATE_AFTER, UPDATE_BEFORE
+from sqlext_udfs.current_rows import CurrentOperator, CurrentSpecification
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, SHOWN, UPDATE_AFTER, UPDATE_BEFORE
 
 #: Key, value, row kind, position, bucket.
 TYPES = [pa.string(), pa.float64(), pa.int8(), pa.int64()]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.udfs.core import exact_doubles
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.groups import Groups
-from sqlext.udfs.core.retractable import retractable
+from sqlext_udfs.aggregates import exact_doubles
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.grouping.retractable import retractable
+from sqlext_udfs.kernel.groups import Groups
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 values_ = st.lists(st.tuples(finite, st.integers(-3, 3), st.integers(0, 2)), max_size=12)

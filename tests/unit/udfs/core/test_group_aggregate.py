@@ -9,13 +9,13 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.group_aggregate import GroupAggregate
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Global, Policy
-from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
-from sqlext.udfs.core.trigger_tree import EveryRow
-from sqlext.udfs.core.window_specification import WindowSpecification
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.grouping.operator import GroupAggregate
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from sqlext_udfs.windows.policy import Global, Policy
+from sqlext_udfs.windows.specification import WindowSpecification
+from sqlext_udfs.windows.triggers.tree import EveryRow
 
 TYPES = [pa.string(), pa.int64(), pa.int8()]
 AGGREGATES = (

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.udfs.core import join_pairs
-from sqlext.udfs.core.groups import Groups
-from sqlext.udfs.core.join_pairs import Matcher
-from sqlext.udfs.core.join_specification import Comparison
+from sqlext_udfs.joins import pairs as join_pairs
+from sqlext_udfs.joins.pairs import Matcher
+from sqlext_udfs.joins.specification import Comparison
+from sqlext_udfs.kernel.groups import Groups
 
 _OPERATORS = {
     "=": lambda a, b: a == b,

@@ -23,10 +23,10 @@ from join_model import (
 )
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.join_operator import JoinOperator
-from sqlext.udfs.core.join_specification import Comparison, JoinKind, JoinSpecification, Unbounded
-from sqlext.udfs.core.operators import Clock, Wakeup
-from sqlext.udfs.core.row_kinds import DELETE, INSERT
+from sqlext_udfs.joins.operator import JoinOperator
+from sqlext_udfs.joins.specification import Comparison, JoinKind, JoinSpecification, Unbounded
+from sqlext_udfs.kernel.operator import Clock, Wakeup
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT
 
 #: Milliseconds each: what is random here are small micro-batches.
 _FEW = settings(max_examples=40, deadline=None)

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from join_model import KIND, LEFT_VALUE, RIGHT_VALUE, SIDE, TIME, TYPES, Row, folded, rows_of, steps
 
-from sqlext.udfs.core.join_operator import JoinOperator
-from sqlext.udfs.core.join_specification import Comparison, JoinKind, JoinSpecification, VersionBound
-from sqlext.udfs.core.operators import Clock, Wakeup
-from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from sqlext_udfs.joins.operator import JoinOperator
+from sqlext_udfs.joins.specification import Comparison, JoinKind, JoinSpecification, VersionBound
+from sqlext_udfs.kernel.operator import Clock, Wakeup
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 _BOTH = (JoinKind.INNER, JoinKind.LEFT)
 _CONDITION = (Comparison(LEFT_VALUE, "<", RIGHT_VALUE),)

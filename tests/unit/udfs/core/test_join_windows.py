@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from join_model import KIND, LEFT_VALUE, RIGHT_VALUE, SIDE, TIME, TYPES, Row, folded, model, rows_of, steps
 
-from sqlext.udfs.core.join_operator import JoinOperator
-from sqlext.udfs.core.join_specification import (
+from sqlext_udfs.joins.operator import JoinOperator
+from sqlext_udfs.joins.specification import (
     ArrivalBound,
     Bound,
     Comparison,
@@ -21,8 +21,8 @@ from sqlext.udfs.core.join_specification import (
     JoinSpecification,
     WindowBound,
 )
-from sqlext.udfs.core.operators import Clock, Wakeup
-from sqlext.udfs.core.row_kinds import DELETE, INSERT
+from sqlext_udfs.kernel.operator import Clock, Wakeup
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT
 
 _FEW = settings(max_examples=40, deadline=None)
 #: In these tests a row's value is its time, and both sides match within two of each other.

@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.lane_engine import LaneEngine
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.pane_engine import PaneEngine
-from sqlext.udfs.core.policy import Cumulate, Global, Hop, Options, Policy, Tumble, WindowKind
-from sqlext.udfs.core.trigger_tree import (
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.windows.groups.pane_engine import PaneEngine
+from sqlext_udfs.windows.lanes.engine import LaneEngine
+from sqlext_udfs.windows.policy import Cumulate, Global, Hop, Options, Policy, Tumble, WindowKind
+from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
     AfterDelay,
     AfterIdle,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core import match_expressions as e
-from sqlext.udfs.core.match_conditions import Conditions
-from sqlext.udfs.core.match_links import Link, Rows
+from sqlext_udfs.expressions import trees as e
+from sqlext_udfs.matching.conditions import Conditions
+from sqlext_udfs.matching.links import Link, Rows
 
 INT, BIGINT, FLOAT, DOUBLE = (e.Number(root) for root in ("INT", "BIGINT", "FLOAT", "DOUBLE"))
 TRUE, FALSE, NULL = e.Constant(True), e.Constant(False), e.Constant(None)

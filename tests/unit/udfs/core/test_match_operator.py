@@ -10,20 +10,12 @@ import pyarrow as pa
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.match_expressions import Cell, Classifier, Compare, MatchNumber
-from sqlext.udfs.core.match_operator import MatchOperator
-from sqlext.udfs.core.match_pattern import Choice, Concatenation, Repeat, Variable
-from sqlext.udfs.core.match_rows import MatchState
-from sqlext.udfs.core.match_specification import (
-    FIRST,
-    LAST,
-    NEXT,
-    MatchSpecification,
-    Order,
-    Skip,
-    Total,
-)
-from sqlext.udfs.core.operators import Clock, Wakeup
+from sqlext_udfs.expressions.trees import Cell, Classifier, Compare, MatchNumber
+from sqlext_udfs.kernel.operator import Clock, Wakeup
+from sqlext_udfs.matching.operator import MatchOperator
+from sqlext_udfs.matching.pattern import Choice, Concatenation, Repeat, Variable
+from sqlext_udfs.matching.rows import MatchState
+from sqlext_udfs.matching.specification import FIRST, LAST, NEXT, MatchSpecification, Order, Skip, Total
 
 TYPES = [pa.string(), pa.int64(), pa.int64()]
 VALUE = 0

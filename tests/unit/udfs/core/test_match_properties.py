@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from match_model import Condition, Element, Taken, matches
 
-from sqlext.udfs.core.match_expressions import Cell, Classifier, Compare, Constant, Expression, Number, Or, Running
-from sqlext.udfs.core.match_operator import MatchOperator
-from sqlext.udfs.core.match_pattern import Concatenation, Repeat, Variable
-from sqlext.udfs.core.match_specification import (
+from sqlext_udfs.expressions.trees import Cell, Classifier, Compare, Constant, Expression, Number, Or, Running
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.matching.operator import MatchOperator
+from sqlext_udfs.matching.pattern import Concatenation, Repeat, Variable
+from sqlext_udfs.matching.specification import (
     NEXT,
     PAST_LAST,
     MatchSpecification,
@@ -21,7 +22,6 @@ from sqlext.udfs.core.match_specification import (
     specification_from_json,
     specification_to_json,
 )
-from sqlext.udfs.core.operators import Clock
 
 TYPES = [pa.string(), pa.int64(), pa.int64(), pa.bool_()]
 KEY, TIME, VALUE, LARGE = range(4)

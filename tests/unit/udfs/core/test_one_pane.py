@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from one_pane_model import Model
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.horizon import single_pane_horizon
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Cumulate, Hop, Options, Policy, Session, Tumble, WindowKind
-from sqlext.udfs.core.trigger_tree import AfterWatermark, Never, WindowClose
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.windows.horizon import single_pane_horizon
+from sqlext_udfs.windows.policy import Cumulate, Hop, Options, Policy, Session, Tumble, WindowKind
+from sqlext_udfs.windows.triggers.tree import AfterWatermark, Never, WindowClose
 from tests.operator_runs import GAP, TIME, VALUE, Out, Row, Run, specification
 
 _WINDOWS: list[WindowKind] = [

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from over_model import NUMBER, TEXT, VALUE, Batch, Row, Run, expected, table
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.operators import Clock, Wakeup
-from sqlext.udfs.core.over_functions import output_types
-from sqlext.udfs.core.over_operator import OverOperator
-from sqlext.udfs.core.over_specification import Frame, OverCall, OverSpecification
-from sqlext.udfs.core.table_codec import decode_state
+from sqlext_udfs.kernel.operator import Clock, Wakeup
+from sqlext_udfs.kernel.table_codec import decode_state
+from sqlext_udfs.over.functions import output_types
+from sqlext_udfs.over.operator import OverOperator
+from sqlext_udfs.over.specification import Frame, OverCall, OverSpecification
 
 _FRAMES = [Frame("ROWS", 0), Frame("ROWS", 2), Frame("ROWS"), Frame("RANGE", 0), Frame("RANGE", 7), Frame("RANGE")]
 _WANTED = [

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from join_model import KIND, LEFT_VALUE, RIGHT_VALUE, SIDE, TYPES, Row, folded, model, steps
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core import match_expressions as e
-from sqlext.udfs.core.join_operator import JoinOperator
-from sqlext.udfs.core.join_specification import JoinKind, JoinSpecification, WindowBound
-from sqlext.udfs.core.match_specification import expression_from_json, expression_to_json
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.pair_conditions import PairConditions
-from sqlext.udfs.core.row_kinds import DELETE
+from sqlext_udfs.expressions import trees as e
+from sqlext_udfs.expressions.pairs import PairConditions
+from sqlext_udfs.joins.operator import JoinOperator
+from sqlext_udfs.joins.specification import JoinKind, JoinSpecification, WindowBound
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.row_kinds import DELETE
+from sqlext_udfs.matching.specification import expression_from_json, expression_to_json
 
 LEFT = [pa.array([1, 2, None], pa.int32()), pa.array([Decimal("1.50"), None, Decimal("-2.25")], pa.decimal128(10, 2))]
 RIGHT = [pa.array([5.0, float("nan"), None]), pa.array(["x", None, "y"])]

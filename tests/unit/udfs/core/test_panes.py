@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.pane_state import PaneState
-from sqlext.udfs.core.policy import Cumulate, Global, Hop, KeepCount, Policy, Session, Tumble, WindowKind
-from sqlext.udfs.core.trigger_tree import (
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.windows.groups.pane_state import PaneState
+from sqlext_udfs.windows.operator import WindowOperator
+from sqlext_udfs.windows.policy import Cumulate, Global, Hop, KeepCount, Policy, Session, Tumble, WindowKind
+from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
     AfterDelay,
     AfterWatermark,
@@ -32,7 +33,6 @@ from sqlext.udfs.core.trigger_tree import (
     Trigger,
     When,
 )
-from sqlext.udfs.core.window_operator import WindowOperator
 from tests.operator_runs import TYPES, VALUE, Out, Row, Run, specification, table
 
 _INSERT, _BEFORE, _AFTER, _DELETE = range(4)

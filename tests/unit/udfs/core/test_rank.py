@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.rank_at_time import TimedRankOperator
-from sqlext.udfs.core.rank_operator import RankOperator
-from sqlext.udfs.core.rank_specification import Emission, Ranking, RankSpecification, SortKey
-from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from sqlext_udfs.ranking.at_time import TimedRankOperator
+from sqlext_udfs.ranking.operator import RankOperator
+from sqlext_udfs.ranking.specification import Emission, Ranking, RankSpecification, SortKey
 
 Row = tuple[str, int | None, int]
 TYPES = [pa.string(), pa.int64(), pa.int64(), pa.int8()]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from panes import NO_WINDOW, TEN, after, aligned, at, run, timed, values
 
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Options, Policy, Session, Tumble
-from sqlext.udfs.core.trigger_tree import (
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.windows.groups.engine import WindowEngine
+from sqlext_udfs.windows.panes.rows import Rows
+from sqlext_udfs.windows.policy import Options, Policy, Session, Tumble
+from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
     AfterDelay,
     AfterIdle,
@@ -21,8 +23,6 @@ from sqlext.udfs.core.trigger_tree import (
     Timeout,
     WindowClose,
 )
-from sqlext.udfs.core.window_engine import WindowEngine
-from sqlext.udfs.core.window_rows import Rows
 
 
 def test_m1_a_row_arrives_at_the_clock_of_its_batch() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from panes import NO_WINDOW, TEN, after, at, run, timed, values
 
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Cumulate, Hop, Options, Session, Tumble
-from sqlext.udfs.core.trigger_tree import (
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.windows.policy import Cumulate, Hop, Options, Session, Tumble
+from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
     AfterWatermark,
     AllOf,

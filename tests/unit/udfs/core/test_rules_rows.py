@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from panes import NO_WINDOW, TEN, after, at, run, timed, valued, values
 
-from sqlext.udfs.core.policy import Hop, KeepCount, KeepDelta, KeepTime, KeepUsing, Policy, Session
-from sqlext.udfs.core.trigger_hooks import Action, TriggerContext
-from sqlext.udfs.core.trigger_tree import (
+from sqlext_udfs.windows.groups.engine import WindowEngine
+from sqlext_udfs.windows.policy import Hop, KeepCount, KeepDelta, KeepTime, KeepUsing, Policy, Session
+from sqlext_udfs.windows.triggers.hooks import Action, TriggerContext
+from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
     AfterDelta,
     AfterWatermark,
@@ -26,7 +27,6 @@ from sqlext.udfs.core.trigger_tree import (
     Using,
     When,
 )
-from sqlext.udfs.core.window_engine import WindowEngine
 from tests.window_simulation import Row
 
 NAN = float("nan")

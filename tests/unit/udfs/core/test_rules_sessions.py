@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from panes import at, run, timed, values
 
-from sqlext.udfs.core.policy import Options, Session
-from sqlext.udfs.core.trigger_tree import AfterCount, AfterDelay, AfterWatermark, Delay, EachOf, EveryRow, Repeat
+from sqlext_udfs.windows.policy import Options, Session
+from sqlext_udfs.windows.triggers.tree import AfterCount, AfterDelay, AfterWatermark, Delay, EachOf, EveryRow, Repeat
 from tests.window_simulation import Row
 
 TEN = Session(10)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from sqlext.udfs.core.policy import (
+from sqlext_udfs.windows.policy import (
     Cumulate,
     Global,
     Hop,
@@ -19,9 +19,9 @@ from sqlext.udfs.core.policy import (
     Session,
     Tumble,
 )
-from sqlext.udfs.core.policy_json import policy_from_json, policy_to_json
-from sqlext.udfs.core.trigger_rules import batch_insensitive, can_finish, continuation, not_mergeable, uses_clock
-from sqlext.udfs.core.trigger_tree import (
+from sqlext_udfs.windows.policy_json import policy_from_json, policy_to_json
+from sqlext_udfs.windows.triggers.rules import batch_insensitive, can_finish, continuation, not_mergeable, uses_clock
+from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
     AfterDelay,
     AfterDelta,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.row_kinds import DELETE, INSERT
-from sqlext.udfs.core.watermark_operator import WatermarkOperator, WatermarkSpecification
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT
+from sqlext_udfs.watermark_column import WatermarkOperator, WatermarkSpecification
 
 ROWS = pa.table({"c0": [7, 8], "c1": ["a", None], "c2": pa.array([INSERT, DELETE], pa.int8())})
 TYPES = ROWS.schema.types

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sqlext.udfs.core.policy import Cumulate, Hop, KeepCount, Options, Policy, Session, Tumble, WindowKind
-from sqlext.udfs.core.trigger_rules import batch_insensitive
-from sqlext.udfs.core.trigger_tree import (
+from sqlext_udfs.windows.groups.state import StateLayout
+from sqlext_udfs.windows.policy import Cumulate, Hop, KeepCount, Options, Policy, Session, Tumble, WindowKind
+from sqlext_udfs.windows.triggers.rules import batch_insensitive
+from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
     AfterDelay,
     AfterWatermark,
@@ -31,7 +32,6 @@ from sqlext.udfs.core.trigger_tree import (
     Trigger,
     Until,
 )
-from sqlext.udfs.core.window_state import StateLayout
 from tests.window_simulation import Pane, Row, Simulation
 
 HORIZON = 60

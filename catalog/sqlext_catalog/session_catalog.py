@@ -1,0 +1,138 @@
+"""The catalog as one session sees it: what is stored, its own temporary objects, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext_catalog.changes import Change, ChangeFunction, ObjectKey, Put
+from sqlext_catalog.memory import MemoryStore
+from sqlext_catalog.model import CatalogObject, Relation
+from sqlext_catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
+from sqlext_catalog.snapshot import Snapshot
+from sqlext_catalog.store import Store, Version
+from sqlext_catalog.validation import check_changes
+
+
+class SessionCatalog:
+    """Stored objects, shadowed by temporary ones; the current catalog and database; names made full.
+
+    Attributes:
+        current_catalog: where a name of one or two parts is looked up.
+        current_database: where a name of one part is looked up.
+    """
+
+    def __init__(self, store: Store | None = None) -> None:
+        self._store: Store = store if store is not None else MemoryStore()
+        self._temporary: dict[ObjectKey, CatalogObject] = {}
+        self._merged: tuple[Snapshot, Snapshot] | None = None
+        self.current_catalog = DEFAULT_CATALOG
+        self.current_database = DEFAULT_DATABASE
+
+    def snapshot(self) -> Snapshot:
+        """Return everything this session sees now, temporary objects included."""
+        stored = self._store.snapshot()
+        if self._merged is None or self._merged[0] is not stored:
+            self._merged = stored, self._with_temporary(stored)
+        return self._merged[1]
+
+    def resolve(self, parts: Sequence[str]) -> ObjectName:
+        """Return the full name behind a name of one to three parts."""
+        if not 1 <= len(parts) <= 3:
+            raise SqlExtError(
+                "NAME-090",
+                f"`{'.'.join(parts)}` has {len(parts)} parts; a name has at most catalog, database and object",
+            )
+        return ObjectName(*(self.current_catalog, self.current_database)[: 3 - len(parts)], *parts)
+
+    def lookup(self, parts: Sequence[str]) -> Relation | None:
+        """Return the table or view that a name of one to three parts means, or None."""
+        return self.snapshot().get(self.resolve(parts))
+
+    def candidates(self) -> list[str]:
+        """Return how each visible table and view can be called here, shortest form, for did-you-mean hints."""
+        return [self._shortest(r.name) for r in self.snapshot().relations()]
+
+    def use_catalog(self, name: str) -> None:
+        """Make a catalog current, and its default database with it, as Flink's USE CATALOG."""
+        snapshot = self.snapshot()
+        catalog = snapshot.catalog(name)
+        if catalog is None:
+            names = [c.name for c in snapshot.catalogs()]
+            raise _unknown("catalog", name, names)
+        self.current_catalog, self.current_database = name, catalog.default_database
+
+    def use_database(self, parts: Sequence[str]) -> None:
+        """Make a database current: ``USE db`` or ``USE catalog.db``."""
+        key = self.resolve_database(parts)
+        snapshot = self.snapshot()
+        if snapshot.database(key.catalog, key.database) is None:
+            names = [d.name.database for d in snapshot.databases(key.catalog)]
+            raise _unknown("database", key.database, names)
+        self.current_catalog, self.current_database = key.catalog, key.database
+
+    def resolve_database(self, parts: Sequence[str]) -> ObjectName:
+        """Return the full name of a database given as ``db`` or ``catalog.db``; its ``name`` is empty."""
+        if not 1 <= len(parts) <= 2:
+            raise SqlExtError("NAME-090", f"`{'.'.join(parts)}` has {len(parts)} parts; a database has at most two")
+        return ObjectName(parts[0] if len(parts) == 2 else self.current_catalog, parts[-1], "")
+
+    def apply(self, changes: ChangeFunction | Sequence[Change], operation: str) -> Snapshot:
+        """Apply a statement's changes: temporary objects to this session, the others to the store in one commit.
+
+        Args:
+            changes: the changes, or a function of the snapshot that gives them (``sqlext_catalog.ddl``); a function
+                sees the temporary objects too, and runs again if another process committed first.
+            operation: what the history says, for instance ``CREATE TABLE a.b.c``.
+        """
+        decide = changes if callable(changes) else _always(changes)
+        kept: list[Change] = []
+
+        def stored_part(stored: Snapshot) -> list[Change]:
+            wanted = decide(self._with_temporary(stored))
+            kept[:] = [c for c in wanted if c.key.kind == "temporary"]
+            check_changes(kept)
+            return [c for c in wanted if c.key.kind != "temporary"]
+
+        self._store.commit(stored_part, operation)
+        self._keep(kept)
+        return self.snapshot()
+
+    def fork(self) -> SessionCatalog:
+        """Return a copy in memory: what is done to it reaches neither this session nor the store."""
+        copy = SessionCatalog(MemoryStore(self._store.snapshot()))
+        copy._temporary = dict(self._temporary)
+        copy.current_catalog, copy.current_database = self.current_catalog, self.current_database
+        return copy
+
+    def history(self) -> list[Version]:
+        """Return the store's commits, newest first."""
+        return self._store.history()
+
+    def at_version(self, version: int) -> Snapshot:
+        """Return the stored definitions as they were at a version."""
+        return self._store.snapshot(version)
+
+    def _with_temporary(self, stored: Snapshot) -> Snapshot:
+        return stored.with_changes(Put(item) for item in self._temporary.values()) if self._temporary else stored
+
+    def _keep(self, changes: Iterable[Change]) -> None:
+        for change in changes:
+            if isinstance(change, Put):
+                self._temporary[change.key] = change.object
+            else:
+                self._temporary.pop(change.key, None)
+            self._merged = None
+
+    def _shortest(self, name: ObjectName) -> str:
+        if name.catalog != self.current_catalog:
+            return name.plain
+        return name.name if name.database == self.current_database else f"{name.database}.{name.name}"
+
+
+def _always(changes: Sequence[Change]) -> Callable[[Snapshot], Sequence[Change]]:
+    return lambda snapshot: changes
+
+
+def _unknown(what: str, name: str, names: list[str]) -> SqlExtError:
+    return SqlExtError("CAT-002", f"there is no {what} `{name}`", hint=did_you_mean(name, names))

@@ -1,0 +1,117 @@
+"""The catalog at one version: an immutable map from key to object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from sqlext_catalog.changes import Change, ObjectKey, Put, database_key, key_of, relation_key
+from sqlext_catalog.model import Catalog, CatalogObject, Database, QueryRecord, Relation, Table, View
+from sqlext_catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
+
+#: The version of a catalog that nothing has been committed to.
+NEVER_COMMITTED = -1
+
+
+class Snapshot:
+    """Every object of the catalog at one version; a change makes a new snapshot.
+
+    Attributes:
+        version: the commit it shows, or -1 before the first one.
+    """
+
+    __slots__ = ("_objects", "version")
+
+    def __init__(self, objects: Iterable[CatalogObject], version: int = NEVER_COMMITTED) -> None:
+        self.version = version
+        self._objects: Mapping[ObjectKey, CatalogObject] = MappingProxyType({key_of(o): o for o in objects})
+
+    @classmethod
+    def empty(cls) -> Snapshot:
+        """Return what a catalog holds before its first commit: default_catalog.default_database."""
+        database = Database(ObjectName(DEFAULT_CATALOG, DEFAULT_DATABASE, ""))
+        return cls([Catalog(DEFAULT_CATALOG), database])
+
+    def get(self, name: ObjectName) -> Relation | None:
+        """Return the table or view a statement means: a temporary one shadows the stored one, as in Flink."""
+        return self.temporary(name) or self.stored(name)
+
+    def stored(self, name: ObjectName) -> Relation | None:
+        """Return the stored table or view, whatever shadows it."""
+        return self._relation(relation_key(name))
+
+    def temporary(self, name: ObjectName) -> Relation | None:
+        """Return the temporary table or view."""
+        return self._relation(relation_key(name, temporary=True))
+
+    def catalog(self, name: str) -> Catalog | None:
+        """Return a catalog."""
+        found = self._objects.get(ObjectKey("catalog", name))
+        return found if isinstance(found, Catalog) else None
+
+    def database(self, catalog: str, database: str) -> Database | None:
+        """Return a database."""
+        found = self._objects.get(database_key(catalog, database))
+        return found if isinstance(found, Database) else None
+
+    def query(self, name: str) -> QueryRecord | None:
+        """Return the record of a query."""
+        found = self._objects.get(ObjectKey("query", name=name))
+        return found if isinstance(found, QueryRecord) else None
+
+    def catalogs(self) -> list[Catalog]:
+        """Return the catalogs, sorted by name."""
+        return sorted((o for o in self if isinstance(o, Catalog)), key=lambda c: c.name)
+
+    def databases(self, catalog: str) -> list[Database]:
+        """Return a catalog's databases, sorted by name."""
+        found = (o for o in self if isinstance(o, Database) and o.name.catalog == catalog)
+        return sorted(found, key=lambda d: d.name)
+
+    def relations(self, catalog: str | None = None, database: str | None = None) -> list[Relation]:
+        """Return the visible tables and views of a database (of a catalog, of all), sorted by name."""
+        visible: dict[ObjectName, Relation] = {}
+        for item in self:
+            if not isinstance(item, Table | View) or catalog not in (None, item.name.catalog):
+                continue
+            if database in (None, item.name.database) and (item.temporary or item.name not in visible):
+                visible[item.name] = item
+        return [visible[name] for name in sorted(visible)]
+
+    def queries(self) -> list[QueryRecord]:
+        """Return the records of queries, sorted by name."""
+        return sorted((o for o in self if isinstance(o, QueryRecord)), key=lambda q: q.name)
+
+    def objects(self) -> tuple[CatalogObject, ...]:
+        """Return everything, in the order it was put."""
+        return tuple(self._objects.values())
+
+    def with_changes(self, changes: Iterable[Change]) -> Snapshot:
+        """Return the snapshot after the changes; nothing is stored and the version stays."""
+        objects = dict(self._objects)
+        for change in changes:
+            if isinstance(change, Put):
+                objects[change.key] = change.object
+            else:
+                objects.pop(change.key, None)
+        return Snapshot(objects.values(), self.version)
+
+    def at_version(self, version: int) -> Snapshot:
+        """Return the same objects under another version."""
+        return Snapshot(self._objects.values(), version)
+
+    def __iter__(self) -> Iterator[CatalogObject]:
+        return iter(self._objects.values())
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._objects
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __repr__(self) -> str:
+        return f"Snapshot(version={self.version}, objects={len(self)})"
+
+    def _relation(self, key: ObjectKey) -> Relation | None:
+        found = self._objects.get(key)
+        return found if isinstance(found, Table | View) else None

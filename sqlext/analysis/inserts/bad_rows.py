@@ -1,0 +1,108 @@
+"""``'sqlext.bad-rows'``: what a query does with rows that a source of it cannot decode.
+
+``fail`` refuses them, ``drop`` counts them, a table gets them. Each column of such a table is one of ``text`` (the row
+as it is), ``source`` (the table that it was read from), ``place`` (where in its file or topic), ``reason`` and
+``read_at``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.inserts.bound import BAD_ROWS, Assignment, BoundInsert, side_insert
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.types.coercion import can_implicitly_cast
+from sqlext.connectors.base import written_columns
+from sqlext.connectors.registry import connector_of
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.plan.bad_rows import BAD_COLUMNS, DROP, FAIL, OPTION, BadRows, policy_of
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.explain import walk
+from sqlext.plan.nodes import PlanNode, Scan
+from sqlext.source import Span
+from sqlext_catalog.model import Column, Table
+
+_KNOWN = {c.name: c for c in BAD_COLUMNS}
+
+
+def with_policy(table: Table, env: Environment, span: Span, *, stream: bool) -> Table:
+    """Return a table with what is done with its bad rows as an option of its own.
+
+    SET is for the tables that can tell bad rows from others; what an option of the table asks for is done or refused.
+
+    Raises:
+        SqlExtError: OPT-034 if its rows cannot be told apart, or cannot be counted.
+    """
+    others = tuple(o for o in table.options if o[0] != OPTION)
+    own = table.option(OPTION)
+    asked = replace(table, options=(*others, (OPTION, own or env.settings.get(OPTION) or "")))
+    wanted = policy_of(asked)
+    why = connector_of(table).cannot_judge(table)
+    if not why and not stream and wanted != FAIL:
+        why = "only a stream counts or keeps them"
+    if not why and wanted is not None:
+        return asked
+    if own is not None and wanted != FAIL:
+        raise SqlExtError("OPT-034", f"'{OPTION}' = '{own}' of `{table.name.name}`: {why}", span=span)
+    return replace(table, options=others)
+
+
+def bad_rows_of(table: Table, env: Environment, span: Span) -> BadRows | None:
+    """Return the table that keeps the bad rows of another one, None if none does.
+
+    Raises:
+        SqlExtError: OPT-035 if there is no such table or it has other columns; OPT-... if it cannot be written to.
+    """
+    wanted = policy_of(table)
+    if wanted in (None, FAIL, DROP):
+        return None
+    parts = tuple(p.strip().strip("`") for p in wanted.split("."))
+    found = env.catalog.lookup(parts)
+    if not isinstance(found, Table):
+        hint = did_you_mean(parts[-1], (FAIL, DROP, *env.catalog.candidates()))
+        raise SqlExtError("OPT-035", f"'{OPTION}': there is no table `{wanted}`", span=span, hint=hint)
+    try:
+        connector_of(found).validate(found, "sink")
+    except SqlExtError as error:
+        raise error.at(span) from None
+    for column in _written(found):
+        _source_of(column, found, span)
+    return BadRows(found, span)
+
+
+def bad_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
+    """Return an INSERT for each table that keeps bad rows of a query, in the order of ``bad_scans``."""
+    made = {}
+    for scan in bad_scans(plan):
+        assert scan.bad is not None
+        table, span = scan.bad.table, scan.bad.span
+        assignments = tuple(Assignment(c, _source_of(c, table, span)) for c in _written(table))
+        made[table.name] = side_insert(BAD_ROWS, table, plan, assignments, span, env)
+    return tuple(made.values())
+
+
+def bad_scans(plan: PlanNode) -> tuple[Scan, ...]:
+    """Return the scans whose bad rows are kept: of a table that is read several times the first one."""
+    found: dict[object, Scan] = {}
+    for node in walk(plan):
+        if isinstance(node, Scan) and node.bad is not None:
+            found.setdefault((node.table.name, node.bad.table.name), node)
+    return tuple(found.values())
+
+
+def _written(table: Table) -> tuple[Column, ...]:
+    writable = {w.name for w in written_columns(table)}
+    return tuple(c for c in table.columns if c.name in writable)
+
+
+def _source_of(column: Column, table: Table, span: Span) -> PlanColumn:
+    source = _KNOWN.get(column.name)
+    if source is None:
+        what = f"has a column `{column.name}`, which bad rows do not have"
+    elif source.type and column.type and not can_implicitly_cast(source.type, column.type):
+        what = f"has a column `{column.name}` of type {column.type}; it is {source.type}"
+    else:
+        return source
+    shown = ", ".join(f"`{c.name}` {c.type.flink() if c.type else ''}" for c in BAD_COLUMNS)
+    message = f"'{OPTION}': `{table.name.name}` {what}"
+    raise SqlExtError("OPT-035", message, span=span, hint=f"its columns may be {shown}")

@@ -1,0 +1,93 @@
+"""What differs between a query and the one that made its checkpoint, and which differences the checkpoint bears.
+
+The rule: what is in no operator's state may change. That is time, in two kinds.
+
+``TIME``   says how fast the watermark moves: its delay or expression, idle timeouts, alignment, how often it is given.
+           Spark keeps the watermark itself with the checkpoint and never takes it back: the query goes on from there.
+``ROWS``   says what becomes of a row of a micro-batch: how far ahead a rowtime may be, whether it may be NULL, which
+           table keeps late rows or bad ones. It holds for rows that are read from now on; so a micro-batch that was
+           begun before must have come to its end: its rows may be in sinks already, by the old rule.
+
+All else bears no going on from the state:
+
+``STATE``  has made what is in state, the rowtime's column for instance. Without its state the query could go on from
+           the place that it had read up to.
+``PLACE``  says what that place is of: which sources there are, in which order, and who reads them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlext.analysis.inserts.fingerprint import ADDED_LATER, NOT_COMPARED, Fingerprint
+
+_OPTION = re.compile(r" option '(.+)'$")
+_NUMBER = re.compile(r" \(\d+\)$")
+_LATE_TABLE = "late table option "
+_OF_ROWS = ("largest rowtime", "table of bad rows")
+_OF_PLACE = ("source option ", "reader of ", "sources read twice", "heartbeats", "end of input")
+_MISSING = ("not there", "")
+
+
+class Kind(Enum):
+    """What a difference touches."""
+
+    STATE = "state"
+    PLACE = "place"
+    TIME = "time"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A part of a query that differs.
+
+    Attributes:
+        part: its name in the fingerprint.
+        old: its text when the checkpoint was made.
+        new: its text now.
+    """
+
+    part: str
+    old: str
+    new: str
+    kind: Kind
+
+    def __str__(self) -> str:
+        """Return ``<part> was <text>, is <text>``."""
+        return f"{self.part} was {self.old}, is {self.new}"
+
+
+def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
+    """Return what differs, in the order of the older one; what that one could not know yet is no difference."""
+    found = []
+    for part in (*old, *(k for k in new if k not in old)):
+        a, b = old.get(part, _MISSING), new.get(part, _MISSING)
+        if a[1] != b[1] and _is_compared(part) and not (part not in old and _base(part) in ADDED_LATER):
+            found.append(Change(part, a[0], b[0], _kind(part, a[0], old)))
+    return found
+
+
+def _is_compared(part: str) -> bool:
+    option = _OPTION.search(_base(part))
+    return option is None or option[1] not in NOT_COMPARED
+
+
+def _kind(part: str, was: str, old: Fingerprint) -> Kind:
+    base = _base(part)
+    if base == "watermark":  # with another rowtime that is a change too; older versions did not say which it was
+        return Kind.TIME if part in old and "rowtime" in old else Kind.STATE
+    if base == "pace of the watermark":
+        return Kind.TIME
+    if base == "rowtime NULL handling":  # who failed at such a row has given none of its micro-batch to a sink
+        return Kind.TIME if was == "fail" else Kind.ROWS
+    if base in _OF_ROWS or base.startswith(_LATE_TABLE):
+        return Kind.ROWS
+    return Kind.PLACE if base.startswith(_OF_PLACE) else Kind.STATE
+
+
+def _base(part: str) -> str:
+    """Return a part's name without the number of its table."""
+    return _NUMBER.sub("", part)

@@ -1,0 +1,161 @@
+"""``JOIN t FOR SYSTEM_TIME AS OF x``: the version of a row that was in force at the time of another one.
+
+By a rowtime of the left side both sides are streams, and the right one gives versions (``joins.versions``). By
+processing time the right side is a table that is read anew in each micro-batch: a join with a static table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlext.analysis.joins.bounds import Bounds
+from sqlext.analysis.joins.building import StreamJoinParts, planned
+from sqlext.analysis.joins.conditions import NULL_SAFE, Conditions, JoinNames, conditions_of
+from sqlext.analysis.joins.streams import from_names, used_by, with_where
+from sqlext.analysis.joins.versions import Versions, versions_of
+from sqlext.analysis.types.inference import infer
+from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal
+from sqlext.dialect.ast.queries import Hint, Join, ParenRelation, Relation, TableRef
+from sqlext.dialect.expressions.operations import parse_expression_text
+from sqlext.errors import SqlExtError
+from sqlext.plan import nodes
+from sqlext.plan.columns import Time
+from sqlext.plan.joins import JoinBound, JoinTime, Pair
+from sqlext.plan.scope import Found, Scope
+from sqlext_catalog.model import Table
+from sqlext_udfs.joins.specification import JoinKind
+
+if TYPE_CHECKING:
+    from sqlext.analysis.selects.from_clause import RelationBinder
+
+_KINDS = {"INNER": JoinKind.INNER, "CROSS": JoinKind.INNER, "LEFT": JoinKind.LEFT}
+_SNAPSHOT = Hint("OPTIONS", (("scan.mode", "snapshot"),))
+#: Tables that Spark reads anew in each micro-batch; of files it remembers which there were.
+_READ_ANEW = ("delta", "jdbc")
+
+
+def versioned_table(relation: Relation) -> TableRef | None:
+    """Return a relation as a table with FOR SYSTEM_TIME AS OF, None if it is none."""
+    while isinstance(relation, ParenRelation) and relation.alias is None:
+        relation = relation.relation
+    return relation if isinstance(relation, TableRef) and relation.system_time is not None else None
+
+
+def time_of(binder: RelationBinder, ref: TableRef, first: int) -> Found | None:
+    """Return the time attribute of the left side that a table is asked by; None for a constant.
+
+    Raises:
+        SqlExtError: JOIN-007 for anything else.
+    """
+    assert ref.system_time is not None
+    if isinstance(ref.system_time, Literal):
+        return None
+    scope = replace(binder.scope(), relations=tuple(binder.relations[first:]))
+    found = scope.bare(ref.system_time)
+    if found is None or found.column.time is None:
+        raise SqlExtError(
+            "JOIN-007",
+            "FOR SYSTEM_TIME AS OF takes a time attribute of the left side, or a literal",
+            span=ref.system_time.span,
+            hint="a column with a WATERMARK on its table, or PROCTIME()",
+        )
+    return found
+
+
+def bind_right(binder: RelationBinder, ref: TableRef, time: Found | None) -> nodes.PlanNode:
+    """Return the table of a temporal join; what time it is asked for is not yet in it.
+
+    Raises:
+        SqlExtError: JOIN-008 for a table that cannot be looked up by processing time.
+    """
+    plain = replace(ref, system_time=None)
+    if time is None:
+        return binder.bind(ref)
+    if time.column.time is Time.ROWTIME:
+        return binder.bind(plain)
+    table = binder.env.catalog.lookup(ref.parts)
+    anew = isinstance(table, Table) and table.option("connector") in _READ_ANEW
+    node = binder.bind(replace(plain, hints=(_SNAPSHOT, *ref.hints)) if anew else plain)
+    if node.streaming:
+        raise SqlExtError(
+            "JOIN-008",
+            "FOR SYSTEM_TIME AS OF processing time needs a table that can be looked up, and this one is a stream",
+            span=ref.span,
+            hint="use a delta table, one with 'scan.mode' = 'snapshot', or a rowtime of the left side",
+        )
+    return node
+
+
+def bind_temporal_join(
+    binder: RelationBinder, join: Join, sources: tuple[nodes.PlanNode, nodes.PlanNode], time: Found, places: range
+) -> nodes.PlanNode:
+    """Return the plan of a temporal join by event time; its columns replace those of both sides in the binder.
+
+    Args:
+        binder: has both sides' names: of the left side from ``places.start`` on, of the right from ``places.stop`` on.
+        join: as it is written.
+        sources: left and right.
+        time: the rowtime of the left side.
+        places: of the left side's relations.
+
+    Raises:
+        SqlExtError: JOIN-009 for another kind of join, JOIN-010 and JOIN-011 for sides that are no stream of versions,
+            JOIN-012 if its primary key is not equated.
+    """
+    kind = _KINDS.get(join.kind)
+    if kind is None:
+        raise SqlExtError("JOIN-009", f"a temporal join is INNER or LEFT, not {join.kind}", span=join.span)
+    if not sources[0].streaming:
+        message = "a temporal join by event time needs a stream on its left side"
+        raise SqlExtError("JOIN-011", message, span=join.left.span)
+    relations = binder.relations[places.start : places.stop], binder.relations[places.stop :]
+    versions = versions_of(sources[1], join.right.span)
+    names = from_names(binder, *relations, join)
+    if join.condition is not None:
+        both = (*relations[0], *relations[1])
+        infer(join.condition, replace(binder.scope(), relations=tuple(both)))
+    conditions = conditions_of(join.condition, names)
+    if kind is JoinKind.INNER:
+        conditions = with_where(conditions, binder.where, names)
+    alias = relations[1][0].alias
+    parts = StreamJoinParts(
+        join.span,
+        kind,
+        (sources[0], versions.node),
+        relations,
+        names,
+        _by_key(conditions, versions, names, join),
+        f"__j{places.stop}",
+        bounds=Bounds(JoinBound.VERSION, JoinTime(time.column, time.relation.alias), JoinTime(versions.time, alias)),
+        used=used_by(binder, join, conditions),
+    )
+    node, given = planned(parts)
+    binder.relations[places.start :] = given
+    return node
+
+
+def _by_key(conditions: Conditions, versions: Versions, names: JoinNames, join: Join) -> Conditions:
+    """Return conditions with the primary key alone as key: all others are asked of the version that it finds."""
+    keys = [p for p in conditions.keys if _physical(p.right, names.right) in versions.keys]
+    missing = set(versions.keys) - {_physical(p.right, names.right) for p in keys}
+    if missing:
+        raise SqlExtError(
+            "JOIN-012",
+            f"a temporal join must equate the whole primary key of its right side: {', '.join(sorted(missing))}",
+            span=join.condition.span if join.condition is not None else join.span,
+            hint="ON l.k = r.k for each column of the key",
+        )
+    others = [p for p in conditions.keys if p not in keys]
+    unequal = [p for p in others if p.operator == NULL_SAFE]
+    if unequal:
+        message = "IS NOT DISTINCT FROM in a temporal join is for the primary key alone"
+        raise SqlExtError("JOIN-001", message, span=unequal[0].left.span)
+    true = parse_expression_text("TRUE", names.left.mode, "the condition on the right side")
+    asked = [Pair(true, "=", e) for e in conditions.right]
+    return replace(conditions, keys=tuple(keys), comparisons=(*conditions.comparisons, *others, *asked), right=())
+
+
+def _physical(expr: Expr, scope: Scope) -> str:
+    found = scope.bare(expr) if isinstance(expr, ColumnRef) else None
+    return found.column.physical if found is not None else ""

@@ -1,0 +1,52 @@
+"""Updating results as changelogs: what an operator above them reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.errors import SqlExtError
+from sqlext.plan.nodes import Aggregate, PlanNode
+from sqlext.plan.panes import changed_groupings
+from sqlext.source import Span
+from sqlext_udfs.windows.triggers.tree import AfterCount, Repeat
+
+
+def readable(node: PlanNode) -> PlanNode:
+    """Return a relation whose rows, if they may change, say what they do to the result (``nodes.KIND``).
+
+    A result that Spark updates by key is kept by an operator of ours instead, which takes back what it gave.
+    """
+    return changed_groupings(node, _retracting) if node.updating else node
+
+
+def every_change(node: PlanNode) -> PlanNode:
+    """Return a relation as ``readable`` does, whose changes are looked at one by one.
+
+    A GROUP BY without EMIT then gives one for each row, as Flink's does; other operators, and a GROUP BY of changes,
+    give the net changes of a micro-batch.
+    """
+    return changed_groupings(node, _each_row) if node.updating else node
+
+
+def window_of_changes(span: Span, clause: str = "a window") -> SqlExtError:
+    """Return WINDOW-012. Flink: "StreamPhysicalWindowAggregate doesn't support consuming update and delete changes"."""
+    return SqlExtError(
+        "WINDOW-012",
+        f"{clause} cannot stand over rows that change after they were given out",
+        span=span,
+        hint="group without it, or make the rows below final: by a window, or EMIT ... DISCARDING",
+    )
+
+
+def _each_row(grouping: Aggregate) -> Aggregate:
+    made = _retracting(grouping)
+    if made is grouping or made.firing is None or grouping.emit or grouping.input.changelog or made.firing.ttl:
+        return made
+    policy = replace(made.firing.policy, trigger=Repeat(AfterCount(1)))
+    return replace(made, firing=replace(made.firing, policy=policy))
+
+
+def _retracting(grouping: Aggregate) -> Aggregate:
+    if not grouping.updating:
+        return grouping
+    return replace(grouping, final=True, retracts=True, firing=grouping.retracting)

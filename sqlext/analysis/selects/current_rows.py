@@ -1,0 +1,20 @@
+"""A table whose records are upserts (upsert-kafka) as a relation: what its records change."""
+
+from __future__ import annotations
+
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.relations.state_ttl import setting_ttl
+from sqlext.plan.current_rows import CurrentRows
+from sqlext.plan.nodes import PlanNode, Scan
+
+
+def current_rows(scan: Scan, env: Environment) -> PlanNode:
+    """Return the changes of a table whose records are upserts; other scans as they are.
+
+    Raises:
+        SqlExtError: JOIN-006 for a time to live that is no duration.
+    """
+    key = scan.table.primary_key
+    if not scan.upserts or key is None:
+        return scan
+    return CurrentRows(scan.columns, (scan,), retracts=True, primary=key.columns, ttl=setting_ttl(env))

@@ -1,0 +1,87 @@
+"""ORDER BY, LIMIT and OFFSET of a stream: a sort by time, or a Top-N of all rows."""
+
+from __future__ import annotations
+
+from sqlext.analysis.relations.changelogs import readable
+from sqlext.analysis.relations.outputs import OutputBuilder
+from sqlext.dialect.ast.expressions import Call, Expr, Literal
+from sqlext.dialect.ast.queries import Query
+from sqlext.errors import SqlExtError
+from sqlext.plan import nodes
+from sqlext.plan.columns import PlanColumn, Time
+from sqlext.plan.over import Over
+from sqlext.plan.ranking import Rank
+from sqlext.plan.scope import Found, Scope
+from sqlext.types import BIGINT
+
+_NUMBER = "__number"
+
+
+def ordered_stream(query: Query, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
+    """Return a query's rows in time, or its first rows.
+
+    Args:
+        query: with ORDER BY, LIMIT or OFFSET.
+        node: its rows.
+        scope: of their columns.
+
+    Raises:
+        SqlExtError: ORDER-001 for an order that only the end of the stream would give, ORDER-002 for a limit that is
+            no number.
+    """
+    (relation,) = scope.relations
+    below = nodes.Aliased(node.columns, readable(node), relation.alias)
+    if query.limit is None:
+        return _sorted(query, below, scope)
+    first = _number(query.offset) + 1 if query.offset is not None else 1
+    last = first + _number(query.limit) - 1
+    return _first(query, below, scope, first, last)
+
+
+def _sorted(query: Query, below: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
+    """Flink: "Sort on a non-time-attribute field is not supported"; nor is OFFSET without an end."""
+    item = query.order_by[0] if query.order_by else None
+    found = scope.bare(item.expr) if item is not None else None
+    time = found.column if found is not None else None
+    if item is None or time is None or time.time is None or item.descending or below.changelog or query.offset:
+        raise SqlExtError(
+            "ORDER-001",
+            "a stream can be sorted by a time attribute, forward; this order needs its end",
+            span=item.expr.span if item is not None else query.span,
+            hint="add LIMIT n for the first n rows; SET 'execution.runtime-mode' = 'batch' sorts all of them",
+        )
+    if time.time is Time.PROCTIME:  # rows come in that order
+        return below
+    return Over(below.columns, (below,), scope=scope, functions=(), time=time)
+
+
+def _first(query: Query, below: nodes.PlanNode, scope: Scope, first: int, last: int) -> nodes.PlanNode:
+    assert query.limit is not None
+    number = PlanColumn(_NUMBER, BIGINT.not_null(), _NUMBER)
+    items = query.order_by
+    found = scope.bare(items[0].expr) if items else None
+    arrival = not items or (found is not None and found.column.time is Time.PROCTIME)
+    rank = Rank(
+        (*below.columns, number),
+        (below,),
+        scope=scope,
+        call=Call(query.limit.span, "ROW_NUMBER"),
+        partition=(),
+        order=() if arrival else items,
+        first=first,
+        last=last,
+        numbered=False,
+        latest_first=arrival and bool(items) and items[0].descending,
+    ).settled()
+    relation = scope.relations[0]
+    builder = OutputBuilder(scope)
+    for column in below.columns:
+        builder.add(column.name, None, Found(relation, column, ()))
+    top = nodes.Aliased(rank.columns, rank, relation.alias)
+    return nodes.Project(tuple(builder.columns), top, scope, tuple(builder.outputs))
+
+
+def _number(expr: Expr) -> int:
+    if isinstance(expr, Literal) and expr.kind == "NUMBER" and expr.value.isdigit():
+        return int(expr.value)
+    raise SqlExtError("ORDER-002", "LIMIT and OFFSET of a stream are whole numbers", span=expr.span)

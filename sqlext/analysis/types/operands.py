@@ -1,0 +1,45 @@
+"""What the type rules of literals, operators and constructors share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sqlext.dialect.ast import expressions as e
+from sqlext.errors import SqlExtError
+from sqlext.types import BOOLEAN, LogicalType
+
+
+class Types(Protocol):
+    """Gives the types of the operands; ``mode`` is ``'spark'`` or ``'flink'``."""
+
+    mode: str
+
+    def type_of(self, expr: e.Node) -> LogicalType | None:
+        """Return the type of an expression, or None."""
+
+
+def boolean(*operands: LogicalType | None) -> LogicalType:
+    nullable = any(_may_be_unknown(t) for t in operands)
+    return BOOLEAN if nullable else BOOLEAN.not_null()
+
+
+def _may_be_unknown(type_: LogicalType | None) -> bool:
+    """Whether a comparison with such a value may be NULL: a row's fields count too."""
+    if type_ is None or type_.nullable:
+        return True
+    return any(_may_be_unknown(f.type) for f in type_.fields)
+
+
+def need_boolean(expr: e.Expr, types: Types, *operands: LogicalType | None) -> None:
+    if types.mode != "flink":
+        return
+    for operand in operands:
+        if operand and operand.root not in ("BOOLEAN", "NULL"):
+            raise SqlExtError("TYPE-003", f"a condition must be BOOLEAN, this is {operand.flink()}", span=expr.span)
+
+
+def refused(expr: e.Expr, op: str, operands: Sequence[LogicalType], hint: str | None = None) -> SqlExtError:
+    listed = " and ".join(t.flink() for t in operands)
+    message = f"cannot apply `{op}` to {listed}"
+    return SqlExtError("TYPE-001", message, span=expr.span, hint=hint or "CAST one side to the type of the other")

@@ -1,0 +1,67 @@
+"""Files of a folder as a source: one split, whose position is the number of files admitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from sqlext.connectors.filesystem.listing import listed
+from sqlext.connectors.splits import Limit, Offset, Passes, Slice
+from sqlext.sources.file_log import FileLog
+from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
+
+SPLIT = "files"
+
+
+@dataclass(frozen=True)
+class FileReader:
+    """The ``SplitReader`` of a folder.
+
+    Attributes:
+        path: absolute: a folder, or a file.
+        log: a folder for the log of admitted files, beside the query's checkpoint.
+        decoder: of the files' format.
+        pattern: a regular expression that paths must match as a whole.
+        tasks: into how many slices a micro-batch is cut, if it is large enough.
+    """
+
+    path: str
+    log: Path
+    decoder: FileDecoder
+    pattern: str | None = None
+    tasks: int = 2
+    _opened: list[FileLog] = field(default_factory=list, compare=False, repr=False)
+
+    def initial(self) -> Offset:
+        """Return the beginning."""
+        return {SPLIT: 0}
+
+    def latest(self, start: Offset, limit: Limit | None) -> Offset:
+        """Admit what has come, and return how far the limit lets a micro-batch go."""
+        log = self._log()
+        log.append([f for f in listed(self.path, self.pattern) if f.path not in log])
+        return {SPLIT: start[SPLIT] + admitted(limit, log.between(start[SPLIT], len(log)))}
+
+    def slices(self, start: Offset, end: Offset) -> Sequence[FileSlice]:
+        """Return the files between two positions, cut into slices of about equal size."""
+        files = list(self._log().between(start[SPLIT], end[SPLIT]))
+        return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks)
+
+    def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a slice."""
+        yield from rows_of(piece, self.decoder, passes)
+
+    def commit(self, end: Offset) -> None:
+        """Keep everything: the log says which files are not new."""
+
+    def close(self) -> None:
+        """Forget what was read of the log."""
+        self._opened.clear()
+
+    def _log(self) -> FileLog:
+        if not self._opened:
+            self._opened.append(FileLog(self.log))
+        return self._opened[0]

@@ -1,0 +1,153 @@
+"""What stands between the parentheses of CREATE TABLE and ALTER TABLE ADD.
+
+element ::= column | WATERMARK FOR name AS expr | [CONSTRAINT name] PRIMARY KEY (names) NOT ENFORCED
+column  ::= name type [METADATA [FROM 'key'] [VIRTUAL]] [PRIMARY KEY NOT ENFORCED] [COMMENT '..']
+          | name AS expr [COMMENT '..']
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlext.dialect.ast.statements import ColumnDef, PrimaryKeyDef, WatermarkDef
+from sqlext.dialect.expressions.operations import parse_expression
+from sqlext.dialect.expressions.types import parse_type
+from sqlext.dialect.queries.relations import parse_name, parse_names
+from sqlext.dialect.reserved_words import FLINK_RESERVED
+from sqlext.dialect.statements.options import parse_comment
+from sqlext.dialect.tokens import Cursor, Kind, Token
+from sqlext.errors import SqlExtError
+
+
+@dataclass
+class Elements:
+    """The elements of one pair of parentheses; ``positions`` goes with ``columns``."""
+
+    columns: list[ColumnDef] = field(default_factory=list)
+    positions: list[str | None] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    watermarks: list[WatermarkDef] = field(default_factory=list)
+    primary_keys: list[PrimaryKeyDef] = field(default_factory=list)
+
+
+def parse_elements(cursor: Cursor, positions: bool = False) -> Elements:
+    """Read ``(element, ...)``; with ``positions`` a column may end in FIRST or AFTER name."""
+    elements = Elements()
+    cursor.expect_symbol("(")
+    while True:
+        parse_element(cursor, elements, positions)
+        if not cursor.accept_symbol(","):
+            break
+    cursor.expect_symbol(")")
+    return elements
+
+
+def parse_element(cursor: Cursor, elements: Elements, positions: bool = False) -> None:
+    """Read one element into ``elements``."""
+    if cursor.at_words("WATERMARK", "FOR"):
+        elements.watermarks.append(_watermark(cursor))
+    elif cursor.at_words("PRIMARY", "KEY") or cursor.at_words("CONSTRAINT"):
+        elements.primary_keys.append(_primary_key(cursor))
+    elif cursor.at_words("UNIQUE") and cursor.peek().text == "(":
+        cursor.fail("PARSE-004", "UNIQUE is not part of this dialect", "declare a PRIMARY KEY ... NOT ENFORCED")
+    else:
+        token = cursor.token
+        name = _column_name(cursor)
+        if cursor.at_symbol(",", ")"):
+            elements.names.append(name)
+            return
+        elements.columns.append(_column(cursor, name, token))
+        elements.positions.append(_position(cursor) if positions else None)
+
+
+def _column_name(cursor: Cursor) -> str:
+    token = cursor.expect_identifier("a column's name")
+    if cursor.mode == "flink" and token.upper in FLINK_RESERVED:
+        raise SqlExtError(
+            "PARSE-005",
+            f"{token.upper} is a reserved word in Flink and cannot name a column as it stands",
+            span=cursor.source.span(token.start, token.end),
+            hint=f"write it in backticks: `{token.text}`",
+        )
+    return token.value
+
+
+def _column(cursor: Cursor, name: str, start: Token) -> ColumnDef:
+    if cursor.accept_words("AS"):
+        expression = parse_expression(cursor)
+        comment = parse_comment(cursor)
+        return ColumnDef(cursor.span_from(start.start), name, expression=expression, comment=comment)
+    type_start = cursor.token.start
+    column_type = parse_type(cursor)
+    type_span = cursor.span_from(type_start)
+    metadata, key, virtual = _metadata(cursor, name)
+    comment = parse_comment(cursor)
+    inline_key = _inline_primary_key(cursor)
+    if inline_key and cursor.accept_words("NOT", "NULL"):
+        column_type = column_type.not_null()
+    comment = comment if comment is not None else parse_comment(cursor)
+    return ColumnDef(
+        cursor.span_from(start.start), name, column_type, type_span, None, metadata, key, virtual, comment, inline_key
+    )
+
+
+def _metadata(cursor: Cursor, name: str) -> tuple[bool, str | None, bool]:
+    """Read ``METADATA [FROM 'key'] [VIRTUAL]``; return whether it is one, the key, and VIRTUAL."""
+    if not cursor.accept_words("METADATA"):
+        return False, None, False
+    key = cursor.expect_string("a metadata key").value if cursor.accept_words("FROM") else name
+    return True, key, cursor.accept_words("VIRTUAL")
+
+
+def _inline_primary_key(cursor: Cursor) -> bool:
+    start = cursor.token
+    if cursor.at_words("CONSTRAINT"):
+        cursor.advance()
+        cursor.expect_identifier("a constraint's name")
+    if cursor.accept_words("PRIMARY", "KEY"):
+        _not_enforced(cursor, start)
+        return True
+    if cursor.at_words("UNIQUE"):
+        cursor.fail("PARSE-004", "UNIQUE is not part of this dialect", "declare a PRIMARY KEY ... NOT ENFORCED")
+    return False
+
+
+def _not_enforced(cursor: Cursor, start: Token) -> None:
+    """Read NOT ENFORCED, which is required as in Flink: nobody checks the key."""
+    if cursor.accept_words("NOT", "ENFORCED"):
+        return
+    end = cursor.token.end if cursor.at_words("ENFORCED") else cursor.span_from(start.start).end
+    raise SqlExtError(
+        "PARSE-009",
+        "a PRIMARY KEY cannot be ENFORCED: the rows are not checked for duplicates",
+        span=cursor.source.span(start.start, end),
+        hint="add NOT ENFORCED",
+    )
+
+
+def _watermark(cursor: Cursor) -> WatermarkDef:
+    start = cursor.expect_words("WATERMARK", "FOR").start
+    column, _ = parse_name(cursor, "a column's name")
+    cursor.expect_words("AS")
+    expression = parse_expression(cursor)
+    return WatermarkDef(cursor.span_from(start), column, expression)
+
+
+def _primary_key(cursor: Cursor) -> PrimaryKeyDef:
+    start = cursor.token
+    name = cursor.expect_identifier("a constraint's name").value if cursor.accept_words("CONSTRAINT") else None
+    if cursor.at_words("UNIQUE"):
+        cursor.fail("PARSE-004", "UNIQUE is not part of this dialect", "declare a PRIMARY KEY ... NOT ENFORCED")
+    cursor.expect_words("PRIMARY", "KEY")
+    columns = parse_names(cursor)
+    _not_enforced(cursor, start)
+    return PrimaryKeyDef(cursor.span_from(start.start), columns, name)
+
+
+def _position(cursor: Cursor) -> str | None:
+    """Read ``FIRST`` or ``AFTER name``; FIRST unquoted is the position, a name is given as it is."""
+    if cursor.accept_words("FIRST"):
+        return "FIRST"
+    if cursor.token.kind is Kind.WORD and cursor.accept_words("AFTER"):
+        return cursor.expect_identifier("a column's name").value
+    return None

@@ -1,0 +1,148 @@
+"""Which path reads a table: Arrow or Spark. ``'sqlext.source'`` as an option of the table, else as SET, else ``auto``.
+
+arrow   Arrow where a grouping's first part can be done in it, exactly as Spark would; Spark everywhere else
+auto    the same where it pays: where enough lies there to make up for the Python processes that must be started. If
+        Spark's own operators could keep the windows, that is so for a query that is one batch (``at_once``); of others
+        for a format that Arrow decodes faster than Spark; for topics, and for parquet under windows that cost Spark
+        more than reading, only where the query has an end
+spark   never Arrow
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.paths import holds_bytes
+from sqlext.connectors.registry import connector_of
+from sqlext.plan import nodes
+from sqlext.plan.explain import walk
+from sqlext.plan.windows import WindowKind
+from sqlext_catalog.model import Table
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.arrow.pushdown import Pushed
+    from sqlext.rewrite.operators.step import StepInput
+    from sqlext.rewrite.script.renderer import Renderer
+
+
+#: Formats that Arrow decodes several times faster than Spark. Of parquet Spark's own reader is as fast.
+_FASTER = frozenset({"csv", "json"})
+#: Connectors whose rows Arrow can read: of files, whose sizes are known, and of topics.
+_IN_FILES, _TOPICS = frozenset({"filesystem", "delta"}), frozenset({"kafka"})
+#: A million rows, roughly, as text and as parquet: what Spark reads in the two seconds that the Python processes take
+#: to start.
+ENOUGH_BYTES, ENOUGH_PARQUET = 32 << 20, 8 << 20
+#: The same for windows that Spark could keep: our operator's micro-batches cost more than Spark's, whatever is in them.
+ENOUGH_FOR_WINDOWS = 256 << 20
+#: Sessions cost Spark most: of 220 MB it takes 19 seconds, our operator 11.
+ENOUGH_FOR_SESSIONS = 64 << 20
+#: Parquet for windows that cost Spark more than reading: 4,000,000 rows (20 MB) in HOP of five windows a row take it
+#: 12.0 seconds and ours 7.6, in SESSION 9.3 and 4.2; TUMBLE is as fast either way.
+ENOUGH_PARQUET_FOR_WINDOWS = 16 << 20
+
+
+def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
+    """Whether groups that Spark can keep are better kept by our operator, above rows that Arrow reads."""
+    scan = _only_scan(node)
+    if scan is None:
+        return False
+    wanted = _wanted(scan, renderer)
+    if node.below_ours:  # Python works anyway, and our operator keeps many groups better than Spark's: as any of ours
+        return wanted != "spark"
+    if wanted != "auto":
+        return wanted == "arrow"
+    if renderer.at_once:
+        return _lies_there(scan.table, _enough(scan.table), renderer)
+    assign = node.assignment()
+    kind = assign.spec.kind if assign is not None else WindowKind.TUMBLE
+    text = _format(scan.table) in _FASTER
+    if not text and kind is WindowKind.TUMBLE:
+        renderer.read_by_spark[scan.table.name.name] = "Spark combines rows of this format as fast"
+        return False
+    as_text_in_files = text and _connector(scan.table) in _IN_FILES
+    if not as_text_in_files and not connector_of(scan.table).bounded(scan.table):
+        renderer.read_by_spark[scan.table.name.name] = "it costs Spark less while little comes at a time"
+        return False
+    enough = ENOUGH_FOR_SESSIONS if kind is WindowKind.SESSION else ENOUGH_FOR_WINDOWS
+    return _lies_there(scan.table, enough if text else ENOUGH_PARQUET_FOR_WINDOWS, renderer)
+
+
+def chosen_input(
+    below: nodes.PlanNode, texts: Sequence[str], where: str | None, keys: int, renderer: Renderer
+) -> Pushed | None:
+    """Return the input of an operator as a program of the Arrow path; None: Spark makes it.
+
+    Args:
+        below: the relation that the operator stands over.
+        texts: Spark SQL of the operator's columns, over that relation; the keys first.
+        where: of the condition that its rows meet.
+        keys: how many keys there are.
+    """
+    scan = _only_scan(below)
+    wanted = _wanted(scan, renderer) if scan is not None else "spark"
+    if scan is None or wanted == "spark":
+        return None
+    if wanted == "auto" and not _lies_there(scan.table, _enough(scan.table), renderer):
+        return None
+    from sqlext.rewrite.arrow.pushdown import pushed_input
+    from sqlext.rewrite.arrow.text import Unsuited  # these need Arrow, which few statements do
+    from sqlext.sources.table_files import Unread
+
+    try:
+        return pushed_input(below, texts, where, keys, renderer)
+    except (Unsuited, Unread) as reason:
+        renderer.read_by_spark[scan.table.name.name] = f"Arrow is not known to do the same: {reason}"
+        return None
+
+
+def chosen_inputs(inputs: Sequence[StepInput], keys: int, renderer: Renderer) -> list[Pushed] | None:
+    """Return all inputs of an operator as programs of the Arrow path, a table that is read twice as one; else None."""
+    found = [chosen_input(i.below, i.texts, i.where, keys, renderer) for i in inputs]
+    pushed = [p for p in found if p is not None]
+    reason = "what it is joined with is not read by Arrow"
+    if pushed and len(pushed) == len(found):
+        from sqlext.rewrite.arrow.pushdown import alike, read_once
+        from sqlext.rewrite.arrow.text import Unsuited  # it needs Arrow, which few statements do
+
+        try:
+            return read_once(alike(pushed))
+        except Unsuited as unsuited:
+            reason = f"Arrow is not known to do the same: {unsuited}"
+    for one in pushed:
+        renderer.read_by_spark.setdefault(one.scan.table.name.name, reason)
+    return None
+
+
+def _enough(table: Table) -> int:
+    return ENOUGH_BYTES if _format(table) in _FASTER else ENOUGH_PARQUET
+
+
+def _lies_there(table: Table, enough: int, renderer: Renderer) -> bool:
+    """Whether there is enough to make up for the Python processes; those of a topic run in any case."""
+    there = _connector(table) in _TOPICS or holds_bytes(_path(table), enough)
+    if not there:
+        few = f"less than {enough >> 20} MB lie there, too few to make up for the Python processes"
+        renderer.read_by_spark[table.name.name] = few
+    return there
+
+
+def _connector(table: Table) -> str:
+    return table.option("connector") or ""
+
+
+def _format(table: Table) -> str:
+    return table.option("format") or table.option("value.format") or ""
+
+
+def _only_scan(node: nodes.PlanNode) -> nodes.Scan | None:
+    scans = [n for n in walk(node) if isinstance(n, nodes.Scan)]
+    return scans[0] if len(scans) == 1 and _connector(scans[0].table) in _IN_FILES | _TOPICS else None
+
+
+def _path(table: Table) -> str | None:
+    return table.option("path") or table.option("table-path")
+
+
+def _wanted(scan: nodes.Scan, renderer: Renderer) -> str:
+    return renderer.readers.wanted(scan.table)

@@ -1,0 +1,184 @@
+"""An expression as Spark SQL: untouched text is copied verbatim, what differs is spliced in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from sqlext.dialect.ast import expressions as e
+from sqlext.dialect.ast.queries import Query
+from sqlext.rewrite.expressions import arithmetic, calls, casts, forms
+from sqlext.rewrite.expressions.splice import splice
+from sqlext.types import LogicalType
+
+
+class RenderContext(Protocol):
+    """What an expression's text depends on besides itself.
+
+    Every replacement text returned here must be atomic: a name, a literal, a call, or in parentheses.
+    """
+
+    @property
+    def mode(self) -> str:
+        """``'spark'`` or ``'flink'`` (``SET 'sqlext.expressions'``)."""
+
+    @property
+    def zone(self) -> str:
+        """The session time zone (``table.local-time-zone``)."""
+
+    def column(self, ref: e.ColumnRef) -> str | None:
+        """Return the text that replaces a column reference, None for its own text."""
+
+    def type_of(self, expr: e.Expr) -> LogicalType | None:
+        """Return the type of an expression (usually ``infer`` in the scope's environment)."""
+
+    def query(self, query: Query) -> str:
+        """Return the rendered text of a sub-query, without parentheses around it."""
+
+    def replacement(self, node: e.Node) -> str | None:
+        """Return the text that replaces a node (PROCTIME(), a grouping key, ...), None for the usual rules."""
+
+
+def render(expr: e.Expr, context: RenderContext) -> str:
+    """Return an expression as Spark SQL; what needs no change is byte-identical to the user's text."""
+    return Renderer(context).text(expr)
+
+
+def cast_to(sql_text: str, from_: LogicalType | None, to: LogicalType, mode: str) -> str:
+    """Return ``sql_text`` converted to a sink column's type, unchanged where it has it already.
+
+    Args:
+        sql_text: a value as Spark SQL.
+        from_: its type, None if unknown (then it is cast in any case).
+        to: the column's type.
+        mode: ``'flink'`` for Flink's conversions (overflow to NULL, ...), ``'spark'`` for Spark's.
+    """
+    if from_ is not None and from_.spark() == to.spark() and not casts.narrows(from_, to):
+        return sql_text
+    return casts.cast(sql_text, from_, to) if mode == "flink" else casts.plain(sql_text, to)
+
+
+class Renderer:
+    """Renders nodes in one context."""
+
+    def __init__(self, context: RenderContext, bound: frozenset[str] = frozenset()) -> None:
+        self.context = context
+        self.mode = context.mode
+        self.zone = context.zone
+        self._bound = bound  # parameters of the lambdas around
+        self._done: dict[int, str] = {}  # by node: rules ask for their operands' texts several times
+
+    def text(self, node: e.Node) -> str:
+        """Return a node as Spark SQL."""
+        if id(node) not in self._done:
+            self._done[id(node)] = self._text(node)
+        return self._done[id(node)]
+
+    def _text(self, node: e.Node) -> str:
+        if isinstance(node, Query):
+            return self.context.query(node)
+        replaced = self.context.replacement(node)
+        if replaced is not None:
+            return replaced
+        rule = _BOTH.get(type(node))
+        if rule is None and self.mode == "flink":
+            rule = _FLINK.get(type(node))
+        text = rule(node, self) if rule else None
+        return self.verbatim(node) if text is None else text
+
+    def verbatim(self, node: e.Node) -> str:
+        """Return a node's own text with only its changed children spliced in."""
+        edits = [(child.span, self.text(child)) for child in node.children()]
+        return splice(node.span, [(span, new) for span, new in edits if new != span.text])
+
+    def type_of(self, node: e.Node) -> LogicalType | None:
+        """Return the type of an expression, None inside a lambda or if it is unknown."""
+        if self._bound or not isinstance(node, e.Expr) or isinstance(node, (e.Keyword, e.Star, e.Lambda)):
+            return None
+        return self.context.type_of(node)
+
+    def atom(self, node: e.Node) -> str:
+        """Return a node as text that can stand beside any operator."""
+        text = self.text(node)
+        return text if is_atomic(node) or text != node.span.text else f"({text})"
+
+    def inside(self, parameters: tuple[str, ...]) -> Renderer:
+        """Return the renderer of a lambda's body."""
+        return Renderer(self.context, self._bound | set(parameters))
+
+    def is_bound(self, name: str) -> bool:
+        """Whether a name is a parameter of a lambda around."""
+        return name in self._bound
+
+
+_ATOMIC = (
+    e.Literal,
+    e.ColumnRef,
+    e.Call,
+    e.Cast,
+    e.Paren,
+    e.Case,
+    e.ScalarQuery,
+    e.Exists,
+    e.RowValue,
+    e.ArrayValue,
+    e.MapValue,
+    e.Subscript,
+    e.FieldAccess,
+    e.Interval,
+    e.Keyword,
+)
+
+
+def is_atomic(node: e.Node) -> bool:
+    """Whether a node's own text needs no parentheses beside an operator."""
+    return isinstance(node, _ATOMIC)
+
+
+def _column(node: e.ColumnRef, renderer: Renderer) -> str | None:
+    return None if renderer.is_bound(node.parts[0]) else renderer.context.column(node)
+
+
+def _lambda(node: e.Lambda, renderer: Renderer) -> str:
+    body = renderer.inside(node.parameters).text(node.body)
+    return splice(node.span, [(node.body.span, body)])
+
+
+def _unary(node: e.Unary, renderer: Renderer) -> str | None:
+    """Return ``-x``; a literal -0.0 is 0.0, as Calcite reads it."""
+    if node.op == "-" and isinstance(node.operand, e.Literal) and not node.operand.value.upper().strip("0.E+-"):
+        return renderer.text(node.operand)
+    return arithmetic.unary(node, renderer)
+
+
+def _all_of(node: e.AllOf, renderer: Renderer) -> str:
+    return " AND ".join(renderer.text(o) if is_atomic(o) else f"({renderer.text(o)})" for o in node.operands)
+
+
+_Rule = Callable[[Any, Renderer], "str | None"]
+
+#: What is rendered in both modes: forms that Spark has not.
+_BOTH: dict[type[e.Node], _Rule] = {
+    e.ColumnRef: _column,
+    e.Lambda: _lambda,
+    e.AllOf: _all_of,
+    e.Call: calls.call,
+    e.Cast: forms.cast,
+    e.Literal: forms.literal,
+    e.Between: forms.between,
+    e.Like: forms.like,
+    e.IsTest: forms.is_test,
+    e.RowValue: forms.row,
+    e.ArrayValue: forms.array,
+    e.MapValue: forms.map_,
+    e.OverSpec: forms.over,
+    e.Binary: arithmetic.binary,
+}
+
+#: What means something else in Flink.
+_FLINK: dict[type[e.Node], _Rule] = {
+    e.Interval: forms.interval,
+    e.Unary: _unary,
+    e.InList: forms.in_list,
+    e.Subscript: forms.subscript,
+}

@@ -1,0 +1,1 @@
+"""TODO-DOC sqlext.rewrite.expressions.arithmetic."""

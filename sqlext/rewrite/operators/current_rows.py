@@ -1,0 +1,30 @@
+"""The current rows of a table as text: records go in, changes come out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlext.plan.current_rows import CurrentRows
+from sqlext.plan.nodes import KIND, POSITION
+from sqlext.quoting import identifier
+from sqlext.rewrite.operators.step import OperatorStep, StepInput
+from sqlext.rewrite.operators.windows import OperatorInput
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.script.renderer import Renderer
+
+
+def current_rows_sql(node: CurrentRows, renderer: Renderer) -> str:
+    """Return the query of the changes."""
+    (below,) = node.sources
+    rows = OperatorInput([identifier(name) for name in node.primary])
+    names = tuple(c for c in below.physical_columns() if c not in below.hidden)
+    specification = (
+        ("keys", len(node.primary)),
+        ("out", tuple(rows.place(identifier(c)) for c in names)),
+        ("kind", rows.place(KIND)),
+        ("position", rows.place(POSITION)),
+        ("ttl", node.ttl),
+    )
+    operated = OperatorStep(node, specification, names).add(renderer, StepInput(below, rows.texts))
+    return f"SELECT {', '.join([*(identifier(c) for c in names), *node.hidden])} FROM {operated}"

@@ -1,0 +1,31 @@
+"""The rewrite rules, in order: each is a function of a plan, in a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlext.plan.nodes import PlanNode
+from sqlext.rewrite.rules.combine_where_read import combine_where_read
+from sqlext.rewrite.rules.place_watermarks import place_watermarks
+from sqlext.rewrite.rules.tag_custom_windows import tag_custom_windows
+from sqlext.rewrite.rules.tag_unions import tag_unions
+from sqlext.rewrite.rules.tag_watermark_expressions import tag_watermark_expressions
+from sqlext.rewrite.rules.tag_window_times import tag_window_times
+
+Rule = Callable[[PlanNode], PlanNode]
+
+RULES: tuple[Rule, ...] = (
+    place_watermarks,
+    tag_watermark_expressions,
+    tag_unions,
+    tag_window_times,
+    tag_custom_windows,
+    combine_where_read,
+)
+
+
+def apply_rules(plan: PlanNode) -> PlanNode:
+    """Return the plan after every rule."""
+    for rule in RULES:
+        plan = rule(plan)
+    return plan

@@ -1,0 +1,73 @@
+"""Rows that sources cannot decode, on their way: beside the rows of a query, in a hidden column that is NULL for these.
+
+They come out of the same micro-batches as the query's rows, but pass none of its operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlext.analysis.inserts.bound import BAD_ROWS
+from sqlext.analysis.inserts.fingerprint import Fingerprint
+from sqlext.plan.bad_rows import BAD, BAD_COLUMNS, NUMBER
+from sqlext.plan.nodes import Scan
+from sqlext.quoting import string
+from sqlext.rewrite.script.model import SparkScript
+from sqlext_catalog.model import Table
+
+#: Beside the columns of a source whose bad rows are taken out: whether what was read is a row, not a blank line, say;
+#: and ``text``, ``place``, ``reason`` of a bad one, NULL in all others.
+IS_ROW, FAULT = "__is_row", "__fault"
+
+
+def numbered(number: int) -> str:
+    """Return what holds for the rows of a batch that one of the tables takes."""
+    return f"{BAD}.{NUMBER} = {number}"
+
+
+def faults_view(view: str) -> str:
+    """Return the view of all rows of a source, the bad ones with ``FAULT``."""
+    return f"{view}_judged"
+
+
+def kept_bad(script: SparkScript) -> Fingerprint:
+    """Return parts for the tables that keep bad rows: their sources are read twice, and a checkpoint counts sources."""
+    if not script.read_again:
+        return {}
+    views = [source.view for source in script.sources]
+    places = sorted(views.index(view) for view in script.read_again)
+    twice = ", ".join(script.sources[place].table.name.name for place in places)
+    tables = ", ".join(side.table.name.plain for side in script.sides if side.side == BAD_ROWS)
+    return {"sources read twice": (twice, repr(places)), "table of bad rows": (tables, tables)}
+
+
+def beside(script: SparkScript, scans: Sequence[Scan], tables: Sequence[Table], hidden: int) -> SparkScript:
+    """Return a script whose query gives the bad rows of scans too, each with the number of its table.
+
+    Args:
+        tables: those that take them.
+        hidden: how many columns the query has behind its visible ones.
+    """
+    kinds = ", ".join(f"{c.physical}: {c.type.spark() if c.type else 'STRING'}" for c in BAD_COLUMNS)
+    own = f"CAST(NULL AS STRUCT<{NUMBER}: INT, {kinds}>) AS {BAD}"
+    empty = "NULL, " * (len(script.outputs) + hidden)
+    numbers = {table.name: number for number, table in enumerate(tables)}
+    branches = [f"SELECT *, {own} FROM ({script.query})"]
+    for scan in scans:
+        assert scan.bad is not None
+        row = _row(numbers[scan.bad.table.name], scan)
+        branches.append(f"SELECT {empty}{row} AS {BAD} FROM {faults_view(scan.view)} WHERE {FAULT} IS NOT NULL")
+    return replace(script, query=" UNION ALL ".join(branches), read_again=tuple(scan.view for scan in scans))
+
+
+def _row(number: int, scan: Scan) -> str:
+    fields = {
+        NUMBER: str(number),
+        "text": f"{FAULT}.text",
+        "source": string(scan.table.name.plain),
+        "place": f"{FAULT}.place",
+        "reason": f"{FAULT}.reason",
+        "read_at": "current_timestamp()",
+    }
+    return f"named_struct({', '.join(f'{string(name)}, {text}' for name, text in fields.items())})"

@@ -1,0 +1,53 @@
+"""Which bounded queries run as one batch that keeps no state: their rows are all there, and nobody waits for more.
+
+A stream pays for what it may need later: state is written, and the end of time is a micro-batch of its own. Where each
+window gives one pane, of all its rows, one batch gives the same rows for less. Spark has this as batch mode; here the
+text stays that of a stream, and so do its name, its place and its exactly-once writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlext.plan.explain import walk
+from sqlext.plan.nodes import Aggregate, AssignWindows, Join, Operator, PlanNode
+from sqlext.plan.stateful import Stateful
+from sqlext.rewrite.script.model import ArrowView, SourceView, Step
+
+
+def fits_at_once(plan: PlanNode) -> bool:
+    """Return whether a rewritten plan gives as one batch what it gives as a stream, if Arrow reads all its streams.
+
+    So it does where whatever keeps rows gives each of its rows once, when the watermark says so.
+    """
+    keeping = [node for node in walk(plan) if _keeps_rows(node)]
+    return plan.streaming and bool(keeping) and all(map(_gives_once, keeping))
+
+
+def reads_at_once(sources: Sequence[SourceView], steps: Sequence[Step]) -> bool:
+    """Return whether Arrow reads all streams of a script, and nobody limits what is taken at a time.
+
+    Who sets a limit says how many rows fit into memory.
+    """
+    if any(source.streaming for source in sources):
+        return False
+    from sqlext.sources.tables import readers_of  # it needs Arrow, which few statements do
+
+    views = (step for step in steps if isinstance(step, ArrowView))
+    return all(readers_of(view.table).limit(view.table) is None for view in views)
+
+
+def _keeps_rows(node: PlanNode) -> bool:
+    if isinstance(node, AssignWindows):
+        return node.by_rows
+    if isinstance(node, Join):
+        return all(side.streaming for side in node.inputs)
+    return isinstance(node, (Aggregate, Operator, Stateful))
+
+
+def _gives_once(node: PlanNode) -> bool:
+    if isinstance(node, Stateful):
+        return node.waits
+    if not isinstance(node, Aggregate) or node.window is None:
+        return False
+    return node.firing is None or node.firing.closes_once

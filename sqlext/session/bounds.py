@@ -1,0 +1,52 @@
+"""Which queries come to an end, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlext.analysis.inserts.bound import FINAL_STATE, BoundInsert
+from sqlext.connectors.registry import connector_of
+from sqlext.errors import SqlExtError
+from sqlext.plan.nodes import PlanNode, Scan
+
+#: Formats that give all they have in one micro-batch unless a limit is set.
+_WHOLE = frozenset({"csv", "json", "parquet", "orc", "text"})
+_LIMITS = ("maxFilesPerTrigger", "maxBytesPerTrigger")
+
+
+def streaming_scans(plan: PlanNode) -> Iterator[Scan]:
+    """Yield the scans that are read as streams."""
+    if isinstance(plan, Scan) and plan.is_stream:
+        yield plan
+    for node in plan.inputs:
+        yield from streaming_scans(node)
+
+
+def is_bounded(plan: PlanNode) -> bool:
+    """Whether every stream that a query reads has an end."""
+    return all(connector_of(s.table).bounded(s.table) for s in streaming_scans(plan))
+
+
+def closes_late(plan: PlanNode, zone: str) -> bool:
+    """Whether the row that ends the input must wait until the data is through.
+
+    A source that comes in one micro-batch can have it beside its data: the watermark counts from the next batch on.
+    """
+    return not all(_in_one_batch(s, zone) for s in streaming_scans(plan))
+
+
+def _in_one_batch(scan: Scan, zone: str) -> bool:
+    spec = connector_of(scan.table).read_spec(scan.table, zone)
+    limits = {k for k, _ in (*spec.options, *spec.stream_options)}
+    return spec.format in _WHOLE and not any(limit in limits for limit in _LIMITS)
+
+
+def refuse_endless_final_state(insert: BoundInsert, bounded: bool) -> None:
+    """Refuse to keep changes for an end that never comes (SINK-008)."""
+    if insert.mode == FINAL_STATE and not bounded:
+        raise SqlExtError(
+            "SINK-008",
+            f"`{insert.table.name.name}` would get the final rows at the end of the input, and this input has none",
+            span=insert.span,
+            hint="write to a delta table with a PRIMARY KEY, or read sources that end",
+        )

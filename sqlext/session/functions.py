@@ -1,0 +1,49 @@
+"""CREATE FUNCTION and DROP FUNCTION of Python classes: known to the session, until it ends."""
+
+from __future__ import annotations
+
+from sqlext.dialect.ast.statements import CreateFunction, Drop
+from sqlext.errors import SqlExtError
+from sqlext.session.state import State
+from sqlext.user_functions import imported, kind_of
+
+
+def create_function(statement: CreateFunction, state: State) -> None:
+    """Register the class of an import path as what its hooks make it.
+
+    Raises:
+        SqlExtError: FUNC-035 if scripts may not import code, FUNC-031 for a name of several parts, FUNC-034 for a path
+            that leads to no class, FUNC-037 for a name that another class has; as ``UserFunctions.register``.
+    """
+    if not state.python_allowed:
+        raise SqlExtError(
+            "FUNC-035",
+            "CREATE FUNCTION ... LANGUAGE PYTHON imports code, which scripts may not do here",
+            span=statement.span,
+            hint="sqlext.connect(..., allow_python_functions=True) allows it",
+        )
+    if len(statement.name) > 1:
+        message = f"`{'.'.join(statement.name)}`: a function of Python is the session's, and in no database"
+        raise SqlExtError("FUNC-031", message, span=statement.name_span, hint=f"write {statement.name[-1]}")
+    try:
+        _register(statement, state)
+    except SqlExtError as error:
+        raise error.at(statement.path_span) from error.__cause__
+
+
+def _register(statement: CreateFunction, state: State) -> None:
+    (name,) = statement.name
+    cls = imported(statement.path)
+    kind = kind_of(cls)
+    known = state.functions.find(kind, name)
+    if known is not None and not statement.or_replace:
+        if statement.if_not_exists or known.cls is cls:
+            return
+        message = f"{kind} `{name}` is {known.implementation} already"
+        raise SqlExtError("FUNC-037", message, span=statement.name_span, hint="CREATE OR REPLACE FUNCTION replaces it")
+    state.functions.register(kind, name, cls)
+
+
+def drop_function(statement: Drop, state: State) -> bool:
+    """Forget a class; return whether there was one: else the function is Spark's."""
+    return len(statement.name) == 1 and state.functions.remove(statement.name[0])

@@ -1,0 +1,77 @@
+"""What is wrong with scripts: all of it at once, statement by statement. Starts no Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlext.dialect.pieces import pieces
+from sqlext.dialect.script import parse_script
+from sqlext.errors import SqlExtError
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.state import State
+from sqlext.source import SourceText, Span
+
+_UNKNOWN = frozenset({"NAME-002", "CAT-002"})
+
+
+def errors_of(source: SourceText, state: State) -> list[SqlExtError]:
+    """Return the first error of each statement, in order.
+
+    What is unknown only because its CREATE is wrong is no error of its own.
+
+    Args:
+        state: gets the script's definitions; it should be a copy.
+    """
+    errors: list[SqlExtError] = []
+    undefined: set[str] = set()
+
+    def note(error: SqlExtError, span: Span) -> None:
+        errors.append(error)
+        undefined.update(_defined(span))
+
+    interpreter = Interpreter(state, DryRun(state))
+    for statement in parse_script(source, state.settings.expressions, unparsed=True, on_error=note):
+        try:
+            interpreter.run(statement)
+        except SqlExtError as error:
+            if not _follows(error, undefined):
+                note(error, statement.span)
+    return errors
+
+
+def sql_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Return the files, and the ``.sql`` files of the folders and the folders in them; hidden ones are left out.
+
+    Raises:
+        SqlExtError: RUN-012 for a folder without one.
+    """
+    return [file for path in map(Path, paths) for file in (_in_folder(path) if path.is_dir() else [path])]
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    found = sorted(
+        file
+        for file in folder.rglob("*.sql")
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
+    if not found:
+        raise SqlExtError("RUN-012", f"there is no .sql file in `{folder}`")
+    return found
+
+
+def _defined(span: Span) -> set[str]:
+    """Return the names in a CREATE, in lower case; none of another statement."""
+    spoken = [p for p in pieces(span.text) if p.kind not in ("space", "comment")]
+    if not spoken or spoken[0].upper != "CREATE":
+        return set()
+    return {p.text.strip("`").lower() for p in spoken if p.kind in ("name", "quoted", "function")}
+
+
+def _follows(error: SqlExtError, undefined: set[str]) -> bool:
+    """Whether an unknown name is one that a wrong statement would have defined."""
+    if error.code not in _UNKNOWN or error.span is None:
+        return False
+    return any(part.strip("` ").lower() in undefined for part in error.span.text.split("."))

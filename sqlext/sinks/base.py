@@ -1,0 +1,137 @@
+"""Sinks: what takes the rows of a query, batch by batch, exactly once.
+
+``writeStream.foreachBatch(sink.write)`` hands every micro-batch to a sink. Spark may run a batch again: after a
+failure, and after a restart when the driver died before Spark wrote its commit log. Every sink that keeps rows
+therefore knows what it has committed, by the batch's number, in the same place as the rows:
+a file sink by a redo log beside its files, a Delta sink by the table's own log. Only the first batch of a run can be
+such a batch; with all others (``write_new``) a sink need not look. What only passes rows
+on (kafka, print, another Spark format) does so at least once.
+
+A sink is a plain value that can be pickled: Spark Connect runs ``write`` on the server, where the session is the
+batch's own, ``df.sparkSession``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from sqlext.connectors.spec import WriteSpec
+from sqlext.errors import SqlExtError
+from sqlext_catalog.model import Options
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Mode = Literal["append", "upsert", "overwrite", "final-state"]
+
+
+@dataclass(frozen=True)
+class SinkContext:
+    """What a sink needs to know of the query that writes to it.
+
+    Attributes:
+        query: the query's name, one for each sink.
+        checkpoint: an id made with the checkpoint. A new checkpoint counts its batches from 0 again: under the
+            same id they would be taken for repetitions and dropped.
+        mode: ``append`` rows; ``upsert`` the row of a key; ``overwrite`` what is there (batch only); ``final-state``:
+            fold an updating result by key and write its rows once, at the end.
+        keys: columns of the batches that name a row of an updating result; none for a result of one row. For
+            ``upsert`` they are columns of the sink, else they may be hidden.
+        exists: boolean column of an updating result, false where the row of that key is gone.
+        kind: column that says what a row does to the result (a number of ``row_kinds``), of a changelog.
+        zone: the session's time zone.
+        staging: a folder of the query's own, for what has to be kept until the end.
+        properties: table properties for a Delta table that the sink creates.
+    """
+
+    query: str
+    checkpoint: str
+    mode: Mode = "append"
+    keys: tuple[str, ...] = ()
+    exists: str | None = None
+    kind: str | None = None
+    zone: str = "UTC"
+    staging: str | None = None
+    properties: Options = ()
+
+    @property
+    def identity(self) -> str:
+        """A name for folders and files, unique to query and checkpoint, and safe in any path."""
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", self.query).strip("-")[:40]
+        digest = hashlib.sha256(repr((self.query, self.checkpoint)).encode()).hexdigest()[:12]
+        return f"{slug}-{digest}"
+
+
+class Sink:
+    """Takes the batches of one query. ``open`` comes first, ``finish`` when a bounded query has ended."""
+
+    @property
+    def single_pass(self) -> bool:
+        """Whether ``write_new`` computes all rows of a batch in one job of Spark, and so no row twice."""
+        return False
+
+    def open(self, spark: SparkSession) -> None:
+        """Make ready, on the client, before the query starts; refuse here what would fail later."""
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Take a batch. May be called again with the same ``batch_id`` and the same rows."""
+        raise NotImplementedError
+
+    def write_new(self, df: DataFrame, batch_id: int) -> None:
+        """Take a batch that cannot have been written before."""
+        self.write(df, batch_id)
+
+    def show(self, spark: SparkSession) -> None:
+        """Show on the client what batches have left for it. Called while the query runs, and when it has ended."""
+
+    def finish(self, spark: SparkSession) -> None:
+        """Do what is left when the query has ended by itself. May be called again."""
+
+
+def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sink:
+    """Return the sink of a table, ready to write.
+
+    Raises:
+        SqlExtError: SINK-090 the sink cannot write in that mode, SINK-091 what is there has other columns,
+            SINK-092 the path is a file, SINK-093 a type that the format cannot hold.
+    """
+    sink = _sink(spark, spec, context)
+    sink.open(spark)
+    return sink
+
+
+def _sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sink:
+    """Return the sink. Imports wait until they are needed: pyarrow is not light."""
+    if spec.connector == "filesystem":
+        from sqlext.connectors.filesystem.sink import file_sink
+
+        return file_sink(spec, context)
+    if spec.connector == "delta":
+        from sqlext.connectors.delta.sink import DeltaSink
+
+        return DeltaSink(spec, context)
+    from sqlext.connectors.kafka.sink import KafkaSink, UpsertKafkaSink
+    from sqlext.sinks.plain import BlackholeSink, SparkFormatSink
+    from sqlext.sinks.server import printing
+
+    passing: dict[str, Callable[[WriteSpec, SinkContext], Sink]] = {
+        "kafka": KafkaSink,
+        "upsert-kafka": UpsertKafkaSink,
+        "print": partial(printing, spark),
+        "blackhole": BlackholeSink,
+        "spark": SparkFormatSink,
+    }
+    return passing[spec.connector](spec, context)
+
+
+def refuse_mode(spec: WriteSpec, context: SinkContext, *possible: Mode) -> None:
+    """Refuse a mode that the sink has no meaning for."""
+    if context.mode not in possible:
+        what = {"upsert": "updates", "final-state": "a final state", "overwrite": "INSERT OVERWRITE"}
+        asked = what.get(context.mode, context.mode)
+        raise SqlExtError("SINK-090", f"connector '{spec.connector}' (`{spec.name}`) does not take {asked}")

@@ -1,0 +1,65 @@
+"""What a statement gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from sqlext.jobs.query import Query
+    from sqlext.sinks.live_rows import LiveRows
+
+Row = tuple[Any, ...]
+#: What a row does to a result, ``+I``, ``-U``, ``+U`` or ``-D``, and the row.
+Change = tuple[str, Row]
+
+
+class Result:
+    """Columns and rows, and the query if the statement started one.
+
+    Attributes:
+        columns: names of the columns, empty for statements without rows.
+        query: the query that an INSERT or a SELECT of a stream started, else None.
+        statement: the text that gave this result.
+        notices: what a user should know of a query before its first row.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str] = (),
+        rows: Sequence[Row] | Callable[[], Sequence[Row]] = (),
+        *,
+        query: Query | None = None,
+        frame: Callable[[], DataFrame] | None = None,
+        live: Callable[[], LiveRows] | None = None,
+        statement: str = "",
+        notices: Sequence[str] = (),
+    ) -> None:
+        self.columns = tuple(columns)
+        self.query = query
+        self.statement = statement
+        self.notices = tuple(notices)
+        self._rows = rows
+        self._frame = frame
+        self._live = live
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows so far (all of them once a bounded query has ended), as tuples."""
+        rows = self._rows() if callable(self._rows) else self._rows
+        return [tuple(r) for r in rows]
+
+    @property
+    def df(self) -> DataFrame | None:
+        """The rows as a DataFrame, None for a statement without rows."""
+        return self._frame() if self._frame else None
+
+    def live(self) -> LiveRows | None:
+        """Return the rows of a streaming SELECT from its first change on, None for any other statement."""
+        return self._live() if self._live else None
+
+    def __repr__(self) -> str:
+        shown = f", query={self.query.name!r}" if self.query else ""
+        return f"Result(columns={list(self.columns)}{shown})"

@@ -1,0 +1,35 @@
+"""What users write for an aggregate function of their own, as aggregates/python.py calls it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+#: What JSON can say; anything, of a class with ``encode`` and ``decode``.
+State: TypeAlias = Any
+
+
+class UserAggregate(Protocol):
+    """An aggregate function called by its name: a class, made without arguments. It keeps nothing itself.
+
+    A row whose arguments are all NULL is none to it, as to SQL's own aggregates; otherwise NULL is None. A class may
+    also have
+
+    * ``merge(one, other)``: the state of two parts of the rows. Without it the rows themselves are kept, in the order
+      in which they came, and sessions and overlapping windows are refused (EMIT-116).
+    * ``encode(state)``, to bytes (or text, whose UTF-8 they are then), and ``decode(data)``, of those bytes: for a
+      state that JSON cannot say. JSON makes lists of tuples, and text of the keys of a dict.
+
+    Attributes:
+        returns: the type of the result, as Spark writes it (``DOUBLE``, ``ARRAY<STRING>``).
+    """
+
+    returns: ClassVar[str]
+
+    def zero(self) -> State:
+        """Return the state of no rows."""
+
+    def add(self, state: State, *values: Any) -> State:
+        """Return the state with one row more: the values of the call's arguments."""
+
+    def finish(self, state: State) -> Any:
+        """Return the result."""

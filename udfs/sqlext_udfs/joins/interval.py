@@ -1,0 +1,54 @@
+"""Interval joins: rows match for some event time (Flink: ``TimeIntervalJoin``)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext_udfs.joins.changes import Change
+from sqlext_udfs.joins.life import SIDES, Life, Lived, first_time, time_of
+from sqlext_udfs.joins.output import alone, shown, unmatched
+from sqlext_udfs.joins.rows import Sides
+from sqlext_udfs.joins.specification import JoinKind
+from sqlext_udfs.kernel.groups import Ints
+from sqlext_udfs.kernel.operator import Clock, Wakeup
+
+
+class IntervalLife(Life):
+    """Rows live until the watermark is greater than the time that they bring."""
+
+    def step(self, state: Sides, new: Sides, clock: Clock) -> Lived:
+        """Give matches at once, and rows without a match when they can have none any more."""
+        # Rows that were over before (the bucket was not called then) do not meet the new ones.
+        state, out = self._expired(state, clock.late_watermark)
+        if new.rows():
+            advanced = self.advance(state, new)
+            changes = list(zip(SIDES, (advanced.left, advanced.right), strict=True))
+            rows = Sides(advanced.left.rows, advanced.right.rows)
+            out += self.made(rows, [*advanced.pairs, *(alone(s, self._settled(c, s)) for s, c in changes)])
+            state = rows.filter(*(self.useful(c, s) for s, c in changes))
+        state, more = self._expired(state, clock.watermark)
+        return Lived(state, [*out, *more])
+
+    def next_wakeup(self, state: Sides) -> Wakeup:
+        """Return when the first row expires."""
+        first = first_time(state)
+        return Wakeup(None if first is None else min(first + 1, Clock.END))
+
+    def _settled(self, change: Change, side: int) -> Ints:
+        """Return how many of each row come out now: at its first match, or because its key matches nothing."""
+        join = self.specification.join
+        now = shown(join, side, change.rows.count, change.rows.matches)
+        return now if join is JoinKind.SEMI else np.where(change.keys.ids < 0, now, 0)
+
+    def _expired(self, state: Sides, watermark: int | None) -> tuple[Sides, list[pa.Table]]:
+        """Return the state without rows that match nothing more, and those of them that had no match."""
+        over = [rows.time < time_of(watermark) for rows in state]
+        if not any(o.any() for o in over):
+            return state, []
+        join = self.specification.join
+        parts = [
+            alone(side, np.where(gone, unmatched(join, side, rows.count, rows.matches), 0))
+            for side, rows, gone in zip(SIDES, state, over, strict=True)
+        ]
+        return state.filter(*(~o for o in over)), self.made(state, parts)

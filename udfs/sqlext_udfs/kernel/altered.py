@@ -1,0 +1,78 @@
+"""An operator of which something else comes out; its state and its steps are those of another one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, Step, Wakeup
+
+
+class Altered(BucketOperator[State]):
+    """Does what an operator does, and alters what comes out of it.
+
+    Args:
+        operator: that one.
+    """
+
+    def __init__(self, operator: BucketOperator[State]) -> None:
+        self._operator = operator
+
+    @abstractmethod
+    def altered(self, out: pa.Table) -> pa.Table:
+        """Return what comes out of a step in place of the operator's rows."""
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether the operator takes them."""
+        return self._operator.takes_rows
+
+    def partial(self, rows: pa.Table) -> pa.Table:
+        """Return what the operator does."""
+        return self._operator.partial(rows)
+
+    def gathered(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """Return what the operator makes of them."""
+        return self._operator.gathered(tables)
+
+    def empty(self) -> State:
+        """Return the operator's empty state."""
+        return self._operator.empty()
+
+    def step(self, state: State, rows: pa.Table | None, clock: Clock) -> Step[State]:
+        """Return the operator's step with what comes out of it altered."""
+        step = self._operator.step(state, rows, clock)
+        return replace(step, out=self.altered(step.out))
+
+    def next_wakeup(self, state: State) -> Wakeup:
+        """Return the operator's next deadlines."""
+        return self._operator.next_wakeup(state)
+
+    def encode(self, state: State) -> bytes:
+        """Return the operator's state as bytes."""
+        return self._operator.encode(state)
+
+    def decode(self, data: bytes) -> Any:
+        """Return the operator's state."""
+        return self._operator.decode(data)
+
+
+class Selected(Altered[State]):
+    """Only some columns: what nobody looks at need not travel.
+
+    Args:
+        places: of these columns.
+    """
+
+    def __init__(self, operator: BucketOperator[State], places: Sequence[int]) -> None:
+        super().__init__(operator)
+        self._places = list(places)
+
+    def altered(self, out: pa.Table) -> pa.Table:
+        """Return the columns."""
+        return table_of(out.select(self._places).columns) if out.num_columns else out

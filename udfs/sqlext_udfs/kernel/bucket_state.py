@@ -1,0 +1,55 @@
+"""The state of a bucket of windows: one table, and a few facts about all of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from sqlext_udfs.kernel.arrow_numpy import whole
+from sqlext_udfs.kernel.clock import BEFORE_ALL
+from sqlext_udfs.kernel.table_codec import decode_state, encode_state
+
+_FACTS = b"sqlext.windows"
+_NAMES = ("done", "wakeup", "arrived")
+
+
+@dataclass(frozen=True, slots=True)
+class BucketState:
+    """A bucket's state.
+
+    Attributes:
+        table: a row for each key and slice (or session); without columns where there is none.
+        done: windows that end up to this time have given their pane.
+        wakeup: the least end of a window that has not; None without windows.
+        arrived: how many rows have come: the place of the next one in the order of arrival.
+    """
+
+    table: pa.Table = field(default_factory=lambda: pa.table({}))
+    done: int = BEFORE_ALL
+    wakeup: int | None = None
+    arrived: int = 0
+
+    def columns(self) -> list[pa.Array]:
+        """Return the table's columns, each in one piece."""
+        return [whole(c) for c in self.table.columns]
+
+
+def encode(state: BucketState) -> bytes:
+    """Return a state as bytes."""
+    facts = {name: getattr(state, name) for name in _NAMES}
+    return encode_state(state.table.replace_schema_metadata({_FACTS: json.dumps(facts)}))
+
+
+def decode(data: bytes) -> BucketState:
+    """Return the state that ``encode`` wrote."""
+    table = decode_state(data)
+    facts = json.loads(table.schema.metadata[_FACTS])
+    return BucketState(table.replace_schema_metadata(None), **facts)
+
+
+def table_of(columns: Sequence[pa.Array]) -> pa.Table:
+    """Return a table whose columns are known by their places."""
+    return pa.table(list(columns), [f"c{i}" for i in range(len(columns))])

@@ -1,0 +1,161 @@
+"""A pattern as states and edges, in the two ways in which matches are preferred.
+
+Standard (SQL:2016): of all matches that begin at a row the preferred one counts: a greedy quantifier tries one more
+row first, a reluctant one none. A state's edges stand in the order of preference; it has none of those that would be
+tried after it accepts, because a match that is complete counts.
+
+Flink (its NFACompiler): all ways are tried at once, and the match that is complete first counts. A greedy quantifier is
+possessive: what follows takes no row that the quantifier's variable could have taken. ``Edge.unless`` says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlext_udfs.matching.pattern import Choice, Concatenation, Pattern, Repeat, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A way on: take the row as a variable, unless it fulfils the condition of another one."""
+
+    variable: int
+    target: int
+    unless: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a match in the making stands: its edges, and whether it is complete if none of them is taken."""
+
+    edges: tuple[Edge, ...]
+    accepts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The states of a pattern; ``start`` is the number of the first."""
+
+    states: tuple[State, ...]
+    start: int
+
+
+def program_of(pattern: Pattern, *, standard: bool) -> Program:
+    """Return the program of a pattern.
+
+    Args:
+        pattern: for Flink a sequence of variables, of which each may be repeated.
+        standard: which of the two ways.
+    """
+    graph = _Graph()
+    accept = graph.node(_Node(accepts=True))
+    start = _standard(pattern, accept, graph) if standard else _flink(pattern, accept, graph)
+    return _program(graph, start, first_wins=not standard)
+
+
+@dataclass(slots=True)
+class _Node:
+    """A node of the graph: takes a row, or goes on to others without one, in the order of preference."""
+
+    variable: int | None = None
+    target: int = -1
+    unless: tuple[int, ...] = ()
+    ways: list[int] = field(default_factory=list)
+    accepts: bool = False
+
+
+class _Graph:
+    def __init__(self) -> None:
+        self.nodes: list[_Node] = []
+
+    def node(self, node: _Node) -> int:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def closure(self, start: int) -> list[int]:
+        """Return the nodes that take a row or accept, reached without taking one, in the order of preference."""
+        found: list[int] = []
+        seen: set[int] = set()
+        pending = [start]
+        while pending:
+            number = pending.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            node = self.nodes[number]
+            if node.variable is not None or node.accepts:
+                found.append(number)
+            pending.extend(reversed(node.ways))
+        return found
+
+
+def _program(graph: _Graph, start: int, *, first_wins: bool) -> Program:
+    """Return the states that can be reached: one for each node behind a row that is taken."""
+    numbers: dict[int, int] = {start: 0}
+    states: list[State] = []
+    pending = [start]
+    while pending:
+        edges: list[Edge] = []
+        accepts = False
+        for number in graph.closure(pending.pop(0)):
+            node = graph.nodes[number]
+            if node.variable is None:
+                accepts = True
+                if not first_wins:
+                    break
+                continue
+            if node.target not in numbers:
+                numbers[node.target] = len(numbers)
+                pending.append(node.target)
+            edges.append(Edge(node.variable, numbers[node.target], node.unless))
+        states.append(State(tuple(edges), accepts))
+    return Program(tuple(states), 0)
+
+
+def _standard(pattern: Pattern, then: int, graph: _Graph) -> int:
+    """Add a pattern that goes on at a node; return its first node."""
+    if isinstance(pattern, Variable):
+        return graph.node(_Node(pattern.number, then))
+    if isinstance(pattern, Concatenation):
+        for item in reversed(pattern.items):
+            then = _standard(item, then, graph)
+        return then
+    if isinstance(pattern, Choice):
+        return graph.node(_Node(ways=[_standard(item, then, graph) for item in pattern.items]))
+    return _repeated(pattern, then, graph)
+
+
+def _repeated(pattern: Repeat, then: int, graph: _Graph) -> int:
+    if pattern.most is None:
+        loop = graph.node(_Node())
+        again = _standard(pattern.of, loop, graph)
+        graph.nodes[loop].ways = [again, then] if pattern.greedy else [then, again]
+        at = loop
+    else:
+        at = then
+        for _ in range(pattern.most - pattern.least):
+            once = _standard(pattern.of, at, graph)
+            at = graph.node(_Node(ways=[once, then] if pattern.greedy else [then, once]))
+    for _ in range(pattern.least):
+        at = _standard(pattern.of, at, graph)
+    return at
+
+
+def _flink(pattern: Pattern, then: int, graph: _Graph) -> int:
+    """The same as Flink's NFACompiler does it, from the last element to the first."""
+    items = pattern.items if isinstance(pattern, Concatenation) else (pattern,)
+    for item in reversed(items):
+        of, least, most, greedy = (
+            (item.of, item.least, item.most, item.greedy) if isinstance(item, Repeat) else (item, 1, 1, False)
+        )
+        assert isinstance(of, Variable)
+        if greedy and least != most and (least, most) != (0, 1):
+            _forbid(then, of.number, graph)
+        then = _repeated(Repeat(of, least, most), then, graph)
+    return then
+
+
+def _forbid(start: int, variable: int, graph: _Graph) -> None:
+    """Let the nodes after a greedy variable take no row that it could take."""
+    for number in graph.closure(start):
+        graph.nodes[number].unless += (variable,)

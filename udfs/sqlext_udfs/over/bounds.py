@@ -1,0 +1,45 @@
+"""Where the frames of the rows that come out in a step lie, each frame found once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sqlext_udfs.kernel.groups import Ints
+from sqlext_udfs.over.blocks import Blocks
+from sqlext_udfs.over.specification import Frame
+from sqlext_udfs.over.timeline import Timeline
+
+
+class Bounds:
+    """The frames of a timeline's rows."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self._known: dict[Frame, tuple[Ints, Ints]] = {}
+        self._blocks: dict[Frame, Blocks] = {}
+
+    def of(self, frame: Frame) -> tuple[Ints, Ints]:
+        """Return the first row of the frame of each row that comes out, and behind the last one.
+
+        An unbounded frame begins with the first row of this step: what came before is a partial result.
+        """
+        if frame not in self._known:
+            self._known[frame] = (self._low(frame), self._high(frame))
+        return self._known[frame]
+
+    def blocks(self, frame: Frame) -> Blocks:
+        """Return what these frames are made of."""
+        if frame not in self._blocks:
+            self._blocks[frame] = Blocks(*self.of(frame))
+        return self._blocks[frame]
+
+    def _low(self, frame: Frame) -> Ints:
+        timeline = self.timeline
+        if frame.preceding is None:
+            return timeline.fresh
+        if frame.unit == "RANGE":
+            return timeline.within(frame.preceding)
+        return np.maximum(timeline.starts, timeline.rows - frame.preceding)
+
+    def _high(self, frame: Frame) -> Ints:
+        return self.timeline.rows + 1 if frame.unit == "ROWS" else self.timeline.peers[1]

@@ -1,0 +1,82 @@
+"""Rows of many keys and which of them are in range: what both ranking operators share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext_udfs.kernel.arrow_numpy import taken
+from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.groups import Groups, Ints, numbered
+from sqlext_udfs.ranking.numbers import row_numbers
+from sqlext_udfs.ranking.specification import RankSpecification
+
+
+@dataclass(frozen=True, slots=True)
+class InRange:
+    """Rows in range: their keys, what comes out of them, their numbers."""
+
+    keys: list[pa.Array]
+    columns: list[pa.Array]
+    numbers: Ints
+
+
+class RankRows:
+    """Ranks rows of the columns that an operator keeps.
+
+    Args:
+        specification: which rows are wanted.
+        types: of the columns that go in.
+    """
+
+    def __init__(self, specification: RankSpecification, types: Sequence[pa.DataType]) -> None:
+        self.spec = specification
+        looked_at = {*range(specification.keys), *specification.out, *(o.place for o in specification.order)}
+        if specification.time is not None:
+            looked_at.add(specification.time)
+        self.kept = tuple(sorted(looked_at))
+        self._place = {p: i for i, p in enumerate(self.kept)}
+        self.output_types = (*(types[p] for p in specification.out), pa.int64(), pa.int8())
+
+    def column(self, columns: Sequence[pa.Array], place: int | None) -> pa.Array:
+        """Return a kept column by its position in the input."""
+        assert place is not None
+        return columns[self._place[place]]
+
+    def keys(self, columns: Sequence[pa.Array], rows: int) -> Groups:
+        """Return the groups of rows of equal keys."""
+        return numbered(columns[: self.spec.keys], (), rows)
+
+    def numbers(self, columns: Sequence[pa.Array], keys: Groups) -> Ints:
+        """Return the number of each row inside its key."""
+        spec = self.spec
+        by = [self.column(columns, o.place) for o in spec.order]
+        return row_numbers(keys, by, spec.order, spec.ranking, latest_first=spec.latest_first)
+
+    def in_range(self, columns: Sequence[pa.Array], places: Ints) -> InRange:
+        """Return which of some rows (all those of their keys) are in range; a place stands for each copy of a row."""
+        chosen = [taken(c, places) for c in columns]
+        numbers = self.numbers(chosen, self.keys(chosen, len(places)))
+        hit = np.flatnonzero((numbers >= self.spec.first) & (numbers <= self.spec.last))
+        keys = [taken(c, hit) for c in chosen[: self.spec.keys]]
+        return InRange(keys, [taken(self.column(chosen, p), hit) for p in self.spec.out], numbers[hit])
+
+    def out(self, columns: Sequence[pa.Array], numbers: Ints, kinds: Ints) -> pa.Table:
+        """Return rows that come out.
+
+        Args:
+            columns: those of ``out``; none for no rows.
+            numbers: their numbers.
+            kinds: what they do.
+        """
+        made = columns or [pa.nulls(len(numbers), of) for of in self.output_types[:-2]]
+        shown = pa.array(numbers) if self.spec.numbered else pa.nulls(len(numbers), pa.int64())
+        return table_of([*made, shown, pa.array(kinds.astype(np.int8))])
+
+    def nothing(self) -> pa.Table:
+        """Return no rows."""
+        none = np.zeros(0, np.int64)
+        return self.out([], none, none)

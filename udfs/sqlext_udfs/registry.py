@@ -1,0 +1,108 @@
+"""Stateful functions by name: the seam between a rewritten query and what Spark SQL cannot say.
+
+A plan names a function (``plan.nodes.Operator``); its rewrite is a view (``OperatorView``); here
+the name becomes the operator that makes that view from its input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from sqlext.errors import SqlExtError, did_you_mean
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from sqlext_udfs.kernel.operator import BucketOperator
+
+
+#: Under this name and the operator's, Spark's progress has what an operator counted in a micro-batch: rows ``late``
+#: and ``closed`` (dropped), groups ``open``.
+OBSERVED = "sqlext operator "
+COUNTS = ("late", "closed", "open")
+#: Into how many buckets the state of a new query's operators is cut by itself: enough for a machine of a few cores,
+#: and each costs a call of Python in every micro-batch. A query keeps its number whatever the partitions are; more
+#: partitions than buckets would be idle, fewer share them.
+DEFAULT_BUCKETS = 8
+MAX_BUCKETS = 1024
+
+
+class StatefulFunction(Protocol):
+    """An operator with state over a streaming DataFrame."""
+
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None) -> DataFrame:
+        """Return the operator's output.
+
+        Args:
+            frame: its input; event time, where it needs one, is a plain BIGINT of milliseconds.
+            arguments: those of the plan's node.
+            ticks: a stream of one column ``now``, ms since 1970 UTC, for an operator that asks what time it is.
+        """
+
+
+class MadeOperator(NamedTuple):
+    """The operator of some arguments.
+
+    Attributes:
+        operator: the semantics.
+        keys: how many of its first columns are the key.
+        buckets: how many it has.
+    """
+
+    operator: BucketOperator[Any]
+    keys: int
+    buckets: int
+
+
+class PackedFunction(StatefulFunction, Protocol):
+    """A stateful function whose rows may be packed, and worked on in part, where they are read.
+
+    It then finds them packed, and among its arguments ``packed``: the Arrow types of the rows.
+    """
+
+    def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
+        """Return the operator of its arguments.
+
+        Args:
+            arguments: those of the plan's node.
+            types: of the columns that go in.
+            spark: may have functions of the user.
+        """
+
+
+#: Name -> module and attribute of a function without arguments that makes the operator: imported when first used.
+_BUILT_IN: dict[str, tuple[str, str]] = {
+    "current": ("sqlext_udfs.spark.current_rows", "Current"),
+    "distinct": ("sqlext_udfs.spark.distinct", "Distinct"),
+    "join": ("sqlext_udfs.spark.joins", "Join"),
+    "match": ("sqlext_udfs.spark.matching", "Match"),
+    "over": ("sqlext_udfs.spark.over", "Over"),
+    "rank": ("sqlext_udfs.spark.ranking", "Rank"),
+    "watermark": ("sqlext_udfs.spark.watermark_column", "Watermark"),
+    "window": ("sqlext_udfs.spark.windows", "WindowFunction"),
+}
+_registered: dict[str, Callable[[], StatefulFunction]] = {}
+
+
+def register(name: str, make: Callable[[], StatefulFunction]) -> None:
+    """Register a stateful function under a name; a second registration replaces the first."""
+    _registered[name] = make
+
+
+def operator(name: str) -> StatefulFunction:
+    """Return the stateful function of a name.
+
+    Raises:
+        SqlExtError: FUNC-010 if there is none.
+    """
+    if name in _registered:
+        return _registered[name]()
+    if name not in _BUILT_IN:
+        known = [*_BUILT_IN, *_registered]
+        raise SqlExtError("FUNC-010", f"there is no stateful function `{name}`", hint=did_you_mean(name, known))
+    module, attribute = _BUILT_IN[name]
+    made: StatefulFunction = getattr(import_module(module), attribute)()
+    return made

@@ -1,0 +1,22 @@
+"""The current rows of a table (``sqlext_udfs.current_rows``) as a stateful function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sqlext_udfs.current_rows import CurrentOperator, CurrentSpecification
+from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
+
+
+class Current(SpecifiedFunction):
+    """The stateful function ``current``: the fields of ``CurrentSpecification``."""
+
+    def __init__(self) -> None:
+        super().__init__(_operator, "PRIMARY KEY")
+
+
+def _operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> SpecifiedOperator:
+    return CurrentOperator(CurrentSpecification(**fields), types)

@@ -1,0 +1,55 @@
+"""Joins of two streams (``sqlext_udfs.joins.operator``) as a stateful function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sqlext_udfs.joins.operator import JoinOperator
+from sqlext_udfs.joins.specification import (
+    ArrivalBound,
+    Bound,
+    Comparison,
+    IntervalBound,
+    JoinKind,
+    JoinSpecification,
+    Unbounded,
+    VersionBound,
+    WindowBound,
+)
+from sqlext_udfs.matching.specification import expression_from_json
+from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
+
+#: The bounds by name; what follows the name are their fields.
+_BOUNDS: Mapping[str, type[Bound]] = {
+    "none": Unbounded,
+    "interval": IntervalBound,
+    "arrival": ArrivalBound,
+    "window": WindowBound,
+    "version": VersionBound,
+}
+
+
+class Join(SpecifiedFunction):
+    """The stateful function ``join``: the fields of ``JoinSpecification``.
+
+    ``join`` is the value of a ``JoinKind``, ``conditions`` are the fields of each ``Comparison``, ``rest`` is JSON,
+    ``bound`` is a name (``none``, ``interval``, ``arrival``, ``window``, ``version``) and the fields of that bound.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_operator, "JOIN")
+
+
+def _operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> SpecifiedOperator:
+    name, *values = fields["bound"]
+    own = {
+        **fields,
+        "join": JoinKind(fields["join"]),
+        "conditions": tuple(Comparison(*c) for c in fields["conditions"]),
+        "rest": tuple(expression_from_json(text) for text in fields["rest"]),
+        "bound": _BOUNDS[name](*values),
+    }
+    return JoinOperator(JoinSpecification(**own), types)

@@ -1,0 +1,54 @@
+"""Functions OVER windows (``sqlext_udfs.over.operator``) as a stateful function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sqlext.user_functions import UserFunctions
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.over.operator import OverOperator
+from sqlext_udfs.over.specification import Frame, OverCall, OverSpecification
+from sqlext_udfs.registry import MadeOperator
+from sqlext_udfs.spark.specified import SpecifiedFunction
+from sqlext_udfs.spark.user_code import aggregates_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Over:
+    """The stateful function ``over``: the fields of ``OverSpecification``; a call is function, inputs, frame (unit and
+    rows or ms), distinct, parameters. ``registered``: the ``UserFunctions`` of the session.
+    """
+
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
+        """Return each row with its results."""
+        return _function(arguments, frame.sparkSession).apply(frame, arguments, ticks)
+
+    def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
+        """Return the operator; see ``PackedFunction``."""
+        return _function(arguments, spark).made(arguments, types, spark)
+
+
+def _function(arguments: Mapping[str, Any], spark: SparkSession) -> SpecifiedFunction:
+    registered = arguments.get("registered") or UserFunctions()
+    return SpecifiedFunction(partial(_operator, registered, spark), "PARTITION BY")
+
+
+def _operator(
+    registered: UserFunctions, spark: SparkSession, fields: Mapping[str, Any], types: Sequence[pa.DataType]
+) -> OverOperator:
+    calls = tuple(_call(call, registered, spark) for call in fields["calls"])
+    return OverOperator(OverSpecification(**{**fields, "calls": calls}), types)
+
+
+def _call(fields: Sequence[Any], registered: UserFunctions, spark: SparkSession) -> OverCall:
+    function, inputs, frame, distinct, parameters = fields
+    call = OverCall(function, tuple(inputs), Frame(*frame), distinct, tuple(parameters))
+    (found,) = aggregates_of([Aggregate(call.function, call.inputs, distinct, call.parameters)], registered, spark)
+    return replace(call, parameters=found.parameters)

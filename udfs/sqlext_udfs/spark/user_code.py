@@ -1,0 +1,92 @@
+"""How registered classes travel to the Python workers: with the operator that uses them, by cloudpickle.
+
+Cloudpickle sends the code of what lies in ``__main__``, and only the name of what lies in a module. A worker may not
+find the user's modules, so these are sent by code too; those that are installed are found everywhere.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from sqlext.errors import SqlExtError
+from sqlext.user_functions import UserFunction, UserFunctions
+from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.python import CLASS, NAME, PYTHON, RETURNS
+from sqlext_udfs.kernel.arrow_types import plain_schema
+from sqlext_udfs.windows.policy import KeepUsing, Policy
+from sqlext_udfs.windows.triggers.tree import Using, tree
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def send_code_of(classes: Iterable[Any]) -> None:
+    """Have the code of some classes, and of those that they inherit from, sent whenever they are."""
+    from pyspark import cloudpickle
+
+    send: Callable[[ModuleType], None] = cloudpickle.register_pickle_by_value
+    for cls in classes:
+        for each in cls.__mro__:
+            module = sys.modules.get(each.__module__)
+            if module is not None and not _is_found_everywhere(module):
+                send(module)
+
+
+def _is_found_everywhere(module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    if module.__name__ == "__main__" or file is None or module.__name__.partition(".")[0] == "sqlext":
+        return True
+    place = Path(file).resolve()
+    return any(place.is_relative_to(folder) for folder in _installed())
+
+
+@cache
+def _installed() -> tuple[Path, ...]:
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    return tuple({Path(sysconfig.get_path(name)).resolve() for name in names})
+
+
+def classes_of(policy: Policy, registered: UserFunctions) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the triggers and the evictors that a policy uses, by the names that it has for them."""
+    triggers = [t.name for t in tree(policy.trigger) if isinstance(t, Using)]
+    evictors = [policy.evictor.name] if isinstance(policy.evictor, KeepUsing) else []
+    used = [registered.require("trigger", n, "EMIT-040") for n in triggers]
+    used += [registered.require("evictor", n, "EMIT-040") for n in evictors]
+    send_code_of(f.cls for f in used)
+    made = [_factory(f) for f in used]
+    return dict(zip(triggers, made, strict=False)), dict(zip(evictors, made[len(triggers) :], strict=True))
+
+
+def _factory(found: UserFunction) -> Callable[..., Any]:
+    """Return what makes a class's object on the driver, from where it travels."""
+
+    def make(*arguments: Any) -> Any:
+        try:
+            return found.cls(*arguments)
+        except Exception as error:
+            message = f"{found.kind} `{found.name}` cannot be made: {type(error).__name__}: {error}"
+            raise SqlExtError("EMIT-042", message) from error
+
+    return make
+
+
+def aggregates_of(wanted: Sequence[Aggregate], registered: UserFunctions, spark: SparkSession) -> tuple[Aggregate, ...]:
+    """Return aggregates, those of users with their class and the Arrow type that it returns."""
+    return tuple(_with_class(a, registered, spark) if a.function == PYTHON else a for a in wanted)
+
+
+def _with_class(aggregate: Aggregate, registered: UserFunctions, spark: SparkSession) -> Aggregate:
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    found = registered.require("aggregate", aggregate.parameter(NAME), "FUNC-023")
+    send_code_of([found.cls])
+    schema = spark.sql(f"SELECT CAST(NULL AS {aggregate.parameter('returns')})").schema
+    (returns,) = plain_schema(to_arrow_schema(schema, timezone="UTC")).types
+    return replace(aggregate, parameters=(*aggregate.parameters, (CLASS, found.cls), (RETURNS, returns)))

@@ -1,0 +1,43 @@
+"""A policy, compiled: what every step of an engine uses."""
+
+from __future__ import annotations
+
+from sqlext_udfs.windows.evictors import Eviction, Evictors
+from sqlext_udfs.windows.groups.state import StateLayout
+from sqlext_udfs.windows.policy import Policy, Session
+from sqlext_udfs.windows.triggers.hooks import Conditions, Triggers
+from sqlext_udfs.windows.triggers.moment import Moment
+from sqlext_udfs.windows.triggers.program import Program
+from sqlext_udfs.windows.triggers.rules import batch_insensitive
+
+
+class Plan:
+    """What follows from a policy alone.
+
+    Attributes:
+        policy, program, layout, eviction: the policy, its trigger, its state and its evictor, if it has one.
+        sessions: whether windows merge.
+        inclusive: whether sessions that touch are one.
+        combines: whether a group's rows of one step may be added at once.
+        lateness: in ms; windows of the batch clock have none.
+    """
+
+    def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers, evictors: Evictors) -> None:
+        self.policy = policy
+        self.program = Program(policy, conditions, triggers)
+        self.layout = StateLayout(policy, self.program)
+        self.eviction = None if policy.evictor is None else Eviction(policy.evictor, evictors)
+        self.sessions = isinstance(policy.window, Session)
+        self.inclusive = policy.options.session_gap == "inclusive"
+        self.combines = batch_insensitive(policy)
+        self.lateness = 0 if policy.processing_time else policy.lateness
+
+    def moment(self) -> Moment:
+        """Return what a step begins with."""
+        options = self.policy.options
+        return Moment(
+            strict=options.deadline == "after",
+            last_ms=options.window_end == "last_ms",
+            each=options.missed_firings == "each",
+            merging=self.sessions,
+        )

@@ -1,0 +1,138 @@
+"""Keys, bounds and partial results in one table: what a bucket keeps, and what travels to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext_udfs.aggregates.aggregation import Aggregation
+from sqlext_udfs.kernel.arrow_numpy import integers, taken, whole
+from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.equality import normalised
+from sqlext_udfs.kernel.groups import Groups, Ints, numbered
+
+EARLIEST, LATEST, COUNTED = np.minimum, np.maximum, np.add
+#: What the columns of partial results are called on their way, so that they are not taken for rows.
+PARTIAL = "partial"
+
+
+class Kept(NamedTuple):
+    """Partial results.
+
+    Attributes:
+        keys: their keys.
+        bounds: of the pieces of windows that they are of.
+        marks: in state, up to which window end the watermark had passed when the first row came (``EARLIEST``), for
+            sessions whether their pane will be LATE; on their way there, how many rows they are of (``COUNTED``).
+        partials: the aggregates' partial results.
+    """
+
+    keys: list[pa.Array]
+    bounds: list[Ints]
+    marks: Ints
+    partials: list[pa.Array]
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        return len(self.marks)
+
+    def take(self, places: Ints) -> Kept:
+        """Return those at some places."""
+        return Kept(
+            [taken(k, places) for k in self.keys],
+            [b[places] for b in self.bounds],
+            self.marks[places],
+            [taken(p, places) for p in self.partials],
+        )
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things lie in a table.
+
+    Attributes:
+        keys: how many key columns there are.
+        bounds: how many columns of bounds.
+        aggregation: the aggregates.
+    """
+
+    keys: int
+    bounds: int
+    aggregation: Aggregation
+
+    def read(self, table: pa.Table) -> Kept:
+        """Return what a table has; columns after the partial results are left alone."""
+        columns = [whole(c) for c in table.columns]
+        place = self.keys + self.bounds
+        bounds = [integers(c) for c in columns[self.keys : place]]
+        marks = columns[place]
+        known = np.zeros(len(marks), np.int64) if pa.types.is_null(marks.type) else integers(marks)
+        partials = columns[place + 1 : place + 1 + len(self.aggregation.partial_types)]
+        return Kept(columns[: self.keys], bounds, known, partials)
+
+    def columns(self, kept: Kept) -> list[pa.Array]:
+        """Return the columns of a table that travels."""
+        return [*kept.keys, *(pa.array(b) for b in kept.bounds), pa.array(kept.marks), *kept.partials]
+
+    def state(self, kept: Kept) -> pa.Table:
+        """Return a table to keep. Marks that say nothing take no space."""
+        columns = self.columns(kept)
+        if not kept.marks.any():
+            columns[self.keys + self.bounds] = pa.nulls(kept.rows())
+        return table_of(columns)
+
+    def key_columns(self, rows: pa.Table) -> list[pa.Array]:
+        """Return the keys of rows as they came."""
+        return [whole(c) for c in normalised(rows.select(range(self.keys))).columns]
+
+    def start(self, rows: pa.Table, bounds: list[Ints], positions: Ints) -> tuple[Kept, Groups]:
+        """Return partial results of rows as they came, with their numbers, and the rows' groups."""
+        keys = self.key_columns(rows)
+        groups = numbered(keys, bounds, rows.num_rows)
+        first = groups.first()
+        partials = self.aggregation.start(rows, groups, positions)
+        return Kept([taken(k, first) for k in keys], [b[first] for b in bounds], groups.sizes(), partials), groups
+
+    def joined(self, kept: Kept, groups: Groups, marks: np.ufunc) -> Kept:
+        """Return partial results joined by group, with keys and bounds of the first of each.
+
+        Args:
+            kept: partial results.
+            groups: the group of each.
+            marks: what is made of marks: ``EARLIEST`` or ``COUNTED``.
+        """
+        if groups.count == kept.rows() and not (np.diff(groups.ids) < 0).any():
+            return kept
+        first = groups.first()
+        partials = self.aggregation.merge(kept.partials, groups)
+        keys, bounds = [taken(k, first) for k in kept.keys], [b[first] for b in kept.bounds]
+        return Kept(keys, bounds, reduced(marks, kept.marks, groups), partials)
+
+
+def reduced(by: np.ufunc, values: Ints, groups: Groups) -> Ints:
+    """Return the values of each group joined by ``EARLIEST``, ``LATEST`` or ``COUNTED``."""
+    limits = np.iinfo(np.int64)
+    start = 0 if by is COUNTED else limits.max if by is EARLIEST else limits.min
+    made = np.full(groups.count, start, np.int64)
+    by.at(made, groups.ids, values)
+    return made
+
+
+def together(first: Kept, second: Kept) -> Kept:
+    """Return the rows of both."""
+    if not first.rows():
+        return second
+    return Kept(
+        [pa.concat_arrays([a, b]) for a, b in zip(first.keys, second.keys, strict=True)],
+        [np.concatenate([a, b]) for a, b in zip(first.bounds, second.bounds, strict=True)],
+        np.concatenate([first.marks, second.marks]),
+        [pa.concat_arrays([a, b]) for a, b in zip(first.partials, second.partials, strict=True)],
+    )
+
+
+def is_partial(rows: pa.Table) -> bool:
+    """Return whether a table has partial results and not rows."""
+    return bool(rows.column_names[0].startswith(PARTIAL))

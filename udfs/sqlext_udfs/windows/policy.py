@@ -1,0 +1,168 @@
+"""What a window operator is to do: which windows, when they give panes, what happens to the rows then.
+
+Plain frozen values, made by the planner from an EMIT clause and sent to the workers as JSON (``policy_json``).
+Durations and instants are whole milliseconds (UTC). Expressions are not here: what a trigger needs from a row comes
+as a numeric column of the step's rows (``Rows.values``), named here by its number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from sqlext_udfs.windows.triggers.tree import Never, Trigger
+from sqlext_udfs.windows.triggers.tree import tree as trigger_tree
+
+
+@dataclass(frozen=True, slots=True)
+class Tumble:
+    """Windows ``[offset + k * size, ... + size)``."""
+
+    size: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """Windows of ``size`` that start every ``slide``; with ``slide > size`` there are gaps, whose rows have none."""
+
+    size: int
+    slide: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cumulate:
+    """Windows that start every ``size`` and end every ``step`` after that, up to ``size``."""
+
+    size: int
+    step: int
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Windows that grow while rows come within ``gap``. ``gap`` None: each row brings its own (``Rows.gap``)."""
+
+    gap: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """No window: one that ends at plus infinity (rule M19)."""
+
+
+WindowKind: TypeAlias = "Tumble | Hop | Cumulate | Session | Global"
+
+
+@dataclass(frozen=True, slots=True)
+class KeepCount:
+    """``KEEP LAST n ROWS``: Flink's CountEvictor, by order of arrival."""
+
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepTime:
+    """``KEEP LAST d``: rows with rowtime <= newest - ms go (Flink's TimeEvictor). Without rowtime all stay."""
+
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepDelta:
+    """``KEEP [ABS] DELTA OF (e) < x``: rows whose delta to the last row is >= ``threshold`` go (DeltaEvictor)."""
+
+    threshold: float
+    absolute: bool
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeepUsing:
+    """``EVICT USING name(args)``: a registered evictor."""
+
+    name: str
+    args: tuple[int | float | str | bool | None, ...] = ()
+
+
+Evictor: TypeAlias = "KeepCount | KeepTime | KeepDelta | KeepUsing"
+
+Mode = Literal["ACCUMULATING", "DISCARDING", "RETRACTING"]
+OnTimePane = Literal["ALWAYS", "IF_NOT_EMPTY"]
+FinalPane = Literal["ALWAYS", "IF_NOT_EMPTY", "NEVER"]
+PaneTimestamp = Literal["END_OF_WINDOW", "EARLIEST", "LATEST"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """``OPTIONS (...)``: the rules in which engines differ; the defaults are ours (EMIT.md section 5)."""
+
+    deadline: Literal["at", "after"] = "at"
+    window_end: Literal["end", "last_ms"] = "end"
+    late_check: Literal["after_merge", "before_merge"] = "after_merge"
+    session_gap: Literal["inclusive", "exclusive"] = "inclusive"
+    missed_firings: Literal["once", "each"] = "once"
+    early_composite: Literal["reset", "sticky"] = "reset"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Everything that decides on panes.
+
+    Attributes:
+        window: which windows a row belongs to.
+        trigger: when a window gives a pane.
+        processing_time: windows are of the batch clock, not of the rowtime; lateness does not apply to them.
+        once: a trigger that has finished closes its group; else it is repeated for ever.
+        mode: what happens to the contents at a pane.
+        lateness: how long (ms) after its end a window still takes rows.
+        on_time_pane: whether the on-time pane may be empty; None: the default of the mode (EMIT.md section 4).
+        final_pane: whether the closing pane may be empty, or is not written at all.
+        pane_timestamp: which time a pane carries.
+        evictor: which rows are taken from the contents, and ``evict_after`` whether after the pane is made.
+        keep_index: False where nobody asks for ``PANE_...()``: then an emptied group without window is forgotten.
+        options: rules that reproduce other engines.
+    """
+
+    window: WindowKind
+    trigger: Trigger
+    processing_time: bool = False
+    once: bool = False
+    mode: Mode = "ACCUMULATING"
+    lateness: int = 0
+    on_time_pane: OnTimePane | None = None
+    final_pane: FinalPane = "IF_NOT_EMPTY"
+    pane_timestamp: PaneTimestamp = "END_OF_WINDOW"
+    evictor: Evictor | None = None
+    evict_after: bool = False
+    keep_index: bool = True
+    options: Options = field(default_factory=Options)
+
+    @property
+    def empty_on_time_pane(self) -> bool:
+        """Whether the on-time pane is written also if no row came since the last pane."""
+        if self.on_time_pane is not None:
+            return self.on_time_pane == "ALWAYS"
+        return self.mode != "DISCARDING" and not isinstance(self.window, Global)
+
+    @property
+    def delay(self) -> int:
+        """By how many ms the watermark is held back (``WITH DELAY``): the largest one in the trigger."""
+        return max((getattr(t, "delay", None) or 0 for t in trigger_tree(self.trigger)), default=0)
+
+    @property
+    def timeout(self) -> int | None:
+        """After how many ms of the batch clock without rows all windows are closed (``AND TIMEOUT``)."""
+        given = [t for t in (getattr(t, "timeout", None) for t in trigger_tree(self.trigger)) if t is not None]
+        return min(given, default=None)
+
+    @property
+    def asks_last_row(self) -> bool:
+        """Whether it matters when the query last had rows."""
+        return self.timeout is not None or any(getattr(t, "of_query", False) for t in trigger_tree(self.trigger))
+
+    @classmethod
+    def never(cls, window: WindowKind) -> Policy:
+        """Return the policy of a window that gives one pane, when it expires."""
+        return cls(window, Never())

@@ -1,0 +1,180 @@
+"""Compiled triggers made of others, with Beam's rules on what is finished and what starts afresh (2.73)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlext_udfs.windows.triggers.moment import FIRES, HOLDS, MAX, NOT, ROW, Moment
+from sqlext_udfs.windows.triggers.nodes import Held, Node
+
+
+class AllNode(Node):
+    """a AND b: remembers which parts have been ready, because none forgets before all fire."""
+
+    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+        for part in self.parts:
+            if not part.done(group):
+                part.on_row(group, moment, count)
+
+    def ready(self, group: Held, moment: Moment) -> int:
+        level = FIRES if moment.phase != ROW else HOLDS
+        for part in self.parts:
+            if not part.done(group):
+                of_part = part.ready(group, moment)
+                if not of_part:
+                    return NOT
+                level = max(level, of_part)
+        return level
+
+    def on_fire(self, group: Held, moment: Moment) -> None:
+        for part in self.parts:
+            if not part.done(group):
+                part.on_fire(group, moment)
+        self._update(group)
+
+    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+        super().merge(group, olds, moment)
+        self._update(group)
+
+    def _update(self, group: Held) -> None:
+        if all(part.done(group) for part in self.parts):
+            group.bits |= self.finished
+
+
+class AnyNode(Node):
+    """a OR b: the others forget their pane when one fires."""
+
+    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+        for part in self.parts:
+            if not part.done(group):
+                part.on_row(group, moment, count)
+
+    def ready(self, group: Held, moment: Moment) -> int:
+        # A finished part is there only under EARLY and LATE with early_composite = 'sticky' (M20), or after a merge.
+        finished = HOLDS if moment.phase == ROW else FIRES
+        return max(finished if part.done(group) else part.ready(group, moment) for part in self.parts)
+
+    def on_fire(self, group: Held, moment: Moment) -> None:
+        for part in self.parts:
+            if part.done(group):
+                continue
+            if part.ready(group, moment):
+                part.on_fire(group, moment)
+            else:
+                part.clear(group)
+        self._update(group)
+
+    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+        super().merge(group, olds, moment)
+        self._update(group)
+
+    def _update(self, group: Held) -> None:
+        if any(part.done(group) for part in self.parts):
+            group.bits |= self.finished
+
+
+class EachNode(Node):
+    """a THEN b. On sessions all parts look at all rows, because a merge may take a step back (EMIT.md 9, Beam 12)."""
+
+    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+        for part in self.parts if moment.merging else self._current(group):
+            part.on_row(group, moment, count)
+
+    def ready(self, group: Held, moment: Moment) -> int:
+        return max((part.ready(group, moment) for part in self._current(group)), default=NOT)
+
+    def on_fire(self, group: Held, moment: Moment) -> None:
+        for part in self._current(group):
+            part.on_fire(group, moment)
+        if moment.merging:
+            self.clear(group)
+        self._update(group)
+
+    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+        before_finished = True
+        for part in self.parts:
+            if before_finished:
+                part.merge(group, olds, moment)
+                before_finished = part.done(group)
+            else:
+                part.reset(group)
+        self._update(group)
+
+    def processing(self, group: Held) -> int:
+        return min((part.processing(group) for part in self._current(group)), default=MAX)
+
+    def event(self, group: Held, moment: Moment) -> int:
+        return min((part.event(group, moment) for part in self._current(group)), default=MAX)
+
+    def _current(self, group: Held) -> tuple[Node, ...]:
+        return next(((part,) for part in self.parts if not part.done(group)), ())
+
+    def _update(self, group: Held) -> None:
+        if self.parts[-1].done(group):
+            group.bits |= self.finished
+
+
+class UntilNode(Node):
+    """a UNTIL b: b sees all rows since the trigger started, not since the last pane (EMIT.md 9, Beam 11)."""
+
+    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+        for part in self.parts:
+            part.on_row(group, moment, count)
+
+    def ready(self, group: Held, moment: Moment) -> int:
+        return max(part.ready(group, moment) for part in self.parts)
+
+    def on_fire(self, group: Held, moment: Moment) -> None:
+        main, until = self.parts
+        if until.ready(group, moment):
+            until.on_fire(group, moment)
+            main.clear(group)
+        else:
+            main.on_fire(group, moment)
+        self._update(group)
+
+    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+        super().merge(group, olds, moment)
+        self._update(group)
+
+    def _update(self, group: Held) -> None:
+        if any(part.done(group) for part in self.parts):
+            group.bits |= self.finished
+
+
+class WrapNode(Node):
+    """Does what its part does."""
+
+    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+        self.parts[0].on_row(group, moment, count)
+
+    def ready(self, group: Held, moment: Moment) -> int:
+        return self.parts[0].ready(group, moment)
+
+    def on_fire(self, group: Held, moment: Moment) -> None:
+        self.parts[0].on_fire(group, moment)
+        self._update(group)
+
+    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+        super().merge(group, olds, moment)
+        self._update(group)
+
+    def _update(self, group: Held) -> None:
+        if self.parts[0].done(group):
+            group.bits |= self.finished
+
+
+class RepeatNode(WrapNode):
+    """REPEAT (a)."""
+
+    def _update(self, group: Held) -> None:
+        if self.parts[0].done(group):
+            self.parts[0].reset(group)
+
+
+class PurgingNode(WrapNode):
+    """a PURGING: asked to fire only when ``a`` was ready, so a pane of a TIMEOUT around it does not purge (M16)."""
+
+    def on_fire(self, group: Held, moment: Moment) -> None:
+        moment.purge = True
+        super().on_fire(group, moment)
