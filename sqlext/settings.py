@@ -12,8 +12,12 @@ from zoneinfo import ZoneInfo
 
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
-from sqlext_udfs.registry import DEFAULT_BUCKETS, MAX_BUCKETS
 
+#: Into how many buckets the state of a new query's operators is cut by itself: enough for a machine of a few cores,
+#: and each costs a call of Python in every micro-batch. A query keeps its number whatever the partitions are; more
+#: partitions than buckets would be idle, fewer share them.
+DEFAULT_BUCKETS = 8
+MAX_BUCKETS = 1024
 #: Flink's name for going on without the state that a query cannot take over.
 LEAVES_STATE = "execution.state-recovery.ignore-unclaimed-state"
 _CHOICES: dict[str, tuple[str, ...]] = {

@@ -69,10 +69,16 @@ class UserFunction:
         return _counts(self.cls.add, 2) if self.kind == "aggregate" else _counts(self.cls, 0)
 
 
+def _none_is_built_in(_name: str) -> bool:
+    return False
+
+
 @dataclass
 class UserFunctions:
     """The registered classes of a session, by kind and name; names are compared as SQL compares those of functions."""
 
+    #: Whether a name is that of a built-in function, which none of these may have.
+    built_in: Callable[[str], bool] = _none_is_built_in
     _known: dict[tuple[Kind, str], UserFunction] = field(default_factory=dict)
 
     def register(self, kind: Kind, name: str, cls: Any, returns: Any = None) -> None:
@@ -100,7 +106,9 @@ class UserFunctions:
             raise SqlExtError("FUNC-030", f"{cls.__qualname__} has {refused[0]}, which is not supported", hint=hint)
         type_ = None
         if kind in ("aggregate", "table"):
-            _check_name(name)
+            if self.built_in(name):
+                message = f"there is a built-in function `{name.upper()}`"
+                raise SqlExtError("FUNC-031", message, hint="take another name")
             type_ = _returned(kind, name, returns if returns is not None else getattr(cls, "returns", None))
         self._known[kind, name.upper()] = UserFunction(kind, name, cls, type_)
 
@@ -136,7 +144,7 @@ class UserFunctions:
 
     def copy(self) -> UserFunctions:
         """Return a copy: what is registered there is not known here."""
-        return UserFunctions(dict(self._known))
+        return UserFunctions(self.built_in, dict(self._known))
 
 
 def imported(path: str) -> type:
@@ -167,13 +175,6 @@ def kind_of(cls: type) -> Kind:
     listed = "; ".join(f"{kind}: {', '.join(HOOKS[kind])}" for kind in KINDS)
     what = f"both {' and '.join(found)}" if found else "no trigger, evictor, aggregate or table function"
     raise SqlExtError("FUNC-030", f"{cls.__qualname__} is {what}", hint=f"the hooks are {listed}")
-
-
-def _check_name(name: str) -> None:
-    from sqlext.analysis import functions  # a large table, which few sessions need here
-
-    if functions.find(name.upper()) is not None or functions.is_spark_function(name):
-        raise SqlExtError("FUNC-031", f"there is a built-in function `{name.upper()}`", hint="take another name")
 
 
 def _returned(kind: Kind, name: str, said: Any) -> LogicalType:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlext.errors import SqlExtError
 from sqlext.jobs.batches import BatchWriter, WholeWriter
 from sqlext.jobs.checkpoint import QueryHome, Run
-from sqlext.jobs.progress import ROWS_OUT, Progress, is_own
+from sqlext.jobs.progress import Progress, is_own
 from sqlext.jobs.query import Query
 from sqlext.jobs.timekeeping import Timekeeping, keep_time
 from sqlext.plan.bad_rows import BAD
@@ -21,6 +21,7 @@ from sqlext.plan.timing import InputEnd
 from sqlext.sinks.base import Sink
 from sqlext.source import Span
 from sqlext.spark.failures import run_error, was_cancelled
+from sqlext.spark.observed import ROWS_OUT
 from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.one_batch import Whole
 from sqlext.spark.sessions import patiently

@@ -9,23 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlext.jobs.moments import MOST, Moment, instant_millis, moment_of
+from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, READ_BY_US, ROWS, ROWS_OUT, SMALLEST
 from sqlext_udfs.registry import OBSERVED
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress
 
-#: Name of the observation that counts the rows given to the sink.
-ROWS_OUT = "sqlext_rows_out"
-#: Under this name and an input's, Spark's progress has the largest time (ms) and the rows of a micro-batch of it.
-INPUT = "sqlext input "
-#: Its columns; behind a blank the name of a split, where these have a time of their own.
-LARGEST, ROWS, SMALLEST = "largest", "n", "smallest"
-#: Under this name and a source view's, it has how many packed rows Arrow's sources gave, and of how many rows.
-READ_BY_US = "sqlext read "
-#: Under this name and a source view's, it has how many rows could not be decoded, and how many were read once more to
-#: keep these.
-JUDGED = "sqlext judged "
-BAD_ROWS, AGAIN = "bad", "again"
 #: How Spark describes the source of the ticks of a clock that runs (``ticks.CLOCK``); Spark 4.2 forgets the bracket.
 _CLOCK = "RateStreamV2[rowsPerSecond=1, rampUpTimeSeconds=0, numPartitions=1"
 

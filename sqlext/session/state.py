@@ -6,12 +6,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlext.analysis.names.environment import Environment, SparkLookup
-from sqlext.session.frames import Frames
 from sqlext.settings import Settings
+from sqlext.spark.reading.frames import Frames
 from sqlext.user_functions import UserFunctions
 from sqlext_catalog.information_schema import SystemView, system_view
 from sqlext_catalog.session_catalog import SessionCatalog
 from sqlext_catalog.snapshot import Snapshot
+
+
+def _is_built_in(name: str) -> bool:
+    from sqlext.analysis.functions import is_built_in  # a large table, which few sessions need here
+
+    return is_built_in(name)
 
 
 @dataclass
@@ -28,7 +34,7 @@ class State:
     created: set[str] = field(default_factory=set)
     stored: SessionCatalog | None = None
     folder: Path = Path()
-    functions: UserFunctions = field(default_factory=UserFunctions)
+    functions: UserFunctions = field(default_factory=lambda: UserFunctions(_is_built_in))
     python_allowed: bool = False
     frames: Frames = field(default_factory=Frames)
 

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 #: and ``closed`` (dropped), groups ``open``.
 OBSERVED = "sqlext operator "
 COUNTS = ("late", "closed", "open")
-#: Into how many buckets the state of a new query's operators is cut by itself: enough for a machine of a few cores,
-#: and each costs a call of Python in every micro-batch. A query keeps its number whatever the partitions are; more
-#: partitions than buckets would be idle, fewer share them.
-DEFAULT_BUCKETS = 8
-MAX_BUCKETS = 1024
 
 
 class StatefulFunction(Protocol):

@@ -50,6 +50,11 @@ def is_spark_function(name: str) -> bool:
     return folded in spark_names.OTHERS or folded in spark_names.AGGREGATES
 
 
+def is_built_in(name: str) -> bool:
+    """Whether Flink or Spark has a function of this name."""
+    return find(name.upper()) is not None or is_spark_function(name)
+
+
 def is_spark_aggregate(name: str) -> bool:
     """Whether Spark has a built-in aggregate of this name."""
     return name.lower() in spark_names.AGGREGATES

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sqlext.analysis.inserts.bound import Mode, Side
 from sqlext.plan.bad_rows import policy_of
+from sqlext.settings import DEFAULT_BUCKETS
 from sqlext_catalog.model import Table
-from sqlext_udfs.registry import DEFAULT_BUCKETS
 
 if TYPE_CHECKING:
     from sqlext.rewrite.script.kept_inputs import KeptInput
@@ -59,7 +59,7 @@ class TagView:
 class OperatorView:
     """A view of a registered stateful function over another view.
 
-    ``ticks``: empty, ``start`` or ``clock`` (see ``jobs.ticks``): what tells it that it is time. ``ends``: a tick
+    ``ticks``: empty, ``start`` or ``clock`` (``spark.reading.ticks``): what tells it that it is time. ``ends``: a tick
     must tell it that a bounded input has ended, as no watermark does.
     """
 

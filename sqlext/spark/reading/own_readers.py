@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadColumn, ReadSpec
-from sqlext.jobs.checkpoint import QueryHome
 from sqlext.quoting import identifier
 from sqlext.rewrite.script.model import ArrowView, SourceView, SparkScript
 from sqlext.spark.reading.described import open_frame
+from sqlext.spark.reading.folders import QueryFolders
 from sqlext.watermarks.inputs import SPLIT
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class OwnReaders:
         counted: has how many rows were read (``READ``), of each table that is read at once.
     """
 
-    def __init__(self, spark: SparkSession, script: SparkScript, home: QueryHome | None) -> None:
+    def __init__(self, spark: SparkSession, script: SparkScript, home: QueryFolders | None) -> None:
         self._spark, self._script, self._home = spark, script, home
         self._readers: dict[str, SplitReader] = {}  # of the views whose rows say of which split they are
         self.counted: list[Observation] = []

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
-from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.progress import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST
-from sqlext.jobs.ticks import TickSource
 from sqlext.quoting import identifier
 from sqlext.rewrite.script.bad_rows import FAULT, IS_ROW, faults_view
 from sqlext.rewrite.script.model import (
@@ -25,10 +22,13 @@ from sqlext.rewrite.script.model import (
     Step,
     TagView,
 )
-from sqlext.session.frames import Frames
 from sqlext.spark.event_time import tagged
+from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST
 from sqlext.spark.reading.described import open_batch, open_frame, open_stream
+from sqlext.spark.reading.folders import QueryFolders
+from sqlext.spark.reading.frames import Frames
 from sqlext.spark.reading.own_readers import OwnReaders
+from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.sessions import settled
 from sqlext.user_functions import UserFunctions
 from sqlext.watermarks.inputs import SPLIT
@@ -55,7 +55,7 @@ def open_script(
     spark: SparkSession,
     script: SparkScript,
     zone: str,
-    home: QueryHome | None,
+    home: QueryFolders | None,
     ticks: TickSource | None,
     registered: UserFunctions,
     frames: Frames,
@@ -96,14 +96,14 @@ class _Opening:
 
     spark: SparkSession
     zone: str
-    home: QueryHome | None
+    home: QueryFolders | None
     ticks: TickSource | None
     common: Mapping[str, Any]
     frames: Frames
     readers: OwnReaders
     skips: bool
 
-    def heartbeats(self, script: SparkScript, home: QueryHome) -> None:
+    def heartbeats(self, script: SparkScript, home: QueryFolders) -> None:
         """Register the rows that only move watermarks."""
         texts = self.spark.readStream.format("text")
         if script.heartbeat:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from sqlext import SqlExtError
+from sqlext.analysis.functions import is_built_in
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import fingerprint
@@ -216,7 +217,7 @@ class BadType(MergingSpread):
 )
 def test_what_cannot_be_registered(kind: Any, name: str, cls: Any, code: str) -> None:
     with pytest.raises(SqlExtError) as refused:
-        UserFunctions().register(kind, name, cls)
+        UserFunctions(is_built_in).register(kind, name, cls)
     assert refused.value.code == code
 
 

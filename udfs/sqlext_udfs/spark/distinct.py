@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sqlext.settings import DEFAULT_BUCKETS
 from sqlext_udfs import distinct as core
-from sqlext_udfs.registry import DEFAULT_BUCKETS
 from sqlext_udfs.spark.buckets import Time, apply_in_buckets
 from sqlext_udfs.spark.comparable_types import require_comparable
 
