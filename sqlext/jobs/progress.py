@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.jobs.moments import MOST, Moment, instant_millis, moment_of
 from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, READ_BY_US, ROWS, ROWS_OUT, SMALLEST
-from sqlext_udfs.registry import OBSERVED
+from sqlext_udfs.spark.registry import OBSERVED
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryProgress

@@ -23,7 +23,6 @@ from sqlext.jobs.checkpoint import QueryHome, Run, last_number, plan_runs
 from sqlext.jobs.job import Job, JobLog, Part, Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.renewal import begin_empty, carry_over
-from sqlext.jobs.ticks import TickSource
 from sqlext.jobs.timekeeping import Clock, Timekeeping
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
@@ -52,6 +51,7 @@ from sqlext.source import Span
 from sqlext.spark.failures import refused, run_error
 from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.one_batch import Whole
+from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.reading.views import Opened, open_script
 from sqlext.spark.sessions import temporary_folder
 from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, spark_settings

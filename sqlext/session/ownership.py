@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.from_clause import require_spark_table
-from sqlext.analysis.windows.functions import WINDOW_FUNCTIONS
+from sqlext.analysis.windows.table_functions import WINDOW_FUNCTIONS
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import MatchRecognize, Query, Select, TableFunction, TableRef
 

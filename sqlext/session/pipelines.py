@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.jobs.ticks import TickSource
 from sqlext.rewrite.script.model import OperatorView, SourceView, SparkScript, SqlView, Step, TagView
 from sqlext.rewrite.script.placeholders import with_placeholders
 from sqlext.session.offline.scripts import compile_source, new_state, read_source
 from sqlext.spark.event_time import tagged
 from sqlext.spark.reading.described import open_batch, open_stream
-from sqlext_udfs.registry import operator
+from sqlext.spark.reading.ticks import TickSource
+from sqlext_udfs.spark.registry import operator
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.spark."""
+"""Meet Spark: the embedded session, settings, failures in plain words, and what classic and Connect differ in."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 
 from sqlext.spark.embedded import local_spark
-from sqlext_udfs.registry import operator
+from sqlext_udfs.spark.registry import operator
 
 _WARM_UP = 2
 _FILES = 2  # per micro-batch: one for each core

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from streams import numbers
 
 from sqlext.spark.embedded import local_spark
-from sqlext_udfs.registry import operator
+from sqlext_udfs.spark.registry import operator
 
 
 def main(folder: Path, cores: int, partitions: str, kill: tuple[int, str]) -> None:

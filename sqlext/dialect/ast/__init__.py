@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.dialect.ast."""
+"""Define statements, queries and expressions as parsed: frozen nodes, each with its span."""

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.dialect.expressions.operations."""
+"""Parse expressions: ``operations`` climbs precedences over the ``operands`` between them."""

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.dialect.queries.queries."""
+"""Parse queries: SELECT blocks, what stands in FROM, OVER, MATCH_RECOGNIZE."""

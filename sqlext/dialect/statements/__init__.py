@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.dialect.statements.choice."""
+"""Parse statements, a module for each family; ``choice`` picks the parser by the first words."""

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.session.answers."""
+"""Answer questions about what a session knows: SHOW, DESCRIBE, EXPLAIN, SHOW WATERMARKS."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlext.analysis.definitions.create_text import metadata_text, stored_text
 from sqlext.analysis.definitions.views import query_columns
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.selects.scans import table_columns
+from sqlext.analysis.scans.tables import table_columns
 from sqlext.dialect.ast.queries import Query, TableBody, TableRef
 from sqlext.dialect.ast.statements import Describe, Name
 from sqlext.plan.columns import PlanColumn

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.session.offline."""
+"""Check, rewrite and complete scripts without a JVM."""

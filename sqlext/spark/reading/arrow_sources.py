@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlext.rewrite.script.model import ArrowView
-from sqlext.sources.data_source import ArrowInput, open_arrow
 from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
 from sqlext.sources.tables import readers_of
 from sqlext.spark.observed import READ_BY_US
-from sqlext_udfs.registry import PackedFunction, operator
+from sqlext.spark.reading.data_source import ArrowInput, open_arrow
+from sqlext_udfs.spark.registry import PackedFunction, operator
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -45,8 +45,8 @@ class OwnReaders:
         """
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        from sqlext.sources.data_source import ArrowInput, open_arrow
         from sqlext.spark.reading.arrow_sources import tasks_of
+        from sqlext.spark.reading.data_source import ArrowInput, open_arrow
 
         connector = connector_of(source.table)
         state = self._home.sources / source.view if self._home is not None else None

@@ -32,7 +32,7 @@ from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.sessions import settled
 from sqlext.user_functions import UserFunctions
 from sqlext.watermarks.inputs import SPLIT
-from sqlext_udfs.registry import operator
+from sqlext_udfs.spark.registry import operator
 from sqlext_udfs.spark.table_functions import register_table_functions
 
 if TYPE_CHECKING:

@@ -1,1 +1,6 @@
-"""TODO-DOC sqlext_udfs.joins."""
+"""Join two streams: one operator over the union of both sides.
+
+What differs is how long rows live (``life``): for ever (``regular``), for a time (``interval``), until their window
+ends (``window``), or as the valid version (``temporal``). ``conditions`` and ``pairs`` find matches, ``output``
+gives rows.
+"""

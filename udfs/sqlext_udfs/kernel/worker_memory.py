@@ -1,4 +1,4 @@
-"""What a Python worker has loaded stays, and is not looked through for garbage again.
+"""Keep what a Python worker has loaded out of its garbage collections.
 
 A worker of PySpark's collects garbage after each task, over all that it holds (``pyspark/daemon.py``). Of the 100,000
 objects of pandas, Arrow and our own modules none ever goes, and looking at them takes 20 ms and more: at the end of a
@@ -11,15 +11,14 @@ import gc
 import sys
 from functools import cache
 
-from pyspark import TaskContext
-
 
 def spare_what_is_loaded() -> None:
     """Leave what is loaded by now out of later collections; in a process that is no worker, do nothing.
 
     To be called at the end of a task's work: by then all is loaded that work of its kind needs.
     """
-    if TaskContext.get() is not None:
+    pyspark = sys.modules.get("pyspark")  # a process without it runs no task of Spark's
+    if pyspark is not None and pyspark.TaskContext.get() is not None:
         _spare(len(sys.modules))
 
 

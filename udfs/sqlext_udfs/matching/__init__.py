@@ -1,1 +1,6 @@
-"""TODO-DOC sqlext_udfs.matching."""
+"""Find patterns in rows: MATCH_RECOGNIZE.
+
+``specification`` says what is looked for, ``pattern`` is the tree of PATTERN, ``program`` its states and edges.
+``operator`` orders ``rows``, searches partitions (``search``, ``run``, ``links``) and gives out matches (``output``).
+``conditions`` evaluates DEFINE; ``reach`` finds the rows that PREV and NEXT look at.
+"""

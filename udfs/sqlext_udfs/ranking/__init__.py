@@ -1,1 +1,4 @@
-"""TODO-DOC sqlext_udfs.ranking."""
+"""Rank rows: Top-N and deduplication.
+
+``operator`` gives results at once and takes back what later rows push out. ``at_time`` gives them once, by watermark.
+"""

@@ -1,1 +1,4 @@
-"""TODO-DOC sqlext_udfs.windows.groups."""
+"""Decide on one group after the other: sessions, single-row triggers, evictors.
+
+``engine`` decides and ``pane_engine`` aggregates. ``run`` has the order of a step, ``firing`` says when a pane comes.
+"""

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext_udfs.windows.one_pane."""
+"""Give one pane for each key and window: ``pieces`` for fixed windows, ``sessions`` for sessions."""

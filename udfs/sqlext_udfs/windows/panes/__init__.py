@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext_udfs.windows.panes."""
+"""Share what all window engines need: rows as elements, slices, segments, and the rows that come out."""

@@ -1,8 +1,6 @@
-"""Writes ``spark_names.py``: run once for a new version of Spark (needs pyspark and Java).
+"""Write ``sqlext/analysis/functions/spark_names.py`` anew, for another version of Spark.
 
-    python sqlext/analysis/functions/list_spark_functions.py > spark_names.py
-
-No stage before execution imports pyspark; nothing imports this script.
+python tools/list_spark_functions.py > sqlext/analysis/functions/spark_names.py
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ def main() -> None:
             info = registry.lookupFunction(identifier(name))
             is_aggregate = info.isDefined() and info.get().getGroup() == "agg_funcs"
             groups["AGGREGATES" if is_aggregate else "OTHERS"].append(name)
-        print(f'"""Built-in functions of Spark {__version__}; made by list_spark_functions.py."""\n')
+        print(f'"""Built-in functions of Spark {__version__}; made by tools/list_spark_functions.py."""\n')
         print("from __future__ import annotations")
         for group, members in groups.items():
             lines = textwrap.wrap(" ".join(n for n in members if n[0].isalpha()), 110)
