@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
 
@@ -18,9 +19,47 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from pyspark.sql import SparkSession
 
+    from sqlext.hooks import Action, Trigger, TriggerContext, UserAggregate, UserEvictor, UserTrigger
+    from sqlext.jobs.query import Query
     from sqlext.session.main import Session
+    from sqlext.sinks.result import Result
 
-__all__ = ["SqlExtError", "connect", "install", "load_ipython_extension", "uninstall", "unload_ipython_extension"]
+__all__ = [
+    "connect",
+    "install",
+    "uninstall",
+    "Session",
+    "Query",
+    "Result",
+    "SqlExtError",
+    "Action",
+    "Trigger",
+    "TriggerContext",
+    "UserAggregate",
+    "UserEvictor",
+    "UserTrigger",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+]
+#: Name -> module. They are imported when first asked for, so that ``import sqlext`` stays cheap.
+_LAZY = {
+    "Session": "sqlext.session.main",
+    "Query": "sqlext.jobs.query",
+    "Result": "sqlext.sinks.result",
+    **dict.fromkeys(
+        ("Action", "Trigger", "TriggerContext", "UserAggregate", "UserEvictor", "UserTrigger"), "sqlext.hooks"
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'sqlext' has no attribute '{name}'")
+    return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def connect(

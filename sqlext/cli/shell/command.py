@@ -99,7 +99,7 @@ def _prompt(opened: Shell) -> None:
         from sqlext.cli.shell.prompt import interact
     except ModuleNotFoundError as error:
         opened.close(wait=False)
-        message, hint = f"the prompt needs the package {error.name}", "pip install 'sqlext[shell]'"
+        message, hint = f"the prompt needs the package {error.name}", "pip install 'sqlext-spark[shell]'"
         raise SqlExtError("ENV-009", message, hint=hint) from error
     opened.start_spark()
     interact(opened)

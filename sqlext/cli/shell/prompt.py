@@ -38,7 +38,7 @@ _STYLE = Style.from_dict(
 
 def interact(shell: Shell) -> None:
     """Read and run statements until the user leaves."""
-    click.echo(f"sqlext {version('sqlext')}: statements end with ;   .help says more")
+    click.echo(f"sqlext {version('sqlext-spark')}: statements end with ;   .help says more")
     prompt = _prompt(shell.session)
     while True:
         shell.tell_of_failed_jobs()

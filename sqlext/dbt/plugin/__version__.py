@@ -2,4 +2,4 @@
 
 from importlib.metadata import version as installed
 
-version = installed("sqlext")
+version = installed("sqlext-spark")

@@ -67,7 +67,7 @@ def test_a_picture_without_the_packages_that_draw(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(SqlExtError) as caught:
         TimelineView({"job": [moment(0, START, START)]})._repr_html_()
-    assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext[notebook]'")
+    assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext-spark[notebook]'")
 
 
 def test_queries_of_one_name_are_all_on_the_timeline() -> None:

@@ -82,4 +82,4 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(SqlExtError) as caught:
         page(SAMPLES).html()
-    assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext[plots]'")
+    assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext-spark[plots]'")
