@@ -1,4 +1,4 @@
-"""Connectors by name."""
+"""Find a table's connector by name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,25 @@ CONNECTORS: dict[str, Connector] = {
     )
 }
 #: And those of tables that are made otherwise.
-_EVERY: dict[str, Connector] = {**CONNECTORS, RegisteredFrame.name: RegisteredFrame()}
+_HIDDEN: dict[str, Connector] = {RegisteredFrame.name: RegisteredFrame()}
+#: The connector of materialized views.
+OF_VIEWS = Delta.name
+
+
+def register(connector: Connector) -> None:
+    """Add a connector, which scripts can then name."""
+    CONNECTORS[connector.name] = connector
+
+
+def known(table: Table) -> Connector | None:
+    """Return the connector of a table, None where ``connector_of`` refuses it."""
+    name = table.option("connector") or ""
+    return CONNECTORS.get(name) or _HIDDEN.get(name)
+
+
+def connector_named(name: str) -> Connector:
+    """Return the connector of a sink's description (``WriteSpec.connector``)."""
+    return CONNECTORS[name]
 
 
 def connector_of(table: Table) -> Connector:
@@ -47,7 +65,7 @@ def connector_of(table: Table) -> Connector:
         message = f"table `{table.name.name}` has no 'connector' option: it can neither be read nor written"
         hint = f"add WITH ('connector' = '...'), one of {', '.join(CONNECTORS)}"
         raise OptionError("OPT-001", message, hint=hint)
-    found = _EVERY.get(name)
+    found = known(table)
     if found is None:
         hint = did_you_mean(name, CONNECTORS) or f"there are {listed(CONNECTORS)}; any Spark format by 'spark'"
         raise OptionError("OPT-002", f"there is no connector '{name}'", option="connector", hint=hint)

@@ -11,14 +11,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlext.sources.expressions import FUNCTIONS, Apply, Column, Expression, Guarded, Literal
+from sqlext_udfs.expressions.columns import Apply, Case, Coalesce, Column, Compare, Connected, Expression, Literal, Rows
+from sqlext_udfs.expressions.functions import FUNCTIONS
 
 #: Functions that keep the order of values: of the least value they give the least, and fail at an end or nowhere.
 _MONOTONE = frozenset(
     {"cast", "checked cast", "unix_millis", "timestamp_millis", "timestamp_seconds", "as instant", "as wall clock"}
 )
 #: Functions that fail for some values; others fail where their operands do.
-_FAILING = frozenset({"+", "-", "*", "checked cast", "timestamp_millis", "timestamp_seconds", "shifted"})
+_FAILING = frozenset({"checked cast", "timestamp_millis", "timestamp_seconds", "shifted"})
+#: Expressions that fail where their operands do, as far as those are evaluated.
+_OF_OPERANDS = (Apply, Compare, Connected, Case, Coalesce)
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def bounds_of(expression: Expression, known: Known) -> Bounds | None:
     if isinstance(expression, Column):
         return known.get(expression.name)
     if isinstance(expression, Literal) and expression.value is not None:
-        return Bounds(expression.evaluate({}, 2), 0)
+        return Bounds(expression.evaluate(Rows.of({}, 2)), 0)
     if not isinstance(expression, Apply) or expression.function not in _MONOTONE:
         return None
     (of,) = expression.inputs
@@ -74,28 +77,24 @@ def can_fail(expression: Expression, known: Known) -> bool:
         return False
     if isinstance(expression, Apply) and expression.function in _FAILING:
         return bounds_of(expression, known) is None
-    return not isinstance(expression, (Apply, Guarded)) or any(can_fail(i, known) for i in expression.inputs)
+    return not isinstance(expression, _OF_OPERANDS) or any(can_fail(i, known) for i in expression.inputs)
 
 
 def may_hold(condition: Expression, known: Known) -> bool:
     """Return whether a condition may hold for one of the rows."""
-    if isinstance(condition, Guarded):
-        return may_hold(condition.inputs[1], known)
     if isinstance(condition, Literal):
         return bool(condition.value)
+    if isinstance(condition, Connected):
+        return (any if condition.decides else all)(may_hold(c, known) for c in condition.inputs)
+    sides = [bounds_of(i, known) for i in condition.inputs]
+    if isinstance(condition, Compare):
+        return _may_compare(_COMPARISONS[condition.op], sides)
     if not isinstance(condition, Apply):
         return True
-    if condition.function == "and":
-        return all(may_hold(c, known) for c in condition.inputs)
-    if condition.function == "or":
-        return any(may_hold(c, known) for c in condition.inputs)
-    sides = [bounds_of(i, known) for i in condition.inputs]
     if condition.function == "is null":
         return sides[0] is None or sides[0].nulls > 0
     if condition.function == "is not null":
         return sides[0] is None or sides[0].span is not None
-    if condition.function in _COMPARISONS:
-        return _may_compare(_COMPARISONS[condition.function], sides)
     return True
 
 
@@ -103,9 +102,13 @@ def _may_compare(rule: Callable[[Any, Any], bool], sides: list[Bounds | None]) -
     one, other = sides
     if (one is not None and one.span is None) or (other is not None and other.span is None):
         return False  # a comparison with NULL does not hold
-    if one is None or other is None or one.values.type != other.values.type:
+    if one is None or other is None or not _alike(one.values.type, other.values.type):
         return True
     return rule(one.span, other.span)
+
+
+def _alike(one: pa.DataType, other: pa.DataType) -> bool:
+    return bool(one == other or (pa.types.is_integer(one) and pa.types.is_integer(other)))
 
 
 #: Comparison -> whether it may hold between values of two spans.

@@ -1,78 +1,48 @@
-"""What all tables have that a reader of ours reads, and what those have whose rows lie in files."""
+"""Make the decoder of a table's columns, by the format of its files or messages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
 from sqlext.connectors.base import physical_fields
-from sqlext.connectors.options import OptionError
-from sqlext.connectors.paths import absolute
-from sqlext.connectors.splits import Limit, SplitReader
+from sqlext.connectors.formats.csv import csv_dialect
+from sqlext.connectors.formats.json import fails_on_missing, ignores_errors
+from sqlext.connectors.readers import Unread
+from sqlext.sources.decoding.csv_blocks import CsvDecoder
 from sqlext.sources.decoding.parquet_groups import ParquetDecoder
-from sqlext.sources.fields import Field, arrow_type
-from sqlext.sources.file_slices import FileDecoder
-from sqlext_catalog.model import Column, Table
+from sqlext.sources.fields import Field, arrow_type, json_type
+from sqlext_catalog.model import Table
 
 
-class Unread(Exception):  # noqa: N818 - not an error: the other path is taken
-    """Why a table is not read by Arrow; its text is for EXPLAIN."""
-
-
-class TableReaders(NamedTuple):
-    """The tables of a connector.
-
-    Attributes:
-        column: the type of a column as it is read; raises ``Unread`` for one that is not given exactly as by Spark.
-        require: checks that a table can be read, whatever its columns; raises ``Unread`` if not.
-        reader: of a table, for the columns that are looked at, with a folder beside the checkpoint for what it must
-            remember, for as many tasks at once; raises ``OptionError`` OPT-009 if nothing is there.
-        limit: the most that a micro-batch takes.
-    """
-
-    column: Callable[[Table, Column], pa.DataType]
-    require: Callable[[Table], None]
-    reader: Callable[[Table, Sequence[str], Path, int], SplitReader]
-    limit: Callable[[Table], Limit | None]
-
-
-class TableFiles(NamedTuple):
-    """The tables of a connector whose rows lie in files.
-
-    Attributes:
-        decoder: of a table's files, for the columns that are looked at; raises ``Unread`` where there is none.
-        reader: of a table, by a decoder, with a folder beside the checkpoint for what it must remember, for as many
-            tasks at once.
-        require_there: checks that something lies at the table's path; raises ``OptionError`` OPT-009 if not.
-        require_types: checks what is there against the declared columns, as far as Spark could convert it; raises
-            ``Unread`` where only Spark can.
-    """
-
-    decoder: Callable[[Table, Sequence[str]], FileDecoder]
-    reader: Callable[[Table, FileDecoder, Path, int], SplitReader]
-    require_there: Callable[[Table], None]
-    require_types: Callable[[Table], None] = lambda table: None
-
-
-def path_of(table: Table) -> str:
-    """Return the table's path, absolute."""
-    return (absolute(table.option("path") or table.option("table-path")) or "").removeprefix("file:")
-
-
-def require_path(path: Path, shown: str) -> None:
-    """Check that something lies at a path.
-
-    Raises:
-        OptionError: OPT-009 if not.
-    """
-    if not path.exists():
-        raise OptionError("OPT-009", f"{shown} does not exist", option="path")
-
-
-def parquet_decoder(table: Table, needed: Sequence[str]) -> FileDecoder:
+def parquet_decoder(table: Table, needed: Sequence[str]) -> ParquetDecoder:
     """Return the decoder of parquet files with the table's columns."""
     fields = [(f.name, arrow_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
     return ParquetDecoder(tuple(Field(*f) for f in fields))
+
+
+def csv_decoder(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> CsvDecoder:
+    """Return the decoder of a table's lines of csv, by the options of the format.
+
+    Raises:
+        Unread: for options that Spark alone knows.
+    """
+    dialect = csv_dialect(options)
+    if dialect is None:
+        raise Unread("its csv options are read by Spark alone")
+    fields = [(f.name, arrow_type(f.type, instant=f.instant) or pa.string()) for f in physical_fields(table)]
+    delimiter, quote, null = dialect
+    return CsvDecoder(tuple(Field(*f) for f in fields), tuple(needed), delimiter, quote, null)
+
+
+def json_fields(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> tuple[Field, ...]:
+    """Return the fields that are read of a table's JSON objects, by the options of the format.
+
+    Raises:
+        Unread: for options that Spark alone knows.
+    """
+    if ignores_errors(options) or fails_on_missing(options):
+        raise Unread("its json options are read by Spark alone")
+    fields = [(f.name, json_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
+    return tuple(Field(*f) for f in fields)

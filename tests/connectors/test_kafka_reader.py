@@ -11,8 +11,8 @@ import pytest
 from confluent_kafka import Producer
 from kafka_broker import make_topic
 
-from sqlext.connectors.kafka.consumer import KafkaReader, Start
-from sqlext.connectors.kafka.rows import RawRows
+from sqlext.connectors.kafka.reader.consumer import KafkaReader, Start
+from sqlext.connectors.kafka.reader.rows import RawRows
 from sqlext.connectors.splits import Limit, Offset
 from sqlext.errors import SqlExtError
 

@@ -9,10 +9,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from sqlext.connectors.filesystem.source import FileReader
+from sqlext.connectors.filesystem.reader.tables import READER
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.sources.file_tables import column_type, reader_of
 from sqlext.spark.reading.described import open_batch
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, Table, Watermark
@@ -48,10 +47,9 @@ def by_spark(spark: SparkSession, table: Table) -> Rows | None:
 def by_arrow(table: Table, log: Path, tasks: int = 3) -> Rows | None:
     """Return the rows by the Arrow path, sorted; None if it fails as the JVM path does."""
     names = [c.name for c in table.columns]
-    reader = reader_of(table, names, log, tasks)
-    assert isinstance(reader, FileReader)
+    reader = READER.reader(table, names, log, tasks)
     end = reader.latest(reader.initial(), None)
-    schema = pa.schema([(c.name, column_type(table, c)) for c in table.columns])
+    schema = pa.schema([(c.name, READER.column(table, c)) for c in table.columns])
     try:
         batches = [b for piece in reader.slices(reader.initial(), end) for b in reader.read(piece)]
     except SqlExtError as error:

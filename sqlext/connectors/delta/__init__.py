@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.connectors.delta.table."""
+"""Delta tables."""

@@ -1,4 +1,4 @@
-"""``'connector' = 'delta'``: a Delta table by path or by its name in Spark's catalog.
+"""Describe ``'connector' = 'delta'``: a Delta table by path or by its name in Spark's catalog.
 
 Bounded, like Flink's filesystem: what is there when the query starts, to the end. ``'scan.mode' = 'streaming'``
 or ``source.monitor-interval`` makes it unbounded: later commits are read too.
@@ -12,11 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from sqlext.connectors.base import (
     Connector,
-    OwnSource,
     Role,
     declared_type,
     metadata_columns,
@@ -38,7 +36,7 @@ from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec, kind_column
 from sqlext.quoting import identifier, string
 from sqlext.types import BIGINT, TIMESTAMP_LTZ3, LogicalType
-from sqlext_catalog.model import KEPT_BY, Table
+from sqlext_catalog.model import KEPT_BY, Options, Table
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 _STREAM_READER = {
@@ -70,6 +68,14 @@ class Delta(Connector):
     """A Delta table. Reader options go by Delta's own names."""
 
     name = "delta"
+    reader = "sqlext.connectors.delta.reader.tables:READER"
+    sink = "sqlext.connectors.delta.sink:DeltaSink"
+    decodes = True
+    in_files = True
+    keeps_order = True
+    read_anew = True
+    merges_any_key = True
+    is_dataset = True
     rules = Rules(
         {
             "path": any_text,
@@ -107,17 +113,13 @@ class Delta(Connector):
         """Return whether it has a PRIMARY KEY."""
         return table.primary_key is not None
 
-    def own_reader(self, table: Table) -> str:
-        """Return why ``sqlext.connectors.delta.source`` does not give its rows, empty if it does."""
-        from sqlext.sources.file_tables import why_not
+    def has_statistics(self, table: Table) -> bool:
+        """Return that its files are parquet."""
+        return True
 
-        return why_not(table)
-
-    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
-        """Return the rows of the table's files."""
-        from sqlext.sources.file_tables import own_source
-
-        return own_source(table, state, tasks)
+    def as_of(self, time: str) -> Options:
+        """Return Delta's option."""
+        return (("timestampAsOf", time),)
 
     def metadata(self, table: Table) -> Mapping[str, LogicalType]:
         """Return which commit a change is of; a table that is read without its feed has none."""

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.connectors.filesystem.table."""
+"""Files in a folder."""

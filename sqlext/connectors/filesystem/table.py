@@ -1,15 +1,13 @@
-"""``'connector' = 'filesystem'``: files of csv, json, parquet or orc in a folder, Flink's option names."""
+"""Describe ``'connector' = 'filesystem'``: files of csv, json, parquet or orc in a folder, Flink's option names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from sqlext.connectors.bad_rows import judged, why_not_judged, with_faults
 from sqlext.connectors.base import (
     Connector,
-    OwnSource,
     Role,
     declared_type,
     is_instant,
@@ -99,6 +97,11 @@ class Filesystem(Connector):
     """Files. Bounded unless ``source.monitor-interval`` is set, as in Flink."""
 
     name = "filesystem"
+    reader = "sqlext.connectors.filesystem.reader.tables:READER"
+    sink = "sqlext.connectors.filesystem.sink.final_state:file_sink"
+    decodes = True
+    in_files = True
+    keeps_order = True
     rules = _RULES
 
     def rules_for(self, table: Table, role: Role) -> Rules:
@@ -123,20 +126,16 @@ class Filesystem(Connector):
         return table.option("source.monitor-interval") is None and table.option("scan.mode") != "streaming"
 
     def own_reader(self, table: Table) -> str:
-        """Return why ``sqlext.connectors.filesystem.source`` does not give its rows, empty if it does."""
-        from sqlext.sources.file_tables import why_not
-
-        return "it reads changes" if self.changelog(table) else why_not(table)
+        """Return why no reader of ours gives the table's raw rows, empty if one does."""
+        return "it reads changes" if self.changelog(table) else super().own_reader(table)
 
     def prefers_own_reader(self, table: Table) -> bool:
         """Return True where rows are judged: our own reader knows the number of a line."""
         return policy_of(table) is not None or super().prefers_own_reader(table)
 
-    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
-        """Return the files' rows, or their lines where these are judged."""
-        from sqlext.sources.file_tables import own_lines, own_source
-
-        return (own_source if policy_of(table) is None else own_lines)(table, state, tasks)
+    def has_statistics(self, table: Table) -> bool:
+        """Return whether its files are parquet."""
+        return table.option("format") == PARQUET.name
 
     def cannot_judge(self, table: Table) -> str:
         """Return why bad rows are not told from others, empty if they are."""

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.connectors.formats.base."""
+"""Formats of files and messages, described in Spark SQL."""

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.connectors.kafka.table."""
+"""Topics of Kafka: ``kafka`` and ``upsert-kafka``."""

@@ -1,4 +1,4 @@
-"""``'connector' = 'kafka'``: topics, by Flink's option names, through Spark's Kafka connector.
+"""Describe ``'connector' = 'kafka'``: topics, by Flink's option names, through Spark's Kafka connector.
 
 A query's position is in its checkpoint, not in a consumer group: ``group-offsets`` (Flink's default start) begins,
 where there is no checkpoint yet, at ``properties.auto.offset.reset``, else at the earliest offset.
@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from sqlext.connectors.bad_rows import first_fault, why_not_judged, with_faults
 from sqlext.connectors.base import (
     Connector,
-    OwnSource,
     Role,
     declared_type,
     is_instant,
@@ -25,6 +23,7 @@ from sqlext.connectors.formats.base import shown, unknown_format
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.formats.changelog_messages import ParsedChanges, parsed_changes
 from sqlext.connectors.formats.conversions import output_type, wall_to_instant
+from sqlext.connectors.kafka.client import why_no_client
 from sqlext.connectors.kafka.options import (
     FORMATS,
     MESSAGE_FORMATS,
@@ -79,6 +78,11 @@ class Kafka(Connector):
     """Topics of Kafka. Unbounded unless ``scan.bounded.mode`` is set."""
 
     name = "kafka"
+    reader = "sqlext.connectors.kafka.reader.tables:READER"
+    sink = "sqlext.connectors.kafka.sink:KafkaSink"
+    decodes = True
+    keeps_order = True
+    passes_on = True
     rules = RULES
 
     def validate(self, table: Table, role: Role) -> None:
@@ -104,27 +108,19 @@ class Kafka(Connector):
         return (table.option("scan.bounded.mode") or "unbounded") != "unbounded"
 
     def own_reader(self, table: Table) -> str:
-        """Return why ``sqlext.connectors.kafka.consumer`` cannot read it, empty if it can."""
-        from sqlext.connectors.kafka.reading import why_not
-
-        return why_not(table)
+        """Return why our own client does not read it, empty if it does."""
+        return why_no_client(table)
 
     def prefers_own_reader(self, table: Table) -> bool:
         """Return True: it knows the time of each partition."""
         return True
-
-    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
-        """Return the topics' records."""
-        from sqlext.connectors.kafka.reading import kafka_source
-
-        return kafka_source(table, state)
 
     def has_splits(self, table: Table) -> bool:
         """Return that partitions have."""
         return True
 
     def split_column(self) -> str:
-        """Return topic and partition, as ``sqlext.connectors.kafka.consumer`` names its splits."""
+        """Return topic and partition, as our own reader names its splits."""
         return "concat(topic, '-', partition)"
 
     def cannot_judge(self, table: Table) -> str:

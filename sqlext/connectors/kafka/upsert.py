@@ -1,4 +1,4 @@
-"""``'connector' = 'upsert-kafka'``: a topic that holds the current row of every key, by Flink's option names.
+"""Describe ``'connector' = 'upsert-kafka'``: a topic that holds the current row of every key, by Flink's option names.
 
 The key of a record is the PRIMARY KEY; a row that is gone is a record without a value (a tombstone), which a compacted
 topic forgets. Written, of a micro-batch each key sends its last row; what is sent again after a failure says the same.
@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
-from sqlext.connectors.base import Connector, OwnSource, Role
+from sqlext.connectors.base import Connector, Role
 from sqlext.connectors.kafka.options import (
     UPSERT_RULES,
     validate_avro,
@@ -37,6 +36,10 @@ class UpsertKafka(Kafka):
     """A topic as a table of current rows. Unbounded unless ``scan.bounded.mode`` is set."""
 
     name = "upsert-kafka"
+    reader = "sqlext.connectors.kafka.reader.tables:UPSERT_READER"
+    sink = "sqlext.connectors.kafka.sink:UpsertKafkaSink"
+    decodes = False
+    keeps_order = False
     rules = UPSERT_RULES
 
     def validate(self, table: Table, role: Role) -> None:
@@ -49,9 +52,9 @@ class UpsertKafka(Kafka):
         if role == "sink":
             validate_sink(table)
         validate_bounds(table)
-        validate_keys(_keyed(table))
-        validate_raw(_keyed(table))
-        validate_avro(self.owner, _keyed(table))
+        validate_keys(keyed(table))
+        validate_raw(keyed(table))
+        validate_avro(self.owner, keyed(table))
 
     def changelog(self, table: Table) -> bool:
         """Return that a record changes the table."""
@@ -69,32 +72,28 @@ class UpsertKafka(Kafka):
         """Return that a row replaces the one with its key."""
         return True
 
-    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
-        """Return the topics' records."""
-        return super().own_source(_keyed(table), state, tasks)
-
     def metadata(self, table: Table) -> Mapping[str, LogicalType]:
         """Return what a record carries beside key and value."""
         return {key: type_ for key, (type_, _) in METADATA.items()}
 
     def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
         """Return how records are read; one without value has the columns of its key alone."""
-        keyed = _keyed(table)
-        parts = self._parts(keyed, zone)
+        known = keyed(table)
+        parts = self._parts(known, zone)
         key, value = parts["key"], parts["value"]
         columns = {n: f"IF({_GONE}, {key.columns.get(n, 'NULL')}, {text})" for n, text in value.columns.items()}
         filters = tuple(f"({_GONE} OR {f})" for f in value.filters)
         guarded = {"key": key, "value": RecordPart(value.derived, columns, filters, value.reason)}
-        spec = self._spec(keyed, zone, guarded, ("key IS NOT NULL",))
+        spec = self._spec(known, zone, guarded, ("key IS NOT NULL",))
         kind = kind_column(f"CAST(IF({_GONE}, {DELETE}, {UPDATE_AFTER}) AS TINYINT)")
         return replace(spec, columns=(*spec.columns, kind, position_column("offset")))
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how records are written."""
-        return super().write_spec(_keyed(table))
+        return super().write_spec(keyed(table))
 
 
-def _keyed(table: Table) -> Table:
+def keyed(table: Table) -> Table:
     """Return the table as one of Kafka: the columns of its PRIMARY KEY are the record's key, and it begins early."""
     columns = table.primary_key.columns if table.primary_key is not None else ()
     more = (("key.fields", ";".join(columns)), ("scan.startup.mode", "earliest-offset"))

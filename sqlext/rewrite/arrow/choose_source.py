@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.paths import holds_bytes
+from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
 from sqlext.plan.explain import walk
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 #: Formats that Arrow decodes several times faster than Spark. Of parquet Spark's own reader is as fast.
 _FASTER = frozenset({"csv", "json"})
-#: Connectors whose rows Arrow can read: of files, whose sizes are known, and of topics.
-_IN_FILES, _TOPICS = frozenset({"filesystem", "delta"}), frozenset({"kafka"})
 #: A million rows, roughly, as text and as parquet: what Spark reads in the two seconds that the Python processes take
 #: to start.
 ENOUGH_BYTES, ENOUGH_PARQUET = 32 << 20, 8 << 20
@@ -60,7 +59,7 @@ def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
     if not text and kind is WindowKind.TUMBLE:
         renderer.read_by_spark[scan.table.name.name] = "Spark combines rows of this format as fast"
         return False
-    as_text_in_files = text and _connector(scan.table) in _IN_FILES
+    as_text_in_files = text and connector_of(scan.table).in_files
     if not as_text_in_files and not connector_of(scan.table).bounded(scan.table):
         renderer.read_by_spark[scan.table.name.name] = "it costs Spark less while little comes at a time"
         return False
@@ -87,7 +86,6 @@ def chosen_input(
         return None
     from sqlext.rewrite.arrow.pushdown import pushed_input
     from sqlext.rewrite.arrow.text import Unsuited  # these need Arrow, which few statements do
-    from sqlext.sources.table_files import Unread
 
     try:
         return pushed_input(below, texts, where, keys, renderer)
@@ -120,15 +118,11 @@ def _enough(table: Table) -> int:
 
 def _lies_there(table: Table, enough: int, renderer: Renderer) -> bool:
     """Whether there is enough to make up for the Python processes; those of a topic run in any case."""
-    there = _connector(table) in _TOPICS or holds_bytes(_path(table), enough)
+    there = not connector_of(table).in_files or holds_bytes(_path(table), enough)
     if not there:
         few = f"less than {enough >> 20} MB lie there, too few to make up for the Python processes"
         renderer.read_by_spark[table.name.name] = few
     return there
-
-
-def _connector(table: Table) -> str:
-    return table.option("connector") or ""
 
 
 def _format(table: Table) -> str:
@@ -137,7 +131,7 @@ def _format(table: Table) -> str:
 
 def _only_scan(node: nodes.PlanNode) -> nodes.Scan | None:
     scans = [n for n in walk(node) if isinstance(n, nodes.Scan)]
-    return scans[0] if len(scans) == 1 and _connector(scans[0].table) in _IN_FILES | _TOPICS else None
+    return scans[0] if len(scans) == 1 and connector_of(scans[0].table).decodes else None
 
 
 def _path(table: Table) -> str | None:

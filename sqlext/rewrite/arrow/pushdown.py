@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
+from sqlext.connectors.readers import TableReader, Unread
+from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.quoting import identifier
@@ -21,13 +23,13 @@ from sqlext.rewrite.arrow.text import Unsuited, translated
 from sqlext.rewrite.script.kept_inputs import has_splits
 from sqlext.rewrite.script.model import ArrowView, SqlView
 from sqlext.rewrite.script.scans import scan_sql
-from sqlext.sources.expressions import INSTANT, Apply, Column, Expression, FieldOf, Literal
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.packed import LEAST, MARK, READ
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
-from sqlext.sources.table_files import TableReaders, Unread
-from sqlext.sources.tables import readers_of
+from sqlext.sources.tables import reader_of
 from sqlext.types import BIGINT, BYTES, INT, TIMESTAMP_LTZ3
+from sqlext_udfs.expressions.columns import Apply, Column, Expression, FieldOf, Literal
+from sqlext_udfs.expressions.functions import INSTANT
 
 if TYPE_CHECKING:
     from sqlext.rewrite.script.renderer import Renderer
@@ -73,8 +75,7 @@ class Pushed:
     def passes_over(self) -> bool:
         """Whether the statistics of its files may say that rows need not be read."""
         table = self.scan.table
-        in_parquet = table.option("connector") == "delta" or table.option("format") == "parquet"
-        return in_parquet and self.program.filters
+        return connector_of(table).has_statistics(table) and self.program.filters
 
 
 def pushed_input(
@@ -206,7 +207,7 @@ def _field_of(row: Expression, name: str) -> Expression:
     places = row.type.get_all_field_indices(name) if pa.types.is_struct(row.type) else []
     if len(places) != 1:
         raise Unsuited(f"field `{name}`")
-    return FieldOf(row.type.field(places[0]).type, name=name, inputs=(row,), fails=row.fails)
+    return FieldOf(row.type.field(places[0]).type, name=name, inputs=(row,))
 
 
 @dataclass
@@ -214,7 +215,7 @@ class _Table(_Relation):
     """The table itself."""
 
     node: nodes.Scan
-    readers: TableReaders
+    readers: TableReader
     renderer: Renderer
     alias: str = ""
     _read: dict[str, pa.DataType] = field(default_factory=dict)
@@ -233,7 +234,7 @@ class _Table(_Relation):
         made = translated(text, lambda parts: named(parts, self._field), self.renderer.zone)
         column = next(c for c in self.node.columns if c.physical == name)
         if column.part is Part.INSTANT and made.type != INSTANT:
-            made = Apply(INSTANT, function="as instant", inputs=(made,), fails=made.fails)
+            made = Apply(INSTANT, function="as instant", inputs=(made,))
         self._computed[name] = made
         return made.type
 
@@ -318,7 +319,7 @@ def _relation(node: nodes.PlanNode, renderer: Renderer, alias: str = "") -> _Rel
     if not isinstance(node, nodes.Scan):
         raise Unsuited(f"{type(node).__name__} between the table and the grouping")
     _require_suited(node)
-    return _Table(node, readers_of(node.table), renderer, alias)
+    return _Table(node, reader_of(node.table), renderer, alias)
 
 
 def _require_suited(scan: nodes.Scan) -> None:

@@ -13,6 +13,7 @@ from sqlext.plan.explain import walk
 from sqlext.plan.nodes import Aggregate, AssignWindows, Join, Operator, PlanNode
 from sqlext.plan.stateful import Stateful
 from sqlext.rewrite.script.model import ArrowView, SourceView, Step
+from sqlext.sources.tables import reader_of
 
 
 def fits_at_once(plan: PlanNode) -> bool:
@@ -31,10 +32,8 @@ def reads_at_once(sources: Sequence[SourceView], steps: Sequence[Step]) -> bool:
     """
     if any(source.streaming for source in sources):
         return False
-    from sqlext.sources.tables import readers_of  # it needs Arrow, which few statements do
-
     views = (step for step in steps if isinstance(step, ArrowView))
-    return all(readers_of(view.table).limit(view.table) is None for view in views)
+    return all(reader_of(view.table).limit(view.table) is None for view in views)
 
 
 def _keeps_rows(node: PlanNode) -> bool:

@@ -1,4 +1,4 @@
-"""Avro records of messages, many at once: a column of all of them after the other, without a loop over records.
+"""Decode Avro records of messages, many at once: column by column, without a loop over records.
 
 A record has no marks: where a field begins is known once those before it have been read. So all records are read side
 by side, a field at a time, with an array of places (Avro 1.12, "Binary Encoding"). What Spark's ``from_avro`` refuses
@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlext.connectors.kafka.values import BadValueError, Reader
 from sqlext.sources.decoding.block_texts import texts_at
+from sqlext.sources.decoding.message_values import BadValueError, Reader
 from sqlext.sources.fields import Field
 from sqlext_udfs.kernel.groups import Ints
 

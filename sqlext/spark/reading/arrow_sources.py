@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlext.rewrite.script.model import ArrowView
 from sqlext.sources.packed import MARKED, READ, PackedWork
 from sqlext.sources.program import Program
-from sqlext.sources.tables import readers_of
+from sqlext.sources.tables import reader_of
 from sqlext.spark.observed import READ_BY_US
 from sqlext.spark.reading.data_source import ArrowInput, open_arrow
 from sqlext_udfs.spark.registry import PackedFunction, operator
@@ -34,7 +34,7 @@ def packed_input(spark: SparkSession, step: ArrowView, sources: Path, arguments:
     function = cast(PackedFunction, operator(step.function))
     made = function.made(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
     work = PackedWork(cast(Program, step.program), made.operator, made.keys, made.buckets)
-    tables = readers_of(step.table)
+    tables = reader_of(step.table)
     reader = tables.reader(step.table, step.needed, sources / step.scan, tasks_of(spark))
     return ArrowInput(reader, MARKED, work, tables.limit(step.table))
 

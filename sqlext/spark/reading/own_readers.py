@@ -50,7 +50,7 @@ class OwnReaders:
 
         connector = connector_of(source.table)
         state = self._home.sources / source.view if self._home is not None else None
-        own = connector.own_source(source.table, state, tasks_of(self._spark))
+        own = connector.table_reader().source(source.table, state, tasks_of(self._spark))
         spec = _as_they_are(spec) if own.decoded else _without(spec, own.schema.names)
         if source.split:
             self._readers[source.view] = own.reader

@@ -11,8 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from sqlext.connectors.filesystem.listing import listed
-from sqlext.connectors.filesystem.source import SPLIT, FileReader
+from sqlext.connectors.filesystem.reader.folder import SPLIT, FolderReader, listed
 from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
 from sqlext.sources.decoding.csv_blocks import CsvDecoder
@@ -25,9 +24,9 @@ from sqlext.sources.stream import SplitStream
 _DECODER = CsvDecoder((Field("id", pa.int64()),), ("id",))
 
 
-def _reader(folder: Path, **changes: object) -> FileReader:
+def _reader(folder: Path, **changes: object) -> FolderReader:
     (folder / "in").mkdir(exist_ok=True)
-    return FileReader(str(folder / "in"), folder / "log", _DECODER, **changes)  # type: ignore[arg-type]
+    return FolderReader(str(folder / "in"), folder / "log", _DECODER, **changes)  # type: ignore[arg-type]
 
 
 def _put(folder: Path, name: str, text: str, modified: int) -> None:
@@ -37,7 +36,7 @@ def _put(folder: Path, name: str, text: str, modified: int) -> None:
     os.utime(place, (modified, modified))
 
 
-def _read(reader: FileReader, start: int, end: int) -> list[int]:
+def _read(reader: FolderReader, start: int, end: int) -> list[int]:
     pieces = reader.slices({SPLIT: start}, {SPLIT: end})
     return [v for p in pieces for b in reader.read(p) for v in b.column(0).to_pylist()]
 

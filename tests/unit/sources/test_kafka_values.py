@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlext.connectors.kafka.values import BadValueError, CsvValues, JsonValues, Values
 from sqlext.sources.decoding.csv_blocks import CsvDecoder
+from sqlext.sources.decoding.message_values import BadValueError, CsvValues, JsonValues, Values
 from sqlext.sources.fields import Field
 
 _COLUMNS = (Field("k", pa.string()), Field("v", pa.int32()))

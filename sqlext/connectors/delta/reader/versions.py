@@ -1,4 +1,4 @@
-"""A Delta table as a source: one split, whose position is a version and how many of its files have been read.
+"""Read the versions of a Delta table: one split, whose position is a version and how many of its files are read.
 
 As Delta's own streaming source (docs.delta.io, "Table streaming reads and writes"): what is there when a query begins
 comes first, then the files that later commits add; a commit that takes rows away fails the query, unless the options
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from sqlext.connectors.delta.log import DeltaLog
+from sqlext.connectors.delta.reader.log import DeltaLog
 from sqlext.connectors.splits import Limit, Offset, Passes, Slice
 from sqlext.errors import SqlExtError
 from sqlext.sources.file_log import Found

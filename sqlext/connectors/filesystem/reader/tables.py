@@ -1,70 +1,63 @@
-"""Tables of connector 'filesystem': the files of a folder, by their format."""
+"""Read tables of connector ``filesystem`` by Arrow: their columns, or their lines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import pyarrow as pa
-
-from sqlext.connectors.base import physical_fields
-from sqlext.connectors.filesystem.source import FileReader
-from sqlext.connectors.formats.csv import csv_dialect
-from sqlext.connectors.formats.json import fails_on_missing, ignores_errors
-from sqlext.sources.decoding.csv_blocks import CsvDecoder
+from sqlext.connectors.base import metadata_columns
+from sqlext.connectors.filesystem.reader.folder import FolderReader
+from sqlext.connectors.readers import OwnSource, Unread
+from sqlext.plan.bad_rows import policy_of
 from sqlext.sources.decoding.json_blocks import JsonDecoder
-from sqlext.sources.fields import Field, arrow_type, json_type
+from sqlext.sources.decoding.text_lines import LINES, LineDecoder
 from sqlext.sources.file_slices import FileDecoder
-from sqlext.sources.table_files import TableFiles, Unread, parquet_decoder, path_of, require_path
+from sqlext.sources.file_tables import FileTables, kept_in, path_of, require_path, require_plain_files
+from sqlext.sources.table_decoders import csv_decoder, json_fields, parquet_decoder
 from sqlext_catalog.model import Table
 
 
-def folder_reader(table: Table, decoder: FileDecoder, log: Path, tasks: int) -> FileReader:
-    """Return the reader of a table's folder; see ``TableFiles.reader``."""
-    return FileReader(path_of(table), log, decoder, table.option("source.path.regex-pattern"), tasks)
+class FolderTables(FileTables):
+    """Tables of files in a folder. Where rows are judged one by one it gives lines, which SQL decodes."""
 
+    def decoder(self, table: Table, needed: Sequence[str]) -> FileDecoder:
+        """Return the decoder of the table's format; see ``FileTables.decoder``."""
+        form = table.option("format") or ""
+        if form not in _DECODERS:
+            raise Unread(f"format '{form}' has no Arrow reader")
+        return _DECODERS[form](table, needed)
 
-def _decoder(table: Table, needed: Sequence[str]) -> FileDecoder:
-    form = table.option("format") or ""
-    if form not in _DECODERS:
-        raise Unread(f"format '{form}' has no Arrow reader")
-    return _DECODERS[form](table, needed)
+    def files(self, table: Table, decoder: FileDecoder, state: Path, tasks: int) -> FolderReader:
+        """Return the reader of the table's folder."""
+        return FolderReader(path_of(table), state, decoder, table.option("source.path.regex-pattern"), tasks)
 
+    def require_there(self, table: Table) -> None:
+        """Check that the folder is there."""
+        require_path(Path(path_of(table)), f"`{path_of(table)}`")
 
-def _require_there(table: Table) -> None:
-    require_path(Path(path_of(table)), f"`{path_of(table)}`")
+    def why_not(self, table: Table) -> str:
+        """Return why neither columns nor lines are read, empty if they are."""
+        if policy_of(table) is None:
+            return super().why_not(table)
+        try:
+            require_plain_files(table)
+        except Unread as reason:
+            return str(reason)
+        looks_at_paths = metadata_columns(table) or table.option("source.path.regex-pattern")
+        return "it looks at the paths of its files" if looks_at_paths else ""
 
-
-def _csv(table: Table, needed: Sequence[str]) -> FileDecoder:
-    return csv_decoder(table, needed, dict(table.options))
-
-
-def csv_decoder(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> CsvDecoder:
-    """Return the decoder of a table's lines of csv, by the options of the format.
-
-    Raises:
-        Unread: for options that Spark alone knows.
-    """
-    dialect = csv_dialect(options)
-    if dialect is None:
-        raise Unread("its csv options are read by Spark alone")
-    fields = [(f.name, arrow_type(f.type, instant=f.instant) or pa.string()) for f in physical_fields(table)]
-    delimiter, quote, null = dialect
-    return CsvDecoder(tuple(Field(*f) for f in fields), tuple(needed), delimiter, quote, null)
-
-
-def _json(table: Table, needed: Sequence[str]) -> FileDecoder:
-    options = dict(table.options)
-    if ignores_errors(options) or fails_on_missing(options):
-        raise Unread("its json options are read by Spark alone")
-    fields = [(f.name, json_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
-    return JsonDecoder(tuple(Field(*f) for f in fields))
+    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+        """Return the table's rows, or its lines; see ``TableReader.source``."""
+        if policy_of(table) is None:
+            return super().source(table, state, tasks)
+        self.require_there(table)
+        lines = self.files(table, LineDecoder(), kept_in(state), tasks)
+        return OwnSource(lines, LINES, self.limit(table))
 
 
 _DECODERS: Mapping[str, Callable[[Table, Sequence[str]], FileDecoder]] = {
-    "csv": _csv,
-    "json": _json,
+    "csv": lambda table, needed: csv_decoder(table, needed, dict(table.options)),
+    "json": lambda table, needed: JsonDecoder(json_fields(table, needed, dict(table.options))),
     "parquet": parquet_decoder,
 }
-
-FOLDERS = TableFiles(_decoder, folder_reader, _require_there)
+READER = FolderTables()

@@ -1,7 +1,7 @@
-"""Topics of Kafka as a source of the Arrow path: a partition is a split, an offset a position.
+"""Read topics of Kafka: a partition is a split, an offset a position.
 
 Records come out as Spark's own connector gives them, for the same SQL on both paths, or as the rows that their values
-hold (``kafka_rows``). Needs ``confluent-kafka`` (the extra ``kafka``).
+hold (``rows``). Needs ``confluent-kafka`` (the extra ``kafka``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from sqlext.connectors.kafka.rows import KafkaRows, RawRows
+from sqlext.connectors.kafka.reader.rows import KafkaRows, RawRows
 from sqlext.connectors.splits import Limit, Offset, Passes, Slice
 from sqlext.errors import SqlExtError
 

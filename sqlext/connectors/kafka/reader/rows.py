@@ -1,4 +1,4 @@
-"""What becomes of Kafka's messages: records as Spark's own connector gives them, or the rows that their values hold."""
+"""Make rows of Kafka's messages: records as Spark's connector gives them, or the rows that their values hold."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from sqlext.connectors.kafka.values import BadValueError, Values
 from sqlext.sources.decoding.malformed import malformed
-from sqlext.sources.expressions import INSTANT
+from sqlext.sources.decoding.message_values import BadValueError, Values
+from sqlext_udfs.expressions.functions import INSTANT
 
 if TYPE_CHECKING:
     from confluent_kafka import Message

@@ -1,4 +1,4 @@
-"""Tables of connector 'kafka' whose values Arrow decodes: JSON objects, lines of csv, Avro records."""
+"""Read tables of connector ``kafka`` by our own client: their records, or rows that Arrow decodes."""
 
 from __future__ import annotations
 
@@ -9,51 +9,102 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from sqlext.connectors.base import declared_type, is_instant, metadata_columns, metadata_key, physical_fields
-from sqlext.connectors.filesystem.reader import csv_decoder
 from sqlext.connectors.formats.avro import written_as
 from sqlext.connectors.formats.base import ReadField
-from sqlext.connectors.formats.json import fails_on_missing, ignores_errors
-from sqlext.connectors.kafka.options import key_fields, part_options, value_format
+from sqlext.connectors.kafka.client import client_settings, why_no_client
+from sqlext.connectors.kafka.options import key_fields, parsed_offsets, part_options, value_format
 from sqlext.connectors.kafka.positions import end_filters
-from sqlext.connectors.kafka.reading import kafka_limit, kafka_reader, why_not
-from sqlext.connectors.kafka.rows import METADATA, ValueRows
-from sqlext.connectors.kafka.values import CsvValues, JsonValues, Values
-from sqlext.connectors.splits import SplitReader
+from sqlext.connectors.kafka.reader.consumer import KafkaReader, Start
+from sqlext.connectors.kafka.reader.rows import METADATA, KafkaRows, RawRows, ValueRows
+from sqlext.connectors.kafka.upsert import keyed
+from sqlext.connectors.readers import OwnSource, Unread
+from sqlext.connectors.splits import Limit
 from sqlext.sources.decoding.avro_values import KINDS, AvroField, AvroValues
-from sqlext.sources.fields import Field, arrow_type, json_type
-from sqlext.sources.table_files import TableReaders, Unread
+from sqlext.sources.decoding.message_values import CsvValues, JsonValues, Values
+from sqlext.sources.fields import arrow_type, json_type
+from sqlext.sources.table_decoders import csv_decoder, json_fields
 from sqlext_catalog.model import Column, Table
 
-
-def _column(table: Table, column: Column) -> pa.DataType:
-    declared = declared_type(column)
-    if column.kind == "metadata":
-        own = METADATA.get(metadata_key(column))
-        if own is None or own != arrow_type(declared):
-            raise Unread(f"column `{column.name}` is made of the metadata '{metadata_key(column)}'")
-        return own
-    found = _FORMS[value_format(table)].type_of(declared, instant=is_instant(table, column))
-    if found is None:
-        raise Unread(f"column `{column.name}` is of type {declared}")
-    return found
+#: Rows of a micro-batch where alignment holds sources back: it can only do so between two of them.
+ALIGNED_ROWS = 100_000
 
 
-def _require(table: Table) -> None:
-    reason = why_not(table)
-    if reason:
-        raise Unread(reason)
-    if value_format(table) not in _FORMS:
-        raise Unread(f"values of format '{value_format(table)}' have no Arrow reader")
-    if key_fields(table):
-        raise Unread("it has columns in the keys of its records")
-    if end_filters(table):
-        raise Unread("its end is no place that is known when it begins")
-    _values(table, ())
+class KafkaTables:
+    """The ``TableReader`` of topics: raw records, which SQL takes apart, or the rows that their values hold."""
+
+    def why_not(self, table: Table) -> str:
+        """Return why its records are not read, empty if they are."""
+        return why_no_client(table)
+
+    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+        """Return the table's records; see ``TableReader.source``."""
+        headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
+        reader = _reader(table, RawRows(headers), state)
+        return OwnSource(reader, reader.schema, self.limit(table))
+
+    def require(self, table: Table) -> None:
+        """Check that rows can be decoded; see ``TableReader.require``."""
+        if reason := why_no_client(table):
+            raise Unread(reason)
+        if value_format(table) not in _FORMS:
+            raise Unread(f"values of format '{value_format(table)}' have no Arrow reader")
+        if key_fields(table):
+            raise Unread("it has columns in the keys of its records")
+        if end_filters(table):
+            raise Unread("its end is no place that is known when it begins")
+        _values(table, ())
+
+    def column(self, table: Table, column: Column) -> pa.DataType:
+        """Return the type of a column; see ``TableReader.column``."""
+        declared = declared_type(column)
+        if column.kind == "metadata":
+            own = METADATA.get(metadata_key(column))
+            if own is None or own != arrow_type(declared):
+                raise Unread(f"column `{column.name}` is made of the metadata '{metadata_key(column)}'")
+            return own
+        found = _FORMS[value_format(table)].type_of(declared, instant=is_instant(table, column))
+        if found is None:
+            raise Unread(f"column `{column.name}` is of type {declared}")
+        return found
+
+    def reader(self, table: Table, needed: Sequence[str], state: Path, tasks: int) -> KafkaReader:
+        """Return what reads some columns of a table; see ``TableReader.reader``."""
+        metadata = tuple((c.name, metadata_key(c)) for c in metadata_columns(table) if c.name in needed)
+        return _reader(table, ValueRows(_values(table, needed), metadata), state)
+
+    def limit(self, table: Table) -> Limit | None:
+        """Return the most rows of a micro-batch; None where it takes what there is."""
+        most = table.option("maxOffsetsPerTrigger")
+        if most is None and table.option("scan.watermark.alignment.group") is None:
+            return None
+        return Limit("rows", int(most) if most is not None else ALIGNED_ROWS)
 
 
-def _reader(table: Table, needed: Sequence[str], state: Path, _tasks: int) -> SplitReader:
-    metadata = tuple((c.name, metadata_key(c)) for c in metadata_columns(table) if c.name in needed)
-    return kafka_reader(table, ValueRows(_values(table, needed), metadata), state)
+class UpsertTables(KafkaTables):
+    """The ``TableReader`` of topics that hold current rows."""
+
+    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+        """Return the table's records; see ``TableReader.source``."""
+        return super().source(keyed(table), state, tasks)
+
+
+def _reader(table: Table, rows: KafkaRows, state: Path | None) -> KafkaReader:
+    """Return the reader of a table's topics, given what becomes of messages; ``state`` is a folder of the query."""
+    topic, pattern = table.option("topic"), table.option("topic-pattern")
+    topics = tuple(t.strip() for t in topic.split(";")) if topic is not None else ()
+    return KafkaReader(client_settings(table), topics, pattern, _start(table), state, rows)
+
+
+def _start(table: Table) -> Start:
+    mode = (table.option("scan.startup.mode") or "group-offsets").lower()
+    if mode == "timestamp":
+        return Start("timestamp", timestamp=int(table.option("scan.startup.timestamp-millis") or 0))
+    if mode == "specific-offsets":
+        offsets = parsed_offsets(table, "scan.startup.specific-offsets")
+        return Start("offsets", offsets={int(p): o for p, o in offsets.items()})
+    if mode == "group-offsets":
+        mode = table.option("properties.auto.offset.reset") or "earliest"
+    return Start("latest" if mode.startswith("latest") else "earliest")
 
 
 def _values(table: Table, needed: Sequence[str]) -> Values:
@@ -61,10 +112,7 @@ def _values(table: Table, needed: Sequence[str]) -> Values:
 
 
 def _json(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> Values:
-    if ignores_errors(options) or fails_on_missing(options):
-        raise Unread("its json options are read by Spark alone")
-    fields = [(f.name, json_type(f.type, instant=f.instant)) for f in physical_fields(table) if f.name in needed]
-    return JsonValues(tuple(Field(*f) for f in fields))
+    return JsonValues(json_fields(table, needed, options))
 
 
 def _csv(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> Values:
@@ -102,4 +150,5 @@ _FORMS: Mapping[str, _Form] = {
     "csv": _Form(arrow_type, _csv),
     "json": _Form(json_type, _json),
 }
-KAFKA_TABLES = TableReaders(_column, _require, _reader, kafka_limit)
+READER = KafkaTables()
+UPSERT_READER = UpsertTables()

@@ -1,4 +1,4 @@
-"""Values of messages, many at once: JSON objects or lines of csv, by the rules of ``from_json`` and ``from_csv``."""
+"""Decode values of messages, many at once: JSON objects and lines of csv, as ``from_json`` and ``from_csv`` do."""
 
 from __future__ import annotations
 
