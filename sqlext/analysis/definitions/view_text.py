@@ -11,7 +11,6 @@ from typing import Any
 from sqlext.analysis.definitions.flink_text import Printer, Unprintable
 from sqlext.analysis.definitions.views import as_batch
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.selects.from_clause import RelationBinder
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.dialect.ast import queries as q
 from sqlext.dialect.ast.expressions import ColumnRef, Node, Star
@@ -110,7 +109,7 @@ class _QueryText:
         return "\n".join(lines)
 
     def _scope(self, relation: q.Relation | None) -> Scope:
-        binder = RelationBinder(QueryBinder(self.env, self.ctes))
+        binder = QueryBinder(self.env, self.ctes).from_clause()
         if relation is not None:
             binder.bind(relation)
         return binder.scope()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlext.analysis.definitions.columns import find, listed
 from sqlext.analysis.definitions.expressions import Expressions
-from sqlext.analysis.windows.watermarks import is_source_watermark
+from sqlext.analysis.scans.watermarks import is_source_watermark
 from sqlext.dialect.ast.expressions import Call, Expr, Paren
 from sqlext.dialect.ast.statements import WatermarkDef
 from sqlext.errors import SqlExtError, did_you_mean

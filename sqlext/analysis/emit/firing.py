@@ -5,8 +5,8 @@ Spark's own operators are used wherever they give the same rows; everything else
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Literal
 
 from sqlext.analysis.emit import rules
@@ -16,13 +16,11 @@ from sqlext.analysis.emit.policy import default_trigger
 from sqlext.analysis.emit.rules import check_clause
 from sqlext.analysis.emit.settings import settings_policy
 from sqlext.analysis.functions.panes import PANE_COLUMNS
+from sqlext.analysis.grouping.group_by import Grouped
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.names.registered import Used, check_mergeable, check_using
 from sqlext.analysis.relations.state_ttl import ttl_of
-from sqlext.analysis.selects.grouping import Grouping
-from sqlext.analysis.types.calls import is_aggregate
-from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
-from sqlext.dialect.ast.queries import Select
+from sqlext.dialect.ast.expressions import ColumnRef, Expr, Node
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.plan import nodes
 from sqlext.plan.explain import walk
@@ -50,28 +48,6 @@ from sqlext_udfs.windows.triggers.tree import (
 
 #: An aggregate of these is the same with DISTINCT and without.
 _SAME_DISTINCT = ("MIN", "MAX")
-
-
-@dataclass(frozen=True)
-class Grouped:
-    """A SELECT that groups a stream."""
-
-    select: Select
-    node: nodes.PlanNode
-    scope: Scope
-    grouping: Grouping
-    expressions: Sequence[Expr]
-    assign: nodes.AssignWindows | None
-
-    def aggregates(self) -> Iterator[Call]:
-        """Yield its aggregates."""
-        yield from (c for c in self.calls() if is_aggregate(c, self.scope.mode))
-
-    def calls(self) -> Iterator[Call]:
-        """Yield what is called in its select list and its HAVING."""
-        having = [self.select.having] if self.select.having is not None else []
-        for expr in (*self.expressions, *having):
-            yield from (p for p in own_parts(expr) if isinstance(p, Call))
 
 
 #: Why an operator of ours keeps groups that Spark could keep.

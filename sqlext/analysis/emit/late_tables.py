@@ -6,8 +6,7 @@ Each of its columns is a column of the row, by name; or ``watermark``, the water
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sqlext.analysis.grouping.group_by import Grouped
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.connectors.base import written_columns
@@ -21,9 +20,6 @@ from sqlext.plan.nodes import Aggregate, Scan
 from sqlext.plan.windows import WindowKind
 from sqlext.types import STRING, TIMESTAMP3, TIMESTAMP_LTZ3
 from sqlext_catalog.model import Column, Table
-
-if TYPE_CHECKING:
-    from sqlext.analysis.emit.firing import Grouped
 
 #: Windows of which a row has several at once.
 _OPTION = "sqlext.late-rows.table"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from sqlext.analysis.grouping.group_by import Grouped
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.windows.legacy import NAMES
+from sqlext.analysis.windows.group_windows import NAMES
 from sqlext.errors import SqlExtError
 from sqlext.settings import parse_duration
 from sqlext_udfs.windows.policy import Policy, Session, WindowKind
 from sqlext_udfs.windows.triggers.tree import AfterDelay, AfterWatermark, Delay, EveryPeriod, EveryRow, Never, Trigger
-
-if TYPE_CHECKING:
-    from sqlext.analysis.emit.firing import Grouped
 
 _EARLY = "table.exec.emit.early-fire"
 _LATE = "table.exec.emit.late-fire"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlext.analysis.types.calls import contains_aggregate, is_aggregate
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Literal, Node, Star
 from sqlext.dialect.ast.queries import GroupingSets, Query, Select
 from sqlext.errors import SqlExtError
+from sqlext.plan.nodes import AssignWindows, PlanNode
 from sqlext.plan.parts import own_parts
 from sqlext.plan.scope import Found, Scope
 from sqlext.plan.shapes import Shape, shape
@@ -45,6 +46,35 @@ class Grouping:
             and found.column.physical == self.window
             and found.column.window_bound in self.bounds
         )
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """A SELECT that groups.
+
+    Attributes:
+        node: the rows that it groups.
+        scope: of these rows.
+        expressions: of its select list.
+        assign: the window function that gives its window, if one does.
+    """
+
+    select: Select
+    node: PlanNode
+    scope: Scope
+    grouping: Grouping
+    expressions: Sequence[Expr]
+    assign: AssignWindows | None
+
+    def aggregates(self) -> Iterator[Call]:
+        """Yield its aggregates."""
+        yield from (c for c in self.calls() if is_aggregate(c, self.scope.mode))
+
+    def calls(self) -> Iterator[Call]:
+        """Yield what is called in its select list and its HAVING."""
+        having = [self.select.having] if self.select.having is not None else []
+        for expr in (*self.expressions, *having):
+            yield from (p for p in own_parts(expr) if isinstance(p, Call))
 
 
 def is_grouped(select: Select, mode: str) -> bool:

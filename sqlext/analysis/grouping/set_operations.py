@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.materialisation import materialised
 from sqlext.analysis.relations.state_ttl import setting_ttl
@@ -22,9 +22,6 @@ from sqlext.plan.unnest import Elements, Unnested
 from sqlext.source import Span
 from sqlext.types import INT, array
 
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.queries import QueryBinder
-
 _SIDE = "side"
 _HAVING = {
     "UNION": "",
@@ -35,60 +32,60 @@ _ALIAS = "__set"
 _COUNT, _COPY = "copies", "__copy"
 
 
-def each_once(queries: QueryBinder, op: str, branches: Sequence[nodes.PlanNode]) -> nodes.PlanNode:
+def each_once(binding: Binding, op: str, branches: Sequence[nodes.PlanNode]) -> nodes.PlanNode:
     """Return each different row of a set operation once.
 
     Args:
-        queries: binds the grouping.
+        binding: binds the grouping.
         op: ``UNION`` (of one branch: DISTINCT), ``INTERSECT`` or ``EXCEPT``.
         branches: of plain columns, the same in all.
     """
-    whole, names = _tagged(queries, op, branches)
-    node = _bound(queries, f"SELECT {names} FROM x GROUP BY {names} {_HAVING[op]}", whole, op)
+    whole, names = _tagged(binding, op, branches)
+    node = _bound(binding, f"SELECT {names} FROM x GROUP BY {names} {_HAVING[op]}", whole, op)
     return _named_as(branches[0], node)
 
 
-def distinct_rows(queries: QueryBinder, node: nodes.PlanNode, reason: str, span: Span) -> nodes.PlanNode:
+def distinct_rows(binding: Binding, node: nodes.PlanNode, reason: str, span: Span) -> nodes.PlanNode:
     """Return the rows of a relation once each; their time attributes are ordinary values then, for ``reason``."""
     node = readable(node)
-    plain = materialised(node, queries.env, reason, span)
+    plain = materialised(node, binding.env, reason, span)
     if node.changelog:
-        return each_once(queries, "UNION", [plain])
-    ttl = setting_ttl(queries.env) if plain.streaming else None
+        return each_once(binding, "UNION", [plain])
+    ttl = setting_ttl(binding.env) if plain.streaming else None
     return nodes.Operator(plain.columns, plain, "distinct", ttl=ttl)
 
 
-def each_as_often(queries: QueryBinder, op: str, branches: Sequence[nodes.PlanNode]) -> nodes.PlanNode:
+def each_as_often(binding: Binding, op: str, branches: Sequence[nodes.PlanNode]) -> nodes.PlanNode:
     """Return the rows of ``INTERSECT ALL`` or ``EXCEPT ALL``: each as often as the counts of the branches say.
 
     Args:
-        queries: binds the grouping.
+        binding: binds the grouping.
         op: ``INTERSECT`` (as often as where it is least) or ``EXCEPT`` (what is left of the first branch).
         branches: of plain columns, the same in all.
     """
-    whole, names = _tagged(queries, op, branches)
+    whole, names = _tagged(binding, op, branches)
     counts = [f"COUNT(*) FILTER (WHERE {_SIDE} = {i})" for i in range(len(branches))]
     copies = f"LEAST({', '.join(counts)})" if op == "INTERSECT" else f"GREATEST({' - '.join(counts)}, 0)"
-    grouped = _bound(queries, f"SELECT {names}, {copies} AS {_COUNT} FROM x GROUP BY {names}", whole, op)
-    repeated = _repeated(readable(grouped), queries)
-    return _named_as(branches[0], _bound(queries, f"SELECT {names} FROM x", repeated, op))
+    grouped = _bound(binding, f"SELECT {names}, {copies} AS {_COUNT} FROM x GROUP BY {names}", whole, op)
+    repeated = _repeated(readable(grouped), binding)
+    return _named_as(branches[0], _bound(binding, f"SELECT {names} FROM x", repeated, op))
 
 
-def _repeated(node: nodes.PlanNode, queries: QueryBinder) -> nodes.PlanNode:
+def _repeated(node: nodes.PlanNode, binding: Binding) -> nodes.PlanNode:
     """Return each row as often as its last column says."""
     body = parse_query_text(f"SELECT ARRAY_REPEAT(1, CAST({_COUNT} AS INT)) FROM x", "spark", "copies").body
     assert isinstance(body, Select)
     relation = ScopeRelation(_ALIAS, (), node.columns)
-    scope = Scope((relation,), "spark", queries.env.zone)
+    scope = Scope((relation,), "spark", binding.env.zone)
     made = PlanColumn(_COPY, INT, _COPY)
     elements = Elements(body.items[0].expr, array(INT.not_null()), ordinality=False)
     below = nodes.Aliased(node.columns, node, _ALIAS)
     return Unnested((*node.columns, made), below, elements, scope, "__copies", (made,))
 
 
-def _tagged(queries: QueryBinder, op: str, branches: Sequence[nodes.PlanNode]) -> tuple[nodes.PlanNode, str]:
+def _tagged(binding: Binding, op: str, branches: Sequence[nodes.PlanNode]) -> tuple[nodes.PlanNode, str]:
     """Return the rows of all branches, each with its side, and the names of their columns but that."""
-    tagged = [_with_side(b, i, queries, op) for i, b in enumerate(branches)]
+    tagged = [_with_side(b, i, binding, op) for i, b in enumerate(branches)]
     columns = tagged[0].columns
     whole = nodes.SetQuery(columns, "UNION ALL", tuple(tagged)) if len(tagged) > 1 else tagged[0]
     return whole, ", ".join(c.name for c in columns[:-1])
@@ -100,18 +97,16 @@ def _named_as(first: nodes.PlanNode, node: nodes.PlanNode) -> nodes.PlanNode:
     return replace(node, columns=tuple(replace(c, name=own.name, type=own.type) for c, own in pairs))
 
 
-def _with_side(branch: nodes.PlanNode, side: int, queries: QueryBinder, op: str) -> nodes.PlanNode:
+def _with_side(branch: nodes.PlanNode, side: int, binding: Binding, op: str) -> nodes.PlanNode:
     """Return a branch's columns as c0, c1, ... and, last, which side it is."""
     renamed = tuple(replace(c, name=f"c{i}") for i, c in enumerate(branch.columns))
     names = ", ".join(c.name for c in renamed)
-    return _bound(queries, f"SELECT {names}, {side} AS {_SIDE} FROM x", replace(branch, columns=renamed), op)
+    return _bound(binding, f"SELECT {names}, {side} AS {_SIDE} FROM x", replace(branch, columns=renamed), op)
 
 
-def _bound(queries: QueryBinder, text: str, below: nodes.PlanNode, op: str) -> nodes.PlanNode:
+def _bound(binding: Binding, text: str, below: nodes.PlanNode, op: str) -> nodes.PlanNode:
     """Return a SELECT over a relation, which the text calls x."""
-    from sqlext.analysis.selects.blocks import SelectBinder
-
-    body = parse_query_text(text, queries.env.mode, op).body
+    body = parse_query_text(text, binding.env.mode, op).body
     assert isinstance(body, Select)
-    scope = Scope((ScopeRelation(_ALIAS, (), below.columns),), queries.env.mode, queries.env.zone)
-    return SelectBinder(queries).bound(replace(body, from_=None), nodes.Aliased(below.columns, below, _ALIAS), scope)
+    scope = Scope((ScopeRelation(_ALIAS, (), below.columns),), binding.env.mode, binding.env.zone)
+    return binding.bind_block(Block(replace(body, from_=None), nodes.Aliased(below.columns, below, _ALIAS), scope))

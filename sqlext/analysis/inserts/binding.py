@@ -6,8 +6,8 @@ from sqlext.analysis.inserts.bound import Assignment, BoundInsert
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.inserts.sink_modes import sink_mode
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.scans.tables import with_hints
 from sqlext.analysis.selects.queries import QueryBinder
-from sqlext.analysis.selects.scans import with_hints
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.analysis.types.inference import infer
 from sqlext.connectors.base import written_columns

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.joins.static."""
+"""TODO-DOC sqlext.analysis.joins.joined_table."""

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from sqlext.analysis.relations.binding import FromClause
 from sqlext.analysis.relations.extended import extended
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.plan import nodes
 from sqlext.plan.scope import ScopeRelation
 
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.from_clause import RelationBinder
-
 _LEFT, _RIGHT = "__left", "__right"
 
 
 def with_common_columns(
-    binder: RelationBinder, node: nodes.PlanNode, using: tuple[str, ...], first: int, sides: tuple[int, int]
+    clause: FromClause, node: nodes.PlanNode, using: tuple[str, ...], first: int, sides: tuple[int, int]
 ) -> nodes.PlanNode:
     """Return a full join with the columns of USING computed: they come first, as in Flink; a qualifier reaches others.
 
     Args:
-        binder: has the names of the join from ``first`` on; they become those of what is returned.
+        clause: has the names of the join from ``first`` on; they become those of what is returned.
         node: the join.
         using: the common columns.
         first: the place of the first relation of the join.
         sides: how many relations each side of the join has.
     """
-    relations = tuple(binder.relations[first:])
+    relations = tuple(clause.relations[first:])
     left, right = relations[: sides[0]], relations[sides[0] :]
     common = [n for n in using if _holder(left, n) is not None and _holder(right, n) is not None]
     both = [
@@ -37,12 +34,12 @@ def with_common_columns(
         for name in common
         for found, qualifier in ((_only(left, name), _LEFT), (_only(right, name), _RIGHT))
     ]
-    scope = replace(binder.scope(), relations=(*relations, *both))
+    scope = replace(clause.scope(), relations=(*relations, *both))
     computed = [(name, _coalesced(name, scope.mode)) for name in common]
     alias = f"__u{first}"
     made, known, columns = extended(node, relations, computed, scope, alias)
     merged = [replace(r, merged=r.merged | frozenset(using)) for r in known]
-    binder.relations[first:] = [ScopeRelation(alias, (), columns), *merged]
+    clause.relations[first:] = [ScopeRelation(alias, (), columns), *merged]
     return made
 
 

@@ -10,7 +10,7 @@ from sqlext.analysis.joins.bounds import Bounds, interval_bounds, window_bounds,
 from sqlext.analysis.joins.columns import JoinColumns
 from sqlext.analysis.joins.conditions import Conditions, JoinNames
 from sqlext.analysis.relations.changelogs import readable
-from sqlext.analysis.windows.session_rows import session_rows
+from sqlext.analysis.windows.sessions import session_rows
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.joins import Carried, JoinBound, JoinSide, StreamJoin

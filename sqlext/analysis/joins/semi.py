@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from sqlext.analysis.joins.building import StreamJoinParts, planned
 from sqlext.analysis.joins.conditions import (
     LEFT,
     RIGHT,
@@ -16,11 +14,12 @@ from sqlext.analysis.joins.conditions import (
     conditions_of,
     row_items,
 )
+from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.names.used import used_names
+from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.relations.state_ttl import ttl_of
-from sqlext.analysis.selects.from_clause import RelationBinder
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import (
@@ -44,9 +43,6 @@ from sqlext.plan.joins import Pair
 from sqlext.plan.parts import own_parts
 from sqlext.plan.scope import Found, Scope, ScopeRelation
 from sqlext_udfs.joins.specification import JoinKind
-
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.queries import QueryBinder
 
 _ALIAS = "__s{}"
 
@@ -80,20 +76,19 @@ class Inside:
     correlated: bool = False
 
 
-def with_semi_joins(
-    queries: QueryBinder, select: Select, node: nodes.PlanNode, scope: Scope
-) -> tuple[Select, nodes.PlanNode, Scope]:
+def with_semi_joins(block: Block, binding: Binding) -> Block:
     """Return a SELECT without the conditions of its WHERE on sub-queries over a stream, and a FROM that fulfils them.
 
     Raises:
         SqlExtError: JOIN-... for what cannot be joined, and what the sub-queries raise.
     """
-    used, below = used_names(select), node
+    select, node, scope = block.select, block.node, block.scope
+    used = used_names(select)
     left: list[Expr] = []
     plain = tuple(p for p in and_parts(select.where) if is_plain_condition(p))
     for i, part in enumerate(and_parts(select.where)):
         test = sub_query_test(part)
-        inside = inside_of(queries, test.query) if test is not None else None
+        inside = inside_of(binding, test.query) if test is not None else None
         if test is not None and inside is not None and not inside.node.streaming and inside.correlated:
             node = _by_spark(test, inside, node, scope, _ALIAS.format(i))
             continue
@@ -112,18 +107,18 @@ def with_semi_joins(
             _conditions(test, inside, names, plain),
             _ALIAS.format(i),
             (
-                ttl_of(scope.relations, select.hints, queries.env),
-                ttl_of(inside.scope.relations, select.hints, queries.env),
+                ttl_of(scope.relations, select.hints, binding.env),
+                ttl_of(inside.scope.relations, select.hints, binding.env),
             ),
             used=used,
         )
         plain = ()  # what comes out fulfils it, or is not asked for
         node, relations = planned(parts)
         scope = replace(scope, relations=tuple(relations))
-    if select.where is None or node is below:
-        return select, node, scope
+    if select.where is None or node is block.node:
+        return block
     where = AllOf(select.where.span, tuple(left)) if left else None
-    return replace(select, where=where), node, scope
+    return Block(replace(select, where=where), node, scope)
 
 
 def sub_query_test(expr: Expr, *, negated: bool = False) -> SubQueryTest | None:
@@ -138,26 +133,26 @@ def sub_query_test(expr: Expr, *, negated: bool = False) -> SubQueryTest | None:
     return None
 
 
-def inside_of(queries: QueryBinder, query: Query) -> Inside:
+def inside_of(binding: Binding, query: Query) -> Inside:
     """Return the rows of a sub-query: as they are, or those of its FROM if it names columns of the query around it."""
     try:
-        node = queries.bind_inside(query)
+        node = binding.bind_inside(query)
     except SqlExtError as error:
-        if error.code not in ("NAME-002", "NAME-003") or not _is_plain(query, queries.env.mode):
+        if error.code not in ("NAME-002", "NAME-003") or not _is_plain(query, binding.env.mode):
             raise
-        return _correlated(queries, query)
+        return _correlated(binding, query)
     alias = "__in"
     items = tuple(ColumnRef(query.span, (alias, f"__{i}")) for i in range(len(node.columns)))
     columns = tuple(c.renamed(f"__{i}") for i, c in enumerate(node.columns))
-    scope = Scope((ScopeRelation(alias, (alias,), columns),), queries.env.mode, queries.env.zone)
+    scope = Scope((ScopeRelation(alias, (alias,), columns),), binding.env.mode, binding.env.zone)
     return Inside(nodes.Aliased(columns, node, alias), scope, items)
 
 
-def _correlated(queries: QueryBinder, query: Query) -> Inside:
+def _correlated(binding: Binding, query: Query) -> Inside:
     select = query.body
     assert isinstance(select, Select)
     assert select.from_ is not None
-    relations = RelationBinder(queries)
+    relations = binding.from_clause()
     node = relations.bind(select.from_)
     scope = relations.scope()
     items: list[Expr] = []

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from sqlext.analysis.joins.building import StreamJoinParts, planned
 from sqlext.analysis.joins.conditions import (
     LEFT,
     NULL_SAFE,
@@ -18,7 +16,9 @@ from sqlext.analysis.joins.conditions import (
     conditions_of,
 )
 from sqlext.analysis.joins.full_using import with_common_columns
+from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.names.used import names_of, used_names
+from sqlext.analysis.relations.binding import FromClause
 from sqlext.analysis.relations.state_ttl import ttl_of
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import AllOf, ColumnRef, Expr
@@ -28,9 +28,6 @@ from sqlext.plan import nodes
 from sqlext.plan.joins import USING, Pair
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext_udfs.joins.specification import JoinKind
-
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.from_clause import RelationBinder
 
 #: The kinds of FROM; CROSS is an inner join without a condition.
 _KINDS = {
@@ -45,29 +42,29 @@ _KINDS = {
 
 
 def bind_stream_join(
-    binder: RelationBinder, join: Join, sources: tuple[nodes.PlanNode, nodes.PlanNode], first: int, middle: int
+    clause: FromClause, join: Join, sources: tuple[nodes.PlanNode, nodes.PlanNode], first: int, middle: int
 ) -> nodes.PlanNode:
-    """Return the plan of a join of two streams; its columns replace those of both sides in the binder.
+    """Return the plan of a join of two streams; its columns replace those of both sides in the clause.
 
     Args:
-        binder: has both sides' names: of the left side from ``first`` on, of the right from ``middle`` on.
+        clause: has both sides' names: of the left side from ``first`` on, of the right from ``middle`` on.
         join: as it is written; ``using`` says the columns of NATURAL too.
         sources: left and right.
-        first, middle: places in ``binder.relations``.
+        first, middle: places in ``clause.relations``.
 
     Raises:
         SqlExtError: JOIN-... for what cannot be joined, NAME-... for what means nothing.
     """
-    relations = binder.relations[first:middle], binder.relations[middle:]
-    names = from_names(binder, *relations, join)
+    relations = clause.relations[first:middle], clause.relations[middle:]
+    names = from_names(clause, *relations, join)
     if join.condition is not None:
-        infer(join.condition, _scope(binder, [*relations[0], *relations[1]]))
+        infer(join.condition, _scope(clause, [*relations[0], *relations[1]]))
     conditions = conditions_of(join.condition, names)
     conditions = replace(conditions, keys=(*_using_keys(join, names), *conditions.keys))
     kind = _KINDS[join.kind]
     if kind is JoinKind.INNER:
-        conditions = with_where(conditions, binder.where, names)
-    ttl = tuple(ttl_of(r, binder.hints, binder.env) for r in relations)
+        conditions = with_where(conditions, clause.where, names)
+    ttl = tuple(ttl_of(r, clause.hints, clause.env) for r in relations)
     parts = StreamJoinParts(
         join.span,
         kind,
@@ -77,32 +74,32 @@ def bind_stream_join(
         conditions,
         f"__j{middle}",
         (ttl[0], ttl[1]),
-        used=used_by(binder, join, conditions),
+        used=used_by(clause, join, conditions),
     )
     node, given = planned(parts)
-    binder.relations[first:] = given
+    clause.relations[first:] = given
     if kind is JoinKind.FULL and join.using:
-        return with_common_columns(binder, node, join.using, first, (len(relations[0]), len(relations[1])))
+        return with_common_columns(clause, node, join.using, first, (len(relations[0]), len(relations[1])))
     return node
 
 
 def from_names(
-    binder: RelationBinder, left: Sequence[ScopeRelation], right: Sequence[ScopeRelation], join: Join
+    clause: FromClause, left: Sequence[ScopeRelation], right: Sequence[ScopeRelation], join: Join
 ) -> JoinNames:
     """Return the names of two sides in FROM: one that both sides have is ambiguous."""
-    both = _scope(binder, [*left, *right])
+    both = _scope(clause, [*left, *right])
     of_left = {r.alias for r in left}
 
     def side_of(ref: ColumnRef) -> str:
         return LEFT if both.find(ref).relation.alias in of_left else RIGHT
 
-    scopes = [_scope(binder, [*r, *_using_relations(r, join)]) for r in (left, right)]
+    scopes = [_scope(clause, [*r, *_using_relations(r, join)]) for r in (left, right)]
     return JoinNames(scopes[0], scopes[1], side_of)
 
 
-def used_by(binder: RelationBinder, join: Join, conditions: Conditions) -> frozenset[str] | None:
+def used_by(clause: FromClause, join: Join, conditions: Conditions) -> frozenset[str] | None:
     """Return the names of the columns that a join must give, None for all."""
-    used = used_names(binder.select, join) if binder.select is not None else None
+    used = used_names(clause.select, join) if clause.select is not None else None
     return used | names_of(conditions.rest) if used is not None else None
 
 
@@ -152,5 +149,5 @@ def _using_relations(relations: Sequence[ScopeRelation], join: Join) -> list[Sco
     return found
 
 
-def _scope(binder: RelationBinder, relations: Sequence[ScopeRelation]) -> Scope:
-    return replace(binder.scope(), relations=tuple(relations))
+def _scope(clause: FromClause, relations: Sequence[ScopeRelation]) -> Scope:
+    return replace(clause.scope(), relations=tuple(relations))

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from sqlext.analysis.joins.building import StreamJoinParts, planned
+from sqlext.analysis.grouping.group_by import is_grouped
+from sqlext.analysis.grouping.set_operations import distinct_rows
 from sqlext.analysis.joins.conditions import Conditions, conditions_of
+from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.joins.semi import inside_of, names_around, sought_operands, sought_pair, sub_query_test
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.names.used import used_names
+from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.extended import extended
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.relations.state_ttl import ttl_of
-from sqlext.analysis.selects.from_clause import RelationBinder
-from sqlext.analysis.selects.grouping import is_grouped
-from sqlext.analysis.selects.sets import distinct_rows
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.dialect.ast.expressions import (
     AllOf,
@@ -45,9 +45,6 @@ from sqlext.plan.parts import own_parts
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext_udfs.joins.specification import JoinKind
 
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.queries import QueryBinder
-
 _T = TypeVar("_T")
 SubQuery = ScalarQuery | Exists | InQuery
 _VALUE, _KEY = "__value", "__key{}"
@@ -68,9 +65,7 @@ class _Joined:
     value: str
 
 
-def with_sub_queries(
-    queries: QueryBinder, select: Select, node: nodes.PlanNode, scope: Scope
-) -> tuple[Select, nodes.PlanNode, Scope]:
+def with_sub_queries(block: Block, binding: Binding) -> Block:
     """Return a SELECT without such sub-queries in its WHERE and select list, and a FROM with their values.
 
     Those that cannot be joined stay where they are (``misplaced_sub_query``), and those that Spark can compute.
@@ -78,7 +73,7 @@ def with_sub_queries(
     Raises:
         SqlExtError: JOIN-016 for what a sub-query asks that no key says.
     """
-    return _Values(queries, select, node, scope).joined()
+    return _Values(block, binding).joined()
 
 
 def misplaced_sub_query(part: SubQuery) -> SqlExtError:
@@ -93,15 +88,15 @@ def misplaced_sub_query(part: SubQuery) -> SqlExtError:
 
 
 class _Values:
-    def __init__(self, queries: QueryBinder, select: Select, node: nodes.PlanNode, scope: Scope) -> None:
-        self.queries = queries
-        self.select = select
-        self.node = node
-        self.scope = scope
-        self.used = used_names(select)
+    def __init__(self, block: Block, binding: Binding) -> None:
+        self.binding = binding
+        self.select = block.select
+        self.node = block.node
+        self.scope = block.scope
+        self.used = used_names(block.select)
         self.columns: dict[int, tuple[str, str]] = {}
 
-    def joined(self) -> tuple[Select, nodes.PlanNode, Scope]:
+    def joined(self) -> Block:
         """Return the SELECT, its FROM and what its names mean."""
         select = self.select
         grouped = is_grouped(select, self.scope.mode)
@@ -111,10 +106,10 @@ class _Values:
             for part, _ in _sub_queries(item.expr, monotone=False):
                 self._join(part, monotone=False)
         if not self.columns:
-            return select, self.node, self.scope
+            return Block(select, self.node, self.scope)
         items = tuple(replace(i, expr=substitute(i.expr, self._value)) for i in select.items)
         where = substitute(select.where, self._value) if select.where is not None else None
-        return replace(select, items=items, where=where), self.node, self.scope
+        return Block(replace(select, items=items, where=where), self.node, self.scope)
 
     def _value(self, node: Node) -> Node | None:
         column = self.columns.get(id(node))
@@ -170,8 +165,8 @@ class _Values:
             Conditions(keys=keys),
             f"__w{number}",
             (
-                ttl_of(self.scope.relations, self.select.hints, self.queries.env),
-                ttl_of((right,), (), self.queries.env),
+                ttl_of(self.scope.relations, self.select.hints, self.binding.env),
+                ttl_of((right,), (), self.binding.env),
             ),
             used=self.used | names | self._earlier() if self.used is not None else None,
         )
@@ -188,7 +183,7 @@ class _Values:
             return self._other(part)
         assert isinstance(select, Select)
         try:
-            node = self.queries.bind_inside(part.query)
+            node = self.binding.bind_inside(part.query)
         except SqlExtError as error:
             if error.code not in ("NAME-002", "NAME-003") or select.from_ is None or _limits(part.query):
                 raise
@@ -205,7 +200,7 @@ class _Values:
         Raises:
             SqlExtError: JOIN-016 for one over a stream: it may have several rows.
         """
-        if not self.queries.bind_inside(part.query).streaming:
+        if not self.binding.bind_inside(part.query).streaming:
             return None
         message = (
             "a sub-query over a stream that is a value must be an aggregate without GROUP BY: it may have many rows"
@@ -213,7 +208,7 @@ class _Values:
         raise SqlExtError("JOIN-016", message, span=part.span, hint="MAX(...), or a join")
 
     def _scalar_by_key(self, part: ScalarQuery, select: Select) -> _Joined:
-        relations = RelationBinder(self.queries)
+        relations = self.binding.from_clause()
         assert select.from_ is not None
         node = relations.bind(select.from_)
         inner = relations.scope()
@@ -228,15 +223,13 @@ class _Values:
             group_by=GroupBy(part.span, tuple(k.right for k in keys)),
             from_=None,
         )
-        from sqlext.analysis.selects.blocks import SelectBinder
-
-        rows = SelectBinder(self.queries).bound(grouped, node, inner)
+        rows = self.binding.bind_block(Block(grouped, node, inner))
         value = f"COALESCE({{}}.{_VALUE}, 0)" if counts else f"{{}}.{_VALUE}"
         return _Joined(rows, _by_name(keys), value)
 
     def _mark(self, part: Exists | InQuery, *, monotone: bool) -> _Joined | None:
         """Return the different keys that EXISTS or IN asks for."""
-        inside = inside_of(self.queries, part.query)
+        inside = inside_of(self.binding, part.query)
         if not inside.node.streaming and not inside.correlated:
             return None
         test = sub_query_test(part)
@@ -256,7 +249,7 @@ class _Values:
         if not keys:
             builder.add(_KEY.format(0), parse_expression_text("TRUE", self.scope.mode, "EXISTS"), None)
         rows = nodes.Project(tuple(builder.columns), inside.node, inside.scope, tuple(builder.outputs), where)
-        once = distinct_rows(self.queries, rows, "EXISTS and IN compare values", part.span)
+        once = distinct_rows(self.binding, rows, "EXISTS and IN compare values", part.span)
         return _Joined(once, _by_name(keys), f"{{}}.{_KEY.format(0)} IS NOT NULL")
 
     def _keys(self, part: SubQuery, conditions: Conditions) -> tuple[tuple[Pair, ...], Expr | None]:

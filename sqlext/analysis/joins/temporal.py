@@ -7,13 +7,13 @@ processing time the right side is a table that is read anew in each micro-batch:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlext.analysis.joins.bounds import Bounds
-from sqlext.analysis.joins.building import StreamJoinParts, planned
 from sqlext.analysis.joins.conditions import NULL_SAFE, Conditions, JoinNames, conditions_of
+from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.joins.streams import from_names, used_by, with_where
 from sqlext.analysis.joins.versions import Versions, versions_of
+from sqlext.analysis.relations.binding import FromClause
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal
 from sqlext.dialect.ast.queries import Hint, Join, ParenRelation, Relation, TableRef
@@ -25,9 +25,6 @@ from sqlext.plan.joins import JoinBound, JoinTime, Pair
 from sqlext.plan.scope import Found, Scope
 from sqlext_catalog.model import Table
 from sqlext_udfs.joins.specification import JoinKind
-
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.from_clause import RelationBinder
 
 _KINDS = {"INNER": JoinKind.INNER, "CROSS": JoinKind.INNER, "LEFT": JoinKind.LEFT}
 _SNAPSHOT = Hint("OPTIONS", (("scan.mode", "snapshot"),))
@@ -42,7 +39,7 @@ def versioned_table(relation: Relation) -> TableRef | None:
     return relation if isinstance(relation, TableRef) and relation.system_time is not None else None
 
 
-def time_of(binder: RelationBinder, ref: TableRef, first: int) -> Found | None:
+def time_of(clause: FromClause, ref: TableRef, first: int) -> Found | None:
     """Return the time attribute of the left side that a table is asked by; None for a constant.
 
     Raises:
@@ -51,7 +48,7 @@ def time_of(binder: RelationBinder, ref: TableRef, first: int) -> Found | None:
     assert ref.system_time is not None
     if isinstance(ref.system_time, Literal):
         return None
-    scope = replace(binder.scope(), relations=tuple(binder.relations[first:]))
+    scope = replace(clause.scope(), relations=tuple(clause.relations[first:]))
     found = scope.bare(ref.system_time)
     if found is None or found.column.time is None:
         raise SqlExtError(
@@ -63,7 +60,7 @@ def time_of(binder: RelationBinder, ref: TableRef, first: int) -> Found | None:
     return found
 
 
-def bind_right(binder: RelationBinder, ref: TableRef, time: Found | None) -> nodes.PlanNode:
+def bind_right(clause: FromClause, ref: TableRef, time: Found | None) -> nodes.PlanNode:
     """Return the table of a temporal join; what time it is asked for is not yet in it.
 
     Raises:
@@ -71,12 +68,12 @@ def bind_right(binder: RelationBinder, ref: TableRef, time: Found | None) -> nod
     """
     plain = replace(ref, system_time=None)
     if time is None:
-        return binder.bind(ref)
+        return clause.bind(ref)
     if time.column.time is Time.ROWTIME:
-        return binder.bind(plain)
-    table = binder.env.catalog.lookup(ref.parts)
+        return clause.bind(plain)
+    table = clause.env.catalog.lookup(ref.parts)
     anew = isinstance(table, Table) and table.option("connector") in _READ_ANEW
-    node = binder.bind(replace(plain, hints=(_SNAPSHOT, *ref.hints)) if anew else plain)
+    node = clause.bind(replace(plain, hints=(_SNAPSHOT, *ref.hints)) if anew else plain)
     if node.streaming:
         raise SqlExtError(
             "JOIN-008",
@@ -88,12 +85,12 @@ def bind_right(binder: RelationBinder, ref: TableRef, time: Found | None) -> nod
 
 
 def bind_temporal_join(
-    binder: RelationBinder, join: Join, sources: tuple[nodes.PlanNode, nodes.PlanNode], time: Found, places: range
+    clause: FromClause, join: Join, sources: tuple[nodes.PlanNode, nodes.PlanNode], time: Found, places: range
 ) -> nodes.PlanNode:
-    """Return the plan of a temporal join by event time; its columns replace those of both sides in the binder.
+    """Return the plan of a temporal join by event time; its columns replace those of both sides in the clause.
 
     Args:
-        binder: has both sides' names: of the left side from ``places.start`` on, of the right from ``places.stop`` on.
+        clause: has both sides' names: of the left side from ``places.start`` on, of the right from ``places.stop`` on.
         join: as it is written.
         sources: left and right.
         time: the rowtime of the left side.
@@ -109,15 +106,15 @@ def bind_temporal_join(
     if not sources[0].streaming:
         message = "a temporal join by event time needs a stream on its left side"
         raise SqlExtError("JOIN-011", message, span=join.left.span)
-    relations = binder.relations[places.start : places.stop], binder.relations[places.stop :]
+    relations = clause.relations[places.start : places.stop], clause.relations[places.stop :]
     versions = versions_of(sources[1], join.right.span)
-    names = from_names(binder, *relations, join)
+    names = from_names(clause, *relations, join)
     if join.condition is not None:
         both = (*relations[0], *relations[1])
-        infer(join.condition, replace(binder.scope(), relations=tuple(both)))
+        infer(join.condition, replace(clause.scope(), relations=tuple(both)))
     conditions = conditions_of(join.condition, names)
     if kind is JoinKind.INNER:
-        conditions = with_where(conditions, binder.where, names)
+        conditions = with_where(conditions, clause.where, names)
     alias = relations[1][0].alias
     parts = StreamJoinParts(
         join.span,
@@ -128,10 +125,10 @@ def bind_temporal_join(
         _by_key(conditions, versions, names, join),
         f"__j{places.stop}",
         bounds=Bounds(JoinBound.VERSION, JoinTime(time.column, time.relation.alias), JoinTime(versions.time, alias)),
-        used=used_by(binder, join, conditions),
+        used=used_by(clause, join, conditions),
     )
     node, given = planned(parts)
-    binder.relations[places.start :] = given
+    clause.relations[places.start :] = given
     return node
 
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlext.analysis.matching.definitions import Definition
 from sqlext.analysis.matching.measures import MATCH, Measures
 from sqlext.analysis.matching.names import ROW, Names
 from sqlext.analysis.matching.patterns import core_pattern, variables_of
 from sqlext.analysis.matching.values import Values
+from sqlext.analysis.relations.binding import Binding, FromClause
 from sqlext.analysis.relations.outputs import OutputBuilder
-from sqlext.analysis.selects.from_clause import RelationBinder
 from sqlext.analysis.types.inference import infer
 from sqlext.analysis.types.intervals import interval_millis
 from sqlext.dialect.ast import matching
@@ -30,30 +29,27 @@ from sqlext.plan.windows import WindowKind
 from sqlext_udfs.expressions.trees import Expression
 from sqlext_udfs.matching.specification import LAST, NEXT, PAST_LAST, MatchSpecification, Skip
 
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.queries import QueryBinder
-
 SETTING = "sqlext.match-recognize"
 
 
-def bind_match(clause: MatchRecognize, queries: QueryBinder) -> nodes.PlanNode:
+def bind_match(clause: MatchRecognize, binding: Binding) -> nodes.PlanNode:
     """Return the plan of a MATCH_RECOGNIZE.
 
     Raises:
         SqlExtError: MATCH-002 to MATCH-018 for what is wrong with its clauses, and what their parts raise.
     """
-    return _MatchBinder(clause, queries).bind()
+    return _MatchBinder(clause, binding).bind()
 
 
 class _MatchBinder:
-    def __init__(self, clause: MatchRecognize, queries: QueryBinder) -> None:
+    def __init__(self, clause: MatchRecognize, binding: Binding) -> None:
         self.clause = clause
-        self.env = queries.env
-        self.standard = queries.env.settings.get(SETTING) == "standard"
-        inner = RelationBinder(queries)
+        self.env = binding.env
+        self.standard = binding.env.settings.get(SETTING) == "standard"
+        inner = binding.from_clause()
         self.below = inner.bind(clause.input)
         self.relation = self._relation(inner)
-        scope = Scope((self.relation,), self.env.mode, self.env.zone, queries.bind_inside)
+        scope = Scope((self.relation,), self.env.mode, self.env.zone, binding.bind_inside)
         self.names = Names(variables_of(clause.pattern), clause.subsets, scope, self.standard)
         self.time = self._time()
         self.values = Values(scope)
@@ -106,7 +102,7 @@ class _MatchBinder:
 
     # What is read
 
-    def _relation(self, inner: RelationBinder) -> ScopeRelation:
+    def _relation(self, inner: FromClause) -> ScopeRelation:
         if len(inner.relations) != 1:
             raise SqlExtError(
                 "MATCH-017",

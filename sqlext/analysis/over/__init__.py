@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.over.functions."""
+"""TODO-DOC sqlext.analysis.over.aggregations."""

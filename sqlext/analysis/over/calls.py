@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from sqlext.analysis.names.substitution import substitute
+from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node, OverSpec, Star
 from sqlext.dialect.ast.queries import Select
@@ -135,8 +136,8 @@ def with_results_read(select: Select, calls: Sequence[OverCall], scope: Scope) -
     return replace(select, items=items, where=qualify, qualify=None, windows=())
 
 
-def without_window_names(select: Select) -> Select:
-    """Return a SELECT whose select list has every window written out.
+def with_windows_written_out(block: Block, _: Binding) -> Block:
+    """Return a block whose select list names no window: what each one says is there instead.
 
     Raises:
         SqlExtError: OVER-001 for a named window that is not defined.
@@ -147,12 +148,16 @@ def without_window_names(select: Select) -> Select:
             return None
         return replace(node, over=_resolved(node.over, select))
 
+    select = block.select
     items = tuple(replace(i, expr=substitute(i.expr, rule)) for i in select.items)
-    return replace(select, items=items, windows=())
+    return replace(block, select=replace(select, items=items, windows=()))
 
 
-def with_aliases_in_qualify(select: Select, scope: Scope) -> Select:
-    """Return a SELECT whose QUALIFY names no alias of its select list: what the alias stands for is there instead."""
+def with_aliases_in_qualify(block: Block, _: Binding) -> Block:
+    """Return a block whose QUALIFY names no alias of its select list: what the alias stands for is there instead."""
+    select, scope = block.select, block.scope
+    if select.qualify is None:
+        return block
     aliased_ = {i.alias: i.expr for i in select.items if i.alias is not None}
 
     def rule(node: Node) -> Node | None:
@@ -160,7 +165,7 @@ def with_aliases_in_qualify(select: Select, scope: Scope) -> Select:
             return None
         return aliased_.get(node.parts[0])
 
-    return select if select.qualify is None else replace(select, qualify=substitute(select.qualify, rule))
+    return replace(block, select=replace(select, qualify=substitute(select.qualify, rule)))
 
 
 def has_over(select: Select) -> bool:

@@ -8,16 +8,26 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.names.substitution import substitute
+from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Frame, Literal, Node, Star
 from sqlext.dialect.ast.queries import NamedWindow, Select, SelectItem
+from sqlext.plan.nodes import Aliased
 from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Scope
+from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.plan.shapes import Shape, shape
 
-_NAME = "__g{}"
+_NAME, _GROUPS = "__g{}", "__g"
 
 
-def split_grouped(select: Select, scope: Scope) -> tuple[Select, Select]:
+def with_groups_below(block: Block, binding: Binding) -> Block:
+    """Return a block over the groups of a SELECT, which then has its calls with OVER alone."""
+    grouped, outer = _split(block.select, block.scope)
+    below = binding.bind_block(replace(block, select=grouped))
+    relation = ScopeRelation(_GROUPS, (), below.columns)
+    return Block(outer, Aliased(below.columns, below, _GROUPS), replace(block.scope, relations=(relation,)))
+
+
+def _split(select: Select, scope: Scope) -> tuple[Select, Select]:
     """Return the SELECT that groups, and the one over its result that has the calls with OVER.
 
     Args:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sqlext.analysis.over.aggregations import merged
 from sqlext.analysis.over.frames import frame_of
-from sqlext.analysis.over.functions import merged
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.over import Framed, Over

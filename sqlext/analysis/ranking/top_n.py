@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.over.calls import OverCall, Prepared, aliased
+from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.analysis.types.inference import infer
@@ -72,11 +73,12 @@ def bind_rank(call: OverCall, rows: Prepared, env: Environment) -> Prepared:
     return rows.with_results(rank.settled(), [number])
 
 
-def with_limits(select: Select, node: nodes.PlanNode, scope: Scope) -> tuple[Select, nodes.PlanNode]:
-    """Return a SELECT without the part of its WHERE that says the range of a rank, and its FROM with that range."""
+def with_limits(block: Block, _: Binding) -> Block:
+    """Return a block without the part of its WHERE that says the range of a rank: the rank has it then."""
+    select, node, scope = block.select, block.node, block.scope
     open_ranks = [n for n in walk(node) if isinstance(n, Rank) and n.last is None]
     if not open_ranks or select.where is None:
-        return select, node
+        return block
     for relation in scope.relations:
         for column in relation.columns:
             rank = _rank_of(node, column.physical)
@@ -87,8 +89,8 @@ def with_limits(select: Select, node: nodes.PlanNode, scope: Scope) -> tuple[Sel
             looked_at = _looked_at(select, scope, column)
             node = _replaced(node, rank, _in_range(rank, found, looked_at=looked_at))
             if select.where is None:
-                return select, node
-    return select, node
+                return Block(select, node, scope)
+    return Block(select, node, scope)
 
 
 def refuse_open_ranks(plan: nodes.PlanNode) -> None:

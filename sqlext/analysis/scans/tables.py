@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from sqlext.analysis.inserts.bad_rows import bad_rows_of, with_policy
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.selects.readers import can_read, wanted_source
-from sqlext.analysis.selects.timing import future_of, timing_of
-from sqlext.analysis.windows.watermarks import constant_delay, is_source_watermark
+from sqlext.analysis.scans.readers import can_read, wanted_source
+from sqlext.analysis.scans.timing import future_of, timing_of
+from sqlext.analysis.scans.watermarks import constant_delay, is_source_watermark
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import Hint, TableRef

@@ -8,8 +8,8 @@ changes of ``t`` as rows of a column ``op`` and those of ``t``; changes that the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from sqlext.analysis.relations.binding import Binding
 from sqlext.analysis.relations.changelogs import every_change
 from sqlext.analysis.relations.materialisation import materialised
 from sqlext.dialect.ast.expressions import ColumnRef, Literal, MapValue, NamedArgument, Node
@@ -21,15 +21,12 @@ from sqlext.plan.nodes import PlanNode
 from sqlext.types import STRING
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.queries import QueryBinder
-
 _KINDS = {"INSERT": INSERT, "UPDATE_BEFORE": UPDATE_BEFORE, "UPDATE_AFTER": UPDATE_AFTER, "DELETE": DELETE}
 _ARGUMENTS = ("INPUT", "OP", "OP_MAPPING")
 _USAGE = "{}(input => TABLE t, op => DESCRIPTOR(op), op_mapping => MAP[...]); op and op_mapping may be left out"
 
 
-def bind_changelog_function(call: TableFunction, queries: QueryBinder) -> PlanNode:
+def bind_changelog_function(call: TableFunction, binding: Binding) -> PlanNode:
     """Return the plan of a call.
 
     Raises:
@@ -37,11 +34,11 @@ def bind_changelog_function(call: TableFunction, queries: QueryBinder) -> PlanNo
             NAME-003 for a column of operations that is not there.
     """
     arguments = _arguments(call)
-    return CHANGELOG_FUNCTIONS[call.function](call, arguments, _input(call, arguments, queries), queries)
+    return CHANGELOG_FUNCTIONS[call.function](call, arguments, _input(call, arguments, binding), binding)
 
 
-def _to_changelog(call: TableFunction, arguments: dict[str, Node], node: PlanNode, queries: QueryBinder) -> PlanNode:
-    node = materialised(every_change(node), queries.env, f"{call.function} makes plain rows", call.span)
+def _to_changelog(call: TableFunction, arguments: dict[str, Node], node: PlanNode, binding: Binding) -> PlanNode:
+    node = materialised(every_change(node), binding.env, f"{call.function} makes plain rows", call.span)
     physical = "__op"
     while physical in node.physical_columns():
         physical += "_1"
@@ -51,11 +48,11 @@ def _to_changelog(call: TableFunction, arguments: dict[str, Node], node: PlanNod
     return ToChangelog((op, *node.columns), node, physical, tuple(codes or [(k, n) for n, k in _KINDS.items()]))
 
 
-def _from_changelog(call: TableFunction, arguments: dict[str, Node], node: PlanNode, queries: QueryBinder) -> PlanNode:
+def _from_changelog(call: TableFunction, arguments: dict[str, Node], node: PlanNode, binding: Binding) -> PlanNode:
     if node.updating or node.changelog or not node.streaming:
         what = "rows that are only added" if node.streaming else "a stream: changes are none of batch mode"
         raise SqlExtError("FUNC-039", f"{call.function} reads {what}", span=arguments["INPUT"].span)
-    node = materialised(node, queries.env, f"{call.function} makes plain rows", call.span)
+    node = materialised(node, binding.env, f"{call.function} makes plain rows", call.span)
     name = _op(call, arguments)
     op = next((c for c in node.columns if c.name == name), None)
     if op is None:
@@ -93,16 +90,14 @@ def _arguments(call: TableFunction) -> dict[str, Node]:
     return found
 
 
-def _input(call: TableFunction, arguments: dict[str, Node], queries: QueryBinder) -> PlanNode:
-    from sqlext.analysis.selects.from_clause import RelationBinder
-
+def _input(call: TableFunction, arguments: dict[str, Node], binding: Binding) -> PlanNode:
     argument = arguments.get("INPUT")
     if not isinstance(argument, TableArgument):
         raise _refused(call, argument or call, f"{call.function} needs a table")
     if argument.partition_by:
         hint = "leave it out: rows of one key stay in their order"
         raise _refused(call, argument.partition_by[0], f"{call.function} takes no PARTITION BY", hint)
-    return RelationBinder(queries).bind(argument.relation)
+    return binding.from_clause().bind(argument.relation)
 
 
 def _op(call: TableFunction, arguments: dict[str, Node]) -> str:

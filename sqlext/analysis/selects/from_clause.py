@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from sqlext.analysis.joins.joined_table import bind_join
+from sqlext.analysis.matching.match_recognize import bind_match
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.names.time_attributes import require_time
+from sqlext.analysis.relations.binding import Binding
 from sqlext.analysis.relations.changelogs import window_of_changes
+from sqlext.analysis.scans.current_rows import current_rows
+from sqlext.analysis.scans.tables import scan_table
+from sqlext.analysis.scans.time_travel import as_of
 from sqlext.analysis.selects.changelog_functions import CHANGELOG_FUNCTIONS, bind_changelog_function
-from sqlext.analysis.selects.current_rows import current_rows
-from sqlext.analysis.selects.lateral_forms import Bound, is_lateral
-from sqlext.analysis.selects.scans import scan_table
-from sqlext.analysis.selects.time_travel import as_of
-from sqlext.analysis.windows.functions import (
+from sqlext.analysis.unnest.forms import Bound, is_lateral
+from sqlext.analysis.unnest.lateral import bind_lateral
+from sqlext.analysis.windows.sessions import with_gap
+from sqlext.analysis.windows.table_functions import (
     WINDOW_FUNCTIONS,
     WindowCall,
     assign_windows,
@@ -21,7 +25,6 @@ from sqlext.analysis.windows.functions import (
     over_time,
     wall_clock_of,
 )
-from sqlext.analysis.windows.session_gaps import with_gap
 from sqlext.dialect.ast.expressions import Literal
 from sqlext.dialect.ast.queries import (
     Alias,
@@ -44,22 +47,19 @@ from sqlext.types import LogicalType
 from sqlext_catalog.model import View
 from sqlext_catalog.names import INFORMATION_SCHEMA
 
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.queries import QueryBinder
-
 
 class RelationBinder:
-    """Binds the relations of one FROM clause; ``queries`` binds the queries inside them.
+    """Binds the relations of one FROM clause; ``binding`` binds the queries inside them.
 
     ``select`` is the SELECT that it is of: joins of streams look at its WHERE, its hints and the names that it uses.
     """
 
-    def __init__(self, queries: QueryBinder, select: Select | None = None) -> None:
-        self.queries = queries
+    def __init__(self, binding: Binding, select: Select | None = None) -> None:
+        self.binding = binding
         self.where = select.where if select is not None else None
         self.hints = select.hints if select is not None else ()
         self.select = select
-        self.env: Environment = queries.env
+        self.env: Environment = binding.env
         self.relations: list[ScopeRelation] = []
         self.anonymous = 0
 
@@ -83,13 +83,13 @@ class RelationBinder:
 
     def scope(self) -> Scope:
         """Return the scope of what was bound so far."""
-        return Scope(tuple(self.relations), self.env.mode, self.env.zone, self.queries.bind_inside)
+        return Scope(tuple(self.relations), self.env.mode, self.env.zone, self.binding.bind_inside)
 
     def _single(self, relation: Relation) -> tuple[nodes.PlanNode, Alias | None, tuple[str, ...]]:
         if isinstance(relation, TableRef):
             return self._table(relation)
         if isinstance(relation, SubqueryRef):
-            return self.queries.bind(relation.query), relation.alias, ()
+            return self.binding.bind(relation.query), relation.alias, ()
         if isinstance(relation, TableFunction):
             return self._table_function(relation), relation.alias, ()
         if isinstance(relation, MatchRecognize):
@@ -99,7 +99,7 @@ class RelationBinder:
     def _table(self, ref: TableRef) -> tuple[nodes.PlanNode, Alias | None, tuple[str, ...]]:
         if ref.system_time is not None:
             ref = as_of(ref, self.env)
-        cte = self.queries.cte(ref.parts[0]) if len(ref.parts) == 1 else None
+        cte = self.binding.bind_cte(ref.parts[0]) if len(ref.parts) == 1 else None
         if cte is not None:
             return cte, ref.alias, ref.parts
         found = self.env.catalog.lookup(ref.parts)
@@ -134,12 +134,12 @@ class RelationBinder:
             raise SqlExtError("DDL-020", f"view `{view.name.plain}` reads itself", span=ref.name_span)
         inner = self.env.inside(view)
         query = parse_query_text(view.query, view.expressions, f"view {view.name.name}")
-        node = self.queries.nested(inner).bind(query)
+        node = self.binding.bind_view(query, inner)
         return rename_columns(node, view.columns) if view.columns else node
 
     def _table_function(self, relation: TableFunction) -> nodes.PlanNode:
         if relation.function in CHANGELOG_FUNCTIONS:
-            return bind_changelog_function(relation, self.queries)
+            return bind_changelog_function(relation, self.binding)
         if relation.function not in WINDOW_FUNCTIONS:
             known = [*WINDOW_FUNCTIONS, *CHANGELOG_FUNCTIONS, *self.env.functions.names("table")]
             raise SqlExtError(
@@ -150,7 +150,7 @@ class RelationBinder:
             )
         call = WindowCall.of(relation)
         argument = call.table()
-        inner = RelationBinder(self.queries)
+        inner = RelationBinder(self.binding)
         node = inner.bind(argument.relation)
         found = inner.scope().find(call.descriptor())
         require_time(found.column, call.descriptor().span, call.function)
@@ -170,14 +170,9 @@ class RelationBinder:
         return assign_windows(node, found.column, replace(spec, session_keys=session_keys))
 
     def _match(self, relation: MatchRecognize) -> nodes.PlanNode:
-        from sqlext.analysis.matching.clause import bind_match
-
-        return bind_match(relation, self.queries)
+        return bind_match(relation, self.binding)
 
     def _join(self, join: Join) -> nodes.PlanNode:
-        from sqlext.analysis.joins.static import bind_join
-        from sqlext.analysis.selects.lateral import bind_lateral
-
         return bind_lateral(self, join) if is_lateral(join.right, self.env) else bind_join(self, join)
 
     def aliased(

@@ -1,18 +1,19 @@
-"""Queries to plans: CTEs, set operations, VALUES, ORDER BY; SELECT blocks are in ``selects``."""
+"""Queries to plans: CTEs, set operations, VALUES, ORDER BY; SELECT blocks are in ``blocks``."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.grouping.set_operations import distinct_rows, each_as_often, each_once
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.over.running_numbers import with_running_numbers
+from sqlext.analysis.ranking.running_numbers import with_running_numbers
+from sqlext.analysis.ranking.top_n import refuse_open_ranks
+from sqlext.analysis.relations.binding import Block
 from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.materialisation import materialised
-from sqlext.analysis.selects.blocks import SelectBinder
+from sqlext.analysis.selects.blocks import bind_block, bind_select
 from sqlext.analysis.selects.from_clause import RelationBinder, rename_columns
 from sqlext.analysis.selects.order import ordered_stream
-from sqlext.analysis.selects.ranking import refuse_open_ranks
-from sqlext.analysis.selects.sets import distinct_rows, each_as_often, each_once
 from sqlext.analysis.selects.sort_keys import with_hidden_keys, without_hidden_keys
 from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.analysis.types.inference import infer
@@ -27,18 +28,29 @@ from sqlext.types import LogicalType
 
 
 class QueryBinder:
-    """Binds queries in one environment; CTEs are bound where they are used, once per use."""
+    """Binds queries in one environment: the ``Binding`` of all features.
+
+    CTEs are bound where they are used, once per use.
+    """
 
     def __init__(self, env: Environment, ctes: dict[str, tuple[Query, tuple[str, ...]]] | None = None) -> None:
         self.env = env
         self._ctes = ctes or {}
         self._inside: dict[int, nodes.PlanNode] = {}
 
-    def nested(self, env: Environment) -> QueryBinder:
-        """Return a binder for a view's text: no CTE of this query is visible there."""
-        return QueryBinder(env)
+    def bind_view(self, query: Query, env: Environment) -> nodes.PlanNode:
+        """Return the plan of a view's query: no CTE of this query is visible there."""
+        return QueryBinder(env).bind(query)
 
-    def cte(self, name: str) -> nodes.PlanNode | None:
+    def from_clause(self, select: Select | None = None) -> RelationBinder:
+        """Return an empty FROM clause, of ``select`` where there is one."""
+        return RelationBinder(self, select)
+
+    def bind_block(self, block: Block) -> nodes.PlanNode:
+        """Return the plan of a SELECT whose FROM is bound."""
+        return bind_block(block, self)
+
+    def bind_cte(self, name: str) -> nodes.PlanNode | None:
         """Return the plan of a CTE of that name, or None."""
         if name not in self._ctes:
             return None
@@ -81,13 +93,13 @@ class QueryBinder:
 
     def _body(self, body: QueryBody) -> nodes.PlanNode:
         if isinstance(body, Select):
-            return SelectBinder(self).bind(body)
+            return bind_select(body, self)
         if isinstance(body, SetOperation):
             return self._set_operation(body)
         if isinstance(body, Values):
             return self._values(body)
         if isinstance(body, TableBody):
-            return RelationBinder(self).bind(body.table)
+            return self.from_clause().bind(body.table)
         return self.bind(body)
 
     def _set_operation(self, operation: SetOperation) -> nodes.PlanNode:

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.over.calls import Prepared, aliased, prepared
+from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import readable
-from sqlext.analysis.windows.session_rows import session_rows
+from sqlext.analysis.windows.sessions import session_rows
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.dialect.ast.queries import Select
 from sqlext.errors import SqlExtError
-from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.parts import own_parts
 from sqlext.plan.scope import Scope
@@ -28,15 +28,16 @@ _RESULT = "__watermark_{}"
 _STILL = "a table that stands still has no watermark; in batch mode all tables do"
 
 
-def with_current_watermark(select: Select, node: nodes.PlanNode, scope: Scope) -> tuple[Select, nodes.PlanNode, Scope]:
-    """Return a SELECT that reads a column where it called the function, and a FROM that has it.
+def with_current_watermark(block: Block, _: Binding) -> Block:
+    """Return a block that reads a column where it called the function.
 
     Raises:
         SqlExtError: TIME-005 for an argument that is no rowtime of a stream.
     """
+    select, node, scope = block.select, block.node, block.scope
     calls = list(_calls(select))
     if not calls:
-        return select, node, scope
+        return block
     for call in calls:
         _rowtime(call, scope, streaming=node.streaming)
     rows = prepared(session_rows(node), scope, select, filtered=False)
@@ -50,7 +51,7 @@ def with_current_watermark(select: Select, node: nodes.PlanNode, scope: Scope) -
     stamped = WatermarkColumn(columns, (below,), below.changelog, time=time, span=calls[0].span)
     read = _read(select, {key: column.name for key, column in known.items()}, rows.scope)
     found = Prepared(stamped, rows.scope).with_results(stamped, tuple(known.values()))
-    return read, aliased(found), found.scope
+    return Block(read, aliased(found), found.scope)
 
 
 def _calls(select: Select) -> Iterator[Call]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from sqlext.analysis.grouping.group_by import is_grouped
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.over.calls import has_over
-from sqlext.analysis.selects.grouping import is_grouped
 from sqlext.dialect.ast.queries import Join, Query, Relation, Select, SubqueryRef, TableFunction, Unnest
 from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import PlanNode

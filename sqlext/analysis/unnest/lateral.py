@@ -7,12 +7,12 @@ Flink: docs sql/queries/joins, "Array, Multiset and Map Expansion", "Table Funct
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from sqlext.analysis.relations.binding import Block, FromClause
 from sqlext.analysis.relations.changelogs import readable
-from sqlext.analysis.selects.lateral_forms import Bound, behind, row_wise
-from sqlext.analysis.selects.unnest import made_columns, source_of
-from sqlext.analysis.windows.session_rows import session_rows
+from sqlext.analysis.unnest.forms import Bound, behind, row_wise
+from sqlext.analysis.unnest.sources import made_columns, source_of
+from sqlext.analysis.windows.sessions import session_rows
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, Paren, Star
 from sqlext.dialect.ast.queries import Join, Select, SelectItem, SubqueryRef, TableFunction, Unnest
 from sqlext.errors import SqlExtError
@@ -22,13 +22,10 @@ from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.plan.unnest import Unnested
 from sqlext.source import Span
 
-if TYPE_CHECKING:
-    from sqlext.analysis.selects.from_clause import RelationBinder
-
 _KINDS = ("CROSS", "INNER", "LEFT")
 
 
-def bind_lateral(binder: RelationBinder, join: Join) -> nodes.PlanNode:
+def bind_lateral(clause: FromClause, join: Join) -> nodes.PlanNode:
     """Return the plan of a join with a right side that ``lateral_forms.is_lateral``.
 
     Raises:
@@ -36,9 +33,9 @@ def bind_lateral(binder: RelationBinder, join: Join) -> nodes.PlanNode:
             ``behind`` and ``source_of`` raise.
     """
     right = join.right
-    if isinstance(right, SubqueryRef) and _stands_alone(binder, right):
+    if isinstance(right, SubqueryRef) and _stands_alone(clause, right):
         plain = replace(right, lateral=False)
-        return binder.bind(plain if isinstance(join.left, Bound) else replace(join, right=plain))
+        return clause.bind(plain if isinstance(join.left, Bound) else replace(join, right=plain))
     condition = None if _is_true(join.condition) else join.condition
     if join.kind not in _KINDS or join.natural or join.using or (join.kind == "LEFT" and condition is not None):
         raise SqlExtError(
@@ -46,20 +43,20 @@ def bind_lateral(binder: RelationBinder, join: Join) -> nodes.PlanNode:
             "UNNEST, table functions and LATERAL stand behind CROSS JOIN, [INNER] JOIN and LEFT JOIN ... ON TRUE",
             span=join.span,
         )
-    first = len(binder.relations)
-    left = session_rows(readable(binder.bind(join.left)))
+    first = len(clause.relations)
+    left = session_rows(readable(clause.bind(join.left)))
     if isinstance(right, SubqueryRef):
-        node = _query(binder, left, right, first, outer=join.kind == "LEFT")
+        node = _query(clause, left, right, first, outer=join.kind == "LEFT")
     else:
         assert isinstance(right, (Unnest, TableFunction))
-        node = _unnested(binder, left, right, first, outer=join.kind == "LEFT")
-    return node if condition is None else _where(binder, node, condition, first)
+        node = _unnested(clause, left, right, first, outer=join.kind == "LEFT")
+    return node if condition is None else _where(clause, node, condition, first)
 
 
-def _stands_alone(binder: RelationBinder, right: SubqueryRef) -> bool:
+def _stands_alone(clause: FromClause, right: SubqueryRef) -> bool:
     """Whether a LATERAL sub-query uses no column of its left side: then it is an ordinary one."""
     try:
-        binder.queries.bind(right.query)
+        clause.binding.bind(right.query)
     except SqlExtError as error:
         if error.code in ("NAME-002", "NAME-003"):
             return False
@@ -74,17 +71,17 @@ def _is_true(condition: Expr | None) -> bool:
 
 
 def _unnested(
-    binder: RelationBinder, left: nodes.PlanNode, right: Unnest | TableFunction, first: int, *, outer: bool
+    clause: FromClause, left: nodes.PlanNode, right: Unnest | TableFunction, first: int, *, outer: bool
 ) -> nodes.PlanNode:
-    scope = _scope(binder, first)
+    scope = _scope(clause, first)
     # A table function sees the left side by the word LATERAL alone.
     sees = scope if isinstance(right, Unnest) or right.lateral else replace(scope, relations=())
-    source = source_of(right, sees, binder.env)
-    named = binder.aliased(
-        nodes.OneRow(made_columns(source, right, binder.env, outer=outer)), right.alias, (), right.span
+    source = source_of(right, sees, clause.env)
+    named = clause.aliased(
+        nodes.OneRow(made_columns(source, right, clause.env, outer=outer)), right.alias, (), right.span
     )
     made = tuple(replace(c, physical=p) for c, p in zip(named.columns, _physical(named.columns), strict=True))
-    binder.relations[-1] = replace(binder.relations[-1], columns=made)
+    clause.relations[-1] = replace(clause.relations[-1], columns=made)
     columns = (*(c for r in scope.relations for c in r.columns), *made)
     return Unnested(columns, left, source, scope, named.alias, made, outer)
 
@@ -99,10 +96,8 @@ def _physical(columns: tuple[PlanColumn, ...]) -> list[str]:
     return taken
 
 
-def _query(
-    binder: RelationBinder, left: nodes.PlanNode, right: SubqueryRef, first: int, *, outer: bool
-) -> nodes.PlanNode:
-    select = row_wise(right.query, binder.env.mode)
+def _query(clause: FromClause, left: nodes.PlanNode, right: SubqueryRef, first: int, *, outer: bool) -> nodes.PlanNode:
+    select = row_wise(right.query, clause.env.mode)
     if outer and (select.from_ is not None or select.where is not None):
         raise SqlExtError(
             "LATERAL-005",
@@ -110,52 +105,50 @@ def _query(
             span=right.span,
             hint="write LEFT JOIN table ON condition, or LEFT JOIN UNNEST(...) ON TRUE",
         )
-    middle = len(binder.relations)
-    node = _joined(binder, left, select, first)
-    inner = tuple(_reachable(r) for r in binder.relations[middle:])
-    del binder.relations[middle:]
-    below = _selected(binder, node, first, inner, replace(select, items=_without_stars(select, inner)))
-    made = _numbered(below.columns[sum(len(r.columns) for r in binder.relations[first:]) :])
-    named = binder.aliased(nodes.OneRow(made), right.alias, (), right.span)
-    binder.relations[-1] = replace(binder.relations[-1], alias=below.alias)
+    middle = len(clause.relations)
+    node = _joined(clause, left, select, first)
+    inner = tuple(_reachable(r) for r in clause.relations[middle:])
+    del clause.relations[middle:]
+    below = _selected(clause, node, first, inner, replace(select, items=_without_stars(select, inner)))
+    made = _numbered(below.columns[sum(len(r.columns) for r in clause.relations[first:]) :])
+    named = clause.aliased(nodes.OneRow(made), right.alias, (), right.span)
+    clause.relations[-1] = replace(clause.relations[-1], alias=below.alias)
     return replace(below, columns=(*below.columns[: -len(made)], *named.columns))
 
 
-def _joined(binder: RelationBinder, left: nodes.PlanNode, select: Select, first: int) -> nodes.PlanNode:
+def _joined(clause: FromClause, left: nodes.PlanNode, select: Select, first: int) -> nodes.PlanNode:
     """Return the FROM of a LATERAL query joined to the left side."""
     if select.from_ is None:
         return left
-    bound = Bound(select.span, left, tuple(binder.relations[first:]))
-    del binder.relations[first:]
-    around, binder.where = binder.where, select.where  # joins of streams look at it
-    node = binder.bind(behind(bound, select.from_))
-    binder.where = around
+    bound = Bound(select.span, left, tuple(clause.relations[first:]))
+    del clause.relations[first:]
+    around, clause.where = clause.where, select.where  # joins of streams look at it
+    node = clause.bind(behind(bound, select.from_))
+    clause.where = around
     return node
 
 
-def _where(binder: RelationBinder, node: nodes.PlanNode, condition: Expr, first: int) -> nodes.PlanNode:
-    return _selected(binder, node, first, (), Select(condition.span, (), where=condition))
+def _where(clause: FromClause, node: nodes.PlanNode, condition: Expr, first: int) -> nodes.PlanNode:
+    return _selected(clause, node, first, (), Select(condition.span, (), where=condition))
 
 
 def _selected(
-    binder: RelationBinder, node: nodes.PlanNode, first: int, inner: tuple[ScopeRelation, ...], select: Select
+    clause: FromClause, node: nodes.PlanNode, first: int, inner: tuple[ScopeRelation, ...], select: Select
 ) -> nodes.Aliased:
     """Return all columns of the relations bound so far, then the items of ``select``, as one relation.
 
     What those relations are called stays; the text has one alias for all of them. ``inner``: further relations that
     ``select`` may name, and before the others.
     """
-    from sqlext.analysis.selects.blocks import SelectBinder
-
-    known = tuple(_reachable(r) for r in binder.relations[first:])
+    known = tuple(_reachable(r) for r in clause.relations[first:])
     hidden = frozenset(c.name for r in inner for c in r.columns)
-    scope = replace(binder.scope(), relations=(*(replace(r, merged=r.merged | hidden) for r in known), *inner))
+    scope = replace(clause.scope(), relations=(*(replace(r, merged=r.merged | hidden) for r in known), *inner))
     items = (*_references(known, select.span), *select.items)
-    plan = SelectBinder(binder.queries).bound(replace(select, items=items, from_=None), node, scope)
+    plan = clause.binding.bind_block(Block(replace(select, items=items, from_=None), node, scope))
     alias, place = f"__l{first}", 0
-    for i, relation in enumerate(binder.relations[first:], first):
+    for i, relation in enumerate(clause.relations[first:], first):
         columns = plan.columns[place : place + len(relation.columns)]
-        binder.relations[i] = replace(relation, alias=alias, columns=columns)
+        clause.relations[i] = replace(relation, alias=alias, columns=columns)
         place += len(columns)
     return nodes.Aliased(plan.columns, plan, alias)
 
@@ -189,5 +182,5 @@ def _numbered(columns: tuple[PlanColumn, ...]) -> tuple[PlanColumn, ...]:
     return tuple(c.renamed(f"EXPR${i}") if c.name.startswith("EXPR$") else c for i, c in enumerate(columns))
 
 
-def _scope(binder: RelationBinder, first: int) -> Scope:
-    return replace(binder.scope(), relations=tuple(binder.relations[first:]))
+def _scope(clause: FromClause, first: int) -> Scope:
+    return replace(clause.scope(), relations=tuple(clause.relations[first:]))

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.windows.functions."""
+"""TODO-DOC sqlext.analysis.windows.table_functions."""

@@ -9,25 +9,31 @@ from dataclasses import dataclass, replace
 
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.names.time_attributes import require_time
+from sqlext.analysis.relations.binding import Binding, Block
+from sqlext.analysis.relations.changelogs import window_of_changes
+from sqlext.analysis.relations.extended import extended
 from sqlext.analysis.types.intervals import interval_millis
-from sqlext.analysis.windows.functions import over_time, wall_clock_of
-from sqlext.analysis.windows.session_gaps import GAP, is_row_gap
+from sqlext.analysis.windows.sessions import GAP, is_row_gap, with_gap
+from sqlext.analysis.windows.table_functions import assign_windows, over_time, wall_clock_of
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.dialect.ast.queries import GroupBy, GroupingSets, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.nodes import Aliased, PlanNode
 from sqlext.plan.scope import Scope
 from sqlext.plan.shapes import shape
 from sqlext.plan.windows import WindowKind, WindowSpec
 
 #: Names of the columns that stand for the window; no user can write them without backticks.
 NAMES = ("__window_start", "__window_end", "__window_time")
+#: A join of FROM as one relation.
+_JOINED = "__joined"
 _FUNCTIONS = {"TUMBLE": 2, "HOP": 3, "SESSION": 2}
 _PARTS = {"START": 0, "END": 1, "ROWTIME": 2, "PROCTIME": 2}
 
 
 @dataclass(frozen=True)
-class LegacyWindow:
+class GroupWindow:
     """A group window found in GROUP BY: its time column and its lengths."""
 
     call: Call
@@ -35,7 +41,43 @@ class LegacyWindow:
     spec: WindowSpec
 
 
-def find_legacy_window(select: Select, scope: Scope) -> LegacyWindow | None:
+def with_group_window(block: Block, _: Binding) -> Block:
+    """Return a block whose group window is a column of its rows.
+
+    Raises:
+        SqlExtError: TIME-001 and WINDOW-... for a window that cannot be computed, WINDOW-008 for two of them.
+    """
+    window, node, scope = _find(block.select, block.scope), block.node, block.scope
+    if window is not None and not isinstance(node, Aliased):  # a join with a static side
+        node, relations, _columns = extended(node, scope.relations, (), scope, _JOINED)
+        scope = replace(scope, relations=tuple(relations))
+        window = _find(block.select, scope)
+    if window is None:
+        return block
+    select = _replaced(block.select, window, scope)
+    return Block(select, *_assigned(node, scope, window))
+
+
+def _assigned(node: PlanNode, scope: Scope, window: GroupWindow) -> tuple[PlanNode, Scope]:
+    """Return a FROM with the window of each row, and what its names mean."""
+    assert isinstance(node, Aliased)
+    if node.updating:
+        raise window_of_changes(window.call.span)
+    below = node.input if window.spec.gap is None else with_gap(node, window.call.args[1], scope)
+    assigned = assign_windows(below, window.time, window.spec, NAMES)
+    start, end, window_time = assigned.columns[-3:]
+    # TUMBLE_ROWTIME is nullable in Flink, the window_time of a table function is not (DESCRIBE shows it).
+    nullable = replace(window_time, type=window_time.type.as_nullable() if window_time.type else None)
+    added = (start, end, nullable)
+    columns = (*node.columns, *added)
+    first, *others = scope.relations  # several where the relation is a join of streams
+    return (
+        Aliased(columns, replace(assigned, columns=columns), node.alias),
+        replace(scope, relations=(replace(first, columns=(*first.columns, *added)), *others)),
+    )
+
+
+def _find(select: Select, scope: Scope) -> GroupWindow | None:
     """Return the group window of a SELECT, or None.
 
     Raises:
@@ -70,7 +112,7 @@ def find_legacy_window(select: Select, scope: Scope) -> LegacyWindow | None:
     what = f"GROUP BY {call.function}"
     require_time(found.column, first.span, what)
     spec = _spec(call, wall_clock_of(found.column, scope.zone))
-    return LegacyWindow(call, found.column, over_time(spec, found.column, first.span, what))
+    return GroupWindow(call, found.column, over_time(spec, found.column, first.span, what))
 
 
 def _spec(call: Call, wall_clock: str | None) -> WindowSpec:
@@ -98,7 +140,7 @@ def _millis(arg: Node, call: Call) -> int:
     return millis
 
 
-def replace_legacy_window(select: Select, window: LegacyWindow, scope: Scope) -> Select:
+def _replaced(select: Select, window: GroupWindow, scope: Scope) -> Select:
     """Return the SELECT with the group window and its auxiliary functions read as window columns."""
     arguments = tuple(shape(a, scope) for a in window.call.args)
 

@@ -1,10 +1,12 @@
-"""SESSION's gap as an expression of each row, in place of an interval literal.
+"""Sessions that Spark's ``session_window`` cannot express: a gap of each row, and rows seen one by one.
 
-It is computed below the window function, in the scope where the function's table stands, as a column of
-milliseconds: an INTERVAL is one as it is, a whole number counts milliseconds.
+A gap that is an expression is computed below the window function, in the scope of the function's table. Its column
+holds milliseconds: an INTERVAL is converted, a whole number counts milliseconds.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.analysis.types.inference import infer
@@ -12,8 +14,9 @@ from sqlext.analysis.types.intervals import interval_millis
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Exists, Expr, InQuery, Interval, Node, ScalarQuery
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.nodes import ComputeGap, PlanNode
+from sqlext.plan.nodes import Aliased, AssignWindows, ComputeGap, PlanNode
 from sqlext.plan.scope import Scope
+from sqlext.plan.windows import WindowKind
 from sqlext.types import BIGINT
 
 #: The column of the gaps; no user can write it without backticks.
@@ -60,3 +63,12 @@ def _is_interval(gap: Expr, scope: Scope) -> bool:
         message = f"the gap of SESSION is an INTERVAL or a whole number of milliseconds, this is {type_.flink()}"
         raise SqlExtError("WINDOW-003", message, span=gap.span, hint="seconds * INTERVAL '1' SECOND")
     return False
+
+
+def session_rows(node: PlanNode) -> PlanNode:
+    """Return a FROM in which the rows of a session are looked at one by one, if it has sessions."""
+    inner = node.input if isinstance(node, Aliased) else node
+    if not isinstance(inner, AssignWindows) or inner.spec.kind is not WindowKind.SESSION:
+        return node
+    rows = replace(inner, by_rows=True)
+    return replace(node, input=rows) if isinstance(node, Aliased) else rows

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from sqlext.analysis.types.intervals import interval_millis
-from sqlext.analysis.windows.session_gaps import GAP, is_row_gap
+from sqlext.analysis.windows.sessions import GAP, is_row_gap
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, NamedArgument, Node
 from sqlext.dialect.ast.queries import Descriptor, TableArgument, TableFunction
 from sqlext.errors import SqlExtError, did_you_mean
