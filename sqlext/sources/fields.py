@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from sqlext.sources.expressions import INSTANT, WALL_CLOCK
 from sqlext.types import LogicalType
+from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 
 
 class Field(NamedTuple):

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sqlext.sources.expressions import INSTANT
 from sqlext.sources.hashing import buckets_of
 from sqlext.sources.program import Facts, Program
 from sqlext.sources.stream import Read, Work
 from sqlext.watermarks.inputs import SPLIT
+from sqlext_udfs.expressions.functions import INSTANT
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
 from sqlext_udfs.kernel.groups import Ints

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from sqlext.connectors.row_bounds import Bounds, Known, bounds_of, can_fail, may_hold
 from sqlext.errors import SqlExtError
-from sqlext.sources.expressions import Expression, selected
+from sqlext_udfs.expressions.columns import Expression, Rows, selected
 
 #: ``table.exec.source.rowtime-null-handling``.
 Nulls = Literal["fail", "drop", "skip_watermark"]
@@ -92,7 +92,8 @@ class Program:
         """Yield of each branch the columns of its last stage, which are at least one.
 
         Raises:
-            SqlExtError: RUN-001 for a rowtime that is NULL, RUN-002 for one before 1970, RUN-100 for an overflow.
+            SqlExtError: RUN-001 for a rowtime that is NULL, RUN-002 for one before 1970, RUN-041 for a number that is
+                too large.
         """
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         rows = batch.num_rows
@@ -166,13 +167,14 @@ def _sound(rowtime: Rowtime, times: Bounds) -> bool:
 
 def _after(stage: Stage, columns: dict[str, pa.Array], rows: int) -> tuple[dict[str, pa.Array], int]:
     if stage.where is not None:
-        places = selected(stage.where.evaluate(columns, rows))
+        places = selected(stage.where.evaluate(Rows.of(columns, rows)))
         if places is not None:
             read = frozenset().union(*(e.columns() for _, e in stage.columns))
             taken = pa.array(places)
             columns = {n: c.take(taken) for n, c in columns.items() if stage.keeps or n in read}
             rows = len(places)
-    made = {name: expression.evaluate(columns, rows) for name, expression in stage.columns}
+    there = Rows.of(columns, rows)
+    made = {name: expression.evaluate(there) for name, expression in stage.columns}
     return ({**columns, **made} if stage.keeps else made), rows
 
 

@@ -18,16 +18,9 @@ from sqlglot.parsers.spark import SparkParser
 
 from sqlext.rewrite.arrow.time_literals import LITERALS, interval_micros, time_literal
 from sqlext.sources.decoding.date_format import Formatted, tokens
-from sqlext.sources.expressions import (
-    INSTANT,
-    WALL_CLOCK,
-    Apply,
-    Expression,
-    Literal,
-    guarded,
-    holding,
-    negated,
-)
+from sqlext_udfs.expressions.casts import number_type
+from sqlext_udfs.expressions.columns import Apply, Arithmetic, Case, Compare, Connected, Expression, Literal, negated
+from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 
 Resolve = Callable[[Sequence[str]], Expression]
 """The parts of a name -> what it stands for; raises ``Unsuited`` for what Arrow does not read."""
@@ -43,7 +36,6 @@ _COMPARISONS: Mapping[type[exp.Expr], str] = {
     exp.GT: ">",
     exp.GTE: ">=",
 }
-_LOGIC: Mapping[type[exp.Expr], str] = {exp.And: "and", exp.Or: "or"}
 _TYPES = {
     "TINYINT": pa.int8(),
     "SMALLINT": pa.int16(),
@@ -134,7 +126,8 @@ class _Translation:
         common = _widest(left.type, right.type)
         if common is None or common in _FLOATS:
             return None
-        return Apply(common, function=_ARITHMETIC[type(node)], inputs=(left, right), fails=True)
+        op, result = _ARITHMETIC[type(node)], number_type(common)
+        return Arithmetic(common, inputs=(left, right), op=op, result=result, fails=True)
 
     def _shifted(self, time: Expression, interval: exp.Interval, *, back: bool) -> Expression | None:
         """Return a time and an interval; to Spark a day of an instant is one of the session's zone."""
@@ -153,7 +146,7 @@ class _Translation:
         common = left.type if left.type == right.type else _widest(left.type, right.type)
         if common is None or common in _FLOATS:  # to Spark NaN is equal to itself, and the largest
             return None
-        return self._apply(_COMPARISONS[type(node)], pa.bool_(), _as(left, common), _as(right, common))
+        return Compare(pa.bool_(), inputs=(left, right), op=_COMPARISONS[type(node)])
 
     def _as_times(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
         """Return two sides as Spark compares them: of an instant and a wall clock both as instants."""
@@ -166,17 +159,14 @@ class _Translation:
         left, right = self.of(node.left), self.of(node.right)
         if not (_is_condition(left) and _is_condition(right)):
             return None
-        conjunction = isinstance(node, exp.And)
-        undecided = holding(left, otherwise=conjunction)
-        undecided = undecided if conjunction else negated(undecided)
-        return self._apply(_LOGIC[type(node)], pa.bool_(), left, guarded(right, undecided))
+        return Connected(pa.bool_(), inputs=(left, right), decides=isinstance(node, exp.Or))
 
     def negation(self, node: exp.Not) -> Expression | None:
         inner = node.this
         if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
             return self._apply("is not null", pa.bool_(), self.of(inner.this))
         value = self.of(inner)
-        return self._apply("not", pa.bool_(), value) if _is_condition(value) else None
+        return negated(value) if _is_condition(value) else None
 
     def is_null(self, node: exp.Is) -> Expression | None:
         if not isinstance(node.expression, exp.Null):
@@ -245,7 +235,7 @@ class _Translation:
         known = tokens(pattern.this) if isinstance(pattern, exp.Literal) and pattern.is_string else None
         if known is None or not pa.types.is_timestamp(time.type):
             return None
-        return Formatted(pa.string(), fails=time.fails, inputs=(time,), pattern=known)
+        return Formatted(pa.string(), inputs=(time,), pattern=known)
 
     def from_epoch(self, node: exp.Anonymous) -> Expression | None:
         name = node.name.lower()
@@ -266,24 +256,15 @@ class _Translation:
         if len(types) != 1 or not all(_is_condition(c) for c, _ in branches):
             return None
         (common,) = types
-        made = default if default is not None else Literal(common, value=None)
-        for condition, value in reversed(branches):
-            holds = holding(condition, otherwise=False)
-            made = self._apply("if", common, holds, guarded(value, holds), guarded(made, negated(holds)))
-        return made
+        parts = [part for branch in branches for part in branch]
+        return Case(common, inputs=(*parts, default if default is not None else Literal(common)))
 
     def _apply(self, function: str, of: pa.DataType, *inputs: Expression) -> Expression:
-        return Apply(of, function=function, inputs=inputs, fails=any(i.fails for i in inputs))
+        return Apply(of, function=function, inputs=inputs)
 
 
 def _is_condition(value: Expression) -> bool:
     return bool(pa.types.is_boolean(value.type))
-
-
-def _as(value: Expression, of: pa.DataType) -> Expression:
-    if value.type == of:
-        return value
-    return Apply(of, function="cast", inputs=(value,), fails=value.fails)
 
 
 def _widest(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
@@ -303,7 +284,8 @@ _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.Boolean, _Translation.boolean),
     *((kind, _Translation.arithmetic) for kind in _ARITHMETIC),
     *((kind, _Translation.comparison) for kind in _COMPARISONS),
-    *((kind, _Translation.logic) for kind in _LOGIC),
+    (exp.And, _Translation.logic),
+    (exp.Or, _Translation.logic),
     (exp.Not, _Translation.negation),
     (exp.Is, _Translation.is_null),
     (exp.Between, _Translation.between),

@@ -8,7 +8,8 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from sqlext.sources.expressions import INSTANT, WALL_CLOCK, Literal
+from sqlext_udfs.expressions.columns import Literal
+from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?)?(Z?)", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)

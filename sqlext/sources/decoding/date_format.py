@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlext.sources.expressions import Columns, Expression
+from sqlext_udfs.expressions.columns import Expression, Rows
 from sqlext_udfs.kernel.arrow_numpy import numbers
 
 _TOKEN = re.compile(r"yyyy|MM|dd|HH|mm|ss|[-/.:, _]+")
@@ -35,10 +35,10 @@ class Formatted(Expression):
 
     pattern: tuple[str, ...] = ()
 
-    def evaluate(self, columns: Columns, rows: int) -> pa.Array:
+    def evaluate(self, rows: Rows) -> pa.Array:
         """Return the texts; each is made once."""
         (of,) = self.inputs
-        times = of.evaluate(columns, rows)
+        times = of.evaluate(rows)
         unit = min((_UNITS[token] for token in self.pattern if token in _UNITS), default=_DAY)
         known = times.is_valid().to_numpy(zero_copy_only=False)
         floors, places = np.unique(numbers(times) // unit, return_inverse=True)

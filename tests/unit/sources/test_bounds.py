@@ -16,10 +16,11 @@ from sqlext.connectors.row_bounds import Bounds, can_fail, may_hold
 from sqlext.errors import SqlExtError
 from sqlext.rewrite.arrow.text import translated
 from sqlext.sources.decoding.parquet_groups import ParquetDecoder
-from sqlext.sources.expressions import INSTANT, Apply, Column, Expression, Literal
 from sqlext.sources.fields import Field
 from sqlext.sources.file_slices import Range
 from sqlext.sources.program import Facts, Nulls, Program, Rowtime, Stage
+from sqlext_udfs.expressions.columns import Column, Compare, Expression, Literal, Rows
+from sqlext_udfs.expressions.functions import INSTANT
 
 _TYPES: dict[str, pa.DataType] = {"i": pa.int32(), "b": pa.int64(), "s": pa.string(), "ts": INSTANT}
 _SMALL = st.integers(-5, 5)
@@ -71,7 +72,7 @@ def _known(columns: dict[str, pa.Array]) -> dict[str, Bounds]:
 def test_no_row_that_passes_is_passed_over(rows: list[dict[str, Any]], text: str) -> None:
     columns = {n: pa.array([r[n] for r in rows], of) for n, of in _TYPES.items()}
     condition = translated(text, _resolved, "UTC")
-    holds = any(condition.evaluate(columns, len(rows)).to_pylist())
+    holds = any(condition.evaluate(Rows.of(columns, len(rows))).to_pylist())
     assert may_hold(condition, _known(columns)) or not holds
 
 
@@ -116,7 +117,7 @@ def _file(folder: Path, times: Sequence[int | None], values: Sequence[int | None
 
 def _read(part: Range, *, least: int, nulls: Nulls = "fail") -> tuple[int, Facts]:
     """Return how many row groups were read, and what the file turned out to hold."""
-    where = Apply(pa.bool_(), function=">=", inputs=(_V, Literal(pa.int64(), value=least)))
+    where = Compare(pa.bool_(), op=">=", inputs=(_V, Literal(pa.int64(), value=least)))
     program = Program(None, Rowtime("ts", "t.ts", nulls), ((Stage((("c0", _V),), where),),))
     facts = Facts()
     decoder = ParquetDecoder((Field("ts", INSTANT), Field("v", pa.int64())))

@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.sources.expressions import INSTANT, Apply, Column, Literal
 from sqlext.sources.packed import PackedWork
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
 from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.expressions.columns import Apply, Column, Compare, Literal
+from sqlext_udfs.expressions.functions import INSTANT
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.kernel.table_codec import decode_rows
@@ -34,7 +35,7 @@ _SELECTED = (("c0", _K), ("c1", Apply(pa.int64(), function="unix_millis", inputs
 
 
 def _work(least: int = 0, nulls: Nulls = "fail") -> PackedWork:
-    where = Apply(pa.bool_(), function=">=", inputs=(_V, Literal(pa.int64(), value=least)))
+    where = Compare(pa.bool_(), op=">=", inputs=(_V, Literal(pa.int64(), value=least)))
     program = Program(None, Rowtime("ts", "t.ts", nulls), ((Stage(_SELECTED, where),),))
     return PackedWork(program, _OPERATOR, 1, _BUCKETS)
 

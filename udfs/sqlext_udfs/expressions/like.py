@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+
+
+def like_patterns(escape: str) -> Callable[[str | None, str | None], bool | None]:
+    """Return the function of a text and a pattern; NULL if one of them is. Each pattern is compiled once."""
+    known: dict[str, re.Pattern[str]] = {}
+
+    def like(text: str | None, pattern: str | None) -> bool | None:
+        if text is None or pattern is None:
+            return None
+        if pattern not in known:
+            known[pattern] = like_pattern(pattern, escape)
+        return known[pattern].fullmatch(text) is not None
+
+    return like
 
 
 def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:

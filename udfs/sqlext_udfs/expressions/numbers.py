@@ -1,4 +1,4 @@
-"""Arithmetic on rows of a match, as SQL has it, on Python's numbers."""
+"""The arithmetic of SQL on single numbers: results, roundings and refusals, as Spark and as Flink have them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import math
 import operator
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from sqlext.errors import SqlExtError
 from sqlext_udfs.expressions.trees import Number
 
-_BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
-_EXACT = Context(prec=100, rounding=ROUND_HALF_UP)
+BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
+FLOATS = ("FLOAT", "DOUBLE")
+#: Holds each sum and each remainder of numbers of 38 digits.
+_EXACT = Context(prec=120, rounding=ROUND_HALF_UP)
+#: Products and quotients have 39 digits before they are rounded to their type (Spark's ``Decimal.MATH_CONTEXT``).
+_DIGITS = Context(prec=39, rounding=ROUND_HALF_UP)
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "<>": operator.ne,
@@ -22,31 +27,60 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_PLAIN: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
-def calculate(op: str, left: Any, right: Any, result: Number, *, wraps: bool) -> Any:
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What becomes of numbers for which their type has no value.
+
+    Attributes:
+        place: where the expression stands, for messages.
+        wraps: Flink's rules: integers wrap around, floating-point numbers are divided by zero, a DECIMAL that is too
+            large is NULL. Else these fail (Spark's ANSI mode).
+        nan_is_largest: NaN equals itself and is larger than all numbers; else it is as in IEEE 754.
+    """
+
+    place: str
+    wraps: bool
+    nan_is_largest: bool = True
+
+    def by_zero(self) -> SqlExtError:
+        """Return RUN-040."""
+        return SqlExtError("RUN-040", f"division by zero in {self.place}", hint="NULLIF(x, 0) as divisor gives NULL")
+
+    def too_large(self, of: str, value: object = "a number") -> SqlExtError:
+        """Return RUN-041: a type has no such number."""
+        return SqlExtError("RUN-041", f"{value} in {self.place} is too large for {of}", hint="CAST to a larger type")
+
+
+def calculate(op: str, left: Any, right: Any, result: Number, policy: Policy) -> Any:
     """Return ``left op right``; NULL if one of them is.
 
     Args:
         op: one of ``+ - * / %``.
         left, right: int, float or Decimal.
         result: the type of what comes out.
-        wraps: Flink's rules: integers wrap around, floating-point numbers are divided by zero, a DECIMAL that is too
-            large is NULL. Else these fail.
+        policy: where it has no such value.
 
     Raises:
         SqlExtError: RUN-040 for a division by zero, RUN-041 for a number that is too large.
     """
     if left is None or right is None:
         return None
-    if result.root in ("FLOAT", "DOUBLE"):
-        return fit(_floating(op, float(left), float(right), wraps=wraps), result, wraps=wraps)
+    if op in "/%" and right == 0 and not (policy.wraps and result.root in FLOATS):
+        raise policy.by_zero()
+    if result.root in FLOATS:
+        return fit(_floating(op, float(left), float(right)), result, policy)
     if result.root == "DECIMAL":
-        return fit(_decimal(op, Decimal(left), Decimal(right)), result, wraps=wraps)
-    return fit(_integer(op, int(left), int(right)), result, wraps=wraps)
+        return fit(_decimal(op, Decimal(left), Decimal(right)), result, policy)
+    if isinstance(left, Decimal) or isinstance(right, Decimal):  # DIV
+        whole = _EXACT.divide_int(Decimal(left), Decimal(right))
+        return fit(int(whole), result, policy)
+    return fit(_integer(op, int(left), int(right)), result, policy)
 
 
-def fit(value: Any, to: Number, *, wraps: bool) -> Any:
+def fit(value: Any, to: Number, policy: Policy) -> Any:
     """Return a number as one of a type: rounded, cut or refused. NULL stays NULL.
 
     Raises:
@@ -62,15 +96,23 @@ def fit(value: Any, to: Number, *, wraps: bool) -> Any:
         rounded = Decimal(value).quantize(Decimal(1).scaleb(-to.scale), context=_EXACT)
         if rounded.adjusted() < to.precision - to.scale or not rounded:
             return rounded
-        return None if wraps else _too_large(rounded, to)
-    bits = _BITS[to.root]
-    half = 1 << (bits - 1)
+        if policy.wraps:
+            return None
+        raise policy.too_large(type_name(to), rounded)
+    half = 1 << (BITS[to.root] - 1)
     if -half <= value < half:
         return value
-    return (value + half) % (1 << bits) - half if wraps else _too_large(value, to)
+    if policy.wraps:
+        return (value + half) % (2 * half) - half
+    raise policy.too_large(to.root, value)
 
 
-def compare(op: str, left: Any, right: Any, *, nan_is_largest: bool) -> bool | None:
+def type_name(of: Number) -> str:
+    """Return how SQL writes a type."""
+    return f"DECIMAL({of.precision}, {of.scale})" if of.root == "DECIMAL" else of.root
+
+
+def compare(op: str, left: Any, right: Any, policy: Policy) -> bool | None:
     """Return whether two values that are not lists compare so; NULL if one of them is, unless ``op`` is ``<=>``."""
     if op == "<=>":
         if left is None or right is None:
@@ -80,7 +122,7 @@ def compare(op: str, left: Any, right: Any, *, nan_is_largest: bool) -> bool | N
         return None
     if isinstance(left, float) or isinstance(right, float):
         left, right = float(left), float(right)
-        if nan_is_largest:
+        if policy.nan_is_largest:
             return _COMPARISONS[op](_with_nan(left), _with_nan(right))
     return _COMPARISONS[op](left, right)
 
@@ -90,10 +132,8 @@ def _with_nan(value: float) -> tuple[bool, float]:
 
 
 def _integer(op: str, left: int, right: int) -> int:
-    if op in "+-*":
+    if op in _PLAIN:
         return int(_PLAIN[op](left, right))
-    if right == 0:
-        raise _by_zero()
     quotient = abs(left) // abs(right)
     quotient = quotient if (left < 0) == (right < 0) else -quotient
     return quotient if op == "/" else left - right * quotient
@@ -104,25 +144,20 @@ def _decimal(op: str, left: Decimal, right: Decimal) -> Decimal:
         return _EXACT.add(left, right)
     if op == "-":
         return _EXACT.subtract(left, right)
-    if op == "*":
-        return _EXACT.multiply(left, right)
-    if not right:
-        raise _by_zero()
-    return _EXACT.divide(left, right) if op == "/" else _EXACT.remainder(left, right)
+    if op == "%":
+        return _EXACT.remainder(left, right)
+    return _DIGITS.multiply(left, right) if op == "*" else _DIGITS.divide(left, right)
 
 
-def _floating(op: str, left: float, right: float, *, wraps: bool) -> float:
-    if op in "+-*":
+def _floating(op: str, left: float, right: float) -> float:
+    if op in _PLAIN:
         return float(_PLAIN[op](left, right))
-    if right == 0:
-        if not wraps:
-            raise _by_zero()
-        if op == "%" or left == 0 or math.isnan(left):
-            return math.nan
-        return math.copysign(math.inf, left) * math.copysign(1.0, right)
-    if op == "/":
+    if op == "%":
+        return math.nan if math.isinf(left) or right == 0 else math.fmod(left, right)
+    if right != 0:
         return left / right
-    return math.nan if math.isinf(left) else math.fmod(left, right)
+    infinite = math.copysign(math.inf, left) * math.copysign(1.0, right)
+    return math.nan if left == 0 or math.isnan(left) else infinite
 
 
 def _single(value: float) -> float:
@@ -130,15 +165,3 @@ def _single(value: float) -> float:
         return float(struct.unpack("f", struct.pack("f", value))[0])
     except OverflowError:
         return math.copysign(math.inf, value)
-
-
-def _by_zero() -> SqlExtError:
-    return SqlExtError("RUN-040", "division by zero in DEFINE", hint="NULLIF(x, 0) as divisor gives NULL")
-
-
-def _too_large(value: object, to: Number) -> None:
-    name = f"DECIMAL({to.precision}, {to.scale})" if to.root == "DECIMAL" else to.root
-    raise SqlExtError("RUN-041", f"{value} in DEFINE is too large for {name}", hint="CAST to a larger type")
-
-
-_PLAIN: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sqlext_udfs.expressions.comparisons import EQUALITY, OPERATORS, in_order
 from sqlext_udfs.joins.specification import FLIPPED
 from sqlext_udfs.kernel.arrow_numpy import Values, known, numbers, storage
-from sqlext_udfs.kernel.bucket_state import table_of
-from sqlext_udfs.kernel.equality import normalised
-from sqlext_udfs.kernel.groups import Bools, Ints, codes
-from sqlext_udfs.kernel.order import can_rank, ranks
-
-_COMPARE: Mapping[str, Callable[[Values, Values], Any]] = {
-    "=": np.equal,
-    "<>": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-_EQUALITY = ("=", "<>")
+from sqlext_udfs.kernel.groups import Bools, Ints
+from sqlext_udfs.kernel.order import can_rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +55,7 @@ class Compared:
 
     def holds(self, left: Ints, right: Ints) -> Bools:
         """Return for pairs of places whether the comparison is true (or NULL, where that counts)."""
-        result: Bools = _COMPARE[self.operator](self.left[left], self.right[right])
+        result: Bools = OPERATORS[self.operator](self.left[left], self.right[right])
         both = self.left_known[left] & self.right_known[right]
         return result | ~both if self.null_aware else result & both
 
@@ -87,9 +75,7 @@ def compared(
     if direct:
         left_values, right_values = numbers(left), numbers(right)
     else:
-        both = normalised(table_of([pa.concat_arrays([left, right])])).column(0).combine_chunks()
-        values = codes(both)[0] if operator in _EQUALITY else ranks(both)
-        left_values, right_values = values[: len(left)], values[len(left) :]
+        left_values, right_values = in_order(operator, left, right)
     pivot = positions if direct and not null_aware and operator != "<>" else None
     return Compared(operator, left_values, right_values, _known(left), _known(right), pivot, null_aware)
 
@@ -102,7 +88,7 @@ def require_comparable(operator: str, left: pa.DataType, right: pa.DataType) -> 
     """
     if left != right:
         raise ValueError(f"{left} and {right} are compared as one type")
-    if operator not in _EQUALITY and not can_rank(left):
+    if operator not in EQUALITY and not can_rank(left):
         raise ValueError(f"values of {left} have no order")
 
 
