@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from sqlext.hooks import Action, Trigger, TriggerContext, UserAggregate, UserEvictor, UserTrigger
     from sqlext.jobs.query import Query
+    from sqlext.jobs.result import Result
     from sqlext.session.main import Session
-    from sqlext.sinks.result import Result
 
 __all__ = [
     "connect",
@@ -45,7 +45,7 @@ __all__ = [
 _LAZY = {
     "Session": "sqlext.session.main",
     "Query": "sqlext.jobs.query",
-    "Result": "sqlext.sinks.result",
+    "Result": "sqlext.jobs.result",
     **dict.fromkeys(
         ("Action", "Trigger", "TriggerContext", "UserAggregate", "UserEvictor", "UserTrigger"), "sqlext.hooks"
     ),

@@ -16,8 +16,8 @@ from sqlext.cli.tables import result_table
 from sqlext.spark.notices import Notice
 
 if TYPE_CHECKING:
+    from sqlext.jobs.result import Result
     from sqlext.session.main import Session
-    from sqlext.sinks.result import Result
 
 # Where output is not a terminal (a pipe, a file, CI), no column is cut or wrapped.
 _UNLIMITED_WIDTH = 1000

@@ -1,4 +1,4 @@
-"""``'connector' = 'dataframe'``: a DataFrame that the user has registered; ``Session.register`` makes such tables."""
+"""Describe ``'connector' = 'dataframe'``: a DataFrame that ``Session.register`` has made a table."""
 
 from __future__ import annotations
 

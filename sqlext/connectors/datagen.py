@@ -1,4 +1,4 @@
-"""``'connector' = 'datagen'``: made-up rows, Flink's option names.
+"""Describe ``'connector' = 'datagen'``: made-up rows, Flink's option names.
 
 A value is a hash of the row's number and the column's name: random to look at, the same in every run, so that a
 batch that is run again writes the same rows. Bounded where ``number-of-rows`` or a sequence ends it.

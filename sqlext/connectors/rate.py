@@ -1,4 +1,4 @@
-"""``'connector' = 'rate'``: Spark's clock source, some rows a second, without end."""
+"""Describe ``'connector' = 'rate'``: Spark's clock source, some rows a second, without end."""
 
 from __future__ import annotations
 

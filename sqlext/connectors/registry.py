@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlext.connectors.base import Connector
-from sqlext.connectors.blackhole import Blackhole
+from sqlext.connectors.blackhole.table import Blackhole
 from sqlext.connectors.dataframe import RegisteredFrame
 from sqlext.connectors.datagen import Datagen
 from sqlext.connectors.delta.table import Delta
@@ -11,9 +11,9 @@ from sqlext.connectors.filesystem.table import Filesystem
 from sqlext.connectors.kafka.table import Kafka
 from sqlext.connectors.kafka.upsert import UpsertKafka
 from sqlext.connectors.options import OptionError, listed
-from sqlext.connectors.print_sink import Print
+from sqlext.connectors.print.table import Print
 from sqlext.connectors.rate import Rate
-from sqlext.connectors.spark_format import SparkFormat
+from sqlext.connectors.spark_format.table import SparkFormat
 from sqlext.errors import did_you_mean
 from sqlext_catalog.model import Table
 

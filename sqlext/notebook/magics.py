@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from sqlext.jobs.query import Query
+    from sqlext.jobs.result import Result
     from sqlext.session.main import Session
-    from sqlext.sinks.result import Result
 
 T = TypeVar("T")
 _DEFINE = argument("-D", "--define", action="append", default=[], metavar="NAME=value", help="the text of ${NAME}")

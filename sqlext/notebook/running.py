@@ -11,7 +11,7 @@ from sqlext.notebook.views import MOST_ROWS, TableView, progress_view
 
 if TYPE_CHECKING:
     from sqlext.jobs.query import Query
-    from sqlext.sinks.result import Result
+    from sqlext.jobs.result import Result
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 

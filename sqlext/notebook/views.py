@@ -13,7 +13,7 @@ from sqlext.notebook.charts import plan_svg, timeline_svg
 
 if TYPE_CHECKING:
     from sqlext.jobs.moments import Moment
-    from sqlext.sinks.result import Result
+    from sqlext.jobs.result import Result
 
 _NO_PLAN = "no query here that sqlext plans: Spark's EXPLAIN shows its own"
 #: Plans and definitions are texts of several lines. JupyterLab's own rules name two classes: ours must name more.

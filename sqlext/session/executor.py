@@ -23,6 +23,7 @@ from sqlext.jobs.checkpoint import QueryHome, Run, last_number, plan_runs
 from sqlext.jobs.job import Job, JobLog, Part, Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.renewal import begin_empty, carry_over
+from sqlext.jobs.result import Result
 from sqlext.jobs.timekeeping import Clock, Timekeeping
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
@@ -41,11 +42,10 @@ from sqlext.session.materialized import own_place
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import State
 from sqlext.session.unbounded import warn_of_unbounded_state
-from sqlext.sinks.base import Sink, SinkContext, open_sink
-from sqlext.sinks.live_rows import LiveRows
-from sqlext.sinks.plain import CollectSink
-from sqlext.sinks.result import Result, Row
-from sqlext.sinks.server import collecting
+from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.collect import CollectSink, collecting
+from sqlext.sinks.live_rows import LiveRows, Row
+from sqlext.sinks.opening import open_sink
 from sqlext.sinks.sides import beside
 from sqlext.source import Span
 from sqlext.spark.failures import refused, run_error

@@ -19,7 +19,7 @@ from sqlext.session.main import Session
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlext.sinks.result import Result
+    from sqlext.jobs.result import Result
 
 
 class InstalledSql:

@@ -19,13 +19,13 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.nesting import too_deep
 from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.session.answers.show import describe, show
 from sqlext.session.functions import create_function, drop_function
 from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, refuse_writes
 from sqlext.session.ownership import check_spark_tables, concerns_us, names_sparks_table
 from sqlext.session.state import State
-from sqlext.sinks.result import Result
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Catalog, Database, Relation, Table
 from sqlext_catalog.names import ObjectName

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlext.dialect.ast.statements import SelectStatement, Statement, UnparsedQuery
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
 from sqlext.session.catalog_folder import catalog_folder
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
@@ -21,7 +22,6 @@ from sqlext.session.offline.scripts import check_file, explanations, new_state, 
 from sqlext.session.ownership import is_ours
 from sqlext.session.settings import apply_to_spark, of_spark, set_options
 from sqlext.settings import Settings
-from sqlext.sinks.result import Result
 from sqlext.source import SourceText
 from sqlext.spark.sessions import is_connect, own_session, require_shared_folder
 from sqlext.types import LogicalType

@@ -12,7 +12,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.checkpoint import folder_name
-from sqlext.sinks.result import Result
+from sqlext.jobs.result import Result
 from sqlext_catalog import ddl
 from sqlext_catalog.model import QueryRecord, Relation, Table
 from sqlext_catalog.names import ObjectName

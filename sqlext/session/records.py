@@ -15,7 +15,7 @@ from sqlext.jobs import checkpoint
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.job import JobLog
 from sqlext.jobs.query import Query
-from sqlext.sinks.result import Result
+from sqlext.jobs.result import Result
 from sqlext_catalog import ddl
 from sqlext_catalog.changes import Change, ChangeFunction
 from sqlext_catalog.ddl.queries import JOB, job_of, with_inputs

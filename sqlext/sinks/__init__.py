@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.sinks."""
+"""Write the rows of a query, batch by batch."""

@@ -1,4 +1,4 @@
-"""Sinks: what takes the rows of a query, batch by batch, exactly once.
+"""Define a sink: it takes the rows of a query, batch by batch, exactly once.
 
 ``writeStream.foreachBatch(sink.write)`` hands every micro-batch to a sink. Spark may run a batch again: after a
 failure, and after a restart when the driver died before Spark wrote its commit log. Every sink that keeps rows
@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from sqlext.connectors.spec import WriteSpec
@@ -91,42 +89,6 @@ class Sink:
 
     def finish(self, spark: SparkSession) -> None:
         """Do what is left when the query has ended by itself. May be called again."""
-
-
-def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sink:
-    """Return the sink of a table, ready to write.
-
-    Raises:
-        SqlExtError: SINK-090 the sink cannot write in that mode, SINK-091 what is there has other columns,
-            SINK-092 the path is a file, SINK-093 a type that the format cannot hold.
-    """
-    sink = _sink(spark, spec, context)
-    sink.open(spark)
-    return sink
-
-
-def _sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sink:
-    """Return the sink. Imports wait until they are needed: pyarrow is not light."""
-    if spec.connector == "filesystem":
-        from sqlext.connectors.filesystem.sink import file_sink
-
-        return file_sink(spec, context)
-    if spec.connector == "delta":
-        from sqlext.connectors.delta.sink import DeltaSink
-
-        return DeltaSink(spec, context)
-    from sqlext.connectors.kafka.sink import KafkaSink, UpsertKafkaSink
-    from sqlext.sinks.plain import BlackholeSink, SparkFormatSink
-    from sqlext.sinks.server import printing
-
-    passing: dict[str, Callable[[WriteSpec, SinkContext], Sink]] = {
-        "kafka": KafkaSink,
-        "upsert-kafka": UpsertKafkaSink,
-        "print": partial(printing, spark),
-        "blackhole": BlackholeSink,
-        "spark": SparkFormatSink,
-    }
-    return passing[spec.connector](spec, context)
 
 
 def refuse_mode(spec: WriteSpec, context: SinkContext, *possible: Mode) -> None:

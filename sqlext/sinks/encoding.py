@@ -1,4 +1,4 @@
-"""Values as Flink's formats write them, in SQL.
+"""Encode rows as Flink's formats write them, in SQL.
 
 Recorded on Flink 2.3.0: times as ``2024-01-01 08:00:30.5`` (fraction without trailing zeros, Z and UTC for
 TIMESTAMP_LTZ), BYTES in base64, arrays in csv joined with ``;``.
@@ -6,14 +6,20 @@ TIMESTAMP_LTZ), BYTES in base64, arrays in csv joined with ``;``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from sqlext.connectors.formats.avro import encoded_value
+from sqlext.connectors.formats.changelog import ChangelogFormat
+from sqlext.connectors.formats.changelog_messages import written_message
 from sqlext.connectors.formats.conversions import as_text, convert
-from sqlext.connectors.formats.json import writes_iso
+from sqlext.connectors.formats.json import writer_options, writes_iso
 from sqlext.connectors.options import unescape
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier, string
+from sqlext.sinks.base import SinkContext
 from sqlext.types import LogicalType
+from sqlext_udfs.kernel.row_kinds import DELETE, UPDATE_BEFORE
 
 
 def encoded(spec: WriteSpec, zone: str, *, options: dict[str, str] | None = None) -> dict[str, str]:
@@ -38,6 +44,21 @@ def encode_column(column: WriteColumn, file_format: str, options: dict[str, str]
 def partition_text(column: WriteColumn, zone: str) -> str:
     """Return the SQL of a partition column's value in a folder name."""
     return f"CAST({as_text(column.type, identifier(column.name), zone)} AS STRING)"
+
+
+def message_fields(
+    form: ChangelogFormat, columns: Iterable[WriteColumn], options: Mapping[str, str], context: SinkContext
+) -> dict[str, str]:
+    """Return field -> SQL of the message of changes for a row; a row without a kind is an INSERT."""
+    json_options = form.json_options(options)
+    values = (f"{string(c.name)}, {encode_column(c, 'json', json_options, context.zone)}" for c in columns)
+    taken_back = f"{identifier(context.kind)} IN ({UPDATE_BEFORE}, {DELETE})" if context.kind else "false"
+    return dict(written_message(form, f"named_struct({', '.join(values)})", taken_back))
+
+
+def message_options(form: ChangelogFormat, options: Mapping[str, str]) -> dict[str, str]:
+    """Return the options of Spark's json writer."""
+    return dict(writer_options(form.json_options(options)))
 
 
 def _csv(name: str, declared: LogicalType, expression: str, delimiter: str, zone: str) -> str:

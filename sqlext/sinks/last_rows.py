@@ -1,4 +1,4 @@
-"""A batch of changes as one row for each key: what a sink that keeps current rows is to be told."""
+"""Reduce a batch of changes to the last row of each key."""
 
 from __future__ import annotations
 

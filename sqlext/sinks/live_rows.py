@@ -1,4 +1,4 @@
-"""The rows of a SELECT as its micro-batches come: what each of them changes, and what stands then."""
+"""Follow the rows of a SELECT: what each micro-batch changes, and what stands then."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.plan.nodes import EXISTS
 from sqlext.sinks.base import SinkContext
-from sqlext.sinks.result import Change, Row
 from sqlext_udfs.kernel.row_kinds import INSERT, SHOWN, UPDATE_AFTER
 
 if TYPE_CHECKING:
     from pyspark.sql import Row as SparkRow
+
+Row = tuple[Any, ...]
+#: What a row does to a result, ``+I``, ``-U``, ``+U`` or ``-D``, and the row.
+Change = tuple[str, Row]
 
 
 @dataclass

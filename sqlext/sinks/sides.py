@@ -1,7 +1,7 @@
-"""A query's sink, and those of the rows that come beside its own: too late, or not decoded by a source.
+"""Give rows that come too late, or that a source could not decode, to sinks of their own.
 
-Each knows which batches it has (``sinks``), and a batch counts for Spark when all have taken it: so each row is in its
-sink exactly once, whenever the driver dies.
+Each sink knows which batches it has (``base``), and a batch counts for Spark when all have taken it. So each row is in
+its sink exactly once, whenever the driver dies.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from sqlext.connectors.registry import connector_of
 from sqlext.quoting import named, string
 from sqlext.rewrite.script.model import SideScript
-from sqlext.sinks.base import Sink, SinkContext, open_sink
+from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.opening import open_sink
 from sqlext_catalog.properties import to_properties
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
+from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.statements import CreateTable, Insert, Statement, StatementSet
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
@@ -20,11 +20,10 @@ from sqlext.testing.render import is_ordered, result_title, section
 from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
+    from sqlext.jobs.result import Result
     from sqlext.session.main import Session
-    from sqlext.sinks.result import Result, Row
+    from sqlext.sinks.live_rows import Row
 
-#: Sinks that keep no rows; formats of changes keep none that a batch reads.
-_WITHOUT_ROWS = ("print", "blackhole")
 _FOR = re.compile(r"--for '(\d+) s'")
 
 Runs = Callable[[], list[str]]
@@ -116,4 +115,4 @@ def _keeps_rows(session: Session, name: tuple[str, ...]) -> bool:
     table = session.catalog.lookup(name)
     if not isinstance(table, Table):
         return True
-    return table.option("connector") not in _WITHOUT_ROWS and table.option("format") not in CHANGELOG_FORMATS
+    return connector_of(table).keeps_rows(table)

@@ -25,9 +25,9 @@ from sqlext.testing.render import result_title, section
 from sqlext.testing.scripts import shown_result, whole_output
 
 if TYPE_CHECKING:
+    from sqlext.jobs.result import Result
     from sqlext.session.main import Session
     from sqlext.sinks.live_rows import LiveRows
-    from sqlext.sinks.result import Result
 
 _CLOCK = "clock"
 

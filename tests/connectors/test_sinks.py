@@ -16,8 +16,9 @@ from sqlext.connectors.delta import history
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import EXISTS
-from sqlext.sinks.base import Sink, SinkContext, open_sink
-from sqlext.sinks.plain import CollectSink
+from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.collect import CollectSink
+from sqlext.sinks.opening import open_sink
 from sqlext.spark.notices import Notice
 from sqlext.spark.reading.described import open_batch
 from sqlext.types import (

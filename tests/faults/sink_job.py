@@ -12,9 +12,10 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from sqlext.connectors.filesystem import commit
+from sqlext.connectors.filesystem.sink import commit
 from sqlext.connectors.spec import WriteColumn, WriteSpec
-from sqlext.sinks.base import SinkContext, open_sink
+from sqlext.sinks.base import SinkContext
+from sqlext.sinks.opening import open_sink
 from sqlext.spark.embedded import local_spark
 from sqlext.types import INT, STRING
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.connectors.filesystem import commit
-from sqlext.connectors.filesystem.commit import Commit, Folder
+from sqlext.connectors.filesystem.sink import commit
+from sqlext.connectors.filesystem.sink.commit import Commit, Folder
 
 ROWS = {"k=a/x.csv": "1", "k=b/x.csv": "2", "k=b/y.csv": "3"}
 

@@ -13,7 +13,7 @@ from sqlext.jobs.timekeeping import Timekeeping
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlext.sinks.result import Result
+    from sqlext.jobs.result import Result
 
 
 class TimedRun:

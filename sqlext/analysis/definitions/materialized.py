@@ -14,6 +14,7 @@ from sqlext.analysis.definitions.tables import table_of
 from sqlext.analysis.definitions.views import named_columns, refuse_itself
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.connectors.registry import OF_VIEWS
 from sqlext.dialect.ast.statements import CreateTable, CreateView, Insert
 from sqlext.errors import SqlExtError
 from sqlext.plan.keys import visible_key
@@ -80,7 +81,7 @@ def _key(plan: PlanNode, names: Sequence[str]) -> PrimaryKey | None:
 
 def _options(statement: CreateView, table: Table, place: Path) -> Options:
     options = dict(table.options)
-    if options.setdefault("connector", "delta") != "delta":
+    if options.setdefault("connector", OF_VIEWS) != OF_VIEWS:
         (span,) = (o.value_span for o in statement.options[::-1] if o.key == "connector")
         raise SqlExtError("DDL-022", "a materialized view is a delta table", span=span)
     if not any(key in options for key in _PLACES):

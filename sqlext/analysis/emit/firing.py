@@ -10,16 +10,17 @@ from dataclasses import replace
 from typing import Literal
 
 from sqlext.analysis.emit import rules
-from sqlext.analysis.emit.continuations import clause_policy
 from sqlext.analysis.emit.late_tables import late_rows, late_table_of
-from sqlext.analysis.emit.policy import default_trigger
+from sqlext.analysis.emit.policy import clause_policy, default_trigger
 from sqlext.analysis.emit.rules import check_clause
 from sqlext.analysis.emit.settings import settings_policy
+from sqlext.analysis.emit.using import Used, check_using
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping.group_by import Grouped
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.names.registered import Used, check_mergeable, check_using
+from sqlext.analysis.names.registered import check_mergeable
 from sqlext.analysis.relations.state_ttl import ttl_of
+from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Node
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.plan import nodes
@@ -193,7 +194,7 @@ def _watermarked(grouped: Grouped) -> str | None:
 def _ordered(node: nodes.PlanNode) -> bool:
     """Whether the rows of a micro-batch come in an order that a retry repeats: those of one source do."""
     scans = [n for n in walk(node) if isinstance(n, nodes.Scan) and n.is_stream]
-    return len(scans) == 1 and scans[0].table.option("connector") in ("filesystem", "kafka", "delta")
+    return len(scans) == 1 and connector_of(scans[0].table).keeps_order
 
 
 def _of_aggregates(grouped: Grouped) -> Iterator[str]:

@@ -16,9 +16,6 @@ from sqlext.source import Span
 from sqlext_catalog.model import Table
 from sqlext_udfs.windows.policy import Global, Session
 
-#: Connectors that show or take a changed row as it comes, the rows of EMIT CHANGELOG with what they take back.
-_TAKE_UPDATES = frozenset({"print", "blackhole"})
-
 
 def sink_mode(plan: PlanNode, table: Table, env: Environment, span: Span) -> tuple[PlanNode, Mode]:
     """Return how the rows of a plan reach a table, and the plan that gives the rows needed for that.
@@ -27,17 +24,18 @@ def sink_mode(plan: PlanNode, table: Table, env: Environment, span: Span) -> tup
         SqlExtError: EMIT-107 for several panes into a sink that cannot tell them apart, EMIT-108 for rows that are
             taken back into a sink that cannot delete, SINK-004 for other updates that a sink cannot take.
     """
-    if table.option("connector") in _TAKE_UPDATES:
+    connector = connector_of(table)
+    if connector.takes_updates:
         return as_changelog(plan), APPEND
-    if connector_of(table).takes_changes(table):
+    if connector.takes_changes(table):
         return readable(as_changelog(plan)), APPEND
-    keyed = connector_of(table).merges(table)
+    keyed = connector.merges(table)
     if plan.changelog:
         return plan, _mode_of_changes(plan, table, env, span, keyed=keyed)
     if not plan.updating:
         _check_panes(plan, table, keyed, span)
         return plan, UPSERT if keyed else APPEND
-    if keyed or (table.option("connector") == "delta" and visible_key(plan)):
+    if keyed or (connector.merges_any_key and visible_key(plan)):
         return merged_sessions_removed(plan), UPSERT
     if env.settings.get("sqlext.sink.updates") == FINAL_STATE:
         return merged_sessions_removed(plan), FINAL_STATE

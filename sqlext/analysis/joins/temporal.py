@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.joins.bounds import Bounds
-from sqlext.analysis.joins.conditions import NULL_SAFE, Conditions, JoinNames, conditions_of
+from sqlext.analysis.joins.conditions import NULL_SAFE, Conditions, conditions_of
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.joins.streams import from_names, used_by, with_where
 from sqlext.analysis.joins.versions import Versions, versions_of
 from sqlext.analysis.relations.binding import FromClause
+from sqlext.analysis.relations.join_names import JoinNames
 from sqlext.analysis.types.inference import infer
+from sqlext.connectors.registry import known
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal
 from sqlext.dialect.ast.queries import Hint, Join, ParenRelation, Relation, TableRef
 from sqlext.dialect.expressions.operations import parse_expression_text
@@ -28,8 +30,6 @@ from sqlext_udfs.joins.specification import JoinKind
 
 _KINDS = {"INNER": JoinKind.INNER, "CROSS": JoinKind.INNER, "LEFT": JoinKind.LEFT}
 _SNAPSHOT = Hint("OPTIONS", (("scan.mode", "snapshot"),))
-#: Tables that Spark reads anew in each micro-batch; of files it remembers which there were.
-_READ_ANEW = ("delta", "jdbc")
 
 
 def versioned_table(relation: Relation) -> TableRef | None:
@@ -72,7 +72,8 @@ def bind_right(clause: FromClause, ref: TableRef, time: Found | None) -> nodes.P
     if time.column.time is Time.ROWTIME:
         return clause.bind(plain)
     table = clause.env.catalog.lookup(ref.parts)
-    anew = isinstance(table, Table) and table.option("connector") in _READ_ANEW
+    connector = known(table) if isinstance(table, Table) else None
+    anew = connector is not None and connector.read_anew
     node = clause.bind(replace(plain, hints=(_SNAPSHOT, *ref.hints)) if anew else plain)
     if node.streaming:
         raise SqlExtError(

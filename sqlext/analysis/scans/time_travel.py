@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.names.environment import Environment
+from sqlext.connectors.registry import known
 from sqlext.dialect.ast.expressions import Literal
 from sqlext.dialect.ast.queries import Hint, TableRef
 from sqlext.errors import SqlExtError
@@ -27,11 +28,13 @@ def as_of(ref: TableRef, env: Environment) -> TableRef:
             hint="t FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'",
         )
     found = env.catalog.lookup(ref.parts)
-    if not isinstance(found, Table) or found.option("connector") != "delta":
+    connector = known(found) if isinstance(found, Table) else None
+    kept = connector.as_of(time.value) if connector is not None else None
+    if kept is None:
         raise SqlExtError(
             "JOIN-013",
             f"`{ref.parts[-1]}` does not keep what it was: only delta tables have a FOR SYSTEM_TIME AS OF a literal",
             span=ref.span,
         )
-    options = (("scan.mode", "snapshot"), ("timestampAsOf", time.value))
+    options = (("scan.mode", "snapshot"), *kept)
     return replace(ref, system_time=None, hints=(Hint("OPTIONS", options), *ref.hints))

@@ -17,8 +17,8 @@ from sqlext.cli.tables import result_table
 
 if TYPE_CHECKING:
     from sqlext.jobs.query import Query
+    from sqlext.jobs.result import Result
     from sqlext.sinks.live_rows import LiveRows
-    from sqlext.sinks.result import Result
 
 #: Lines around the rows: the table's head and lines, what says that rows are above, the status, an empty line.
 _OTHER_LINES = 8

@@ -24,9 +24,9 @@ from sqlext.spark.failures import run_error
 
 if TYPE_CHECKING:
     from sqlext.jobs.query import Query
+    from sqlext.jobs.result import Result
     from sqlext.session.main import Session
     from sqlext.settings import Settings
-    from sqlext.sinks.result import Result
 
     #: A result, and the settings under which its statement ran: the worker is ahead of what is shown.
     Arrived = tuple[Result, Settings]

@@ -1,19 +1,20 @@
-"""The Delta sink: appends, or keeps the current row of every key by MERGE; the table's log says what is done."""
+"""Write a Delta table: append, or keep the current row of every key by MERGE; the table's log says what is done."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlext.connectors.delta.history import History
 from sqlext.connectors.formats.conversions import as_text, convert, stored_type, time_as_text
 from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Sink, SinkContext, refuse_mode
 from sqlext.sinks.last_rows import existence, one_row_per_key
+from sqlext.spark.notices import Notice
 from sqlext.spark.reading.described import simple_types
 from sqlext.types import LogicalType
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _VERSION = "spark.databricks.delta.write.txnVersion"
+#: How many commits are looked at: those of other writers may lie above the query's last one.
+_DEPTHS = (100, 10_000, 100_000)
 
 
 @dataclass(frozen=True)
@@ -178,3 +181,48 @@ def _transaction(spark: SparkSession, identity: str, batch_id: int) -> Iterator[
     finally:
         spark.conf.unset(_APP_ID)
         spark.conf.unset(_VERSION)
+
+
+@dataclass(frozen=True)
+class History:
+    """The commits that a query made to a table, by their metadata (``DESCRIBE HISTORY``).
+
+    Attributes:
+        table: as SQL names it.
+        identity: the query's, without spaces.
+    """
+
+    table: str
+    identity: str
+
+    def mark(self, batch_id: int) -> str:
+        """Return the ``userMetadata`` of a batch's commit."""
+        return f"{self._prefix}{batch_id}"
+
+    def has(self, spark: SparkSession, batch_id: int) -> bool:
+        """Return whether a batch is in the table: the last commit of the query says up to which all are.
+
+        Warns where the log no longer reaches back to the query's last commit: a batch as old as that is taken for one
+        that was not written.
+        """
+        for depth in _DEPTHS:
+            found = spark.sql(f"DESCRIBE HISTORY {self.table} LIMIT {depth}")
+            commits = [(int(r[0]), r[1] or "") for r in found.select("version", "userMetadata").collect()]
+            own = [(v, int(mark.removeprefix(self._prefix))) for v, mark in commits if mark.startswith(self._prefix)]
+            if own:
+                return max(own)[1] >= batch_id
+            if len(commits) < depth:
+                break
+        if min(version for version, _ in commits) > 0:
+            warnings.warn(self._unknown(batch_id), Notice, stacklevel=2)
+        return False
+
+    @property
+    def _prefix(self) -> str:
+        return f"sqlext {self.identity} "
+
+    def _unknown(self, batch_id: int) -> str:
+        return (
+            f"the log of {self.table} reaches back to no commit of `{self.identity}`: if micro-batch {batch_id} was "
+            "written before the log was shortened, its rows are there twice now"
+        )

@@ -22,19 +22,11 @@ from sqlext.connectors.base import (
     physical_fields,
     read_columns,
 )
-from sqlext.connectors.formats.base import ReadField
-from sqlext.connectors.formats.conversions import (
-    convert,
-    output_type,
-    stored_type,
-    time_as_text,
-    time_from_text,
-    wall_to_instant,
-)
+from sqlext.connectors.formats.columnar import stored_columns, stored_schema
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, duration, memory, positive, whole
 from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec, kind_column
-from sqlext.quoting import identifier, string
+from sqlext.quoting import string
 from sqlext.types import BIGINT, TIMESTAMP_LTZ3, LogicalType
 from sqlext_catalog.model import KEPT_BY, Options, Table
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
@@ -165,18 +157,3 @@ def _feed_spec(spec: ReadSpec, table: Table) -> ReadSpec:
         kind_column(f"CAST(CASE _change_type {whens} END AS TINYINT)"),
     )
     return replace(spec, columns=columns, options=(*spec.options, (_CHANGE_FEED, "true")))
-
-
-def stored_schema(fields: tuple[ReadField, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the columns as a table of Spark holds them: under their own types, TIME as text."""
-    return tuple((f.name, stored_type(f.type, time_as_text)) for f in fields)
-
-
-def stored_columns(fields: tuple[ReadField, ...], zone: str) -> tuple[ReadColumn, ...]:
-    """Return the columns that come out of such a table: rowtimes as instants."""
-    return tuple(ReadColumn(f.name, _stored_value(f, zone), output_type(f.type, f.instant)) for f in fields)
-
-
-def _stored_value(field: ReadField, zone: str) -> str:
-    raw = identifier(field.name)
-    return wall_to_instant(raw, zone) if field.instant else convert(field.type, raw, time_from_text)

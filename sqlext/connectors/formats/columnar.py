@@ -1,4 +1,4 @@
-"""Parquet and ORC: columns carry their own types; only times need a word.
+"""Describe what holds columns under their own types: parquet, ORC, tables of Spark. Only times need a word.
 
 Parquet hands a wall clock out as the instant that it is in UTC at no cost; ORC refuses, so it is converted.
 """
@@ -9,8 +9,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlext.connectors.formats.base import Decoded, ReadField, Ref
-from sqlext.connectors.formats.conversions import wall_to_instant
+from sqlext.connectors.formats.conversions import (
+    convert,
+    output_type,
+    stored_type,
+    time_as_text,
+    time_from_text,
+    wall_to_instant,
+)
 from sqlext.connectors.options import Rules
+from sqlext.connectors.spec import ReadColumn
+from sqlext.quoting import identifier
 from sqlext_catalog.model import Options
 
 
@@ -45,3 +54,18 @@ class ColumnarFormat:
 
 PARQUET = ColumnarFormat("parquet", True, Rules(prefixes=("parquet.",)))
 ORC = ColumnarFormat("orc", False, Rules(prefixes=("orc.",)))
+
+
+def stored_schema(fields: tuple[ReadField, ...]) -> tuple[tuple[str, str], ...]:
+    """Return the columns as a table of Spark holds them: under their own types, TIME as text."""
+    return tuple((f.name, stored_type(f.type, time_as_text)) for f in fields)
+
+
+def stored_columns(fields: tuple[ReadField, ...], zone: str) -> tuple[ReadColumn, ...]:
+    """Return the columns that come out of such a table: rowtimes as instants."""
+    return tuple(ReadColumn(f.name, _stored_value(f, zone), output_type(f.type, f.instant)) for f in fields)
+
+
+def _stored_value(field: ReadField, zone: str) -> str:
+    raw = identifier(field.name)
+    return wall_to_instant(raw, zone) if field.instant else convert(field.type, raw, time_from_text)

@@ -1,4 +1,4 @@
-"""The Kafka sinks: records at least once, because a batch that is run again sends its records again."""
+"""Write records to Kafka, at least once: a batch that is run again sends its records again."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from sqlext.connectors.kafka.positions import connection_options
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Sink, SinkContext, refuse_mode
-from sqlext.sinks.changes import message_fields, message_options
-from sqlext.sinks.encoding import encode_column
+from sqlext.sinks.encoding import encode_column, message_fields, message_options
 from sqlext.sinks.last_rows import existence, one_row_per_key
 from sqlext.spark.packages import require_avro
 

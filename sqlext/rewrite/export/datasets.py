@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
@@ -14,9 +15,6 @@ from sqlext.rewrite.script.model import SourceView
 
 if TYPE_CHECKING:
     from sqlext.session.offline.dry_run import Compiled
-
-#: Sinks that are tables; a row for another system has no place in a pipeline's table.
-_TABLES = frozenset({"delta", "filesystem", "print", "blackhole"})
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Dataset:
         table = source.table
         if table.name.plain not in self.written:
             return outside(source, spec)
-        if table.option("connector") != "delta":
+        if not connector_of(table).is_dataset:
             raise self.refusal(f"`{table.name.name}` is written and read: only a delta table can be both")
         return f"STREAM {identifier(table.name.name)}" if source.streaming else identifier(table.name.name)
 
@@ -88,9 +86,9 @@ def _name(compiled: Compiled, number: int) -> str:
 
 def _check(dataset: Dataset, names: Collection[str]) -> None:
     insert = dataset.compiled.insert
-    connector = insert.table.option("connector") if insert is not None else None
-    if connector is not None and connector not in _TABLES:
-        raise dataset.refusal(f"`{dataset.name}` is a {connector} sink: a pipeline's dataset is a table")
+    connector = connector_of(insert.table) if insert is not None else None
+    if connector is not None and connector.passes_on:
+        raise dataset.refusal(f"`{dataset.name}` is a {connector.name} sink: a pipeline's dataset is a table")
     if list(names).count(dataset.name) > 1:
         hint = "write one INSERT with UNION ALL"
         raise dataset.refusal(f"two queries write into `{dataset.name}`: a dataset has one", hint)

@@ -9,7 +9,7 @@ from sqlext.analysis.scans.tables import table_columns
 from sqlext.dialect.ast.queries import Query, TableBody, TableRef
 from sqlext.dialect.ast.statements import Describe, Name
 from sqlext.plan.columns import PlanColumn
-from sqlext.sinks.result import Row
+from sqlext.sinks.live_rows import Row
 from sqlext.source import Span
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, Table

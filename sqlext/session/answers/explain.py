@@ -9,11 +9,12 @@ from functools import partial
 from sqlext.analysis.emit.rules import period_notes
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.inserts.bound import FINAL_STATE, UPSERT, BoundInsert
-from sqlext.analysis.inserts.late import late_insert
+from sqlext.analysis.inserts.sides import late_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
 from sqlext.plan.explain import Course, as_json, as_mermaid, as_text
 from sqlext.plan.nodes import Aggregate, PlanNode
 from sqlext.plan.panes import has_clause
@@ -24,7 +25,6 @@ from sqlext.rewrite.script.inserts import insert_script
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.session.bounds import is_bounded
 from sqlext.session.drafts import end_of
-from sqlext.sinks.result import Result
 
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
 

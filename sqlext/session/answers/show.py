@@ -12,7 +12,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast.statements import Show
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.session.answers.describe import describe, describe_relation
-from sqlext.sinks.result import Row
+from sqlext.sinks.live_rows import Row
 from sqlext.watermarks.texts import wall
 from sqlext_catalog.ddl.queries import job_of
 from sqlext_catalog.information_schema import NAMES as SYSTEM_VIEWS

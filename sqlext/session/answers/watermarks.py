@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.timekeeping import read_report
 from sqlext.session.records import time_folder
-from sqlext.sinks.result import Row
+from sqlext.sinks.live_rows import Row
 from sqlext.source import Span
 from sqlext.watermarks.history import Sample, samples
 from sqlext.watermarks.page import Page, Part

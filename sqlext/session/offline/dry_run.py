@@ -9,6 +9,7 @@ from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.dialect.ast import statements as ast
+from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.script.compiler import script_of
@@ -18,7 +19,6 @@ from sqlext.rewrite.script.readers import BY_SPARK, Begun
 from sqlext.session.answers.explain import explain_statement
 from sqlext.session.bounds import is_bounded
 from sqlext.session.state import State
-from sqlext.sinks.result import Result
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Table
 

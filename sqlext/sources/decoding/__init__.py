@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.sources.decoding."""
+"""Decode files and messages into Arrow."""

@@ -1,4 +1,4 @@
-"""Committing the files of a batch to a folder that others read, exactly once.
+"""Commit the files of a batch to a folder that others read, exactly once.
 
 The rows of a batch are first written to ``path/_sqlext/<query>/<batch>/``, which readers skip by its name. Then
 

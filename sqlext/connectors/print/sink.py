@@ -1,45 +1,80 @@
-"""Sinks that keep no rows of their own: print, blackhole, collect, and any other Spark format."""
+"""Print rows; on the client, where Spark Connect runs the query on a server."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.formats.conversions import as_text, convert
 from sqlext.connectors.spec import WriteSpec
 from sqlext.quoting import identifier
-from sqlext.sinks.base import Sink, SinkContext, refuse_mode
-from sqlext.sinks.live_rows import LiveRows, StandingRows
+from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.server import ViewBatches, ViewSink
+from sqlext.spark.sessions import is_connect
 from sqlext.types import LogicalType
 from sqlext_udfs.kernel.row_kinds import SHOWN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
+#: Two threads may look for what is to be printed; each line is for one of them.
+_PRINTING = threading.Lock()
 
-@dataclass(frozen=True)
+
+@dataclass
 class PrintSink(Sink):
     """A line per row on standard output: ``identifier> +I[a, 1]``, ``-D[...]`` for a row that is gone.
 
     Of a changelog every row, with what it does: ``-U[...]`` is the row that the next one takes the place of.
+
+    Attributes:
+        on_server: whether batches come to a server: it keeps their texts until the client prints them.
     """
 
     spec: WriteSpec
     context: SinkContext
+    on_server: bool = False
+
+    def open(self, spark: SparkSession) -> None:
+        """Find out where batches come to."""
+        self.on_server = is_connect(spark)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
-        """Print a batch; one that is run again is printed again."""
-        self.show_rows(self.texts(df).toLocalIterator())
+        """Print a batch, or keep it; one that is run again is printed again."""
+        if self.on_server:
+            ViewSink(self._views).write(self._texts(df), batch_id)
+        else:
+            self._print(self._texts(df).toLocalIterator())
 
-    def texts(self, df: DataFrame) -> DataFrame:
+    def show(self, spark: SparkSession) -> None:
+        """Print the batches that a server has kept so far."""
+        if not self.on_server:
+            return
+        with _PRINTING:
+            batches = ViewBatches(spark, self._views)
+            for number in batches:
+                self._print(batches[number])
+                spark.catalog.dropTempView(f"{self._views}{number}")
+
+    def finish(self, spark: SparkSession) -> None:
+        """Print what is left."""
+        self.show(spark)
+
+    @property
+    def _views(self) -> str:
+        """How the names of a server's views begin."""
+        return f"sqlext_lines_{self.context.identity.replace('-', '_')}_"
+
+    def _texts(self, df: DataFrame) -> DataFrame:
         """Return the texts of a batch's values and, where rows are changes, what each of them does."""
         flag, zone = self.context.kind or self.context.exists, self.context.zone
         texts = [f"{_printed(c.type, identifier(c.name), zone)} AS {identifier(c.name)}" for c in self.spec.columns]
         return df.selectExpr(*texts, *([identifier(flag)] if flag else []))
 
-    def show_rows(self, rows: Iterable[Row]) -> None:
+    def _print(self, rows: Iterable[Row]) -> None:
         """Print such texts."""
         stream = sys.stderr if self.spec.flag("standard-error") else sys.stdout
         for row in rows:
@@ -83,73 +118,3 @@ def java_text(value: Any) -> str:
     if isinstance(value, (list, bytes, bytearray)):
         return "[" + ", ".join(java_text(v) for v in value) + "]"
     return str(value)
-
-
-@dataclass(frozen=True)
-class BlackholeSink(Sink):
-    """Computes every row and keeps none."""
-
-    spec: WriteSpec
-    context: SinkContext
-
-    @property
-    def single_pass(self) -> bool:
-        """One job computes all rows."""
-        return True
-
-    def write(self, df: DataFrame, batch_id: int) -> None:
-        """Compute a batch."""
-        df.write.format("noop").mode("overwrite").save()
-
-
-@dataclass(frozen=True)
-class SparkFormatSink(Sink):
-    """Any data source of Spark, appended to batch by batch: at least once."""
-
-    spec: WriteSpec
-    context: SinkContext
-
-    def open(self, spark: SparkSession) -> None:
-        """Refuse updates."""
-        refuse_mode(self.spec, self.context, "append", "overwrite")
-
-    def write(self, df: DataFrame, batch_id: int) -> None:
-        """Hand a batch on."""
-        from sqlext_catalog.secrets import resolve_options
-
-        rows = df.select(*(identifier(c.name) for c in self.spec.columns))
-        mode = "overwrite" if self.context.mode == "overwrite" else "append"
-        writer = rows.write.format(self.spec.format or "").options(**resolve_options(self.spec.options)).mode(mode)
-        if self.spec.partitioned_by:
-            writer = writer.partitionBy(*self.spec.partitioned_by)
-        if self.spec.path is not None:
-            writer.save(self.spec.path)
-        else:
-            writer.save()
-
-
-@dataclass
-class CollectSink(Sink):
-    """Keeps the rows of every batch in this process: for SELECT at top level.
-
-    Attributes:
-        folds: False to keep every row that an updating result has given.
-    """
-
-    context: SinkContext
-    folds: bool = True
-    batches: Mapping[int, list[Row]] = field(default_factory=dict)
-
-    @property
-    def single_pass(self) -> bool:
-        """One job collects all rows."""
-        return True
-
-    def write(self, df: DataFrame, batch_id: int) -> None:
-        """Keep a batch; one that is run again replaces itself."""
-        assert isinstance(self.batches, dict)
-        self.batches[batch_id] = df.collect()
-
-    def live(self, width: int) -> LiveRows:
-        """Return the rows from the first batch on, of each the first ``width`` columns."""
-        return LiveRows(self.batches, StandingRows(self.context, width, self.folds))

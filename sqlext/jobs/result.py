@@ -1,19 +1,15 @@
-"""What a statement gives back."""
+"""Define the result of a statement: columns, rows, and the query that it started."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from sqlext.jobs.query import Query
-    from sqlext.sinks.live_rows import LiveRows
-
-Row = tuple[Any, ...]
-#: What a row does to a result, ``+I``, ``-U``, ``+U`` or ``-D``, and the row.
-Change = tuple[str, Row]
+    from sqlext.sinks.live_rows import LiveRows, Row
 
 
 class Result:

@@ -1,4 +1,4 @@
-"""The final state of an updating result: kept as its changes, folded by key at the end.
+"""Write the final state of an updating result: keep its changes, fold them by key at the end.
 
 Every batch brings the new row of each key that changed. They are kept as a parquet folder per batch, written over
 if the batch is run again; the end takes the last change of each key. That is one plain write per batch (a MERGE into
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from pyarrow.fs import FileType
 
-from sqlext.connectors.filesystem.commit import STAGING, filesystem
-from sqlext.connectors.filesystem.sink import FileSink
+from sqlext.connectors.filesystem.sink.commit import STAGING, filesystem
+from sqlext.connectors.filesystem.sink.part_files import FileSink
+from sqlext.connectors.spec import WriteSpec
 from sqlext.quoting import identifier
 from sqlext.sinks.base import Sink, SinkContext
 from sqlext.spark.sessions import own_session
@@ -28,6 +29,12 @@ _BATCH = "__batch"
 _ROW = "__row"
 _COUNT, _COPY = "__count", "__copy"
 _VIEW = "sqlext_changes"
+
+
+def file_sink(spec: WriteSpec, context: SinkContext) -> Sink:
+    """Return the sink of a folder, for the query's mode."""
+    files = FileSink(spec, context)
+    return FinalStateSink(context, files) if context.mode == "final-state" else files
 
 
 @dataclass(frozen=True)

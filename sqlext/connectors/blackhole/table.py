@@ -1,4 +1,4 @@
-"""``'connector' = 'blackhole'``: takes every row and keeps none."""
+"""Describe ``'connector' = 'blackhole'``: takes every row and keeps none."""
 
 from __future__ import annotations
 
@@ -9,4 +9,6 @@ class Blackhole(Connector):
     """A sink that counts for nothing: to measure a query without its sink."""
 
     name = "blackhole"
+    sink = "sqlext.connectors.blackhole.sink:BlackholeSink"
+    takes_updates = True
     roles = ("sink",)

@@ -1,4 +1,4 @@
-"""The filesystem sink: part files directly in the table's folder, that any system can read."""
+"""Write part files directly into the table's folder, where any system can read them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlext.connectors.filesystem.commit import Commit, Folder
+from sqlext.connectors.filesystem.sink.commit import Commit, Folder
 from sqlext.connectors.filesystem.table import DEFAULT_PARTITION
 from sqlext.connectors.formats import csv, json
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, ChangelogFormat
@@ -15,8 +15,7 @@ from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
 from sqlext.sinks.base import Sink, SinkContext, refuse_mode
-from sqlext.sinks.changes import message_fields, message_options
-from sqlext.sinks.encoding import encoded, partition_text
+from sqlext.sinks.encoding import encoded, message_fields, message_options, partition_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,18 +23,9 @@ if TYPE_CHECKING:
 _SPARK_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
-def file_sink(spec: WriteSpec, context: SinkContext) -> Sink:
-    """Return the sink of a folder, for the query's mode."""
-    if context.mode == "final-state":
-        from sqlext.sinks.final_state import FinalStateSink
-
-        return FinalStateSink(context, FileSink(spec, context))
-    return FileSink(spec, context)
-
-
 @dataclass(frozen=True)
 class FileSink(Sink):
-    """Appends (or, in batch, overwrites) part files; see ``sink_commit`` for how exactly once."""
+    """Appends (or, in batch, overwrites) part files; ``commit`` says how exactly once."""
 
     spec: WriteSpec
     context: SinkContext

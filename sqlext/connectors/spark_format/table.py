@@ -1,11 +1,11 @@
-"""``'connector' = 'spark'``: any other data source of Spark, by ``'format'``; its options are passed on."""
+"""Describe ``'connector' = 'spark'``: any other data source of Spark, by ``'format'``; its options are passed on."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from sqlext.connectors.base import Connector, physical_fields
-from sqlext.connectors.delta.table import stored_columns, stored_schema
+from sqlext.connectors.formats.columnar import stored_columns, stored_schema
 from sqlext.connectors.options import COMMON, Rules, any_text
 from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadSpec, WriteSpec
@@ -19,6 +19,8 @@ class SparkFormat(Connector):
     """A Spark data source: unbounded unless it is files; static where ``'scan.mode' = 'snapshot'``."""
 
     name = "spark"
+    sink = "sqlext.connectors.spark_format.sink:SparkFormatSink"
+    passes_on = True
     rules = Rules({"format": any_text, "path": any_text}, required=("format",), prefixes=("",))
 
     def bounded(self, table: Table) -> bool:

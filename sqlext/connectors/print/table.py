@@ -1,4 +1,4 @@
-"""``'connector' = 'print'``: a line per row on the driver's standard output."""
+"""Describe ``'connector' = 'print'``: a line per row on the driver's standard output."""
 
 from __future__ import annotations
 
@@ -10,5 +10,7 @@ class Print(Connector):
     """A sink that prints ``identifier> +I[a, 1]``, as Flink does."""
 
     name = "print"
+    sink = "sqlext.connectors.print.sink:PrintSink"
+    takes_updates = True
     roles = ("sink",)
     rules = Rules({"print-identifier": any_text, "standard-error": boolean})
