@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Paren
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.plan.base import PlanNode
 from sqlext.plan.columns import PlanColumn
 from sqlext.types import LogicalType
-
-if TYPE_CHECKING:
-    from sqlext.plan.nodes import PlanNode
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,33 @@
-"""Function calls as Flink prints them (see ``flink_text``)."""
+"""Print function calls as Flink does; ``flink_text`` prints all other expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
-from sqlext.dialect.ast.expressions import Call, OverSpec
+from sqlext.dialect.ast.expressions import Call, Node, OverSpec
+from sqlext.dialect.ast.queries import OrderItem
 from sqlext.types import quote
 
-if TYPE_CHECKING:
-    from sqlext.analysis.definitions.flink_text import Printer
+
+class Printer(Protocol):
+    """Prints the operands of a call."""
+
+    def text(self, node: Node) -> str:
+        """Return the text of an expression."""
+
+    def list(self, nodes: Iterable[Node]) -> str:
+        """Return the texts with commas."""
+
+    def left(self, node: Node, precedence: int) -> str:
+        """Return the text of an operand left of an operator."""
+
+    def right(self, node: Node, precedence: int) -> str:
+        """Return the text of an operand right of an operator."""
+
+    def order(self, item: OrderItem) -> str:
+        """Return the text of an item of ORDER BY."""
+
 
 # Calcite prints its own operators bare and a function that is only in BuiltInFunctionDefinitions in backticks. These
 # are the latter: SHOW FUNCTIONS of Flink 2.3.0 without FlinkSqlOperatorTable.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sqlext.analysis.emit.conditions import condition_json
 from sqlext.dialect.ast.expressions import Literal, NamedArgument, Node, Unary
 from sqlext.dialect.emit import nodes as e
 from sqlext.errors import SqlExtError
+from sqlext.plan.explain import walk
+from sqlext.plan.nodes import Aggregate, PlanNode
 from sqlext_udfs.windows import policy as p
 from sqlext_udfs.windows.triggers import tree as t
+from sqlext_udfs.windows.triggers.rules import continuation
 
 #: Gives the number of a value of each row: an expression, or the action of a CASE.
 Number = Callable[[Node], int]
@@ -43,6 +47,33 @@ def policy_of(clause: e.EmitClause, window: p.WindowKind, number: Number, *, pro
         evictor=binder.evictor(clause.evictor) if clause.evictor is not None else None,
         evict_after=clause.evictor is not None and not clause.evictor.before,
         options=p.Options(**options),
+    )
+
+
+def clause_policy(
+    clause: e.EmitClause, node: PlanNode, window: p.WindowKind, number: Number, *, processing_time: bool
+) -> p.Policy:
+    """Return the policy of a clause over its input; with CONTINUE it fires as the input did (rule M12).
+
+    Raises:
+        SqlExtError: EMIT-110 for CONTINUE over an input that has no EMIT of its own.
+    """
+    if not isinstance(clause.trigger, e.ContinueTrigger):
+        return policy_of(clause, window, number, processing_time=processing_time)
+    plain = replace(clause, trigger=e.DefaultTrigger(clause.trigger.span))
+    policy = policy_of(plain, window, number, processing_time=processing_time)
+    return replace(policy, trigger=continuation(_input_policy(clause, node).trigger))
+
+
+def _input_policy(clause: e.EmitClause, node: PlanNode) -> p.Policy:
+    for below in walk(node):
+        if isinstance(below, Aggregate) and below.firing is not None and below.emit:
+            return below.firing.policy
+    raise SqlExtError(
+        "EMIT-110",
+        "CONTINUE needs an input with its own EMIT",
+        span=clause.trigger.span,
+        hint="write EMIT ... DISCARDING in the sub-query or view that this SELECT reads",
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlext.analysis.expressions.rows import RowTrees
-from sqlext.analysis.joins.conditions import LEFT, RIGHT, JoinNames
+from sqlext.analysis.relations.join_names import LEFT, RIGHT, JoinNames
 from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.analysis.types.inference import infer
 from sqlext.analysis.types.literals import constant_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sqlext.analysis.joins.conditions import JoinNames
+from sqlext.analysis.relations.join_names import JoinNames
 from sqlext.analysis.types.intervals import interval_millis
 from sqlext.dialect.ast.expressions import Binary, Expr, Interval, Paren, Unary
 from sqlext.errors import SqlExtError

@@ -2,55 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from sqlext.analysis.relations.join_names import LEFT, RIGHT, JoinNames
 from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import (
     AllOf,
     Between,
     Binary,
-    ColumnRef,
-    Exists,
     Expr,
-    InQuery,
     Literal,
     Paren,
     RowValue,
-    ScalarQuery,
 )
 from sqlext.plan.joins import Pair
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Scope
 from sqlext.types import LogicalType
 
 _FLIPPED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 NULL_SAFE = "IS NOT DISTINCT FROM"
 #: How operators are written besides.
 _SAME = {"==": "=", "!=": "<>", "<=>": NULL_SAFE}
-LEFT, RIGHT = "left", "right"
-
-
-@dataclass(frozen=True)
-class JoinNames:
-    """The names of both sides.
-
-    Attributes:
-        left, right: the scope of each side alone.
-        side_of: returns the side of a column reference (``LEFT``, ``RIGHT``).
-    """
-
-    left: Scope
-    right: Scope
-    side_of: Callable[[ColumnRef], str]
-
-    def sides_of(self, expr: Expr) -> frozenset[str]:
-        """Return the sides that an expression looks at; one with a sub-query counts as of both."""
-        parts = list(own_parts(expr))
-        if any(isinstance(p, (Exists, InQuery, ScalarQuery)) for p in parts):
-            return frozenset((LEFT, RIGHT))
-        return frozenset(self.side_of(p) for p in parts if isinstance(p, ColumnRef))
 
 
 @dataclass(frozen=True)

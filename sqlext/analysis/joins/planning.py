@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from sqlext.analysis.expressions.pairs import PairTrees
 from sqlext.analysis.joins.bounds import Bounds, interval_bounds, window_bounds, without_arrivals
 from sqlext.analysis.joins.columns import JoinColumns
-from sqlext.analysis.joins.conditions import Conditions, JoinNames
+from sqlext.analysis.joins.conditions import Conditions
 from sqlext.analysis.relations.changelogs import readable
+from sqlext.analysis.relations.join_names import JoinNames
 from sqlext.analysis.windows.sessions import session_rows
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlext.analysis.joins.conditions import (
-    LEFT,
-    RIGHT,
-    Conditions,
-    JoinNames,
-    and_parts,
-    compared,
-    conditions_of,
-    row_items,
-)
+from sqlext.analysis.joins.conditions import Conditions, and_parts, compared, conditions_of, row_items
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.names.used import used_names
 from sqlext.analysis.relations.binding import Binding, Block
+from sqlext.analysis.relations.join_names import LEFT, RIGHT, JoinNames
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.relations.state_ttl import ttl_of
 from sqlext.analysis.types.calls import is_aggregate

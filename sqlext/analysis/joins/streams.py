@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sqlext.analysis.joins.conditions import (
-    LEFT,
-    NULL_SAFE,
-    RIGHT,
-    Conditions,
-    JoinNames,
-    and_parts,
-    compared,
-    conditions_of,
-)
+from sqlext.analysis.joins.conditions import NULL_SAFE, Conditions, and_parts, compared, conditions_of
 from sqlext.analysis.joins.full_using import with_common_columns
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.names.used import names_of, used_names
 from sqlext.analysis.relations.binding import FromClause
+from sqlext.analysis.relations.join_names import LEFT, RIGHT, JoinNames
 from sqlext.analysis.relations.state_ttl import ttl_of
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import AllOf, ColumnRef, Expr

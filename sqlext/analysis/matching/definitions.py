@@ -7,7 +7,6 @@ What looks at the row that is to be taken alone is SQL's, whatever stands in it.
 from __future__ import annotations
 
 from sqlext.analysis.expressions.rows import COMPARISONS, RowTrees
-from sqlext.analysis.matching.aggregates import aggregate_tree
 from sqlext.analysis.matching.names import Names
 from sqlext.analysis.matching.values import Values
 from sqlext.analysis.types.arithmetic import ARITHMETIC
@@ -22,6 +21,7 @@ from sqlext.source import SourceText
 from sqlext.types import LogicalType
 from sqlext_udfs.expressions import trees as core
 
+_AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 #: Expressions of one row that are NULL where there is no row.
 _STRICT = (e.ColumnRef, e.Literal, e.Paren, e.FieldAccess, e.Subscript, e.Cast, e.Interval)
 #: Is NULL, as a value of a row, only where there is no row.
@@ -102,7 +102,7 @@ class Definition(RowTrees):
     def call(self, call: e.Call) -> core.Expression:
         """Return a call as a tree: an aggregate over rows so far, or a function."""
         if is_aggregate(call, self.mode):
-            return aggregate_tree(call, self)
+            return _aggregate(call, self)
         return super().call(call)
 
     # Types
@@ -151,6 +151,44 @@ class Definition(RowTrees):
             span=expr.span,
             hint="TIMESTAMPDIFF gives the time between two rows; CAST makes numbers",
         )
+
+
+def _aggregate(call: e.Call, trees: Definition) -> core.Expression:
+    """Return an aggregate as a tree.
+
+    Raises:
+        SqlExtError: MATCH-012 to MATCH-014 for one that the operator does not know.
+    """
+    if call.function not in _AGGREGATES or call.distinct or call.filter is not None or len(call.args) > 1:
+        raise SqlExtError(
+            "MATCH-014",
+            f"{call.name} cannot be asked for in DEFINE like this",
+            span=call.span,
+            hint="DEFINE has COUNT, SUM, AVG, MIN and MAX of the rows so far, without DISTINCT and FILTER",
+        )
+    of = next((a for a in call.args if isinstance(a, e.Expr) and not isinstance(a, e.Star)), None)
+    group = trees.names.only_group(call, call.function)
+    if of is None:
+        return core.Running("count", None, group)
+    if not trees.names.is_single(of):
+        raise SqlExtError("MATCH-013", f"{call.function} takes columns of one row", span=of.span)
+    value = trees.value(of)
+    if call.function in ("COUNT", "MIN", "MAX"):
+        return core.Running(call.function.lower(), value, group)
+    result = trees.number(call)
+    if call.function == "SUM":
+        return core.Running("sum", value, group, result)
+    total = core.Running("sum", value, group, _exact(trees.type_of(of), result))
+    return core.Arithmetic("/", total, core.Running("count", value, group), result)
+
+
+def _exact(of: LogicalType | None, result: core.Number) -> core.Number:
+    """Return the type in which AVG sums up."""
+    if of is None or of.is_approximate:
+        return core.Number("DOUBLE")
+    if of.root == "DECIMAL":
+        return core.Number("DECIMAL", 38, of.scale or 0)
+    return core.Number("BIGINT" if result.root in ("TINYINT", "SMALLINT", "INT", "BIGINT") else "DOUBLE")
 
 
 def _kind(type_: LogicalType) -> str:

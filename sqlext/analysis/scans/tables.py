@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.inserts.bad_rows import bad_rows_of, with_policy
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.scans.bad_rows import bad_rows_of, with_policy
 from sqlext.analysis.scans.readers import can_read, wanted_source
 from sqlext.analysis.scans.timing import future_of, timing_of
 from sqlext.analysis.scans.watermarks import constant_delay, is_source_watermark

@@ -13,8 +13,7 @@ from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.materialisation import materialised
 from sqlext.analysis.selects.blocks import bind_block, bind_select
 from sqlext.analysis.selects.from_clause import RelationBinder, rename_columns
-from sqlext.analysis.selects.order import ordered_stream
-from sqlext.analysis.selects.sort_keys import with_hidden_keys, without_hidden_keys
+from sqlext.analysis.selects.order import ordered_stream, with_hidden_keys, without_hidden_keys
 from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.queries import Query, QueryBody, Select, SetOperation, TableBody, Values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlext.analysis.inserts.bad_rows import bad_scans
+from sqlext.analysis.inserts.sides import bad_scans
 from sqlext.analysis.inserts.bound import APPEND, BAD_ROWS, LATE_ROWS, Assignment, BoundInsert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.inference import infer

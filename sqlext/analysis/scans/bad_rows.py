@@ -1,4 +1,4 @@
-"""``'sqlext.bad-rows'``: what a query does with rows that a source of it cannot decode.
+"""``'sqlext.bad-rows'``: the policy of a source for rows that it cannot decode.
 
 ``fail`` refuses them, ``drop`` counts them, a table gets them. Each column of such a table is one of ``text`` (the row
 as it is), ``source`` (the table that it was read from), ``place`` (where in its file or topic), ``reason`` and
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.inserts.bound import BAD_ROWS, Assignment, BoundInsert, side_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.connectors.base import written_columns
@@ -17,8 +16,6 @@ from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.bad_rows import BAD_COLUMNS, DROP, FAIL, OPTION, BadRows, policy_of
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.explain import walk
-from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.source import Span
 from sqlext_catalog.model import Column, Table
 
@@ -65,37 +62,23 @@ def bad_rows_of(table: Table, env: Environment, span: Span) -> BadRows | None:
         connector_of(found).validate(found, "sink")
     except SqlExtError as error:
         raise error.at(span) from None
-    for column in _written(found):
-        _source_of(column, found, span)
+    for column in kept_columns(found):
+        source_of(column, found, span)
     return BadRows(found, span)
 
 
-def bad_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
-    """Return an INSERT for each table that keeps bad rows of a query, in the order of ``bad_scans``."""
-    made = {}
-    for scan in bad_scans(plan):
-        assert scan.bad is not None
-        table, span = scan.bad.table, scan.bad.span
-        assignments = tuple(Assignment(c, _source_of(c, table, span)) for c in _written(table))
-        made[table.name] = side_insert(BAD_ROWS, table, plan, assignments, span, env)
-    return tuple(made.values())
-
-
-def bad_scans(plan: PlanNode) -> tuple[Scan, ...]:
-    """Return the scans whose bad rows are kept: of a table that is read several times the first one."""
-    found: dict[object, Scan] = {}
-    for node in walk(plan):
-        if isinstance(node, Scan) and node.bad is not None:
-            found.setdefault((node.table.name, node.bad.table.name), node)
-    return tuple(found.values())
-
-
-def _written(table: Table) -> tuple[Column, ...]:
+def kept_columns(table: Table) -> tuple[Column, ...]:
+    """Return the columns of a table of bad rows that are written."""
     writable = {w.name for w in written_columns(table)}
     return tuple(c for c in table.columns if c.name in writable)
 
 
-def _source_of(column: Column, table: Table, span: Span) -> PlanColumn:
+def source_of(column: Column, table: Table, span: Span) -> PlanColumn:
+    """Return what fills a column of a table of bad rows.
+
+    Raises:
+        SqlExtError: OPT-035 for a column that bad rows do not have.
+    """
     source = _KNOWN.get(column.name)
     if source is None:
         what = f"has a column `{column.name}`, which bad rows do not have"

@@ -1,0 +1,84 @@
+"""What all plan nodes have in common: columns, inputs, and how rows change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlext.plan.columns import PlanColumn
+
+#: Physical columns of an updating relation: its key, and whether the row exists (HAVING may take it away).
+KEY_PREFIX = "__key_"
+KEY_SET = "__key_set"  # which of the GROUPING SETS
+KEY_WINDOW = ("__key_start", "__key_end")  # its window, in ms
+KEY_ALL = "__key_all"  # of an aggregate without keys: one row
+EXISTS = "__exists"
+#: Physical column of a relation with late rows beside its own: the row and the watermark it met; NULL for its own.
+LATE = "__late"
+#: Physical column of a changelog: what a row does to the result, a number of ``sqlext_udfs.kernel.row_kinds``.
+KIND = "__row_kind"
+#: Physical column of a scan that upserts: of the records of one key the one with the largest is the last.
+POSITION = "__position"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """A relation."""
+
+    columns: tuple[PlanColumn, ...]
+
+    @property
+    def inputs(self) -> tuple[PlanNode, ...]:
+        """The relations it reads, left to right."""
+        return ()
+
+    def with_inputs(self, inputs: tuple[PlanNode, ...]) -> PlanNode:
+        """Return it with other inputs of the same columns."""
+        return self
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Physical key columns of an updating relation, empty for an append-only one."""
+        return ()
+
+    @property
+    def updating(self) -> bool:
+        """Whether rows already given out may change."""
+        return any(i.updating for i in self.inputs)
+
+    @property
+    def streaming(self) -> bool:
+        """Whether it reads a stream."""
+        return any(i.streaming for i in self.inputs)
+
+    @property
+    def changelog(self) -> bool:
+        """Whether each row says in ``KIND`` what it does to the result, and rows may be taken back."""
+        return KIND in self.hidden
+
+    @property
+    def lag(self) -> int:
+        """By how many ms its rows can be older than the watermark says: what waits for time above waits longer."""
+        return max((i.lag for i in self.inputs), default=0)
+
+    @property
+    def windowed(self) -> PlanNode | None:
+        """The input whose windows its rows carry, None if there is none: the only one that is a stream."""
+        streams = [i for i in self.inputs if i.streaming]
+        return streams[0] if len(streams) == 1 else None
+
+    def transform(self, rule: Callable[[PlanNode], PlanNode]) -> PlanNode:
+        """Return the tree with ``rule`` applied to every node, inputs first."""
+        inputs = tuple(i.transform(rule) for i in self.inputs)
+        return rule(self.with_inputs(inputs) if inputs else self)
+
+    def physical_columns(self) -> tuple[str, ...]:
+        """Return the physical columns in order, each once, hidden ones last."""
+        return tuple(dict.fromkeys((*(c.physical for c in self.columns if c.physical), *self.hidden)))
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Physical columns that no user sees, but whoever takes its rows: of updates, late rows, a changelog."""
+        if self.updating:
+            return (*self.keys, EXISTS)
+        return (KIND,) if any(i.changelog for i in self.inputs) else ()
