@@ -1,4 +1,4 @@
-"""Rows that a source cannot decode: what a query does with them, and what is known of one."""
+"""The policy for rows that a source cannot decode, and the columns that describe such a row."""
 
 from __future__ import annotations
 

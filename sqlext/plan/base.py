@@ -1,4 +1,4 @@
-"""What all plan nodes have in common: columns, inputs, and how rows change."""
+"""The base of all plan nodes: columns, inputs, and how rows change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TO_CHANGELOG and FROM_CHANGELOG: a changelog as rows that say what happened in a column, and back."""
+"""Nodes of TO_CHANGELOG and FROM_CHANGELOG: changes as rows with a column of operations, and back."""
 
 from __future__ import annotations
 

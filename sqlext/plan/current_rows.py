@@ -1,4 +1,4 @@
-"""A table that is told by its current rows, as a changelog: a plan node."""
+"""The node of a table of upserts, read as a changelog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A plan for people and tools: text, JSON, Mermaid. Says what is native, what is updating, where time goes."""
+"""Describe a plan as text, JSON or Mermaid.
+
+The description tells which steps are native, which results update, and where time attributes go.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What EXPLAIN says of groupings that an operator of ours keeps."""
+"""Describe groupings that an operator of ours keeps."""
 
 from __future__ import annotations
 

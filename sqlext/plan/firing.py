@@ -1,4 +1,4 @@
-"""How the panes of a grouping come out, where Spark's own operators cannot say it."""
+"""When and how the panes of a grouping come out, where an operator of ours keeps it."""
 
 from __future__ import annotations
 

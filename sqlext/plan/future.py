@@ -1,4 +1,4 @@
-"""Rows from the future: how far ahead of the clock the rows of a relation may be."""
+"""Find how far ahead of the clock the rows of a relation may be."""
 
 from __future__ import annotations
 

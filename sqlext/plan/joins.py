@@ -1,4 +1,4 @@
-"""A join of two streams as a plan node."""
+"""The node of a join of two streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which visible columns name a row of an updating result."""
+"""Find the visible columns that hold the key of an updating result."""
 
 from __future__ import annotations
 

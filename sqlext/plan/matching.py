@@ -1,4 +1,4 @@
-"""MATCH_RECOGNIZE as a plan node."""
+"""The node of MATCH_RECOGNIZE."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Expressions without their text: equal for those that mean the same, whatever they are written like.
+"""Reduce expressions to a normal form, which is equal for those that mean the same.
 
-Columns stand as their places in the relations, so that no alias counts. Fields of a node that have their default
-are left out: a field that a later version adds changes nothing for the queries of before.
+Columns stand as their places in the relations, so no alias counts. Fields with their default value are left out: a
+field that a later version adds changes nothing for earlier queries.
 """
 
 from __future__ import annotations

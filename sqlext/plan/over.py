@@ -1,4 +1,4 @@
-"""Functions OVER a window of rows as a plan node."""
+"""The node of functions OVER a window of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which panes of a plan reach its end, and as what."""
+"""Find the panes of a plan that reach its end, and in which form."""
 
 from __future__ import annotations
 

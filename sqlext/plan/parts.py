@@ -1,4 +1,4 @@
-"""The parts of an expression that belong to its own SELECT: sub-queries have scopes of their own."""
+"""Walk the parts of an expression that belong to its own SELECT. Sub-queries have scopes of their own."""
 
 from __future__ import annotations
 

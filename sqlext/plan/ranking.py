@@ -1,4 +1,4 @@
-"""Top-N and deduplication as a plan node."""
+"""The node of Top-N and deduplication."""
 
 from __future__ import annotations
 

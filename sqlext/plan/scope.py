@@ -1,4 +1,4 @@
-"""What names mean inside one SELECT."""
+"""Resolve names inside one SELECT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When two expressions are the same: by structure and by what their names mean, not by their text."""
+"""Compare expressions by structure and by what their names mean, not by their text."""
 
 from __future__ import annotations
 

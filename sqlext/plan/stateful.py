@@ -1,6 +1,6 @@
-"""What all plan nodes have in common that an operator of ours keeps (other than groupings: ``nodes.Aggregate``).
+"""The base of nodes that an operator of ours keeps, other than groupings (``nodes.Aggregate``).
 
-Each kind of operator is a node in a file of its own; its text is made by ``sqlext.rewrite.operators.choice``.
+Each operator has a node in a file of its own; ``sqlext.rewrite.compiler.renderer`` renders it.
 """
 
 from __future__ import annotations

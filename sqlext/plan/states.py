@@ -1,4 +1,4 @@
-"""Which steps of a plan keep state that nothing bounds: no watermark, window, interval, rank or time to live."""
+"""Find the steps of a plan whose state nothing bounds: no watermark, window, interval, rank or time to live."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A relation and, beside each of its rows, those that a function makes of it: UNNEST and table functions.
+"""The node of UNNEST and table functions: each row with the rows that a function makes of it.
 
-Spark does it row by row, without state; a row that is taken back takes back all that was made of it.
+Spark computes it row by row, without state. A row that is taken back takes back all rows that were made of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""CURRENT_WATERMARK as a plan node: rows with the watermark that they met."""
+"""The node of CURRENT_WATERMARK: rows with the watermark that they met."""
 
 from __future__ import annotations
 

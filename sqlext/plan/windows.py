@@ -1,4 +1,4 @@
-"""Windows, in milliseconds; ``[start, end)``, ``window_time`` is ``end - 1 ms``."""
+"""Specifications of windows, in milliseconds: ``[start, end)``; ``window_time`` is ``end - 1 ms``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""ALTER TABLE to a function from the table as it is to the table as it shall be.
+"""Bind ALTER TABLE to a function from the old table to the new one.
 
-ADD, MODIFY, DROP and RENAME of columns, WATERMARK and PRIMARY KEY, by the rules of Flink's AlterSchemaConverter. After
-each change all that is derived is derived anew: types of computed columns, the watermark, the key. Renaming the table
-and SET or RESET of options are ``catalog.ddl``'s.
+ADD, MODIFY, DROP and RENAME of columns, WATERMARK and PRIMARY KEY follow Flink's AlterSchemaConverter. Each change
+derives anew the types of computed columns, the watermark and the key. ``catalog.ddl`` renames tables, and does SET and
+RESET of options.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns: as written to as stored, and the types of computed ones.
+"""Bind column definitions, and infer the types of computed columns.
 
 Flink validates a computed column against the physical and metadata columns alone (MergeTableLikeUtil, case
 ddl/computed_on_computed): one computed column cannot use another.

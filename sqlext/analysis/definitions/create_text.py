@@ -1,4 +1,4 @@
-"""SHOW CREATE TABLE and SHOW CREATE VIEW (Flink: ShowCreateUtil)."""
+"""Print SHOW CREATE TABLE and SHOW CREATE VIEW (Flink: ShowCreateUtil)."""
 
 from __future__ import annotations
 

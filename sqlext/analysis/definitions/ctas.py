@@ -1,7 +1,7 @@
-"""CREATE TABLE AS: the columns of the query, and what the statement adds to them (Flink: MergeTableAsUtil).
+"""Bind CREATE TABLE AS: the columns of the query, and what the statement adds to them (Flink: MergeTableAsUtil).
 
-New columns come first, then the query's in its order; a column that both have takes the statement's type and comment
-at the query's place. A list of bare names only reorders.
+New columns come first, then the query's in its order. A column that both have takes the statement's type and comment at
+the query's place. A list of bare names only reorders.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The expressions of a table's definition: those that the statement wrote and those stored before."""
+"""Parse and check the expressions of a table's definition, new ones and stored ones."""
 
 from __future__ import annotations
 

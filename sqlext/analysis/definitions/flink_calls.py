@@ -1,4 +1,4 @@
-"""Print function calls as Flink does; ``flink_text`` prints all other expressions."""
+"""Print function calls as Flink does. ``flink_text`` prints all other expressions."""
 
 from __future__ import annotations
 

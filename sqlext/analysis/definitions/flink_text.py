@@ -1,7 +1,8 @@
-"""Expressions as Flink prints them in DESCRIBE and SHOW CREATE: Calcite's normal form.
+"""Print expressions as Flink does in DESCRIBE and SHOW CREATE: in Calcite's normal form.
 
-Identifiers in backticks, keywords and function names in upper case, only the parentheses that precedence needs, some
-functions as what Calcite makes of them. Recorded from Flink 2.3.0 (tests/unit/definitions/flink_expressions.jsonl).
+Identifiers are in backticks, keywords and function names in upper case. Parentheses stand only where precedence needs
+them. Some functions print as what Calcite makes of them. Recorded from Flink 2.3.0
+(tests/unit/definitions/flink_expressions.jsonl).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PRIMARY KEY and PARTITIONED BY (Flink: SchemaBuilderUtil, DefaultSchemaResolver.validatePrimaryKey)."""
+"""Check PRIMARY KEY and PARTITIONED BY (Flink: SchemaBuilderUtil, DefaultSchemaResolver.validatePrimaryKey)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""LIKE: what of the base table the new one takes (Flink: MergeTableLikeUtil, SqlTableLike).
+"""Bind LIKE: what the new table takes of the base table (Flink: MergeTableLikeUtil, SqlTableLike).
 
-By default INCLUDING ALL OVERWRITING OPTIONS. ``EXCLUDING PARTITIONS`` leaves the partitions out, as documented (Flink
-2.3.0 leaves them in).
+The default is INCLUDING ALL OVERWRITING OPTIONS. ``EXCLUDING PARTITIONS`` leaves the partitions out, as documented
+(Flink 2.3.0 leaves them in).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""CREATE MATERIALIZED VIEW: the Delta table that a query of its name keeps.
+"""Bind CREATE MATERIALIZED VIEW: the Delta table that a query of its name keeps.
 
-The table is that of a CREATE TABLE AS, with the view's column names, and with the key of an updating query as PRIMARY
-KEY. Its columns stay nullable where the query's are: NULL is a group like any other.
+The table is that of a CREATE TABLE AS with the view's column names. The key of an updating query is its PRIMARY KEY.
+Its columns stay nullable where the query's are: NULL is a group like any other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What of a table uses a column, so that it can be neither dropped nor renamed (Flink: ReferencesManager)."""
+"""Find what in a table uses a column: then it can be neither dropped nor renamed (Flink: ReferencesManager)."""
 
 from __future__ import annotations
 

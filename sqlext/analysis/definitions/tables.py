@@ -1,4 +1,4 @@
-"""CREATE TABLE to the table that the catalog keeps."""
+"""Bind CREATE TABLE to the table that the catalog keeps."""
 
 from __future__ import annotations
 

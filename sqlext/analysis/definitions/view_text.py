@@ -1,6 +1,6 @@
-"""A view's query as SHOW CREATE VIEW prints it: names made full, stars expanded, in Calcite's form.
+"""Print a view's query as SHOW CREATE VIEW does: full names, expanded stars, Calcite's form.
 
-Flink stores that form; we store the user's text and print the form where we can, the user's text otherwise.
+Flink stores that form. We store the user's text and print the form where we can, the user's text otherwise.
 """
 
 from __future__ import annotations

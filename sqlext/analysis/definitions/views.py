@@ -1,4 +1,4 @@
-"""CREATE VIEW to the view that the catalog keeps: its text verbatim, and the settings that give it its meaning."""
+"""Bind CREATE VIEW to the view that the catalog keeps: its text verbatim, and the settings that give it its meaning."""
 
 from __future__ import annotations
 

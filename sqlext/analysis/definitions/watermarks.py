@@ -1,7 +1,7 @@
-"""WATERMARK FOR: Flink's rules (DefaultSchemaResolver.resolveWatermarkSpecs, MergeTableLikeUtil).
+"""Check WATERMARK FOR (Flink: DefaultSchemaResolver.resolveWatermarkSpecs, MergeTableLikeUtil).
 
-A column of the top level, of type TIMESTAMP(p) or TIMESTAMP_LTZ(p) with p from 0 to 3, no processing time; an
-expression of the same type; one per table.
+The column is of the top level, TIMESTAMP(p) or TIMESTAMP_LTZ(p) with p from 0 to 3, and no processing time. The
+expression has the same type. A table has one watermark.
 """
 
 from __future__ import annotations

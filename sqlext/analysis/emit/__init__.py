@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.emit."""
+"""The EMIT clause: when the panes of a grouping come out."""

@@ -1,6 +1,6 @@
-"""The condition of ``EMIT WHEN (...)`` as JSON that an operator can work out row by row.
+"""Compile the condition of ``EMIT WHEN (...)`` to JSON that an operator evaluates row by row.
 
-Comparisons, AND, OR, NOT and arithmetic over COUNT, SUM, AVG, MIN, MAX of the rows' numbers, and number literals.
+It has comparisons, AND, OR, NOT and arithmetic over number literals and COUNT, SUM, AVG, MIN, MAX of the rows' numbers.
 Timestamps and intervals count in milliseconds.
 """
 

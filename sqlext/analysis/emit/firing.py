@@ -1,6 +1,6 @@
-"""When a grouping needs an operator of ours, and what that operator is to do.
+"""Decide whether a grouping needs an operator of ours, and what that operator does.
 
-Spark's own operators are used wherever they give the same rows; everything else is named here, once.
+Spark's own operators are used wherever they give the same rows. Every reason against them is named here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``LATE DATA TO table``: the table, and what of a row goes into it.
+"""Bind ``LATE DATA TO table``: find the table, and fill its columns.
 
-Each of its columns is a column of the row, by name; or ``watermark``, the watermark that the row met; or
-``operator``, the query that found it late. Columns of the row that it does not have are left out.
+A column of the table is a column of the row with that name; or ``watermark``, the watermark that the row met; or
+``operator``, the query that found the row late. Other columns of the row are left out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""An EMIT clause as the policy of an operator: the same tree with numbers where the clause has expressions."""
+"""Translate an EMIT clause into the policy of an operator.
+
+The trigger tree stays; where the clause has expressions, the policy has their numbers.
+"""
 
 from __future__ import annotations
 

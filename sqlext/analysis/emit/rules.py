@@ -1,4 +1,4 @@
-"""What the planner refuses of an EMIT clause, and what it tells about one (EMIT clause, section 8)."""
+"""Refuse EMIT clauses that mean nothing, and note what users should know of accepted ones (EMIT clause, section 8)."""
 
 from __future__ import annotations
 

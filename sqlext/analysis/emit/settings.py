@@ -1,4 +1,4 @@
-"""Flink's settings ``table.exec.emit.*``: an emit strategy for the legacy windows of a script."""
+"""Translate Flink's settings ``table.exec.emit.*`` into a policy for the group windows of a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""USING TRIGGER and EVICT USING: look up the registered classes that an EMIT clause names."""
+"""Look up the registered classes that USING TRIGGER and EVICT USING name."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.grouping."""
+"""Groupings: GROUP BY, and operations on whole rows."""

@@ -1,4 +1,4 @@
-"""GROUP BY: which expressions group, whether a window does, and what may stand beside them."""
+"""Find the grouping of a SELECT and its window, and check what stands beside them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""UNION, INTERSECT, EXCEPT and DISTINCT of rows that change, or that wait for each other: groupings by all columns.
+"""Bind UNION, INTERSECT, EXCEPT and DISTINCT of streams as groupings by all columns.
 
-``a INTERSECT b`` are the groups that have rows of both sides, ``a EXCEPT b`` those with rows of the first side alone.
-With ALL each group gives so many copies of its row as the counts of the sides say.
+``a INTERSECT b`` keeps the groups that have rows of both sides. ``a EXCEPT b`` keeps those with rows of the first side
+alone. With ALL, the counts of the sides tell how many copies of its row a group gives.
 """
 
 from __future__ import annotations

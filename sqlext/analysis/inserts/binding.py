@@ -1,4 +1,4 @@
-"""INSERT: which query column goes to which sink column, converted how, and whether the sink takes the changes."""
+"""Bind an INSERT: which query column fills which sink column, and how it is converted."""
 
 from __future__ import annotations
 

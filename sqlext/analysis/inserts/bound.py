@@ -1,4 +1,4 @@
-"""An INSERT that is bound: what fills which column of its sink, and how the rows reach it."""
+"""The result of binding an INSERT: its assignments, and how its rows reach the sink."""
 
 from __future__ import annotations
 

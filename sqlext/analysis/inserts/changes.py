@@ -1,18 +1,18 @@
-"""What differs between a query and the one that made its checkpoint, and which differences the checkpoint bears.
+"""Compare a query with the one that made its checkpoint, and tell which differences the checkpoint bears.
 
-The rule: what is in no operator's state may change. That is time, in two kinds.
+What is in no operator's state may change. That is time, in two kinds.
 
-``TIME``   says how fast the watermark moves: its delay or expression, idle timeouts, alignment, how often it is given.
-           Spark keeps the watermark itself with the checkpoint and never takes it back: the query goes on from there.
-``ROWS``   says what becomes of a row of a micro-batch: how far ahead a rowtime may be, whether it may be NULL, which
-           table keeps late rows or bad ones. It holds for rows that are read from now on; so a micro-batch that was
-           begun before must have come to its end: its rows may be in sinks already, by the old rule.
+``TIME``   How fast the watermark moves: its delay or expression, idle timeouts, alignment, its interval. Spark keeps
+           the watermark itself with the checkpoint and never takes it back: the query goes on from there.
+``ROWS``   What becomes of a row of a micro-batch: how far ahead a rowtime may be, whether it may be NULL, which table
+           keeps late or bad rows. It holds for rows that are read from now on. A micro-batch that had begun must end
+           first: sinks may have some of its rows already, by the old rule.
 
-All else bears no going on from the state:
+All other differences rule out going on from the state.
 
-``STATE``  has made what is in state, the rowtime's column for instance. Without its state the query could go on from
-           the place that it had read up to.
-``PLACE``  says what that place is of: which sources there are, in which order, and who reads them.
+``STATE``  What has made the state, the rowtime's column for instance. Without its state the query could go on from the
+           place that it had read up to.
+``PLACE``  What that place is of: the sources, their order, and their readers.
 """
 
 from __future__ import annotations

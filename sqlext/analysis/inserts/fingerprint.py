@@ -1,8 +1,8 @@
-"""What a query is, part by part: equal for queries that can go on from each other's checkpoint.
+"""Describe a query part by part, to compare it with the query that made a checkpoint.
 
-Taken from the plan, not from its text: white space, comments, aliases and the names of tables do not count, and the
-SQL that this version of sqlext makes of it does not either. Every part is kept as text for people and as a digest of
-its normal form; digests are compared. Which parts may change all the same is said in ``changes``.
+The parts come from the plan: white space, comments, aliases and names of tables do not count, nor does the SQL that
+this version of sqlext makes. Each part has a text for people and a digest of its normal form; digests are compared.
+``changes`` tells which parts may differ.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The INSERTs beside a query: of its late rows, and of the rows that its sources cannot decode."""
+"""Bind the INSERTs beside a query: of its late rows, and of rows that its sources cannot decode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a result reaches its sink, and which results a sink cannot take."""
+"""Choose how a result reaches its sink, and refuse results that the sink cannot take."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.joins.joined_table."""
+"""Joins, and sub-queries that become joins."""

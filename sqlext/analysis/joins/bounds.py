@@ -1,4 +1,4 @@
-"""What ends the state of a join: the bounds that its conditions give rowtimes, or its windows."""
+"""Find what ends the state of a join: bounds of rowtimes in its conditions, or windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that come out of a join of two streams: under names of their own, so that they can be told apart."""
+"""Name the output columns of a join of two streams, each once."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""What the condition of a join says, taken apart: equalities, comparisons, conditions on one side, and the rest."""
+"""Split the condition of a join: equalities, comparisons, conditions on one side, and the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from sqlext.analysis.expressions.rows import divides
 from sqlext.analysis.relations.join_names import LEFT, RIGHT, JoinNames
 from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.analysis.types.inference import infer
@@ -69,7 +70,8 @@ def conditions_of(expr: Expr | None, names: JoinNames) -> Conditions:
     pairs: list[Pair] = []
     for part in and_parts(expr):
         sides = names.sides_of(part)
-        if len(sides) < 2:
+        guarded = bool(found["rest"]) or any(p.operator not in ("=", NULL_SAFE) for p in pairs)
+        if len(sides) < 2 and not (guarded and divides(part)):
             found[RIGHT if sides == {RIGHT} else LEFT].append(part)
             continue
         asked = [pair_of(c, names) for c in comparisons_of(part)]

@@ -1,4 +1,4 @@
-"""FULL JOIN with USING or NATURAL: which side a common column is of depends on the row, so it is computed."""
+"""Compute the common columns of FULL JOIN with USING or NATURAL: their side depends on the row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Joins. With at most one stream, Spark joins each micro-batch with the static side."""
+"""Bind the joins of FROM, and plan those with a static side.
+
+With at most one stream, Spark joins each micro-batch with the static side.
+"""
 
 from __future__ import annotations
 

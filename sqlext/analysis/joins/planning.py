@@ -1,4 +1,4 @@
-"""The plan of a join of two streams: what it is, which columns come out, and whether rows are taken back."""
+"""Plan a join of two streams: its bounds, its output columns, and whether it takes rows back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""``IN``, ``EXISTS`` and their negations in WHERE, over a stream or correlated: semi and anti joins."""
+"""Bind ``IN``, ``EXISTS`` and their negations in WHERE as semi and anti joins.
+
+They are over a stream, or correlated.
+"""
 
 from __future__ import annotations
 

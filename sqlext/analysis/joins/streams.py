@@ -1,4 +1,4 @@
-"""Joins of two streams in FROM: their names and conditions."""
+"""Bind joins of two streams in FROM: their names and conditions."""
 
 from __future__ import annotations
 

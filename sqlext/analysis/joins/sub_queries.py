@@ -1,7 +1,7 @@
-"""Sub-queries that are values, over a stream or correlated: joined to FROM, each a column there.
+"""Join sub-queries that are values to FROM: each becomes a column there.
 
-A scalar sub-query is one row, or with ``k = outer.k`` in it one of each k: a LEFT JOIN. ``EXISTS`` is whether the
-different keys that it asks for match, and so is ``IN`` where unknown counts as false: under AND and OR of WHERE.
+They are over a stream, or correlated. A scalar sub-query is one row, or one row per key with ``k = outer.k``: a LEFT
+JOIN. ``EXISTS`` tells whether the keys match. So does ``IN`` where unknown counts as false: under AND and OR of WHERE.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``JOIN t FOR SYSTEM_TIME AS OF x``: the version of a row that was in force at the time of another one.
+"""Bind ``JOIN t FOR SYSTEM_TIME AS OF x``: each row meets the version that was in force at its time.
 
 By a rowtime of the left side both sides are streams, and the right one gives versions (``joins.versions``). By
-processing time the right side is a table that is read anew in each micro-batch: a join with a static table.
+processing time the right side is a table that each micro-batch reads anew: a join with a static table.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Which relations have versions: a table with a primary key and a watermark, or a deduplication that keeps the last.
+"""Find the versions that a relation gives.
 
-Flink's docs, "Versioned tables" and "Versioned views".
+It is a table with a primary key and a watermark, or a deduplication that keeps the last row (Flink's docs, "Versioned
+tables", "Versioned views").
 """
 
 from __future__ import annotations

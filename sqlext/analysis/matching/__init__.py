@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.matching."""
+"""MATCH_RECOGNIZE."""

@@ -1,7 +1,7 @@
-"""DEFINE: conditions as trees that the operator evaluates, over values that SQL computes of single rows.
+"""Compile the conditions of DEFINE to trees that the operator evaluates.
 
-What looks at the row that is to be taken alone is SQL's, whatever stands in it. What combines rows is made by
-``row_trees``; here are COUNT, SUM, AVG, MIN and MAX besides.
+SQL computes what looks at the row to be taken alone. ``expressions.rows`` compiles what combines rows; this module adds
+COUNT, SUM, AVG, MIN and MAX.
 """
 
 from __future__ import annotations

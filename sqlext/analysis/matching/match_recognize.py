@@ -1,6 +1,6 @@
-"""MATCH_RECOGNIZE: from clauses to a plan.
+"""Bind MATCH_RECOGNIZE.
 
-A ``Match`` node gives what measures ask of matches; a ``Project`` above it computes the measures.
+A ``Match`` node gives what the measures ask of matches; a ``Project`` above it computes the measures.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""MEASURES: what the operator gives of a match, and what Spark makes of it above.
+"""Split MEASURES: the operator gives values of a match, Spark computes the measures above.
 
 A measure is an ordinary expression over columns that the operator gives: values of the rows that it navigates to,
 aggregates, the time of the match. So types, rendering and time attributes are those of any SELECT.

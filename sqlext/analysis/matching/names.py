@@ -1,4 +1,4 @@
-"""What names mean in MATCH_RECOGNIZE: pattern variables, columns of their rows, and where navigation goes."""
+"""Resolve names in MATCH_RECOGNIZE: pattern variables, columns of their rows, and navigation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PATTERN of MATCH_RECOGNIZE: what the operator is told of it, and what Flink has not."""
+"""Translate PATTERN for the operator, and refuse what Flink does not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What conditions and measures look at in single rows: SQL computes it before the operator."""
+"""Collect the values of single rows that conditions and measures use: SQL computes them before the operator."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.names."""
+"""Look names up outside of a query: in the catalog, the settings and the registry."""

@@ -1,4 +1,4 @@
-"""What analysis asks of its surroundings: the catalog, the settings, and Spark's own tables."""
+"""The surroundings of a statement: the catalog, the settings, and Spark's own tables."""
 
 from __future__ import annotations
 

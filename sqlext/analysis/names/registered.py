@@ -1,4 +1,4 @@
-"""Calls of registered aggregates: what they call, and where they cannot be called."""
+"""Resolve calls of registered aggregates, and refuse them where they cannot be called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Replacing nodes inside parsed expressions; a replacement keeps the span of what it replaces."""
+"""Replace nodes inside parsed expressions.
+
+A replacement keeps the span of what it replaces.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rules of time attributes (Flink's time attributes page; where Flink differs from it, as measured)."""
+"""Check that a column is a time attribute, and tell why one was lost.
+
+The rules are those of Flink's page on time attributes; where Flink differs from it, those that were measured.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names a SELECT looks at: what it does not name need not be kept by a join."""
+"""Collect the names that a SELECT uses: a join keeps no other columns."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.over.aggregations."""
+"""Functions OVER a window of rows."""

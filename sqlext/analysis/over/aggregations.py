@@ -1,7 +1,7 @@
-"""Functions OVER windows in a SELECT over a stream: what Flink plans as an OVER aggregation.
+"""Bind functions OVER windows of a stream: what Flink plans as an OVER aggregation.
 
-Windows that have PARTITION BY and ORDER BY in common are computed together, each function over its own frame. (Flink
-refuses a second window or frame: "All aggregates must be computed on the same window".)
+Windows with the same PARTITION BY and ORDER BY are computed together, each function over its own frame. Flink refuses a
+second window or frame ("All aggregates must be computed on the same window").
 """
 
 from __future__ import annotations

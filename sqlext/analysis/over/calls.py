@@ -1,7 +1,7 @@
-"""Calls with OVER in a SELECT over a stream: each is computed below the SELECT, by an operator of its own.
+"""Take the calls with OVER out of a SELECT: operators below it compute them.
 
-The rows of FROM, filtered by WHERE, become one relation of plain columns; operators add a column for each call; the
-SELECT then reads these columns in the place of the calls.
+The rows of FROM, filtered by WHERE, become one relation of plain columns. Operators add a column for each call. The
+SELECT then reads these columns in place of the calls.
 """
 
 from __future__ import annotations

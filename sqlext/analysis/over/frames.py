@@ -1,4 +1,4 @@
-"""Frames of OVER over a stream, as rows or milliseconds."""
+"""Convert the frames of OVER to rows or milliseconds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""OVER above GROUP BY in one SELECT: ``ROW_NUMBER() OVER (ORDER BY SUM(v) DESC) ... GROUP BY k``.
+"""Split a SELECT that has OVER above GROUP BY: ``ROW_NUMBER() OVER (ORDER BY SUM(v) DESC) ... GROUP BY k``.
 
-It means the SELECT of the grouped expressions, with the calls over its result.
+The lower SELECT groups, the upper one has the calls with OVER.
 """
 
 from __future__ import annotations

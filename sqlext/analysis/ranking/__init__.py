@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.ranking."""
+"""Ranks: Top-N, deduplication, and running numbers."""

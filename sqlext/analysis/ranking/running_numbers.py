@@ -1,4 +1,4 @@
-"""ROW_NUMBER, RANK and DENSE_RANK by time without a filter: no Top-N, but functions OVER rows that have come."""
+"""Turn ranks by time that have no filter into functions OVER: each row keeps its number."""
 
 from __future__ import annotations
 

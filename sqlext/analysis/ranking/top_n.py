@@ -1,7 +1,7 @@
-"""Top-N and deduplication: ROW_NUMBER, RANK and DENSE_RANK with a filter on the number.
+"""Bind Top-N and deduplication: ROW_NUMBER, RANK and DENSE_RANK with a filter on the number.
 
-Flink's pattern (docs, "Top-N", "Deduplication", "Window Top-N"): the number in a sub-query, its range in the WHERE
-around it. A number by a time attribute that keeps one row is a deduplication.
+This is Flink's pattern (docs, "Top-N", "Deduplication", "Window Top-N"): a sub-query computes the number, the WHERE
+around it gives the range. A number by a time attribute that keeps one row is a deduplication.
 """
 
 from __future__ import annotations

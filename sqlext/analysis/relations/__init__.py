@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.selects.from_clause."""
+"""What several features do with a relation."""

@@ -1,4 +1,4 @@
-"""What a clause needs of the binder around it: to bind the queries, relations and SELECTs inside the clause.
+"""The protocol between features and the binder: bind the queries, relations and SELECTs inside a clause.
 
 ``selects.queries`` implements ``Binding`` and hands it to each feature, so no feature imports the binder.
 """

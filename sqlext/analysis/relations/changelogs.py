@@ -1,4 +1,4 @@
-"""Updating results as changelogs: what an operator above them reads."""
+"""Turn updating results into changelogs, for operators that read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A relation of FROM with computed columns beside its own."""
+"""Add computed columns to a relation of FROM."""
 
 from __future__ import annotations
 

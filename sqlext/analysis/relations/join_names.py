@@ -1,4 +1,4 @@
-"""The names of the two sides of a join, and the sides that an expression looks at."""
+"""Tell which side of a join an expression looks at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A relation whose columns hold plain values: no window struct, no instant behind a wall clock."""
+"""Convert the columns of a relation to plain values: no window struct, no instant behind a wall clock."""
 
 from __future__ import annotations
 

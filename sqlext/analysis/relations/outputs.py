@@ -1,4 +1,4 @@
-"""The output columns of a SELECT: which physical columns it computes and which it hands on."""
+"""Build the output columns of a SELECT: those that it computes and those that it hands on."""
 
 from __future__ import annotations
 

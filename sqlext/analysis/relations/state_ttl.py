@@ -1,7 +1,7 @@
-"""How long state without a bound of its own is kept: ``table.exec.state.ttl`` and the hint STATE_TTL.
+"""Find the time to live of state: ``table.exec.state.ttl`` and the hint STATE_TTL.
 
-It is processing time, as the batch clock tells it: a second a tick while an unbounded query runs, the lines of
-``sqlext.clock`` where that is set; while a bounded query runs the clock stands still, so nothing is forgotten.
+It is processing time, as the batch clock tells it. An unbounded query ticks each second, or by the lines of
+``sqlext.clock``. In a bounded query the clock stands still, so nothing is forgotten.
 """
 
 from __future__ import annotations

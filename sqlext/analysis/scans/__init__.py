@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.scans."""
+"""Tables of the catalog as relations."""

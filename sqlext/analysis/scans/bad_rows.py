@@ -1,8 +1,7 @@
-"""``'sqlext.bad-rows'``: the policy of a source for rows that it cannot decode.
+"""Apply ``'sqlext.bad-rows'``: the policy of a source for rows that it cannot decode.
 
-``fail`` refuses them, ``drop`` counts them, a table gets them. Each column of such a table is one of ``text`` (the row
-as it is), ``source`` (the table that it was read from), ``place`` (where in its file or topic), ``reason`` and
-``read_at``.
+``fail`` refuses them, ``drop`` counts them, a table keeps them. Such a table may have the columns ``text`` (the row),
+``source`` (the table that it was read from), ``place`` (where in its file or topic), ``reason`` and ``read_at``.
 """
 
 from __future__ import annotations

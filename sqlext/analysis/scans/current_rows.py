@@ -1,4 +1,4 @@
-"""A table whose records are upserts (upsert-kafka) as a relation: what its records change."""
+"""Read a table of upserts (upsert-kafka) as the changes that its records make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may read a table, and who is wanted to: Spark's own source, or a reader of ours (``sqlext.source``)."""
+"""Choose a table's reader: Spark's own source, or a reader of ours (``sqlext.source``)."""
 
 from __future__ import annotations
 

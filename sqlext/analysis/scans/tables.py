@@ -1,4 +1,4 @@
-"""A table of the catalog as a relation: its columns, its time attributes, how it is read."""
+"""Bind a table of the catalog: its columns, its time attributes, and how it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``FOR SYSTEM_TIME AS OF`` a literal: a table as it was. Delta keeps that; no other connector does."""
+"""Bind ``FOR SYSTEM_TIME AS OF`` a literal: an old version of a table, which only Delta keeps."""
 
 from __future__ import annotations
 

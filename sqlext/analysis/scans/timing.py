@@ -1,4 +1,4 @@
-"""What options say of an input's time: idleness, alignment, how often the watermark moves (Flink's keys)."""
+"""Read the options for an input's time: idleness, alignment, and the interval of its watermark (Flink's keys)."""
 
 from __future__ import annotations
 

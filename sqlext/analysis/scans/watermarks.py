@@ -1,4 +1,4 @@
-"""Watermark declarations: which ones are a constant delay behind the column."""
+"""Recognise watermark declarations that are a constant delay behind their column."""
 
 from __future__ import annotations
 

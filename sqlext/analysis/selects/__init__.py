@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.selects.blocks."""
+"""SELECT, FROM and whole queries."""

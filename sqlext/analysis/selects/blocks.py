@@ -1,6 +1,6 @@
-"""SELECT blocks to plans.
+"""Bind SELECT blocks.
 
-Parts of a SELECT become nodes below it, step by step, in the order of the tuples here. What is left projects or groups.
+Parts of a SELECT become nodes below it, step by step, in the order of the tuples here. The rest projects or groups.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""TO_CHANGELOG and FROM_CHANGELOG in FROM, by the rules of Flink 2.3.
+"""Bind TO_CHANGELOG and FROM_CHANGELOG in FROM, by the rules of Flink 2.3.
 
-``TO_CHANGELOG(input => TABLE t, op => DESCRIPTOR(op), op_mapping => MAP['INSERT, UPDATE_AFTER', 'I', ...])``: the
-changes of ``t`` as rows of a column ``op`` and those of ``t``; changes that the mapping does not name are left out.
-``FROM_CHANGELOG(input => TABLE t, op => ..., op_mapping => MAP['c, r', 'INSERT', ...])``: the way back.
+``TO_CHANGELOG(input => TABLE t, op => DESCRIPTOR(op), op_mapping => MAP['INSERT, UPDATE_AFTER', 'I', ...])`` gives the
+changes of ``t`` as rows: a column ``op`` and those of ``t``. Changes that the mapping does not name are left out.
+``FROM_CHANGELOG(input => TABLE t, op => ..., op_mapping => MAP['c, r', 'INSERT', ...])`` is the way back.
 """
 
 from __future__ import annotations

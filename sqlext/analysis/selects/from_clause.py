@@ -1,4 +1,4 @@
-"""What stands in FROM: tables, views, sub-queries, window functions, joins."""
+"""Bind the relations of FROM: tables, views, sub-queries, table functions, joins, MATCH_RECOGNIZE."""
 
 from __future__ import annotations
 

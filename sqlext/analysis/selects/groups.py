@@ -1,4 +1,4 @@
-"""SELECTs that group: the grouping as a node, with who keeps its groups."""
+"""Bind SELECTs that group."""
 
 from __future__ import annotations
 

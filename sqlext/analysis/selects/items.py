@@ -1,4 +1,4 @@
-"""The select list: its items with stars expanded, and what every SELECT must fulfil."""
+"""Bind the select list: expand stars, name the items, and check what holds for every SELECT."""
 
 from __future__ import annotations
 

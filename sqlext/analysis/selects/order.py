@@ -1,4 +1,4 @@
-"""ORDER BY, LIMIT and OFFSET: the order of a stream, and sort keys that SELECT does not give out.
+"""Bind ORDER BY, LIMIT and OFFSET.
 
 A stream is sorted by time, or its first rows are a Top-N of all rows. ``SELECT a FROM t ORDER BY b`` computes ``b`` as
 a further column of the SELECT and leaves it out again above the sorting.

@@ -1,4 +1,4 @@
-"""Calls with OVER in a SELECT: computed below it, each by its operator."""
+"""Compute the calls with OVER of a SELECT below it, each by its operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries to plans: CTEs, set operations, VALUES, ORDER BY; SELECT blocks are in ``blocks``."""
+"""Bind queries: CTEs, set operations, VALUES, ORDER BY. SELECT blocks are in ``blocks``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""``CURRENT_WATERMARK(rowtime)`` in a SELECT over a stream: an operator below the SELECT adds it to each row.
+"""Bind ``CURRENT_WATERMARK(rowtime)`` in a SELECT over a stream: an operator below it adds the watermark to each row.
 
-The SELECT then reads a column in place of each call. The rows of a query have one watermark, whatever their rowtimes
-are; what a call gives has the type of its rowtime and is no time attribute, as in Flink.
+The SELECT reads a column in place of each call. The rows of a query have one watermark, whatever their rowtimes. A call
+has the type of its rowtime and is no time attribute, as in Flink.
 """
 
 from __future__ import annotations

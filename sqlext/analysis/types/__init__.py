@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.types."""
+"""Infer the types of expressions."""

@@ -1,4 +1,4 @@
-"""Result types of operators and predicates."""
+"""Infer the result types of operators and predicates."""
 
 from __future__ import annotations
 

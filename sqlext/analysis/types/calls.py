@@ -1,4 +1,4 @@
-"""Calls of functions: which they are, what they take, what they give."""
+"""Look up called functions, check their arguments and infer their result types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which types go together: common types, comparisons, implicit casts (Flink's rules)."""
+"""Find common types, and decide which values can be compared and cast implicitly (Flink's rules)."""
 
 from __future__ import annotations
 

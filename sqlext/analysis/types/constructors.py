@@ -1,4 +1,4 @@
-"""Types of CASE, casts, rows, arrays and maps, and of what is taken out of them."""
+"""Infer the types of CASE, casts, rows, arrays and maps, and of their elements."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Precision and scale of decimal results.
+"""Compute precision and scale of decimal results.
 
-Flink's ``LogicalTypeMerging`` (find...DecimalType, adjustPrecisionScale); Spark's rules agree for the operators.
+The rules are those of Flink's ``LogicalTypeMerging``; Spark's agree for the operators.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Types of expressions, as Flink's planner or Spark's analyser would infer them.
+"""Infer the type of any expression, as Flink's planner or Spark's analyser would.
 
 None means unknown: nothing is refused on an unknown type.
 """

@@ -1,4 +1,4 @@
-"""Interval literals as milliseconds."""
+"""Convert interval literals to milliseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Literals: their types, and their values where an operator of ours looks at them."""
+"""Infer the types of literals, and give their values to operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the type rules of literals, operators and constructors share."""
+"""Type rules that literals, operators and constructors share."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.unnest."""
+"""Joins whose right side is made from each row of the left one."""

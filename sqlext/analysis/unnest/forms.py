@@ -1,4 +1,4 @@
-"""Relations that see those to their left, and the forms of a LATERAL sub-query that can be taken apart."""
+"""Recognise lateral relations, and the forms of LATERAL sub-queries that can be taken apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joins whose right side sees the left: UNNEST, table functions, LATERAL sub-queries.
+"""Bind joins whose right side sees the left: UNNEST, table functions, LATERAL sub-queries.
 
 A LATERAL sub-query is taken apart: its FROM is joined to the left side, its WHERE and its columns are computed above.
 Flink: docs sql/queries/joins, "Array, Multiset and Map Expansion", "Table Function", "Lateral Join".

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.windows.table_functions."""
+"""Windows of time: table functions, group windows and sessions."""

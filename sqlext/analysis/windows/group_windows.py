@@ -1,6 +1,6 @@
-"""``GROUP BY TUMBLE(ts, ...)`` and its auxiliary functions, read as the window table function.
+"""Bind ``GROUP BY TUMBLE(ts, ...)`` and its auxiliary functions as a window table function.
 
-Flink's deprecated group windows: HOP takes any lengths here, SESSION is per grouping key.
+These are Flink's deprecated group windows. HOP takes any lengths here, SESSION is per grouping key.
 """
 
 from __future__ import annotations

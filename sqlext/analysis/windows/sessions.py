@@ -1,4 +1,4 @@
-"""Sessions that Spark's ``session_window`` cannot express: a gap of each row, and rows seen one by one.
+"""Bind sessions that Spark's ``session_window`` cannot express: a gap of each row, and rows seen one by one.
 
 A gap that is an expression is computed below the window function, in the scope of the function's table. Its column
 holds milliseconds: an INTERVAL is converted, a whole number counts milliseconds.

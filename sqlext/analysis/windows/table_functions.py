@@ -1,6 +1,6 @@
-"""Window functions: TUMBLE, HOP, SESSION over a table, their arguments and the columns they add.
+"""Bind window table functions: TUMBLE, HOP, CUMULATE and SESSION, their arguments and the columns they add.
 
-Argument rules are those of Flink's window TVF page and of what Flink 2.3 refused when asked.
+The rules of arguments are those of Flink's page on window TVFs, and what Flink 2.3 refused.
 """
 
 from __future__ import annotations
