@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.jobs.progress import InputCounts, InputsRead
 from sqlext.jobs.query import Query
-from sqlext.rewrite.script.kept_inputs import KeptInput
+from sqlext.rewrite.script.model import KeptInput
 from sqlext.watermarks.history import History, Sample
 from sqlext.watermarks.inputs import WHOLE, Known
 from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper

@@ -14,12 +14,10 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
 from sqlext.jobs.checkpoint import QueryHome, begun_run
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.bad_rows import kept_bad
-from sqlext.rewrite.script.buckets import state_buckets
-from sqlext.rewrite.script.inserts import insert_script
-from sqlext.rewrite.script.kept_inputs import heartbeats
+from sqlext.rewrite.script.begun import Begun, heartbeats, readers, state_buckets
 from sqlext.rewrite.script.model import SparkScript
-from sqlext.rewrite.script.readers import Begun, readers
 from sqlext.session.bounds import is_bounded
 from sqlext.session.changed_time import foretold
 from sqlext.settings import Settings

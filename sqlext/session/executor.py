@@ -28,8 +28,8 @@ from sqlext.jobs.timekeeping import Clock, Timekeeping
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.script.compiler import script_of
-from sqlext.rewrite.script.inserts import with_sides
+from sqlext.rewrite.compiler.inserts import with_sides
+from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.session.answers.explain import explain_statement
 from sqlext.session.answers.show import matching

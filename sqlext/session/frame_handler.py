@@ -11,15 +11,14 @@ import atexit
 import shutil
 import time
 
-from sqlext.analysis.inserts.sides import bad_scans
-from sqlext.analysis.inserts.sides import late_insert
+from sqlext.analysis.inserts.sides import bad_scans, late_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.plan.bad_rows import OPTION
 from sqlext.plan.nodes import PlanNode
-from sqlext.rewrite.script.frames import frame_script
+from sqlext.rewrite.compiler.frames import frame_script
 from sqlext.rewrite.script.model import OperatorView
 from sqlext.session.executor import SparkHandler
 from sqlext.spark.quiet import quiet

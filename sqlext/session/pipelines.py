@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.rewrite.script.model import OperatorView, SourceView, SparkScript, SqlView, Step, TagView
-from sqlext.rewrite.script.placeholders import with_placeholders
+from sqlext.rewrite.export.placeholders import with_placeholders
+from sqlext.rewrite.script.model import Compiled, OperatorView, SourceView, SparkScript, SqlView, Step, TagView
 from sqlext.session.offline.scripts import compile_source, new_state, read_source
 from sqlext.spark.event_time import tagged
 from sqlext.spark.reading.described import open_batch, open_stream
@@ -25,8 +25,6 @@ from sqlext_udfs.spark.registry import operator
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from sqlext.session.offline.dry_run import Compiled
 
 
 def define(spark: SparkSession, script: str, *, table: str, folder: str, clock: Path) -> None:

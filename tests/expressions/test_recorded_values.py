@@ -9,7 +9,7 @@ import pytest
 from recorded_flink import Strs, differences, recorded
 
 from sqlext.dialect.expressions.operations import parse_expression_text
-from sqlext.rewrite.expressions.text import render
+from sqlext.rewrite.expressions.renderer import render
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

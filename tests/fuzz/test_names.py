@@ -10,7 +10,7 @@ from sqlext.dialect.script import parse_script
 from sqlext.dialect.tokens import Kind, tokenize
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier, string
-from sqlext.rewrite.export.printing import printed_script
+from sqlext.rewrite.export.printed import printed_script
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.offline.scripts import new_state

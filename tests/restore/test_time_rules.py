@@ -13,8 +13,8 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.dialect.script import parse_script
 from sqlext.jobs.checkpoint import QueryHome, Run, plan_runs
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.script.inserts import insert_script
-from sqlext.rewrite.script.readers import Begun, readers
+from sqlext.rewrite.compiler.inserts import insert_script
+from sqlext.rewrite.script.begun import Begun, readers
 from sqlext.session.changed_time import ChangedTimeNotice, foretold, tell_changes
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun

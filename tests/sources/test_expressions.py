@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from sqlext.errors import SqlExtError
 from sqlext.rewrite.arrow.pushdown import named
-from sqlext.rewrite.arrow.text import Unsuited, translated
+from sqlext.rewrite.arrow.translation import Unsuited, translated
 from sqlext.sources.hashing import can_hash, xxhash64
 from sqlext.spark.settings_scope import query_settings
 from sqlext_udfs.expressions.columns import Column, Expression, Rows

@@ -19,12 +19,12 @@ from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
 from sqlext.plan.explain import walk
 from sqlext.plan.windows import WindowKind
+from sqlext.rewrite.relations.operator_input import OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
 from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
     from sqlext.rewrite.arrow.pushdown import Pushed
-    from sqlext.rewrite.operators.step import StepInput
-    from sqlext.rewrite.script.renderer import Renderer
 
 
 #: Formats that Arrow decodes several times faster than Spark. Of parquet Spark's own reader is as fast.
@@ -41,7 +41,7 @@ ENOUGH_FOR_SESSIONS = 64 << 20
 ENOUGH_PARQUET_FOR_WINDOWS = 16 << 20
 
 
-def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
+def pays(node: nodes.Aggregate, renderer: Rendering) -> bool:
     """Whether groups that Spark can keep are better kept by our operator, above rows that Arrow reads."""
     scan = _only_scan(node)
     if scan is None:
@@ -68,7 +68,7 @@ def pays(node: nodes.Aggregate, renderer: Renderer) -> bool:
 
 
 def chosen_input(
-    below: nodes.PlanNode, texts: Sequence[str], where: str | None, keys: int, renderer: Renderer
+    below: nodes.PlanNode, texts: Sequence[str], where: str | None, keys: int, renderer: Rendering
 ) -> Pushed | None:
     """Return the input of an operator as a program of the Arrow path; None: Spark makes it.
 
@@ -85,7 +85,7 @@ def chosen_input(
     if wanted == "auto" and not _lies_there(scan.table, _enough(scan.table), renderer):
         return None
     from sqlext.rewrite.arrow.pushdown import pushed_input
-    from sqlext.rewrite.arrow.text import Unsuited  # these need Arrow, which few statements do
+    from sqlext.rewrite.arrow.translation import Unsuited  # these need Arrow, which few statements do
 
     try:
         return pushed_input(below, texts, where, keys, renderer)
@@ -94,14 +94,14 @@ def chosen_input(
         return None
 
 
-def chosen_inputs(inputs: Sequence[StepInput], keys: int, renderer: Renderer) -> list[Pushed] | None:
+def chosen_inputs(inputs: Sequence[OperatorInput], keys: int, renderer: Rendering) -> list[Pushed] | None:
     """Return all inputs of an operator as programs of the Arrow path, a table that is read twice as one; else None."""
     found = [chosen_input(i.below, i.texts, i.where, keys, renderer) for i in inputs]
     pushed = [p for p in found if p is not None]
     reason = "what it is joined with is not read by Arrow"
     if pushed and len(pushed) == len(found):
         from sqlext.rewrite.arrow.pushdown import alike, read_once
-        from sqlext.rewrite.arrow.text import Unsuited  # it needs Arrow, which few statements do
+        from sqlext.rewrite.arrow.translation import Unsuited  # it needs Arrow, which few statements do
 
         try:
             return read_once(alike(pushed))
@@ -116,7 +116,7 @@ def _enough(table: Table) -> int:
     return ENOUGH_BYTES if _format(table) in _FASTER else ENOUGH_PARQUET
 
 
-def _lies_there(table: Table, enough: int, renderer: Renderer) -> bool:
+def _lies_there(table: Table, enough: int, renderer: Rendering) -> bool:
     """Whether there is enough to make up for the Python processes; those of a topic run in any case."""
     there = not connector_of(table).in_files or holds_bytes(_path(table), enough)
     if not there:
@@ -138,5 +138,5 @@ def _path(table: Table) -> str | None:
     return table.option("path") or table.option("table-path")
 
 
-def _wanted(scan: nodes.Scan, renderer: Renderer) -> str:
+def _wanted(scan: nodes.Scan, renderer: Rendering) -> str:
     return renderer.readers.wanted(scan.table)

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pyarrow as pa
 
@@ -19,10 +19,11 @@ from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.quoting import identifier
-from sqlext.rewrite.arrow.text import Unsuited, translated
-from sqlext.rewrite.script.kept_inputs import has_splits
+from sqlext.rewrite.arrow.translation import Unsuited, translated
+from sqlext.rewrite.relations.rendering import Rendering
+from sqlext.rewrite.relations.scans import scan_sql
+from sqlext.rewrite.script.begun import has_splits
 from sqlext.rewrite.script.model import ArrowView, SqlView
-from sqlext.rewrite.script.scans import scan_sql
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.packed import LEAST, MARK, READ
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
@@ -30,10 +31,6 @@ from sqlext.sources.tables import reader_of
 from sqlext.types import BIGINT, BYTES, INT, TIMESTAMP_LTZ3
 from sqlext_udfs.expressions.columns import Apply, Column, Expression, FieldOf, Literal
 from sqlext_udfs.expressions.functions import INSTANT
-
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
-
 
 #: The type of a NULL that nobody has given one.
 _UNKNOWN = pa.null()
@@ -79,7 +76,7 @@ class Pushed:
 
 
 def pushed_input(
-    below: nodes.PlanNode, scope_texts: Sequence[str], where: str | None, keys: int, renderer: Renderer
+    below: nodes.PlanNode, scope_texts: Sequence[str], where: str | None, keys: int, renderer: Rendering
 ) -> Pushed:
     """Return the input of an operator as a program over one table.
 
@@ -108,7 +105,7 @@ def pushed_input(
     )
 
 
-def _column(text: str, rows: _Relation, renderer: Renderer) -> Expression:
+def _column(text: str, rows: _Relation, renderer: Rendering) -> Expression:
     return Literal(_UNKNOWN) if text == "NULL" else translated(text, rows.resolve, renderer.zone)
 
 
@@ -216,7 +213,7 @@ class _Table(_Relation):
 
     node: nodes.Scan
     readers: TableReader
-    renderer: Renderer
+    renderer: Rendering
     alias: str = ""
     _read: dict[str, pa.DataType] = field(default_factory=dict)
     _computed: dict[str, Expression] = field(default_factory=dict)
@@ -274,7 +271,7 @@ class _Selected(_Relation):
 
     node: nodes.Project
     below: _Relation
-    renderer: Renderer
+    renderer: Rendering
     alias: str = ""
     _made: dict[str, Expression] = field(default_factory=dict)
 
@@ -309,7 +306,7 @@ class _Selected(_Relation):
         return self.renderer.expr(output.expr, self.node.scope)
 
 
-def _relation(node: nodes.PlanNode, renderer: Renderer, alias: str = "") -> _Relation:
+def _relation(node: nodes.PlanNode, renderer: Rendering, alias: str = "") -> _Relation:
     if isinstance(node, nodes.Aliased):
         return _relation(node.input, renderer, node.alias)
     if isinstance(node, nodes.TagTime) and isinstance(node.input, nodes.Scan):  # marks of packed rows need none
@@ -334,7 +331,7 @@ def _require_suited(scan: nodes.Scan) -> None:
 
 
 def add_packed(
-    renderer: Renderer, inputs: Sequence[Pushed], function: str, arguments: tuple[tuple[str, object], ...]
+    renderer: Rendering, inputs: Sequence[Pushed], function: str, arguments: tuple[tuple[str, object], ...]
 ) -> str:
     """Add the steps that read an operator's inputs and work on them there; return the view of all packed rows.
 
@@ -347,7 +344,7 @@ def add_packed(
     return renderer.add_step(lambda name: SqlView(name, " UNION ALL ".join(queries)))
 
 
-def _packed_query(scan: nodes.Scan, view: str, renderer: Renderer) -> str:
+def _packed_query(scan: nodes.Scan, view: str, renderer: Rendering) -> str:
     """Return the query of the packed rows of a view; their marks move the watermark as the rows would.
 
     They stand in place of the table's rows, so all that moves a watermark (the end of the input, idle inputs) is there.

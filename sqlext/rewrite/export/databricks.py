@@ -8,7 +8,7 @@ from sqlext.connectors.spec import ReadSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.export.datasets import Dataset, notes
-from sqlext.rewrite.export.printing import one_line
+from sqlext.rewrite.export.printed import one_line
 from sqlext.rewrite.script.model import SourceView
 from sqlext_catalog.secrets import is_secret
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
 from sqlext.rewrite.export.whole_query import RawRelation, beyond_sql, whole_query
-from sqlext.rewrite.script.model import SourceView
-
-if TYPE_CHECKING:
-    from sqlext.session.offline.dry_run import Compiled
+from sqlext.rewrite.script.model import Compiled, SourceView
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.rewrite.expressions.text."""
+"""TODO-DOC sqlext.rewrite.expressions.renderer."""

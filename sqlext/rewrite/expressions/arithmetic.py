@@ -13,7 +13,7 @@ from sqlext.dialect.ast import expressions as e
 from sqlext.rewrite.expressions.forms import equal_rows
 from sqlext.rewrite.expressions.integers import integers
 from sqlext.rewrite.expressions.naming import bind
-from sqlext.rewrite.expressions.rendering import Texts
+from sqlext.rewrite.expressions.protocols import Texts
 from sqlext.types import LogicalType
 
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}

@@ -9,7 +9,7 @@ from sqlext.analysis.functions.model import CallTexts, Function
 from sqlext.analysis.functions.rendering import fill
 from sqlext.dialect.ast import expressions as e
 from sqlext.rewrite.expressions.naming import bind
-from sqlext.rewrite.expressions.rendering import Texts
+from sqlext.rewrite.expressions.protocols import Texts
 
 
 def call(node: e.Call, texts: Texts) -> str | None:

@@ -15,13 +15,13 @@ from sqlext.plan.nodes import PlanNode
 from sqlext.plan.scope import Scope
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import value
-from sqlext.rewrite.expressions.text import render
+from sqlext.rewrite.expressions.renderer import render
 from sqlext.types import LogicalType
 
 
 @dataclass(frozen=True)
 class ScopeContext:
-    """Implements ``sqlext.rewrite.expressions.text.RenderContext`` for one scope."""
+    """Implements ``sqlext.rewrite.expressions.protocols.RenderContext`` for one scope."""
 
     scope: Scope
     render_plan: Callable[[PlanNode], str]

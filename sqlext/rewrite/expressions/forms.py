@@ -8,7 +8,7 @@ from sqlext import quoting
 from sqlext.dialect.ast import expressions as e
 from sqlext.rewrite.expressions import casts
 from sqlext.rewrite.expressions.naming import bind
-from sqlext.rewrite.expressions.rendering import Texts
+from sqlext.rewrite.expressions.protocols import Texts
 
 #: Flink's type names that Spark does not read.
 _FLINK_TYPE = re.compile(

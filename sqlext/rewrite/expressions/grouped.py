@@ -21,7 +21,7 @@ from sqlext.rewrite.expressions.calls import call_texts
 from sqlext.rewrite.expressions.columns import value
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouping_sets import SET, Sets
-from sqlext.rewrite.expressions.text import Renderer
+from sqlext.rewrite.expressions.renderer import ExpressionRenderer
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class GroupedContext(ScopeContext):
         return f"({' + '.join(shifted)})" if bits else f"CAST({SET} AS BIGINT)"
 
     def _aggregate(self, call: Call) -> str:
-        return accumulated(call, Renderer(ScopeContext(self.scope, self.render_plan)), self.into)
+        return accumulated(call, ExpressionRenderer(ScopeContext(self.scope, self.render_plan)), self.into)
 
 
-def accumulated(call: Call, below: Renderer, into: Accumulators) -> str:
+def accumulated(call: Call, below: ExpressionRenderer, into: Accumulators) -> str:
     """Return an aggregate as a text over accumulators; the text is atomic.
 
     Args:

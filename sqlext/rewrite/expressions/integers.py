@@ -11,7 +11,7 @@ from functools import reduce
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.dialect.ast import expressions as e
 from sqlext.rewrite.expressions.naming import bind
-from sqlext.rewrite.expressions.rendering import Texts
+from sqlext.rewrite.expressions.protocols import Texts
 from sqlext.types import LogicalType
 
 _TRY = {"+": "try_add", "-": "try_subtract"}

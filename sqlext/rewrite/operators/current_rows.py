@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlext.plan.current_rows import CurrentRows
 from sqlext.plan.nodes import KIND, POSITION
 from sqlext.quoting import identifier
-from sqlext.rewrite.operators.step import OperatorStep, StepInput
-from sqlext.rewrite.operators.windows import OperatorInput
-
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
+from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
 
 
-def current_rows_sql(node: CurrentRows, renderer: Renderer) -> str:
+def current_rows_sql(node: CurrentRows, renderer: Rendering) -> str:
     """Return the query of the changes."""
     (below,) = node.sources
-    rows = OperatorInput([identifier(name) for name in node.primary])
+    rows = InputColumns([identifier(name) for name in node.primary])
     names = tuple(c for c in below.physical_columns() if c not in below.hidden)
     specification = (
         ("keys", len(node.primary)),
@@ -26,5 +22,5 @@ def current_rows_sql(node: CurrentRows, renderer: Renderer) -> str:
         ("position", rows.place(POSITION)),
         ("ttl", node.ttl),
     )
-    operated = OperatorStep(node, specification, names).add(renderer, StepInput(below, rows.texts))
+    operated = OperatorStep(node, specification, names).add(renderer, OperatorInput(below, rows.texts))
     return f"SELECT {', '.join([*(identifier(c) for c in names), *node.hidden])} FROM {operated}"

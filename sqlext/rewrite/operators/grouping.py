@@ -31,18 +31,19 @@ from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouped import GroupedContext
 from sqlext.rewrite.expressions.grouping_sets import SET, Sets, sets_of
-from sqlext.rewrite.expressions.text import render
-from sqlext.rewrite.operators.windows import PANE_COLUMNS, OperatorInput, WindowStep
+from sqlext.rewrite.expressions.renderer import render
+from sqlext.rewrite.operators.window_step import PANE_COLUMNS, WindowStep
+from sqlext.rewrite.relations.operator_input import InputColumns
+from sqlext.rewrite.relations.rendering import Rendering
+from sqlext.rewrite.relations.scans import ahead
 from sqlext.rewrite.script.late_rows import late_column, or_late, row_struct, unless_late
 from sqlext.rewrite.script.model import SqlView, TagView
-from sqlext.rewrite.script.scans import ahead
 from sqlext_udfs.kernel.clock import REFUSED
 from sqlext_udfs.kernel.row_kinds import DELETE, SHOWN, UPDATE_BEFORE
 from sqlext_udfs.windows.policy import KeepTime
 
 if TYPE_CHECKING:
     from sqlext.rewrite.arrow.pushdown import Pushed
-    from sqlext.rewrite.script.renderer import Renderer
 
 _KINDS = f"element_at(array({', '.join(string(k) for k in SHOWN)}, NULL), __row_kind + 1)"
 #: Accumulators whose results are those of Spark's own aggregates.
@@ -56,7 +57,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text))
 
 
-def combined_sql(node: nodes.Aggregate, renderer: Renderer) -> str | None:
+def combined_sql(node: nodes.Aggregate, renderer: Rendering) -> str | None:
     """Return windows that Spark could keep as a query of our operator's panes; None where that does not pay.
 
     It does where Arrow decodes the rows and combines them where they are read, and the aggregates are Spark's exactly.
@@ -72,7 +73,7 @@ def combined_sql(node: nodes.Aggregate, renderer: Renderer) -> str | None:
 class StatefulSql:
     """Renders one stateful ``Aggregate``."""
 
-    def __init__(self, node: nodes.Aggregate, firing: Firing, renderer: Renderer) -> None:
+    def __init__(self, node: nodes.Aggregate, firing: Firing, renderer: Rendering) -> None:
         self.node = node
         self.firing = firing
         self.renderer = renderer
@@ -142,7 +143,7 @@ class StatefulSql:
 
     def can_combine(self) -> bool:
         """Whether Arrow can do the operator's first part, for aggregates that give what Spark's give, bit by bit."""
-        rows = OperatorInput()
+        rows = InputColumns()
         try:
             self._outputs()
             if self.node.having is not None:
@@ -161,7 +162,7 @@ class StatefulSql:
         Args:
             asked: names of the columns that are looked at; what others are made of does not come out of the operator.
         """
-        rows = OperatorInput()
+        rows = InputColumns()
         step = self._step(rows)
         shown_as = self._shown_as(step.keys, asked)
         step = replace(step, asked=_words(shown_as))
@@ -176,7 +177,7 @@ class StatefulSql:
         window = self.node.window
         return self.renderer.add_step(lambda name: TagView(name, shown, window, window=not self._is_custom()))
 
-    def pushed(self, rows: OperatorInput, keys: int) -> Pushed | None:
+    def pushed(self, rows: InputColumns, keys: int) -> Pushed | None:
         """Return the operator's input as a program of the Arrow path, None where Spark makes it."""
         node = self.node
         if self.sets is not None or self.firing.given or self.late is not None or node.input.changelog:
@@ -209,7 +210,7 @@ class StatefulSql:
         columns = [text if text == name else f"{text} AS {name}" for name, text in texts.items()]
         return ", ".join([*columns, late_column()] if self.late is not None else columns)
 
-    def _step(self, rows: OperatorInput) -> WindowStep:
+    def _step(self, rows: InputColumns) -> WindowStep:
         """Return what the operator is told; fills its input."""
         keys = {f"__k{i}": text for i, text in enumerate(self.keys.values())}
         keys |= {SET: SET} if self.sets else {}

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from sqlext.dialect.ast.expressions import Expr
+from sqlext.dialect.ast.expressions import ColumnRef, Expr, FieldAccess, Literal, Paren
 from sqlext.plan.joins import Carried, JoinBound, JoinSide, JoinTime, Pair, StreamJoin
 from sqlext.plan.nodes import KIND, PlanNode
+from sqlext.plan.parts import own_parts
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import held, instant, value
-from sqlext.rewrite.operators.step import OperatorStep, StepInput
+from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.relations.operator_input import OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
 from sqlext_udfs.expressions.cells import with_cells
 from sqlext_udfs.joins.specification import LEFT_SIDE, RIGHT_SIDE
 from sqlext_udfs.kernel.row_kinds import INSERT
 from sqlext_udfs.matching.specification import expression_to_json
 
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
-
 _NULL_SAFE = "IS NOT DISTINCT FROM"
 _NONE = "NULL"
+#: What these make of values never fails.
+_SAFE = (ColumnRef, Literal, Paren, FieldAccess)
 
 
 @dataclass
@@ -50,7 +51,7 @@ class _Columns:
         return self.texts.index(texts) if texts in self.texts else self.both(*texts)
 
 
-def stream_join_sql(node: StreamJoin, renderer: Renderer) -> str:
+def stream_join_sql(node: StreamJoin, renderer: Rendering) -> str:
     """Return the query of the joined rows."""
     columns = _Columns()
     specification = _specification(node, columns, renderer)
@@ -67,7 +68,7 @@ def stream_join_sql(node: StreamJoin, renderer: Renderer) -> str:
     return text + (f" WHERE {' AND '.join(rest)}" if rest else "")
 
 
-def _specification(node: StreamJoin, columns: _Columns, renderer: Renderer) -> tuple[tuple[str, object], ...]:
+def _specification(node: StreamJoin, columns: _Columns, renderer: Rendering) -> tuple[tuple[str, object], ...]:
     for pair in node.equal:
         columns.both(*_pair(pair, node, renderer))
     if node.left.needs or node.right.needs:  # a row with a NULL key matches nothing
@@ -82,8 +83,8 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Renderer) -> t
         places = columns.left(left_text), columns.right(right_text)
         conditions.append((places[0], pair.operator, places[1], pair.null_aware))
     values = (
-        [columns.left(renderer.expr(e, node.left.scope)) for e in node.left.values],
-        [columns.right(renderer.expr(e, node.right.scope)) for e in node.right.values],
+        [columns.left(_value(e, node.left, renderer)) for e in node.left.values],
+        [columns.right(_value(e, node.right, renderer)) for e in node.right.values],
     )
     asked = [with_cells(e, lambda cell: values[cell.group][cell.value]) for e in node.asked]
     bound: tuple[object, ...] = ("none", node.left.ttl, node.right.ttl)
@@ -111,29 +112,40 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Renderer) -> t
     )
 
 
-def _side(source: PlanNode, side: JoinSide, texts: list[str], renderer: Renderer) -> StepInput:
+def _side(source: PlanNode, side: JoinSide, texts: list[str], renderer: Rendering) -> OperatorInput:
     filters = [f"({renderer.expr(e, side.scope)})" for e in side.filters]
-    return StepInput(source, texts, " AND ".join(filters) or None)
+    return OperatorInput(source, texts, " AND ".join(filters) or None)
 
 
-def _pair(pair: Pair, node: StreamJoin, renderer: Renderer) -> tuple[str, str]:
+def _pair(pair: Pair, node: StreamJoin, renderer: Rendering) -> tuple[str, str]:
     texts = _cast(pair.left, node.left, pair, renderer), _cast(pair.right, node.right, pair, renderer)
     # A struct is never NULL itself, and equal to one with the same NULLs.
     return (f"struct({texts[0]})", f"struct({texts[1]})") if pair.operator == _NULL_SAFE else texts
 
 
-def _cast(expr: Expr, side: JoinSide, pair: Pair, renderer: Renderer) -> str:
-    text = renderer.expr(expr, side.scope)
+def _cast(expr: Expr, side: JoinSide, pair: Pair, renderer: Rendering) -> str:
+    text = _value(expr, side, renderer)
     return f"CAST({text} AS {pair.type.spark()})" if pair.type is not None else text
 
 
-def _needed(side: JoinSide, renderer: Renderer) -> str:
+def _value(expr: Expr, side: JoinSide, renderer: Rendering) -> str:
+    """Return what a side computes; what may fail is not computed of rows that match nothing."""
+    text = renderer.expr(expr, side.scope)
+    guarded = side.needs and not all(isinstance(p, _SAFE) for p in own_parts(expr))
+    return f"CASE WHEN {_needs(side, renderer)} THEN {text} END" if guarded else text
+
+
+def _needed(side: JoinSide, renderer: Rendering) -> str:
     if not side.needs:
         return "true"
-    return f"CASE WHEN {' AND '.join(f'({renderer.expr(e, side.scope)})' for e in side.needs)} THEN true END"
+    return f"CASE WHEN {_needs(side, renderer)} THEN true END"
 
 
-def _carried(carried: Carried, renderer: Renderer) -> str:
+def _needs(side: JoinSide, renderer: Rendering) -> str:
+    return " AND ".join(f"({renderer.expr(e, side.scope)})" for e in side.needs)
+
+
+def _carried(carried: Carried, renderer: Rendering) -> str:
     if carried.as_value:
         return value(carried.column, renderer.zone, carried.relation)
     return held(carried.column, carried.relation)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from sqlext.dialect.ast.expressions import ColumnRef
 from sqlext.dialect.ast.queries import OrderItem
@@ -13,18 +12,15 @@ from sqlext.rewrite.expressions.accumulators import Accumulator, Accumulators, P
 from sqlext.rewrite.expressions.columns import instant, value
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouped import accumulated
-from sqlext.rewrite.expressions.text import Renderer as Expressions
-from sqlext.rewrite.expressions.text import render
-from sqlext.rewrite.operators.step import OperatorStep, StepInput
-from sqlext.rewrite.operators.windows import OperatorInput
+from sqlext.rewrite.expressions.renderer import ExpressionRenderer, render
+from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.model import SqlView, TagView
 from sqlext_udfs.matching.specification import Order, Total, specification_to_json
 
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
 
-
-def match_sql(node: Match, renderer: Renderer) -> str:
+def match_sql(node: Match, renderer: Rendering) -> str:
     """Return the query of what is asked of matches; measures are computed above it."""
     sql = _MatchSql(node, renderer)
     operated = sql.operated()
@@ -39,11 +35,11 @@ def match_sql(node: Match, renderer: Renderer) -> str:
 
 
 class _MatchSql:
-    def __init__(self, node: Match, renderer: Renderer) -> None:
+    def __init__(self, node: Match, renderer: Rendering) -> None:
         self.node = node
         self.renderer = renderer
-        self.expressions = Expressions(ScopeContext(node.scope, renderer.sub_query))
-        self.rows = OperatorInput()
+        self.expressions = ExpressionRenderer(ScopeContext(node.scope, renderer.sub_query))
+        self.rows = InputColumns()
         self.total_columns = node.columns[len(node.columns) - len(node.totals) :] if node.totals else ()
         self.accumulated = _Accumulated()
         self.totals = [self._total(t) for t in node.totals]
@@ -65,7 +61,7 @@ class _MatchSql:
         given = [c.physical for c in node.columns if c not in self.total_columns]
         fields = (("keys", specification.keys), ("match", specification_to_json(specification)))
         step = OperatorStep(node, fields, (*given, *self.accumulated.result_names()))
-        return step.add(self.renderer, StepInput(below, rows.texts))
+        return step.add(self.renderer, OperatorInput(below, rows.texts))
 
     @property
     def _alias(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import Expr
@@ -13,26 +12,24 @@ from sqlext.rewrite.expressions.accumulators import Accumulators
 from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouped import accumulated
-from sqlext.rewrite.expressions.text import Renderer as Expressions
-from sqlext.rewrite.operators.step import OperatorStep, StepInput
-from sqlext.rewrite.operators.windows import OperatorInput
-
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
+from sqlext.rewrite.expressions.renderer import ExpressionRenderer
+from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
 
 _NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
 
 
-def over_sql(node: Over, renderer: Renderer) -> str:
+def over_sql(node: Over, renderer: Rendering) -> str:
     """Return the query of the rows with their results.
 
     Aggregates are finished by Spark from what the operator's accumulators give, as those of groups are.
     """
     (below,) = node.sources
     accumulators = Accumulators()
-    expressions = Expressions(ScopeContext(node.scope, renderer.sub_query))
+    expressions = ExpressionRenderer(ScopeContext(node.scope, renderer.sub_query))
     results = [f"{_result(f, node, expressions, accumulators)} AS {identifier(f.physical)}" for f in node.functions]
-    rows = OperatorInput()
+    rows = InputColumns()
     rows.texts += [expressions.text(e) for e in node.partition]
     time = rows.place(f"unix_millis({instant(node.time)})") if node.time is not None else None
     columns = [identifier(c) for c in below.physical_columns()]
@@ -50,12 +47,12 @@ def over_sql(node: Over, renderer: Renderer) -> str:
         ("ttl", node.ttl),
     )
     step = OperatorStep(node, specification, (*below.physical_columns(), *accumulators.result_names()))
-    operated = step.add(renderer, StepInput(below, rows.texts))
+    operated = step.add(renderer, OperatorInput(below, rows.texts))
     alias = node.scope.relations[0].alias
     return f"SELECT {', '.join([*columns, *results])} FROM {operated} AS {identifier(alias)}"
 
 
-def _result(function: Framed, node: Over, expressions: Expressions, accumulators: Accumulators) -> str:
+def _result(function: Framed, node: Over, expressions: ExpressionRenderer, accumulators: Accumulators) -> str:
     call, into = function.call, replace(accumulators, frame=function.frame)
     if call.function in _NUMBERS:
         number = into.one(call.function.lower())
@@ -66,7 +63,7 @@ def _result(function: Framed, node: Over, expressions: Expressions, accumulators
     return accumulated(replace(call, over=None), expressions, into)
 
 
-def _lag(function: Framed, expressions: Expressions, into: Accumulators) -> str:
+def _lag(function: Framed, expressions: ExpressionRenderer, into: Accumulators) -> str:
     """Return LAG: its default stands where there is no row, not for a row's NULL.
 
     Where the default cannot be NULL, Flink 2.3 takes the result for NOT NULL, and writes such a NULL as -1 or ''.

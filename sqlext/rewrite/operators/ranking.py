@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.nodes import KIND
 from sqlext.plan.ranking import Rank
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import instant
-from sqlext.rewrite.operators.step import OperatorStep, StepInput
-from sqlext.rewrite.operators.windows import OperatorInput
-
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
+from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
 
 _NUMBER = "__number"
 
 
-def rank_sql(node: Rank, renderer: Renderer) -> str:
+def rank_sql(node: Rank, renderer: Rendering) -> str:
     """Return the query of the rows in range."""
     (below,) = node.sources
-    rows = OperatorInput()
+    rows = InputColumns()
     rows.texts += [renderer.expr(e, node.scope) for e in node.partition]
     if node.window is not None:
         window = identifier(node.window.physical)
@@ -50,7 +46,7 @@ def rank_sql(node: Rank, renderer: Renderer) -> str:
         ("ttl", node.ttl),
     )
     names = tuple(c for c in columns if c != KIND)
-    operated = OperatorStep(node, specification, (*names, _NUMBER)).add(renderer, StepInput(below, rows.texts))
+    operated = OperatorStep(node, specification, (*names, _NUMBER)).add(renderer, OperatorInput(below, rows.texts))
     type_ = node.columns[-1].type
     value = str(node.last) if node.first == node.last else _NUMBER
     number = f"CAST({value} AS {type_.spark() if type_ else 'BIGINT'}) AS {identifier(node.number)}"
@@ -58,7 +54,7 @@ def rank_sql(node: Rank, renderer: Renderer) -> str:
     return f"SELECT {', '.join(shown)} FROM {operated}"
 
 
-def _sort_key(item: OrderItem, rows: OperatorInput, node: Rank, renderer: Renderer) -> tuple[int, bool, bool]:
+def _sort_key(item: OrderItem, rows: InputColumns, node: Rank, renderer: Rendering) -> tuple[int, bool, bool]:
     """Return an item of ORDER BY; Flink and Spark both take NULL for the least value."""
     nulls_first = item.nulls == "FIRST" if item.nulls else not item.descending
     return rows.place(renderer.expr(item.expr, node.scope)), item.descending, nulls_first

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlext.analysis.emit.firing import windows_of
 from sqlext.plan.nodes import AssignWindows
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import instant
-from sqlext.rewrite.operators.windows import OperatorInput, WindowStep
+from sqlext.rewrite.operators.window_step import WindowStep
+from sqlext.rewrite.relations.operator_input import InputColumns
+from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.model import SqlView, TagView
 from sqlext_udfs.windows.policy import Policy
 from sqlext_udfs.windows.triggers.tree import AfterWatermark
 
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
 
-
-def session_rows(node: AssignWindows, renderer: Renderer) -> str:
+def session_rows(node: AssignWindows, renderer: Rendering) -> str:
     """Return the query of a session window function's rows, with their sessions: of a stream, when these are over."""
     return f"SELECT * FROM {_kept(node, renderer)}" if node.streaming else _sorted(node, renderer)
 
 
-def _sorted(node: AssignWindows, renderer: Renderer) -> str:
+def _sorted(node: AssignWindows, renderer: Rendering) -> str:
     """Return the query over rows that are all there: a session begins behind all ends before it."""
     columns = ", ".join(identifier(c) for c in node.input.physical_columns())
     keys = "".join(f"{identifier(k)}, " for k in node.spec.session_keys)
@@ -43,10 +40,10 @@ def _sorted(node: AssignWindows, renderer: Renderer) -> str:
     return f"SELECT {columns}, {struct} FROM ({numbered})"
 
 
-def _kept(node: AssignWindows, renderer: Renderer) -> str:
+def _kept(node: AssignWindows, renderer: Rendering) -> str:
     """Return the view of an operator that keeps the rows until their session is over."""
     columns = [identifier(c) for c in node.input.physical_columns()]
-    rows = OperatorInput([identifier(k) for k in node.spec.session_keys])
+    rows = InputColumns([identifier(k) for k in node.spec.session_keys])
     keys = tuple(f"__k{i}" for i in range(len(rows.texts)))
     places = [("time", rows.place(f"unix_millis({instant(node.time)})"))]
     if node.spec.gap is not None:

@@ -6,35 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlext.plan.nodes import KIND, PlanNode
+from sqlext.plan.nodes import KIND
 from sqlext.plan.stateful import Stateful
 from sqlext.rewrite.arrow.choose_source import chosen_inputs
-from sqlext.rewrite.operators.windows import OperatorInput
+from sqlext.rewrite.relations.operator_input import OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.model import OperatorView, SqlView
 
 if TYPE_CHECKING:
     from sqlext.rewrite.arrow.pushdown import Pushed
-    from sqlext.rewrite.script.renderer import Renderer
-
-
-@dataclass(frozen=True)
-class StepInput:
-    """A relation whose rows go into an operator.
-
-    Attributes:
-        below: the relation.
-        texts: Spark SQL of the operator's columns ``c0``, ``c1``, ... over it, the keys first.
-        where: of the condition that its rows meet.
-    """
-
-    below: PlanNode
-    texts: Sequence[str]
-    where: str | None = None
-
-    def query(self, renderer: Renderer) -> str:
-        """Return the query that gives the input."""
-        where = f" WHERE {self.where}" if self.where is not None else ""
-        return OperatorInput(list(self.texts)).query(f"{renderer.relation(self.below)}{where}")
 
 
 @dataclass(frozen=True)
@@ -51,7 +31,7 @@ class OperatorStep:
     specification: tuple[tuple[str, object], ...]
     columns: tuple[str, ...]
 
-    def add(self, renderer: Renderer, *inputs: StepInput) -> str:
+    def add(self, renderer: Rendering, *inputs: OperatorInput) -> str:
         """Add the steps that run the operator over relations; return the view of its output, ``KIND`` last.
 
         Where Arrow reads all of them, rows are packed, and worked on as far as they can be, where they are read.
@@ -65,14 +45,14 @@ class OperatorStep:
         prepared = renderer.add_step(lambda name: SqlView(name, query))
         return self._operated(renderer, prepared, self._arguments(len(renderer.steps)))
 
-    def _add_pushed(self, renderer: Renderer, inputs: Sequence[Pushed]) -> str:
+    def _add_pushed(self, renderer: Rendering, inputs: Sequence[Pushed]) -> str:
         from sqlext.rewrite.arrow.pushdown import add_packed  # it needs Arrow, which few statements do
 
         arguments = self._arguments(len(renderer.steps) + len(inputs) + 1)
         prepared = add_packed(renderer, inputs, self.node.function, arguments)
         return self._operated(renderer, prepared, (*arguments, ("packed", inputs[0].types)))
 
-    def _operated(self, renderer: Renderer, prepared: str, arguments: tuple[tuple[str, object], ...]) -> str:
+    def _operated(self, renderer: Rendering, prepared: str, arguments: tuple[tuple[str, object], ...]) -> str:
         node = self.node
         ticks = "clock" if node.uses_clock else "start" if node.event_time or node.ends else ""
         return renderer.add_step(lambda name: OperatorView(name, prepared, node.function, arguments, ticks, node.ends))

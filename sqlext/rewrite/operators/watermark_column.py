@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlext.plan.nodes import KIND
 from sqlext.plan.watermark_column import WATERMARK, WatermarkColumn
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import instant
-from sqlext.rewrite.operators.step import OperatorStep, StepInput
-from sqlext.rewrite.operators.windows import OperatorInput
-
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
+from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
 
 
-def watermark_column_sql(node: WatermarkColumn, renderer: Renderer) -> str:
+def watermark_column_sql(node: WatermarkColumn, renderer: Rendering) -> str:
     """Return the query of the rows with their watermark as an instant."""
     (below,) = node.sources
-    rows = OperatorInput([f"unix_millis({instant(node.time)})"])
+    rows = InputColumns([f"unix_millis({instant(node.time)})"])
     names = tuple(c for c in below.physical_columns() if c != KIND)
     specification = (
         ("keys", len(rows.texts)),
         ("out", tuple(rows.place(identifier(c)) for c in names)),
         ("kind", rows.place(KIND) if below.changelog else None),
     )
-    operated = OperatorStep(node, specification, (*names, WATERMARK)).add(renderer, StepInput(below, rows.texts))
+    operated = OperatorStep(node, specification, (*names, WATERMARK)).add(renderer, OperatorInput(below, rows.texts))
     stamp = f"timestamp_millis({WATERMARK}) AS {WATERMARK}"
     return f"SELECT {', '.join([*(identifier(c) for c in names), stamp, *node.hidden])} FROM {operated}"

@@ -7,7 +7,7 @@ column, with delay 0, and leaves again; the rowtime is then marked as event time
 from __future__ import annotations
 
 from sqlext.plan.nodes import PlanNode, Scan, TagTime
-from sqlext.rewrite.script.kept_inputs import has_splits
+from sqlext.rewrite.script.begun import has_splits
 
 
 def tag_watermark_expressions(plan: PlanNode) -> PlanNode:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sqlext.analysis.inserts.bound import Mode, Side
+from sqlext.analysis.inserts.bound import BoundInsert, Mode, Side
+from sqlext.dialect.ast.statements import Statement
 from sqlext.plan.bad_rows import policy_of
+from sqlext.plan.nodes import PlanNode
 from sqlext.settings import DEFAULT_BUCKETS
+from sqlext.watermarks.inputs import Input
 from sqlext_catalog.model import Table
-
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.kept_inputs import KeptInput
 
 #: The view of the file that ends a bounded input: one column ``value``, a timestamp's text.
 HEARTBEAT_VIEW = "sqlext_heartbeat"
@@ -149,6 +148,20 @@ Step = SqlView | TagView | OperatorView | RowsView | ObservedView | ArrowView
 
 
 @dataclass(frozen=True, slots=True)
+class KeptInput:
+    """An input that the time keeper watches.
+
+    Attributes:
+        view: the view of its heartbeats: one column ``value``, a timestamp's text.
+        source: the view of its table.
+    """
+
+    input: Input
+    view: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class SideScript:
     """What is done with rows that come beside those of a query: its late ones, or those that a source cannot decode.
 
@@ -251,3 +264,13 @@ class SparkScript:
         """Return Spark's output mode: operators of ours write changes as rows of their own, appended."""
         operators = any(isinstance(step, OperatorView) for step in self.steps)
         return "update" if self.updating and not operators else "append"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A query as Spark SQL: its plan, its script, and the sink that takes it (None for a SELECT)."""
+
+    plan: PlanNode
+    script: SparkScript
+    insert: BoundInsert | None
+    statement: Statement

@@ -19,9 +19,9 @@ from sqlext.plan.explain import Course, as_json, as_mermaid, as_text
 from sqlext.plan.nodes import Aggregate, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.inserts import insert_script
+from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.export.layout import layout
-from sqlext.rewrite.script.compiler import script_of
-from sqlext.rewrite.script.inserts import insert_script
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.session.bounds import is_bounded
 from sqlext.session.drafts import end_of

@@ -12,25 +12,15 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.script.compiler import script_of
-from sqlext.rewrite.script.inserts import insert_script, with_sides
-from sqlext.rewrite.script.model import SparkScript
-from sqlext.rewrite.script.readers import BY_SPARK, Begun
+from sqlext.rewrite.compiler.inserts import insert_script, with_sides
+from sqlext.rewrite.compiler.plans import script_of
+from sqlext.rewrite.script.begun import BY_SPARK, Begun
+from sqlext.rewrite.script.model import Compiled
 from sqlext.session.answers.explain import explain_statement
 from sqlext.session.bounds import is_bounded
 from sqlext.session.state import State
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Table
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """A query as Spark SQL: its plan, its script, and the sink that takes it (None for a SELECT)."""
-
-    plan: PlanNode
-    script: SparkScript
-    insert: BoundInsert | None
-    statement: ast.Statement
 
 
 @dataclass

@@ -10,13 +10,14 @@ from sqlext.analysis.names.environment import SparkLookup
 from sqlext.dialect.ast.statements import Statement
 from sqlext.dialect.script import parse_script, substitute
 from sqlext.errors import SqlExtError
-from sqlext.rewrite.export.portable import portable_script
-from sqlext.rewrite.export.printing import printed_script
+from sqlext.rewrite.export.printed import printed_script
+from sqlext.rewrite.export.spark_sql import portable_script
+from sqlext.rewrite.script.model import Compiled
 from sqlext.session.answers.explain import explained
 from sqlext.session.drafts import Drafts, RunOptions, script_name
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.checking import errors_of, sql_files
-from sqlext.session.offline.dry_run import Compiled, DryRun
+from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.state import State
 from sqlext.source import SourceText
 from sqlext_catalog.session_catalog import SessionCatalog

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlext.jobs.progress import InputCounts, InputsRead
 from sqlext.jobs.timekeeping import Clock, Timekeeping, read_report
-from sqlext.rewrite.script.kept_inputs import KeptInput
+from sqlext.rewrite.script.model import KeptInput
 from sqlext.watermarks.inputs import Input
 
 NAME = "orders"

@@ -12,7 +12,7 @@ from sqlext.analysis.types.calls import contains_aggregate, is_aggregate
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Node
 from sqlext.dialect.expressions.operations import parse_expression_text
-from sqlext.rewrite.expressions.text import cast_to, render
+from sqlext.rewrite.expressions.renderer import cast_to, render
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
 

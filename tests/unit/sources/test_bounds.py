@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from sqlext.connectors.row_bounds import Bounds, can_fail, may_hold
 from sqlext.errors import SqlExtError
-from sqlext.rewrite.arrow.text import translated
-from sqlext.sources.decoding.parquet_groups import ParquetDecoder
-from sqlext.sources.fields import Field
+from sqlext.rewrite.arrow.translation import translated
+from sqlext.sources.arrow_types import Field
+from sqlext.sources.decoding.parquet_decoder import ParquetDecoder
 from sqlext.sources.file_slices import Range
 from sqlext.sources.program import Facts, Nulls, Program, Rowtime, Stage
 from sqlext_udfs.expressions.columns import Column, Compare, Expression, Literal, Rows

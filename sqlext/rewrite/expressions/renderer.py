@@ -2,46 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.rewrite.expressions import arithmetic, calls, casts, forms
-from sqlext.rewrite.expressions.splice import splice
+from sqlext.rewrite.expressions.protocols import RenderContext
+from sqlext.source import Span
 from sqlext.types import LogicalType
-
-
-class RenderContext(Protocol):
-    """What an expression's text depends on besides itself.
-
-    Every replacement text returned here must be atomic: a name, a literal, a call, or in parentheses.
-    """
-
-    @property
-    def mode(self) -> str:
-        """``'spark'`` or ``'flink'`` (``SET 'sqlext.expressions'``)."""
-
-    @property
-    def zone(self) -> str:
-        """The session time zone (``table.local-time-zone``)."""
-
-    def column(self, ref: e.ColumnRef) -> str | None:
-        """Return the text that replaces a column reference, None for its own text."""
-
-    def type_of(self, expr: e.Expr) -> LogicalType | None:
-        """Return the type of an expression (usually ``infer`` in the scope's environment)."""
-
-    def query(self, query: Query) -> str:
-        """Return the rendered text of a sub-query, without parentheses around it."""
-
-    def replacement(self, node: e.Node) -> str | None:
-        """Return the text that replaces a node (PROCTIME(), a grouping key, ...), None for the usual rules."""
 
 
 def render(expr: e.Expr, context: RenderContext) -> str:
     """Return an expression as Spark SQL; what needs no change is byte-identical to the user's text."""
-    return Renderer(context).text(expr)
+    return ExpressionRenderer(context).text(expr)
 
 
 def cast_to(sql_text: str, from_: LogicalType | None, to: LogicalType, mode: str) -> str:
@@ -58,7 +32,7 @@ def cast_to(sql_text: str, from_: LogicalType | None, to: LogicalType, mode: str
     return casts.cast(sql_text, from_, to) if mode == "flink" else casts.plain(sql_text, to)
 
 
-class Renderer:
+class ExpressionRenderer:
     """Renders nodes in one context."""
 
     def __init__(self, context: RenderContext, bound: frozenset[str] = frozenset()) -> None:
@@ -89,7 +63,7 @@ class Renderer:
     def verbatim(self, node: e.Node) -> str:
         """Return a node's own text with only its changed children spliced in."""
         edits = [(child.span, self.text(child)) for child in node.children()]
-        return splice(node.span, [(span, new) for span, new in edits if new != span.text])
+        return _splice(node.span, [(span, new) for span, new in edits if new != span.text])
 
     def type_of(self, node: e.Node) -> LogicalType | None:
         """Return the type of an expression, None inside a lambda or if it is unknown."""
@@ -102,9 +76,9 @@ class Renderer:
         text = self.text(node)
         return text if is_atomic(node) or text != node.span.text else f"({text})"
 
-    def inside(self, parameters: tuple[str, ...]) -> Renderer:
+    def inside(self, parameters: tuple[str, ...]) -> ExpressionRenderer:
         """Return the renderer of a lambda's body."""
-        return Renderer(self.context, self._bound | set(parameters))
+        return ExpressionRenderer(self.context, self._bound | set(parameters))
 
     def is_bound(self, name: str) -> bool:
         """Whether a name is a parameter of a lambda around."""
@@ -135,27 +109,27 @@ def is_atomic(node: e.Node) -> bool:
     return isinstance(node, _ATOMIC)
 
 
-def _column(node: e.ColumnRef, renderer: Renderer) -> str | None:
+def _column(node: e.ColumnRef, renderer: ExpressionRenderer) -> str | None:
     return None if renderer.is_bound(node.parts[0]) else renderer.context.column(node)
 
 
-def _lambda(node: e.Lambda, renderer: Renderer) -> str:
+def _lambda(node: e.Lambda, renderer: ExpressionRenderer) -> str:
     body = renderer.inside(node.parameters).text(node.body)
-    return splice(node.span, [(node.body.span, body)])
+    return _splice(node.span, [(node.body.span, body)])
 
 
-def _unary(node: e.Unary, renderer: Renderer) -> str | None:
+def _unary(node: e.Unary, renderer: ExpressionRenderer) -> str | None:
     """Return ``-x``; a literal -0.0 is 0.0, as Calcite reads it."""
     if node.op == "-" and isinstance(node.operand, e.Literal) and not node.operand.value.upper().strip("0.E+-"):
         return renderer.text(node.operand)
     return arithmetic.unary(node, renderer)
 
 
-def _all_of(node: e.AllOf, renderer: Renderer) -> str:
+def _all_of(node: e.AllOf, renderer: ExpressionRenderer) -> str:
     return " AND ".join(renderer.text(o) if is_atomic(o) else f"({renderer.text(o)})" for o in node.operands)
 
 
-_Rule = Callable[[Any, Renderer], "str | None"]
+_Rule = Callable[[Any, ExpressionRenderer], "str | None"]
 
 #: What is rendered in both modes: forms that Spark has not.
 _BOTH: dict[type[e.Node], _Rule] = {
@@ -182,3 +156,20 @@ _FLINK: dict[type[e.Node], _Rule] = {
     e.InList: forms.in_list,
     e.Subscript: forms.subscript,
 }
+
+
+def _splice(span: Span, edits: Iterable[tuple[Span, str]]) -> str:
+    """Return the text of ``span`` with the given inner spans replaced.
+
+    Args:
+        span: what to copy.
+        edits: spans inside it that do not overlap, in any order, and their new texts.
+    """
+    text = span.source.text
+    pieces: list[str] = []
+    position = span.start
+    for inner, new in sorted(edits, key=lambda edit: edit[0].start):
+        pieces += (text[position : inner.start], new)
+        position = inner.end
+    pieces.append(text[position : span.end])
+    return "".join(pieces)

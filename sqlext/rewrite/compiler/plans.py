@@ -6,14 +6,13 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, named
+from sqlext.rewrite.compiler.one_batch import fits_at_once, reads_at_once
+from sqlext.rewrite.compiler.renderer import PlanRenderer
 from sqlext.rewrite.expressions.columns import default_outputs
 from sqlext.rewrite.rules.order import apply_rules
-from sqlext.rewrite.script.buckets import wanted_buckets
+from sqlext.rewrite.script.begun import Begun, Readers, wanted_buckets
 from sqlext.rewrite.script.late_rows import travels, unless_late
 from sqlext.rewrite.script.model import SparkScript
-from sqlext.rewrite.script.one_batch import fits_at_once, reads_at_once
-from sqlext.rewrite.script.readers import Begun, Readers
-from sqlext.rewrite.script.renderer import Renderer
 
 
 def script_of(
@@ -39,8 +38,8 @@ def script_of(
     readers = Readers(env.settings, begun)
     rewritten = apply_rules(readers.settled(plan))
 
-    def rendered(*, at_once: bool) -> tuple[Renderer, str]:
-        renderer = Renderer(env.zone, end=end, latest=latest, readers=readers, at_once=at_once)
+    def rendered(*, at_once: bool) -> tuple[PlanRenderer, str]:
+        renderer = PlanRenderer(env.zone, end=end, latest=latest, readers=readers, at_once=at_once)
         return renderer, renderer.relation(rewritten)
 
     renderer, relation = rendered(at_once=at_once and readers.at_once(end) and fits_at_once(rewritten))

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.export.layout import layout
-from sqlext.rewrite.export.printing import one_line
+from sqlext.rewrite.export.printed import one_line
 from sqlext.rewrite.export.whole_query import beyond_sql
-from sqlext.rewrite.script.model import SqlView
+from sqlext.rewrite.script.model import Compiled, SqlView
 from sqlext_catalog.secrets import is_secret
-
-if TYPE_CHECKING:
-    from sqlext.session.offline.dry_run import Compiled
 
 
 def portable_script(compiled: Compiled, zone: str) -> str:

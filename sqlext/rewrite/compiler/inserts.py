@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlext.analysis.inserts.sides import bad_scans
 from sqlext.analysis.inserts.bound import APPEND, BAD_ROWS, LATE_ROWS, Assignment, BoundInsert
+from sqlext.analysis.inserts.sides import bad_scans
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.inference import infer
 from sqlext.plan.bad_rows import BAD
 from sqlext.plan.nodes import LATE, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, string
+from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.expressions.columns import value
 from sqlext.rewrite.expressions.context import ScopeContext
-from sqlext.rewrite.expressions.text import cast_to, render
+from sqlext.rewrite.expressions.renderer import cast_to, render
 from sqlext.rewrite.script.bad_rows import beside, numbered
-from sqlext.rewrite.script.compiler import script_of
+from sqlext.rewrite.script.begun import Begun
 from sqlext.rewrite.script.late_rows import FOUND, expanded, or_late, travels
 from sqlext.rewrite.script.model import SideScript, SparkScript
-from sqlext.rewrite.script.readers import Begun
 from sqlext.types import LogicalType
 
 

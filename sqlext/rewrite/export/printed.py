@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlext.connectors.registry import connector_of
 from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.script.bad_rows import FAULT, faults_view
 from sqlext.rewrite.script.model import (
     HEARTBEAT_VIEW,
     ArrowView,
+    Compiled,
     ObservedView,
     OperatorView,
     RowsView,
@@ -20,9 +19,6 @@ from sqlext.rewrite.script.model import (
     TagView,
 )
 from sqlext_catalog.secrets import redact
-
-if TYPE_CHECKING:
-    from sqlext.session.offline.dry_run import Compiled
 
 
 def printed_script(compiled: Compiled, zone: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import singledispatchmethod
+from typing import Any
 
 from sqlext.connectors.formats.conversions import wall_to_instant
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
@@ -11,29 +12,59 @@ from sqlext.dialect.ast.queries import GroupingSets, OrderItem
 from sqlext.plan import nodes
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.current_rows import CurrentRows
+from sqlext.plan.joins import StreamJoin
+from sqlext.plan.matching import Match
+from sqlext.plan.over import Over
+from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.timing import InputEnd
 from sqlext.plan.unnest import Unnested
+from sqlext.plan.watermark_column import WatermarkColumn
 from sqlext.quoting import identifier, named
 from sqlext.rewrite.expressions.columns import default_outputs, held, instant, kind_of, value
 from sqlext.rewrite.expressions.context import ScopeContext
-from sqlext.rewrite.expressions.text import render
+from sqlext.rewrite.expressions.renderer import render
 from sqlext.rewrite.expressions.windows import custom_windows_sql, gap_millis, window_expression
-from sqlext.rewrite.operators.choice import operator_sql
+from sqlext.rewrite.operators.current_rows import current_rows_sql
 from sqlext.rewrite.operators.grouping import StatefulSql, combined_sql
+from sqlext.rewrite.operators.joins import stream_join_sql
+from sqlext.rewrite.operators.matching import match_sql
+from sqlext.rewrite.operators.over import over_sql
+from sqlext.rewrite.operators.ranking import rank_sql
 from sqlext.rewrite.operators.session_rows import session_rows
+from sqlext.rewrite.operators.watermark_column import watermark_column_sql
+from sqlext.rewrite.relations.changelog_functions import from_changelog_sql, to_changelog_sql
+from sqlext.rewrite.relations.rendering import Rendering
+from sqlext.rewrite.relations.scans import scan_sql
+from sqlext.rewrite.relations.unnest import unnested_query, unnested_relation
 from sqlext.rewrite.rules.order import apply_rules
-from sqlext.rewrite.script.changelog_functions import from_changelog_sql, to_changelog_sql
-from sqlext.rewrite.script.kept_inputs import KeptInput, has_splits
+from sqlext.rewrite.script.begun import Readers, has_splits
 from sqlext.rewrite.script.late_rows import or_late, travels, unless_late
-from sqlext.rewrite.script.model import OperatorView, RowsView, SourceView, SqlView, Step, TableFunction, TagView
-from sqlext.rewrite.script.readers import Readers
-from sqlext.rewrite.script.scans import scan_sql
-from sqlext.rewrite.script.unnest import unnested_query, unnested_relation
+from sqlext.rewrite.script.model import (
+    KeptInput,
+    OperatorView,
+    RowsView,
+    SourceView,
+    SqlView,
+    Step,
+    TableFunction,
+    TagView,
+)
+
+#: Returns each kind of node as a query over the view of its operator: its physical columns, hidden ones included.
+_OPERATORS: dict[type[Stateful], Callable[[Any, Rendering], str]] = {
+    CurrentRows: current_rows_sql,
+    Match: match_sql,
+    Over: over_sql,
+    Rank: rank_sql,
+    StreamJoin: stream_join_sql,
+    WatermarkColumn: watermark_column_sql,
+}
 
 
-class Renderer:
+class PlanRenderer:
     """Renders the nodes of one statement; collects the source views and steps that the text needs."""
 
     def __init__(
@@ -151,7 +182,7 @@ class Renderer:
 
     @sql.register
     def _(self, node: Stateful) -> str:
-        return operator_sql(node, self)
+        return _OPERATORS[type(node)](node, self)
 
     @sql.register
     def _(self, node: ToChangelog) -> str:

@@ -12,10 +12,10 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.nodes import PlanNode, TagTime
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.expressions.columns import default_outputs, instant
-from sqlext.rewrite.script.compiler import script_of
+from sqlext.rewrite.script.begun import BY_SPARK
 from sqlext.rewrite.script.model import SparkScript, SqlView, Step, TagView
-from sqlext.rewrite.script.readers import BY_SPARK
 
 _VIEW = "sqlext_frame"
 

@@ -1,7 +1,8 @@
-"""Who reads the tables of a query: sources of Spark, or readers of ours.
+"""Keep what a query began with: who reads its tables, its number of buckets, and whether it is one batch.
 
-The setting ``sqlext.source`` says what is wanted, the table's option of that name before it. A query that goes on keeps
-the readers that it began with: another one has other offsets in the checkpoint. So they are parts of its fingerprint.
+The setting ``sqlext.source`` says which reader is wanted; a table's option of that name comes first. A query that goes
+on keeps its readers, because another reader has other offsets in the checkpoint. It keeps the number of buckets
+(``SET 'sqlext.state.buckets'``), because keys stay in their buckets. So these choices are parts of its fingerprint.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from sqlext.analysis.scans.readers import wanted_source
 from sqlext.connectors.registry import connector_of
 from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.script.buckets import begun_buckets
-from sqlext.rewrite.script.model import SparkScript
+from sqlext.rewrite.script.model import OperatorView, SparkScript
 from sqlext.settings import Settings
 from sqlext_catalog.model import Table
 
+BUCKETS = "sqlext.state.buckets"
 _PREFIX = "reader of "
 #: What a fingerprint says of a table: as text, and compared.
 _ARROW = ("Arrow", "arrow 1")
 _OWN = ("sqlext's own", "own")
 #: Of a fingerprint: that the query is one batch.
 _AT_ONCE = "reads all at once"
+#: Of a fingerprint: into how many buckets the state of each operator is cut.
+_BUCKETS = "state buckets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Begun:
     @classmethod
     def of(cls, prints: Fingerprint) -> Begun:
         """Return what a fingerprint says."""
-        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), begun_buckets(prints), _AT_ONCE in prints)
+        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), _AT_ONCE in prints)
 
 
 #: For who has no folder in which readers of ours could keep their place.
@@ -101,3 +104,28 @@ def readers(script: SparkScript) -> Fingerprint:
 
 def _tables(prints: Fingerprint, who: tuple[str, str]) -> frozenset[str]:
     return frozenset(p.removeprefix(_PREFIX) for p, said in prints.items() if p.startswith(_PREFIX) and said == who)
+
+
+def _buckets(prints: Fingerprint) -> int | None:
+    return int(prints[_BUCKETS][1]) if _BUCKETS in prints else None
+
+
+def wanted_buckets(settings: Settings) -> int:
+    """Return how many buckets a new query has."""
+    return int(settings.get(BUCKETS) or 0)
+
+
+def state_buckets(script: SparkScript) -> Fingerprint:
+    """Return the part of a fingerprint that keeps the number of buckets, if an operator has a state."""
+    operators = any(isinstance(step, OperatorView) for step in script.steps)
+    return {_BUCKETS: (str(script.buckets),) * 2} if operators else {}
+
+
+def heartbeats(script: SparkScript) -> Fingerprint:
+    """Return a part for the heartbeats of a script's inputs: their folders are sources, which a checkpoint counts."""
+    return {"heartbeats": ("of each input", "1")} if script.kept else {}
+
+
+def has_splits(scan: Scan) -> bool:
+    """Whether parts of an input have a time of their own, and its rows say of which they are."""
+    return scan.own_reader and connector_of(scan.table).has_splits(scan.table)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.nodes import KIND
 from sqlext.quoting import identifier, string
+from sqlext.rewrite.relations.rendering import Rendering
 from sqlext_udfs.kernel.row_kinds import INSERT
 
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
 
-
-def to_changelog_sql(node: ToChangelog, renderer: Renderer) -> str:
+def to_changelog_sql(node: ToChangelog, renderer: Rendering) -> str:
     """Return the query of the changes, each with its code."""
     kind = KIND if node.input.changelog else str(INSERT)
     whens = " ".join(f"WHEN {number} THEN {string(code)}" for number, code in node.codes)
@@ -23,7 +19,7 @@ def to_changelog_sql(node: ToChangelog, renderer: Renderer) -> str:
     return f"SELECT {selected} FROM {renderer.relation(node.input)} WHERE {kind} IN ({kinds})"
 
 
-def from_changelog_sql(node: FromChangelog, renderer: Renderer) -> str:
+def from_changelog_sql(node: FromChangelog, renderer: Rendering) -> str:
     """Return the query of the rows, each with its kind."""
     op = identifier(node.op)
     whens = " ".join(f"WHEN {string(code)} THEN {number}" for code, number in node.codes)

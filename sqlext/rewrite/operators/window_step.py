@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.model import OperatorView, SqlView
 from sqlext_udfs.windows.policy import Policy
 from sqlext_udfs.windows.policy_json import policy_to_json
 
 if TYPE_CHECKING:
     from sqlext.rewrite.arrow.pushdown import Pushed
-    from sqlext.rewrite.script.renderer import Renderer
 
 #: What the operator adds to keys, bounds and results, in order (``sqlext_udfs.windows.specification``).
 PANE_COLUMNS = (
@@ -27,24 +27,6 @@ PANE_COLUMNS = (
 )
 #: What an accumulator is to the operator: its function, the places of its inputs, DISTINCT, parameters.
 Aggregate = tuple[str, tuple[int, ...], bool, tuple[tuple[str, object], ...]]
-
-
-@dataclass
-class OperatorInput:
-    """The columns ``c0``, ``c1``, ... of the operator's input; equal texts share one."""
-
-    texts: list[str] = field(default_factory=list)
-
-    def place(self, text: str) -> int:
-        """Return the place of a column."""
-        if text not in self.texts:
-            self.texts.append(text)
-        return self.texts.index(text)
-
-    def query(self, source: str) -> str:
-        """Return the query that gives the input."""
-        columns = ", ".join(f"{t} AS c{i}" for i, t in enumerate(self.texts))
-        return f"SELECT {columns or '1 AS c0'} FROM {source}"
 
 
 @dataclass(frozen=True)
@@ -73,12 +55,12 @@ class WindowStep:
     ends: bool = False
     lag: int = 0
 
-    def add(self, renderer: Renderer, query: str) -> str:
+    def add(self, renderer: Rendering, query: str) -> str:
         """Add the steps that run the operator over a query; return the view of its output."""
         prepared = renderer.add_step(lambda name: SqlView(name, query))
         return self._operated(renderer, prepared, self._arguments(str(len(renderer.steps))))
 
-    def add_pushed(self, renderer: Renderer, pushed: Pushed) -> str:
+    def add_pushed(self, renderer: Rendering, pushed: Pushed) -> str:
         """Add the steps that run the operator's first part where the rows are read; return the view of its output."""
         from sqlext.rewrite.arrow.pushdown import add_packed  # it needs Arrow, which few statements do
 
@@ -86,7 +68,7 @@ class WindowStep:
         prepared = add_packed(renderer, [pushed], "window", arguments)
         return self._operated(renderer, prepared, (*arguments, ("packed", pushed.types)))
 
-    def _operated(self, renderer: Renderer, prepared: str, arguments: tuple[tuple[str, object], ...]) -> str:
+    def _operated(self, renderer: Rendering, prepared: str, arguments: tuple[tuple[str, object], ...]) -> str:
         return renderer.add_step(lambda name: OperatorView(name, prepared, "window", arguments, self.ticks, self.ends))
 
     def _arguments(self, name: str) -> tuple[tuple[str, object], ...]:

@@ -6,22 +6,18 @@ generators do not, and neither do table functions made for it (``udfs.table_func
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlext.plan.nodes import OneRow
 from sqlext.plan.unnest import Elements, TableCall, Unnested
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import held
+from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.model import TableFunction
 from sqlext.types import LogicalType
-
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
 
 _PLACE, _KEY, _VALUE = "__place", "__key", "__value"
 
 
-def unnested_relation(node: Unnested, renderer: Renderer) -> str:
+def unnested_relation(node: Unnested, renderer: Rendering) -> str:
     """Return the node as it stands in FROM: the aliases of its input are seen beside its own."""
     columns = ", ".join(identifier(c.physical) for c in node.made)
     made = f"{_rows(node, renderer)} AS {identifier(node.alias)}({columns})"
@@ -30,14 +26,14 @@ def unnested_relation(node: Unnested, renderer: Renderer) -> str:
     return f"{renderer.relation(node.input)} CROSS JOIN LATERAL {made}"
 
 
-def unnested_query(node: Unnested, renderer: Renderer) -> str:
+def unnested_query(node: Unnested, renderer: Rendering) -> str:
     """Return the node as a query of all its columns."""
     columns = [held(c, r.alias) for r in node.scope.relations for c in r.columns if c.physical]
     columns += [held(c, node.alias) for c in node.made]
     return f"SELECT {', '.join([*columns, *node.hidden])} FROM {unnested_relation(node, renderer)}"
 
 
-def _rows(node: Unnested, renderer: Renderer) -> str:
+def _rows(node: Unnested, renderer: Rendering) -> str:
     source = node.source
     if isinstance(source, TableCall):
         arguments = ", ".join(renderer.expr(a, node.scope) for a in source.arguments)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlext.connectors.formats.conversions import wall_to_instant
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.plan.columns import Part
 from sqlext.plan.nodes import Scan
 from sqlext.plan.scope import Scope, ScopeRelation
-from sqlext.plan.timing import InputEnd
+from sqlext.plan.timing import InputEnd, Timing
 from sqlext.quoting import identifier, named, string
 from sqlext.rewrite.expressions.durations import seconds_interval
-from sqlext.rewrite.script.kept_inputs import has_splits, kept_rows
-from sqlext.rewrite.script.model import HEARTBEAT_VIEW
-from sqlext.watermarks.inputs import SPLIT
-
-if TYPE_CHECKING:
-    from sqlext.rewrite.script.renderer import Renderer
+from sqlext.rewrite.relations.rendering import Rendering
+from sqlext.rewrite.script.begun import has_splits
+from sqlext.rewrite.script.model import HEARTBEAT_VIEW, KeptInput, ObservedView, SqlView
+from sqlext.watermarks.inputs import ROWTIME, SPLIT, Input
 
 #: Set in the rows that only move the watermark.
 FLAG = "__heartbeat"
@@ -35,7 +31,7 @@ _NEVER = "TIMESTAMP '1970-01-01 00:00:00Z'"
 _NO_FLAG = f"CAST(NULL AS STRING) AS {FLAG}"
 
 
-def scan_sql(scan: Scan, renderer: Renderer) -> str:
+def scan_sql(scan: Scan, renderer: Rendering) -> str:
     """Return the query of a table's columns."""
     if not scan.computed and scan.rowtime is None:
         return f"SELECT * FROM {identifier(scan.view)}"
@@ -45,7 +41,7 @@ def scan_sql(scan: Scan, renderer: Renderer) -> str:
     column, delay = MARK if scan.marked else scan.rowtime, scan.delay or 0
     if renderer.end is InputEnd.NONE:
         split = (SPLIT,) if has_splits(scan) else ()
-        kept, rows = kept_rows(scan, _marked(scan, renderer, split), column, delay, renderer)
+        kept, rows = _kept_rows(scan, _marked(scan, renderer, split), column, delay, renderer)
         extra, columns = _NO_FLAG, [*names, *split, *marked, FLAG]
         if not kept.input.by_rows:
             column, delay = MOVED, 0
@@ -58,6 +54,35 @@ def scan_sql(scan: Scan, renderer: Renderer) -> str:
     end = _end_row([*names, FLAG, *marked], {scan.rowtime, column}, HEARTBEAT_VIEW)
     rows = f"{_marked(scan, renderer, (_NO_FLAG,))} UNION ALL {end}"
     return _watermarked(rows, names, column, delay, flagged=True)
+
+
+def _kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Rendering) -> tuple[KeptInput, str]:
+    """Return an input and the view of its rows, observed: the largest value of ``column``, and how many."""
+    timing = scan.timing or Timing()
+    number = sum(k.input.name.split("#")[0] == scan.table.name.name for k in renderer.kept)
+    declared = Input(
+        name=f"{scan.table.name.name}#{number + 1}" if number else scan.table.name.name,
+        delay=delay,
+        idle=timing.idle,
+        closes=timing.closes,
+        alignment=timing.alignment,
+        interval=timing.interval,
+        by_rows=timing.interval == 0 and not has_splits(scan),
+        bounded=timing.bounded,
+        ends=scan.ends,
+        zone=_zone(scan, renderer),
+        measure=ROWTIME if scan.marks is None else scan.marks.span.one_line,
+    )
+    kept = KeptInput(declared, f"sqlext_time_{len(renderer.kept)}", scan.view)
+    renderer.kept.append(kept)
+    view = renderer.add_step(lambda name: SqlView(name, rows))
+    return kept, renderer.add_step(lambda name: ObservedView(name, view, declared.name, column, scan.view, scan.packed))
+
+
+def _zone(scan: Scan, renderer: Rendering) -> str:
+    """Return whose wall clock shows the times of a rowtime: without a zone they are instants of UTC's."""
+    rowtime = next(c for c in scan.columns if c.physical == scan.rowtime)
+    return "UTC" if rowtime.part is Part.INSTANT else renderer.zone
 
 
 def _watermarked(
@@ -82,13 +107,13 @@ def _end_row(columns: list[str], times: set[str], view: str, *, ahead: int = 0) 
     return f"SELECT {', '.join(values.get(c, 'NULL') for c in columns)} FROM {view}"
 
 
-def _marked(scan: Scan, renderer: Renderer, extra: tuple[str, ...] = ()) -> str:
+def _marked(scan: Scan, renderer: Rendering, extra: tuple[str, ...] = ()) -> str:
     """Return the table's columns, ``extra`` and, where the watermark is an expression, the column that it is."""
     text = _projection(scan, renderer, extra)
     return _with_mark(scan, text, renderer) if scan.marked else text
 
 
-def _projection(scan: Scan, renderer: Renderer, extra: tuple[str, ...] = ()) -> str:
+def _projection(scan: Scan, renderer: Rendering, extra: tuple[str, ...] = ()) -> str:
     computed = {o.physical: o.expr for o in scan.computed}
     selected = []
     for column in scan.columns:
@@ -136,7 +161,7 @@ def _checked(text: str, scan: Scan) -> str:
     return f"CASE {whens} ELSE {text} END"
 
 
-def _with_mark(scan: Scan, text: str, renderer: Renderer) -> str:
+def _with_mark(scan: Scan, text: str, renderer: Rendering) -> str:
     assert scan.rowtime is not None
     alias, mark = "__marked", identifier(scan.rowtime)
     if scan.marks is not None:
@@ -151,7 +176,7 @@ def ahead(rowtime: str, future: int) -> str:
     return f"{rowtime} > current_timestamp() + {seconds_interval(future)}"
 
 
-def _mark(scan: Scan, marks: Expr, alias: str, renderer: Renderer) -> str:
+def _mark(scan: Scan, marks: Expr, alias: str, renderer: Rendering) -> str:
     scope = Scope((ScopeRelation(alias, (scan.table.name.name,), scan.columns),), scan.scope.mode, scan.scope.zone)
     mark = renderer.expr(marks, scope)
     rowtime = next(c for c in scan.columns if c.physical == scan.rowtime)
