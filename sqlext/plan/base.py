@@ -82,3 +82,8 @@ class PlanNode:
         if self.updating:
             return (*self.keys, EXISTS)
         return (KIND,) if any(i.changelog for i in self.inputs) else ()
+
+
+def walk(plan: PlanNode) -> list[PlanNode]:
+    """Return a plan's nodes, the top first."""
+    return [plan, *(n for i in plan.inputs for n in walk(i))]

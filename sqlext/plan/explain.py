@@ -10,12 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlext.plan import nodes
+from sqlext.plan.base import walk
 from sqlext.plan.columns import Time
-from sqlext.plan.explain_panes import describe_grouping, grouping_lines
+from sqlext.plan.firing import Firing
 from sqlext.plan.panes import last_groupings
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.states import kept_for, unbounded_states
 from sqlext.plan.unnest import Unnested
+
+_PANES = {
+    "one": "one for each key and window",
+    "each": "several for a key and window, each a row of its own",
+    "last": "several for a key and window; each takes the place of the one before",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,7 @@ def describe_plan(plan: nodes.PlanNode, course: Course = Course()) -> dict[str, 
         "time_attributes": [f"{c.name} *{c.time.value}*" for c in plan.columns if c.time is not None],
         "watermarks": [_watermark(n) for n in walk(plan) if isinstance(n, nodes.Scan) and n.rowtime],
         "groupings": [
-            describe_grouping(n, n.firing, course.reach if id(n) in last else None)
+            _grouping(n, n.firing, course.reach if id(n) in last else None)
             for n in walk(plan)
             if isinstance(n, nodes.Aggregate) and n.firing is not None
         ],
@@ -69,7 +76,7 @@ def as_text(plan: nodes.PlanNode, course: Course = Course()) -> str:
     ]
     lines += [f"watermark:       {w}" for w in facts["watermarks"]]
     lines += [f"unbounded state: {what}" for what in facts["unbounded_states"]]
-    lines += [line for grouping in facts["groupings"] for line in grouping_lines(grouping)]
+    lines += [line for grouping in facts["groupings"] for line in _grouping_lines(grouping)]
     return "\n".join([*lines, *_text_lines(facts["tree"], 0)])
 
 
@@ -83,11 +90,6 @@ def as_mermaid(plan: nodes.PlanNode, course: Course = Course()) -> str:
     lines = ["flowchart TD"]
     _mermaid(describe_plan(plan, course)["tree"], lines, [0])
     return "\n".join(lines)
-
-
-def walk(plan: nodes.PlanNode) -> list[nodes.PlanNode]:
-    """Return a plan's nodes, the top first."""
-    return [plan, *(n for i in plan.inputs for n in walk(i))]
 
 
 def _path(plan: nodes.PlanNode, combined: tuple[str, ...]) -> tuple[str, str]:
@@ -185,3 +187,49 @@ def _mermaid(tree: dict[str, Any], lines: list[str], counter: list[int]) -> int:
     lines.append(f'    n{number}["{label}"]')
     lines.extend(f"    n{i} -->|{tree['changelog'].split(',')[0]}| n{number}" for i in inputs)
     return number
+
+
+def _grouping(grouping: nodes.Aggregate, firing: Firing, reach: str | None) -> dict[str, Any]:
+    """Return what there is to say of a grouping: ``by``, ``why``, ``emit``, ``panes``, ``sink``, ``late``, ``notes``;
+    ``state``, where it has a time to live.
+
+    Args:
+        reach: how its rows reach the sink, None where another step is above it.
+    """
+    keys = [i.span.text for i in grouping.group_by]
+    lives = {"state": kept_for(firing.ttl)} if firing.ttl is not None else {}
+    return {
+        "by": ", ".join([*(["the window"] if grouping.window else []), *keys]) or "nothing",
+        "why": list(firing.why),
+        "emit": grouping.emit or "by default",
+        "panes": _panes(grouping, firing),
+        "sink": reach or "to the step above",
+        "late": _late(firing),
+        "notes": list(firing.notes),
+        **lives,
+    }
+
+
+def _grouping_lines(described: dict[str, Any]) -> list[str]:
+    """Return it as lines of text."""
+    lines = [
+        f"stateful:        GROUP BY {described['by']}: {'; '.join(described['why'])}",
+        f"  EMIT:          {described['emit'].removeprefix('EMIT ')}",
+        f"  panes:         {described['panes']}",
+        f"  sink:          {described['sink']}",
+        f"  late rows:     {described['late']}",
+    ]
+    lines += [f"  state:         {described['state']}"] if "state" in described else []
+    return lines + [f"  note:          {note}" for note in described["notes"]]
+
+
+def _panes(grouping: nodes.Aggregate, firing: Firing) -> str:
+    if grouping.retracts:
+        return "several for a key and window, and the rows that take them back"
+    return _PANES[firing.panes]
+
+
+def _late(firing: Firing) -> str:
+    if firing.late is None:
+        return "dropped and counted" if firing.event_time or firing.policy.once else "none"
+    return f"into {firing.late.table.name.name} ({', '.join(c.name for c in firing.late.columns)})"

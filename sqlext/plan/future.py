@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.nodes import PlanNode, Scan
 
 

@@ -24,7 +24,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Node
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.plan import nodes
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.firing import Firing, trigger_name
 from sqlext.plan.future import future_limit
 from sqlext.plan.parts import own_parts

@@ -13,8 +13,8 @@ from sqlext.connectors.base import written_columns
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.emit.nodes import EmitClause, LateTable
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.plan.base import walk
 from sqlext.plan.columns import Part, PlanColumn
-from sqlext.plan.explain import walk
 from sqlext.plan.firing import LATE_OPERATOR, LATE_WATERMARK, LateColumn, LateRows
 from sqlext.plan.nodes import Aggregate, Scan
 from sqlext.plan.windows import WindowKind

@@ -13,7 +13,7 @@ from sqlext.analysis.emit.conditions import condition_json
 from sqlext.dialect.ast.expressions import Literal, NamedArgument, Node, Unary
 from sqlext.dialect.emit import nodes as e
 from sqlext.errors import SqlExtError
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.nodes import Aggregate, PlanNode
 from sqlext_udfs.windows import policy as p
 from sqlext_udfs.windows.triggers import tree as t

@@ -8,8 +8,8 @@ from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, Assignment, Bound
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.scans.bad_rows import kept_columns, source_of
 from sqlext.errors import SqlExtError
+from sqlext.plan.base import walk
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.explain import walk
 from sqlext.plan.firing import LateColumn, LateRows
 from sqlext.plan.nodes import Aggregate, Aliased, PlanNode, Project, Scan
 

@@ -7,7 +7,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.relations.changelogs import readable
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.plan.panes import as_changelog, last_groupings, merged_sessions_removed, untold

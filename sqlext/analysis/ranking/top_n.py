@@ -18,8 +18,8 @@ from sqlext.dialect.ast.expressions import AllOf, Between, Binary, ColumnRef, Ex
 from sqlext.dialect.ast.queries import OrderItem, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
+from sqlext.plan.base import walk
 from sqlext.plan.columns import PlanColumn, Time
-from sqlext.plan.explain import walk
 from sqlext.plan.parts import own_parts
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope

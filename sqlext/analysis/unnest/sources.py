@@ -1,8 +1,8 @@
 """Check the arguments of UNNEST and table functions, and name the columns that they make.
 
 Flink: docs sql/queries/joins, "Array, Multiset and Map Expansion". An array of rows gives a column for each field, a
-map its key and its value. WITH ORDINALITY adds an INT that counts from 1. Measured with Flink 2.3: any other array gives
-one column, called as the alias is; a row that is NULL gives no row.
+map its key and its value. WITH ORDINALITY adds an INT that counts from 1. Measured with Flink 2.3: any other array
+gives one column, called as the alias is; a row that is NULL gives no row.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from sqlext.connectors.paths import holds_bytes
 from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.windows import WindowKind
 from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
@@ -67,18 +67,14 @@ def pays(node: nodes.Aggregate, renderer: Rendering) -> bool:
     return _lies_there(scan.table, enough if text else ENOUGH_PARQUET_FOR_WINDOWS, renderer)
 
 
-def chosen_input(
-    below: nodes.PlanNode, texts: Sequence[str], where: str | None, keys: int, renderer: Rendering
-) -> Pushed | None:
+def chosen_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed | None:
     """Return the input of an operator as a program of the Arrow path; None: Spark makes it.
 
     Args:
-        below: the relation that the operator stands over.
-        texts: Spark SQL of the operator's columns, over that relation; the keys first.
-        where: of the condition that its rows meet.
+        of: the rows that go in.
         keys: how many keys there are.
     """
-    scan = _only_scan(below)
+    scan = _only_scan(of.below)
     wanted = _wanted(scan, renderer) if scan is not None else "spark"
     if scan is None or wanted == "spark":
         return None
@@ -88,7 +84,7 @@ def chosen_input(
     from sqlext.rewrite.arrow.translation import Unsuited  # these need Arrow, which few statements do
 
     try:
-        return pushed_input(below, texts, where, keys, renderer)
+        return pushed_input(of, keys, renderer)
     except (Unsuited, Unread) as reason:
         renderer.read_by_spark[scan.table.name.name] = f"Arrow is not known to do the same: {reason}"
         return None
@@ -96,7 +92,7 @@ def chosen_input(
 
 def chosen_inputs(inputs: Sequence[OperatorInput], keys: int, renderer: Rendering) -> list[Pushed] | None:
     """Return all inputs of an operator as programs of the Arrow path, a table that is read twice as one; else None."""
-    found = [chosen_input(i.below, i.texts, i.where, keys, renderer) for i in inputs]
+    found = [chosen_input(i, keys, renderer) for i in inputs]
     pushed = [p for p in found if p is not None]
     reason = "what it is joined with is not read by Arrow"
     if pushed and len(pushed) == len(found):

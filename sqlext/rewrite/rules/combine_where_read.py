@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.nodes import Aggregate, AssignWindows, Join, Operator, PlanNode
 from sqlext.plan.stateful import Stateful
 

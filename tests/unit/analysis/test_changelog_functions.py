@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.plan.base import walk
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
-from sqlext.plan.explain import walk
 from sqlext.plan.nodes import Aggregate
 from sqlext_udfs.windows.triggers.tree import AfterCount, EveryRow, Repeat
 

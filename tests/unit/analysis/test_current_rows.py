@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.plan.base import walk
 from sqlext.plan.current_rows import CurrentRows
-from sqlext.plan.explain import walk
 from sqlext.plan.nodes import KIND, POSITION, Scan
 from sqlext.plan.states import unbounded_states
 from sqlext.rewrite.script.model import OperatorView

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext.plan import nodes
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 
 from .conftest import Analysis
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.plan.explain import as_text, walk
+from sqlext.plan.base import walk
+from sqlext.plan.explain import as_text
 from sqlext.plan.matching import Match
 from sqlext.rewrite.script.model import OperatorView
 from sqlext_udfs.expressions import trees as e

@@ -12,7 +12,7 @@ from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import fingerprint
 from sqlext.hooks import Action, Trigger
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.firing import Firing
 from sqlext.plan.nodes import Aggregate
 from sqlext.rewrite.script.model import OperatorView

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.joins import JoinBound, StreamJoin
 from sqlext.plan.nodes import Join
 from sqlext.rewrite.script.model import OperatorView

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.joins import StreamJoin
 from sqlext.plan.nodes import Join
 from sqlext_udfs.joins.specification import JoinKind
