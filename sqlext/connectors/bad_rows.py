@@ -1,7 +1,7 @@
-"""Rows that are told apart by whether they can be decoded, in SQL: each is parsed as a message is.
+"""Tell rows that cannot be decoded from others, in SQL.
 
 Spark's own readers fail without saying where, or make NULLs of what does not fit. So where a table says what is to be
-done with bad rows, its rows are read as texts (or bytes); each is parsed leniently, and judged by what came of it.
+done with bad rows, its rows are read as texts (or bytes). Each is parsed leniently, and judged by what came of it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from sqlext.connectors.formats.base import Message, MessageFormat
-from sqlext.connectors.formats.messages import parsed
+from sqlext.connectors.formats.base import Message, MessageFormat, parsed
 from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.plan.bad_rows import FAIL, policy_of
 from sqlext.quoting import string

@@ -1,4 +1,4 @@
-"""Rules for WITH options: which keys, which values, and a clear word for what does not fit.
+"""Check the options in WITH: their keys and their values.
 
 Keys and value syntax are Flink's (org.apache.flink.configuration.ConfigOptions); so is the rule that a
 format takes any key under its own prefix (case ddl/unknown_format_option_accepted).

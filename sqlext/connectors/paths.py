@@ -1,4 +1,4 @@
-"""Paths of tables: relative ones are of Python's working directory, as users expect.
+"""Resolve paths of tables: relative ones are of Python's working directory.
 
 The JVM has a working directory of its own that ``os.chdir`` does not move, and Delta takes no relative path.
 """

@@ -1,4 +1,4 @@
-"""What is known of rows that have not been read: the bounds of their columns, and whether a condition may hold there.
+"""Decide from statistics whether a condition may hold for rows that have not been read.
 
 As Spark and Flink skip row groups of parquet by their statistics. What is not known to be false may be true.
 """

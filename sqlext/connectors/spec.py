@@ -1,4 +1,4 @@
-"""What is read and what is written, as plain values: no Spark, printable, comparable."""
+"""Describe what is read and what is written as plain values: without Spark, printable, comparable."""
 
 from __future__ import annotations
 

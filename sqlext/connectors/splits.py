@@ -1,4 +1,4 @@
-"""What a source of rows is to the Arrow path: named splits, each with positions that only grow.
+"""Define a source of rows for our own readers: named splits, each with positions that only grow.
 
 A split is what has an order and a watermark of its own: a partition of a topic, the files of a folder, the versions of
 a table. What Spark keeps as the offset of a micro-batch is one number for each split. Everything else (limits, splits

@@ -1,4 +1,4 @@
-"""Which files a query has admitted, in order: the position of a file is its number here.
+"""Keep the files that a query has admitted, in order: the position of a file is its number here.
 
 A folder of small files, each the files that were found together, named by the position of its first one. A file that
 is written is never changed, so a crash leaves the log as it was or with one more.

@@ -1,4 +1,4 @@
-"""Files cut into slices of about equal size, for parallel tasks."""
+"""Cut files into slices of about equal size, for parallel tasks."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from sqlext.connectors.options import OptionError
 from sqlext.connectors.paths import absolute
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit, SplitReader
-from sqlext.sources.fields import arrow_type, json_type
+from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.file_slices import FileDecoder
 from sqlext_catalog.model import Column, Table
 

@@ -1,4 +1,4 @@
-"""Spark's ``xxhash64`` of Arrow columns, in numpy: a key has the same bucket whichever path its rows took.
+"""Compute Spark's ``xxhash64`` of Arrow columns: a key has the same bucket whichever reader its rows come from.
 
 XXH64 of a value's bytes in little-endian order, its seed the hash of the column before (42 at first); NULL leaves the
 seed as it is. Spark widens small integers to four bytes, takes 0.0 for -0.0, and has one NaN.

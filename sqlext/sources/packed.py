@@ -1,4 +1,4 @@
-"""Rows worked on by an operator where they are read: what leaves the worker is partial results, packed by bucket."""
+"""Run the first part of an operator where rows are read: partial results, packed by bucket, leave the worker."""
 
 from __future__ import annotations
 

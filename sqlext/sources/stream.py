@@ -1,4 +1,4 @@
-"""What is the same for all sources: limits, splits that are held back, and the end of what is available."""
+"""Find where a micro-batch ends: limits, splits that are held back, the end of what is available."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from sqlext.connectors.base import physical_fields
 from sqlext.connectors.formats.csv import csv_dialect
 from sqlext.connectors.formats.json import fails_on_missing, ignores_errors
 from sqlext.connectors.readers import Unread
-from sqlext.sources.decoding.csv_blocks import CsvDecoder
-from sqlext.sources.decoding.parquet_groups import ParquetDecoder
-from sqlext.sources.fields import Field, arrow_type, json_type
+from sqlext.sources.arrow_types import Field, arrow_type, json_type
+from sqlext.sources.decoding.csv_decoder import CsvDecoder
+from sqlext.sources.decoding.parquet_decoder import ParquetDecoder
 from sqlext_catalog.model import Table
 
 

@@ -16,14 +16,13 @@ from sqlext.connectors.base import (
     physical_fields,
     read_columns,
 )
-from sqlext.connectors.formats.base import Decoded, Format, Message, ReadField, TextFormat, unknown_format
+from sqlext.connectors.formats.base import Decoded, Format, Message, ReadField, TextFormat, parsed, unknown_format
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.formats.changelog_messages import parsed_changes
 from sqlext.connectors.formats.columnar import ORC, PARQUET
 from sqlext.connectors.formats.conversions import output_type, text_to_value, wall_to_instant
 from sqlext.connectors.formats.csv import CsvFormat
-from sqlext.connectors.formats.json import JsonFormat, fails_on_missing
-from sqlext.connectors.formats.messages import missing_field_check, parsed
+from sqlext.connectors.formats.json import JsonFormat, fails_on_missing, missing_field_check
 from sqlext.connectors.options import (
     OptionError,
     Rules,

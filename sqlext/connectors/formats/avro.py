@@ -1,4 +1,4 @@
-"""Avro by the rules of Flink's avro format: the schema follows from the table's columns, a value has no header.
+"""Describe Avro by the rules of Flink's avro format: columns give the schema, a value has no header.
 
 A column that can be NULL is the union of null and its type, NULL first, as Flink 2 derives it (AvroSchemaConverter); a
 NOT NULL column is its type alone. By default TIMESTAMP(p) is timestamp-millis (its wall clock taken as UTC) and there

@@ -1,4 +1,4 @@
-"""Formats of files and messages: one interface, and the formats by name."""
+"""Define what a format of files or messages says of rows."""
 
 from __future__ import annotations
 
@@ -115,6 +115,20 @@ class TextFormat(Format, MessageFormat, Protocol):
 
     def is_row(self, line: str, options: Mapping[str, str]) -> tuple[str, ...]:
         """Return what a line of a file (SQL of a STRING) must meet to be a row: others are passed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMessage:
+    """The struct that a message is parsed to, and the columns in it."""
+
+    derived: tuple[tuple[str, str], ...]
+    decoded: Decoded
+
+
+def parsed(form: MessageFormat, message: Message) -> ParsedMessage:
+    """Return how a message is parsed, and taken apart."""
+    decoded = form.decode(message.fields, message.options, message.zone, message.part)
+    return ParsedMessage(((message.name, form.struct(message)),), decoded)
 
 
 def content_of(form: MessageFormat, raw: str) -> str:

@@ -1,4 +1,4 @@
-"""Formats whose messages are changes of rows: debezium-json, canal-json, maxwell-json, ogg-json.
+"""Describe formats whose messages are changes of rows: debezium-json, canal-json, maxwell-json, ogg-json.
 
 Names of fields, operations and options are those of Flink 2.3's formats of these names. A message tells what happened
 in one field (``op``) and carries images of the row; it becomes one row for each image, with its kind

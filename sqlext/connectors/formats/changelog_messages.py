@@ -1,4 +1,4 @@
-"""Messages of changes, taken apart and put together in Spark SQL.
+"""Take messages of changes apart, and put them together, in Spark SQL.
 
 A message is parsed once (``from_json`` of its envelope); its images become an array of rows with their kinds, which
 is exploded. What is no such message fails the query (RUN-044), or is skipped with ``ignore-parse-errors``.

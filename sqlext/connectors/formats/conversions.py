@@ -1,4 +1,4 @@
-"""Spark SQL that turns a stored value into the value of a column, and back into text.
+"""Convert stored values to values of columns, and back to text, in Spark SQL.
 
 An *instant* is a Spark TIMESTAMP; a *wall clock* is a TIMESTAMP_NTZ. A rowtime of Flink's type TIMESTAMP(p)
 is carried as the instant that its wall clock is in UTC (ARCHITECTURE.md), whatever the session zone is.

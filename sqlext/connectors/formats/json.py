@@ -1,4 +1,4 @@
-"""JSON by the rules of Flink's json format.
+"""Describe JSON by the rules of Flink's json format.
 
 Recorded on Flink 2.3.0: a row that is no JSON, or has a value that does not fit its column, fails the job; with
 json.ignore-parse-errors the first is skipped, the second is NULL. Both time formats are read whatever
@@ -91,16 +91,23 @@ class JsonFormat:
             (f"{corrupt} IS NOT NULL", misfit(suspects)),
         ]
         if fails_on_missing(message.options):
-            missing = missing_fields(text, fields)
+            missing = _missing_fields(text, fields)
             cases.append((f"size({missing}) > 0", f"concat('it has no field ', array_join({missing}, ', '))"))
         wrong = {f.name: any_wrong(f.type, values[f.name], _is_no_time) for f in fields}
         return when([*cases, *misfits(wrong)])
 
 
-def missing_fields(text: str, fields: tuple[ReadField, ...]) -> str:
+def _missing_fields(text: str, fields: tuple[ReadField, ...]) -> str:
     """Return SQL of the array of fields that the JSON object ``text`` lacks."""
     wanted = ", ".join(string(f.name) for f in fields)
     return f"array_except(array({wanted}), json_object_keys({text}))"
+
+
+def missing_field_check(text: str, fields: tuple[ReadField, ...]) -> str:
+    """Return a predicate that fails the job where the JSON object ``text`` lacks a field."""
+    missing = _missing_fields(text, fields)
+    message = f"concat('json.fail-on-missing-field: the row has no field ', array_join({missing}, ', '))"
+    return f"IF(size({missing}) = 0, true, CAST(raise_error({message}) AS BOOLEAN))"
 
 
 def _is_no_time(declared: LogicalType, expression: str) -> str | None:

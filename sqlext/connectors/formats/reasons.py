@@ -1,4 +1,4 @@
-"""SQL that says why a row cannot be decoded."""
+"""Say in SQL why a row cannot be decoded."""
 
 from __future__ import annotations
 

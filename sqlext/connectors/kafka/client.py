@@ -1,10 +1,10 @@
-"""Settings of the client by which our own reader reads topics (librdkafka's)."""
+"""Translate a table's options into settings of librdkafka, the client of our own reader."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
-from sqlext.connectors.kafka.positions import connection_options
+from sqlext.connectors.kafka.spark_options import connection_options
 from sqlext_catalog.model import Options, Table
 from sqlext_catalog.secrets import resolve_options
 

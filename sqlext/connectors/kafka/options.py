@@ -1,4 +1,4 @@
-"""Options of Kafka tables: which there are, which columns they put into key and value."""
+"""Check the options of Kafka tables, and find which columns are in key and value."""
 
 from __future__ import annotations
 

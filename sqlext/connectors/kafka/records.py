@@ -1,4 +1,4 @@
-"""Key and value of Kafka's records, taken apart in Spark SQL."""
+"""Take key and value of Kafka's records apart, in Spark SQL."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlext.connectors.bad_rows import judged, why_not_judged
-from sqlext.connectors.formats.base import Message, ReadField, content_of
-from sqlext.connectors.formats.json import fails_on_missing
-from sqlext.connectors.formats.messages import missing_field_check, parsed
+from sqlext.connectors.formats.base import Message, ReadField, content_of, parsed
+from sqlext.connectors.formats.json import fails_on_missing, missing_field_check
 from sqlext.connectors.kafka.options import (
     MESSAGE_FORMATS,
     key_fields,

@@ -10,7 +10,7 @@ from sqlext.connectors.formats.avro import AvroFormat, encoded_record
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.kafka.options import key_names, part_options
-from sqlext.connectors.kafka.positions import connection_options
+from sqlext.connectors.kafka.spark_options import connection_options
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Sink, SinkContext, refuse_mode

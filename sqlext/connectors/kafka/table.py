@@ -39,8 +39,8 @@ from sqlext.connectors.kafka.options import (
     value_fields,
     value_format,
 )
-from sqlext.connectors.kafka.positions import connection, end, end_filters, limit, start
 from sqlext.connectors.kafka.records import RecordPart, record_part
+from sqlext.connectors.kafka.spark_options import connection, end, end_filters, limit, start
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
 from sqlext.plan.bad_rows import policy_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlext import settings
 from sqlext.analysis.functions import all_names
 from sqlext.analysis.windows.table_functions import WINDOW_FUNCTIONS
-from sqlext.connectors.known import option_keys, option_values
+from sqlext.connectors.completion import option_keys, option_values
 from sqlext.dialect.pieces import Piece, pieces
 from sqlext.dialect.statements.choice import FIRST_WORDS
 from sqlext.dialect.tokens import words

@@ -1,4 +1,4 @@
-"""Texts within a block of bytes whose places are known, as a column of Arrow: no text is looked at one by one."""
+"""Make a column of texts that lie at known places in a block of bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``date_format`` of Spark for patterns of digits: years to seconds, and signs between them."""
+"""Compute Spark's ``date_format`` for patterns of digits: years to seconds, and signs between them."""
 
 from __future__ import annotations
 

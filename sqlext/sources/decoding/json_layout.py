@@ -1,4 +1,4 @@
-"""JSON lines of few layouts: the same keys in the same order with the same blanks, as one program writes them.
+"""Decode JSON lines of few layouts without a parser: the same keys in the same order with the same blanks.
 
 Their values stand between texts that are the same in each line of a layout, so the places of quotes and line ends say
 where. That takes half the time of a parser that looks for keys. A block is only read so if it must mean the same to
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sqlext.sources.arrow_types import Field
 from sqlext.sources.decoding.json_texts import Texts, Unlike
-from sqlext.sources.fields import Field
 from sqlext_udfs.kernel.groups import Ints
 
 #: The keys that lead to a value: its object's, before its own.

@@ -1,4 +1,4 @@
-"""Parsed JSON objects as rows, value by value: by the rules of Spark's JacksonParser."""
+"""Make rows of parsed JSON objects, value by value, by the rules of Spark's JacksonParser."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from sqlext.sources.arrow_types import Field
 from sqlext.sources.decoding.spark_casts import parser_of, to_date, to_instant, to_wall_clock
-from sqlext.sources.fields import Field
 
 _MICROS = 1_000_000
 _SPECIAL = {"NaN": "nan", "Infinity": "inf", "+Infinity": "inf", "INF": "inf", "+INF": "inf", "-Infinity": "-inf"}

@@ -1,4 +1,4 @@
-"""Values of JSON as texts whose places are known, made values of Arrow where a parser would make the same of them."""
+"""Convert JSON values at known places to Arrow, where a parser would make the same of them."""
 
 from __future__ import annotations
 

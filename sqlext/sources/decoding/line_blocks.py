@@ -1,4 +1,4 @@
-"""Files of lines in blocks of whole lines."""
+"""Read files of lines in blocks of whole lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts to values one by one, exactly as Spark's CAST under ANSI rules: for what Arrow's parsers do not take.
+"""Cast texts one by one, exactly as Spark's CAST under ANSI rules: for what Arrow's parsers do not take.
 
 Each function returns the value as Arrow stores it, or raises ``ValueError`` where Spark's cast fails.
 """

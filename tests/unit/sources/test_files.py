@@ -14,9 +14,9 @@ import pytest
 from sqlext.connectors.filesystem.reader.folder import SPLIT, FolderReader, listed
 from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
-from sqlext.sources.decoding.csv_blocks import CsvDecoder
+from sqlext.sources.arrow_types import Field
+from sqlext.sources.decoding.csv_decoder import CsvDecoder
 from sqlext.sources.decoding.line_blocks import blocks
-from sqlext.sources.fields import Field
 from sqlext.sources.file_log import FileLog, Found
 from sqlext.sources.file_slices import Range
 from sqlext.sources.stream import SplitStream

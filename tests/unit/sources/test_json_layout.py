@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlext.errors import SqlExtError
+from sqlext.sources.arrow_types import Field
 from sqlext.sources.decoding import json_layout
-from sqlext.sources.decoding.json_blocks import JsonDecoder
+from sqlext.sources.decoding.json_decoder import JsonDecoder
 from sqlext.sources.decoding.json_layout import LayoutReader, layout_of
 from sqlext.sources.decoding.json_texts import Unlike
-from sqlext.sources.fields import Field
 
 COLUMNS = (
     Field("i", pa.int32()),

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlext.sources.decoding.csv_blocks import CsvDecoder
-from sqlext.sources.decoding.message_values import BadValueError, CsvValues, JsonValues, Values
-from sqlext.sources.fields import Field
+from sqlext.sources.arrow_types import Field
+from sqlext.sources.decoding.csv_decoder import CsvDecoder
+from sqlext.sources.decoding.malformed import BadValueError
+from sqlext.sources.decoding.text_messages import CsvValues, JsonValues, Values
 
 _COLUMNS = (Field("k", pa.string()), Field("v", pa.int32()))
 _CSV = CsvValues(CsvDecoder(_COLUMNS, ("k", "v"), null="-"))

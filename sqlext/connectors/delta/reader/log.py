@@ -1,4 +1,4 @@
-"""What a Delta table on a local disk holds: its files at a version, and those of each commit.
+"""Read the log of a Delta table on a local disk: its files at a version, and those of each commit.
 
 By the protocol of Delta (github.com/delta-io/delta, PROTOCOL.md): a commit is a file of JSON actions, of which ``add``
 and ``remove`` with ``dataChange`` change the table's rows; without it they only store the same rows otherwise.

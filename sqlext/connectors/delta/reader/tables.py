@@ -15,8 +15,8 @@ from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.readers import Unread
 from sqlext.errors import SqlExtError
-from sqlext.sources.decoding.parquet_groups import fits
-from sqlext.sources.fields import arrow_type
+from sqlext.sources.arrow_types import arrow_type
+from sqlext.sources.decoding.parquet_decoder import fits
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.file_tables import FileTables, path_of, require_path
 from sqlext.sources.table_decoders import parquet_decoder

@@ -9,8 +9,8 @@ from sqlext.connectors.base import metadata_columns
 from sqlext.connectors.filesystem.reader.folder import FolderReader
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.plan.bad_rows import policy_of
-from sqlext.sources.decoding.json_blocks import JsonDecoder
-from sqlext.sources.decoding.text_lines import LINES, LineDecoder
+from sqlext.sources.decoding.json_decoder import JsonDecoder
+from sqlext.sources.decoding.line_decoder import LINES, LineDecoder
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.file_tables import FileTables, kept_in, path_of, require_path, require_plain_files
 from sqlext.sources.table_decoders import csv_decoder, json_fields, parquet_decoder

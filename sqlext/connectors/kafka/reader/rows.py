@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from sqlext.sources.decoding.malformed import malformed
-from sqlext.sources.decoding.message_values import BadValueError, Values
+from sqlext.sources.decoding.malformed import BadValueError, malformed
+from sqlext.sources.decoding.text_messages import Values
 from sqlext_udfs.expressions.functions import INSTANT
 
 if TYPE_CHECKING:

@@ -13,15 +13,15 @@ from sqlext.connectors.formats.avro import written_as
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.kafka.client import client_settings, why_no_client
 from sqlext.connectors.kafka.options import key_fields, parsed_offsets, part_options, value_format
-from sqlext.connectors.kafka.positions import end_filters
 from sqlext.connectors.kafka.reader.consumer import KafkaReader, Start
 from sqlext.connectors.kafka.reader.rows import METADATA, KafkaRows, RawRows, ValueRows
+from sqlext.connectors.kafka.spark_options import end_filters
 from sqlext.connectors.kafka.upsert import keyed
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit
-from sqlext.sources.decoding.avro_values import KINDS, AvroField, AvroValues
-from sqlext.sources.decoding.message_values import CsvValues, JsonValues, Values
-from sqlext.sources.fields import arrow_type, json_type
+from sqlext.sources.arrow_types import arrow_type, json_type
+from sqlext.sources.decoding.avro_messages import KINDS, AvroField, AvroValues
+from sqlext.sources.decoding.text_messages import CsvValues, JsonValues, Values
 from sqlext.sources.table_decoders import csv_decoder, json_fields
 from sqlext_catalog.model import Column, Table
 

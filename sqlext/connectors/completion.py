@@ -1,4 +1,4 @@
-"""Which options a table can have, and which values: for editors."""
+"""List the options that a table can have, and their values, for editors."""
 
 from __future__ import annotations
 

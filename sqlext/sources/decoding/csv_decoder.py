@@ -1,4 +1,4 @@
-"""CSV in blocks of lines, by Arrow where its rules are those of Spark's reader and Flink's format; else text by text.
+"""Decode CSV in blocks of lines: by Arrow where its rules are those of Spark and Flink, else text by text.
 
 Arrow differs in what it takes for a number (``0x1F``, no ``+5``, no blanks), in quotes that stand inside a field, in
 lines of blanks, and in texts that are no UTF-8. Cheap looks at the bytes, or Arrow's own refusal, find the blocks where
@@ -18,9 +18,9 @@ from pyarrow import csv
 
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
+from sqlext.sources.arrow_types import Field
 from sqlext.sources.decoding.line_blocks import blocks, can_cut
 from sqlext.sources.decoding.spark_casts import cast_texts
-from sqlext.sources.fields import Field
 from sqlext.sources.file_slices import Range
 
 _BLANK = bytes(range(33))

@@ -9,28 +9,14 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext.sources.decoding.csv_blocks import CsvDecoder
-from sqlext.sources.decoding.json_blocks import JsonBlocks
+from sqlext.sources.arrow_types import Field
+from sqlext.sources.decoding.csv_decoder import CsvDecoder
+from sqlext.sources.decoding.json_decoder import JsonBlocks
 from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, first_parsed
-from sqlext.sources.decoding.malformed import SKIPS
-from sqlext.sources.fields import Field
+from sqlext.sources.decoding.malformed import SKIPS, BadValueError
 
 #: Makes a row of each value, in their order.
 Reader = Callable[[Sequence[bytes]], pa.RecordBatch]
-
-
-class BadValueError(Exception):
-    """A value that cannot be read.
-
-    Attributes:
-        index: its place among those that were read with it.
-        hint: what to do.
-    """
-
-    def __init__(self, index: int, why: object, hint: str | None = None) -> None:
-        super().__init__(str(why))
-        self.index = index
-        self.hint = hint
 
 
 class Values(Protocol):

@@ -1,4 +1,4 @@
-"""Lines of files as they are, each with its number: for tables whose rows are judged one by one in SQL."""
+"""Give the lines of files as they are, each with its number: their rows are judged one by one in SQL."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.sources.decoding.text_lines import LineDecoder
+from sqlext.sources.decoding.line_decoder import LineDecoder
 from sqlext.sources.file_slices import Range
 
 TEXTS = [b"a\nbb\n\nccc\n", b"a\r\nbb\r\n\r\nc", b"\xef\xbb\xbfa\nb", b"", b"\n\n", "ä\nö\n".encode()]

@@ -1,4 +1,4 @@
-"""The columns of a file, with the Arrow types of what Spark would make of them."""
+"""Find the Arrow type of a column: of what Spark would make of it."""
 
 from __future__ import annotations
 

@@ -15,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlext.sources.arrow_types import Field
 from sqlext.sources.decoding.block_texts import texts_at
-from sqlext.sources.decoding.message_values import BadValueError, Reader
-from sqlext.sources.fields import Field
+from sqlext.sources.decoding.malformed import BadValueError
+from sqlext.sources.decoding.text_messages import Reader
 from sqlext_udfs.kernel.groups import Ints
 
 _Bytes = np.ndarray[Any, np.dtype[np.uint8]]

@@ -1,4 +1,4 @@
-"""JSON, an object a line, in blocks of lines: by Arrow where its rules are those of Spark's reader, else line by line.
+"""Decode JSON lines in blocks: by Arrow where its rules are those of Spark's reader, else line by line.
 
 Lines that one program wrote, of few layouts, need no parser (``json_layout``).
 
@@ -18,11 +18,11 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from sqlext.connectors.splits import Passes
+from sqlext.sources.arrow_types import Field
 from sqlext.sources.decoding.json_layout import LayoutReader
 from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, parsed
 from sqlext.sources.decoding.line_blocks import BLOCK_BYTES, blocks, can_cut
 from sqlext.sources.decoding.malformed import SKIPS, malformed
-from sqlext.sources.fields import Field
 from sqlext.sources.file_slices import Range
 
 _BETWEEN = (b"}\n{", b"}\r\n{")

@@ -1,4 +1,4 @@
-"""Where reading of Kafka topics begins and ends, in the options of Spark's connector."""
+"""Translate a table's options into those of Spark's Kafka connector: what is read, from where to where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parquet by row groups."""
+"""Decode parquet by row groups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from sqlext.connectors.row_bounds import Bounds
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
-from sqlext.sources.fields import Field
+from sqlext.sources.arrow_types import Field
 from sqlext.sources.file_slices import Range
 from sqlext_udfs.kernel.arrow_numpy import whole
 
