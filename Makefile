@@ -17,7 +17,7 @@ PROCESSES ?= 2
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help demo test unit lint format bench measure kafka lock check setup spark clean
+.PHONY: help demo test unit lint format bench measure kafka docs lock check setup spark clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -50,6 +50,9 @@ measure: spark  ## speed of the parts, with ratios to Spark's own
 
 kafka: setup  ## a Kafka broker to play with, at localhost:9092, until Ctrl-C
 	@$(BIN)/python -m tests.kafka_broker $(DATA)/kafka
+
+docs: $(VENV)/.docs  ## the documentation site, in build/site; refuses broken links
+	@$(BIN)/python tools/site.py $(ARGS)
 
 lock: setup  ## choose new exact versions (give PYTHONS='python3.10 python3.11 ...')
 	@$(BIN)/python tools/lock.py $(PYTHONS)
@@ -85,6 +88,13 @@ $(FLINK)/.installed: | $(STAMP)
 	@$(PYTHON) -m venv $(FLINK)
 	@$(FLINK)/bin/python -m pip install --quiet --disable-pip-version-check apache-flink==2.3.0 > $(FLINK)/pip.log 2>&1 \
 		|| $(PYTHON) -I sqlext/environment.py --pip-log $(FLINK)/pip.log
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | setup
+	@echo "installing MkDocs into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[docs]' >> $(VENV)/pip.log 2>&1 \
+		|| $(PYTHON) -I sqlext/environment.py --pip-log $(VENV)/pip.log
 	@touch $@
 
 # Spark's first start downloads the Delta jar; the class archive halves the time of every later start.

@@ -21,6 +21,7 @@ PAGES = {
     "emit.md": (12, 3),
     "catalog.md": (17, 8),
     "operating.md": (32, 9),
+    "hooks.md": (13, 4),
     "coming-from-flink-sql.md": (11, 5),
     "coming-from-structured-streaming.md": (9, 4),
     "coming-from-beam.md": (9, 2),
