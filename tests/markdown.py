@@ -1,4 +1,4 @@
-"""The pages of the project as text: which there are, their prose, their blocks, their links, the files that they name."""
+"""The pages of the project as text: their prose, their blocks, their links, the files that they name."""
 
 from __future__ import annotations
 
