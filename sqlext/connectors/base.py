@@ -80,7 +80,7 @@ class Connector:
         """Return whether reading the table comes to an end."""
         return False
 
-    def own_reader(self, table: Table) -> str:
+    def no_own_reader(self, table: Table) -> str:
         """Return why no reader of ours gives the table's raw rows, empty if one does."""
         return self.table_reader().why_not(table) if self.reader else f"{self.owner} has none"
 

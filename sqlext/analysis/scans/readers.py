@@ -26,7 +26,7 @@ def can_read(table: Table, span: Span) -> bool:
     prefers, is_asked = connector.prefers_own_reader(table), (table.option("sqlext.source") or "").lower() == "arrow"
     if not prefers and not is_asked:
         return False  # first: who looks for a reader imports Arrow
-    reason = connector.own_reader(table)
+    reason = connector.no_own_reader(table)
     if reason and is_asked:
         raise SqlExtError("OPT-033", f"`{table.name.name}` cannot be read by a reader of ours: {reason}", span=span)
     return prefers and not reason

@@ -124,9 +124,9 @@ class Filesystem(Connector):
         """Return whether the folder is read once: no ``source.monitor-interval``."""
         return table.option("source.monitor-interval") is None and table.option("scan.mode") != "streaming"
 
-    def own_reader(self, table: Table) -> str:
+    def no_own_reader(self, table: Table) -> str:
         """Return why no reader of ours gives the table's raw rows, empty if one does."""
-        return "it reads changes" if self.changelog(table) else super().own_reader(table)
+        return "it reads changes" if self.changelog(table) else super().no_own_reader(table)
 
     def prefers_own_reader(self, table: Table) -> bool:
         """Return True where rows are judged: our own reader knows the number of a line."""

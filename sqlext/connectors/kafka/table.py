@@ -107,7 +107,7 @@ class Kafka(Connector):
         """Return whether ``scan.bounded.mode`` ends it."""
         return (table.option("scan.bounded.mode") or "unbounded") != "unbounded"
 
-    def own_reader(self, table: Table) -> str:
+    def no_own_reader(self, table: Table) -> str:
         """Return why our own client does not read it, empty if it does."""
         return why_no_client(table)
 

@@ -89,7 +89,7 @@ class Readers:
         if self.begun is None or scan.table.name.name in self.begun.arrow:
             return scan.own_reader and wanted_source(scan.table, self.settings) != "spark"
         if scan.table.name.name in self.begun.own:  # also where nothing asks for it any more
-            return scan.is_stream and not connector_of(scan.table).own_reader(scan.table)
+            return scan.is_stream and not connector_of(scan.table).no_own_reader(scan.table)
         aligned = scan.timing is not None and scan.timing.alignment is not None  # which Spark's source cannot be
         return scan.own_reader and aligned
 
