@@ -20,6 +20,7 @@ from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.quoting import identifier
 from sqlext.rewrite.arrow.translation import Unsuited, translated
+from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.relations.scans import scan_sql
 from sqlext.rewrite.script.begun import has_splits
@@ -75,24 +76,20 @@ class Pushed:
         return connector_of(table).has_statistics(table) and self.program.filters
 
 
-def pushed_input(
-    below: nodes.PlanNode, scope_texts: Sequence[str], where: str | None, keys: int, renderer: Rendering
-) -> Pushed:
+def pushed_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed:
     """Return the input of an operator as a program over one table.
 
     Args:
-        below: the relation that the operator stands over.
-        scope_texts: Spark SQL of the operator's columns, over that relation; the keys first.
-        where: of the condition that its rows meet.
+        of: the rows that go in.
         keys: how many keys there are.
 
     Raises:
         Unsuited, Unread: why Spark must do it.
     """
-    rows = _relation(below, renderer)
-    condition = None if where is None else translated(where, rows.resolve, renderer.zone)
-    made = tuple((f"c{i}", _column(text, rows, renderer)) for i, text in enumerate(scope_texts))
-    for (_, key), text in zip(made[:keys], scope_texts, strict=False):
+    rows = _relation(of.below, renderer)
+    condition = None if of.where is None else translated(of.where, rows.resolve, renderer.zone)
+    made = tuple((f"c{i}", _column(text, rows, renderer)) for i, text in enumerate(of.texts))
+    for (_, key), text in zip(made[:keys], of.texts, strict=False):
         if not can_hash(key.type):
             raise Unsuited(f"key `{text}` of type {key.type}")
     if not made:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.nodes import Aggregate, AssignWindows, Join, Operator, PlanNode
 from sqlext.plan.stateful import Stateful
 from sqlext.rewrite.script.model import ArrowView, SourceView, Step

@@ -28,7 +28,7 @@ from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.renderer import render
 from sqlext.rewrite.expressions.windows import custom_windows_sql, gap_millis, window_expression
 from sqlext.rewrite.operators.current_rows import current_rows_sql
-from sqlext.rewrite.operators.grouping import StatefulSql, combined_sql
+from sqlext.rewrite.operators.grouping import GroupingSql, combined_sql
 from sqlext.rewrite.operators.joins import stream_join_sql
 from sqlext.rewrite.operators.matching import match_sql
 from sqlext.rewrite.operators.over import over_sql
@@ -213,7 +213,7 @@ class PlanRenderer:
     @sql.register
     def _(self, node: nodes.Aggregate) -> str:
         if node.firing is not None:
-            return StatefulSql(node, node.firing, self).sql()
+            return GroupingSql(node, node.firing, self).sql()
         combined = combined_sql(node, self)
         if combined is not None:
             return combined

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlext.analysis import functions
 from sqlext.analysis.functions.model import CallTexts
+from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.functions.rendering import fill
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
@@ -33,11 +34,13 @@ class GroupedContext(ScopeContext):
         sets: the GROUPING SETS, None without any.
         into: collects what the aggregates need; they are made of the rows below, so their arguments are rendered
             in the plain context.
+        asked: collects the operator's columns that the texts name; those of the aggregates are in ``into``.
     """
 
     keys: Mapping[Shape, str]
     sets: Sets | None
     into: Accumulators
+    asked: set[str]
 
     def replacement(self, node: Node) -> str | None:
         """Return the text that replaces a node, None where its parts are looked at in turn."""
@@ -45,9 +48,12 @@ class GroupedContext(ScopeContext):
             return None
         key = self.keys.get(shape(node, self.scope))
         if key is not None:
+            self.asked.add(key)
             return key
         if not isinstance(node, Call):
             return None
+        if node.function in PANE_COLUMNS:
+            self.asked.add(PANE_COLUMNS[node.function])
         if self.sets is not None and node.function in ("GROUPING", "GROUPING_ID"):
             return self._grouping(node, self.sets)
         if is_aggregate(node, self.mode):
@@ -59,6 +65,7 @@ class GroupedContext(ScopeContext):
         return value(self.scope.find(ref).column, self.zone)
 
     def _grouping(self, call: Call, sets: Sets) -> str:
+        self.asked.add(SET)
         arguments = [shape(a, self.scope) for a in call.args] or sets.expressions
         bits = [sets.is_left_out(a) for a in arguments]
         shifted = [f"shiftleft({b}, {len(bits) - 1 - i})" if i < len(bits) - 1 else b for i, b in enumerate(bits)]

@@ -7,9 +7,8 @@ out:  the window as a struct marked as event time; aggregates finished by Spark 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlext.analysis.types.inference import infer
@@ -33,10 +32,10 @@ from sqlext.rewrite.expressions.grouped import GroupedContext
 from sqlext.rewrite.expressions.grouping_sets import SET, Sets, sets_of
 from sqlext.rewrite.expressions.renderer import render
 from sqlext.rewrite.operators.window_step import PANE_COLUMNS, WindowStep
-from sqlext.rewrite.relations.operator_input import InputColumns
+from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.relations.scans import ahead
-from sqlext.rewrite.script.late_rows import late_column, or_late, row_struct, unless_late
+from sqlext.rewrite.script.late_rows import LATE_COLUMNS, late_column, or_late, row_struct, unless_late
 from sqlext.rewrite.script.model import SqlView, TagView
 from sqlext_udfs.kernel.clock import REFUSED
 from sqlext_udfs.kernel.row_kinds import DELETE, SHOWN, UPDATE_BEFORE
@@ -48,13 +47,7 @@ if TYPE_CHECKING:
 _KINDS = f"element_at(array({', '.join(string(k) for k in SHOWN)}, NULL), __row_kind + 1)"
 #: Accumulators whose results are those of Spark's own aggregates.
 _SAME_AS_SPARKS = frozenset({"count", "sum", "min", "max"})
-_WORD = re.compile(r"\w+")
 _ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
-
-
-def _words(text: str) -> frozenset[str]:
-    """Return the names in a text of SQL, and more: columns that are named nowhere need not come out."""
-    return frozenset(_WORD.findall(text))
 
 
 def combined_sql(node: nodes.Aggregate, renderer: Rendering) -> str | None:
@@ -64,14 +57,41 @@ def combined_sql(node: nodes.Aggregate, renderer: Rendering) -> str | None:
     """
     if node.combining is None or not pays(node, renderer):
         return None
-    tried = StatefulSql(node, node.combining, renderer)
-    if not tried.can_combine():
+    try:
+        grouping = GroupingSql(node, node.combining, renderer)
+    except SqlExtError:  # an aggregate that only Spark has
         return None
-    return StatefulSql(node, node.combining, renderer).sql()
+    return grouping.sql() if grouping.can_combine() else None
 
 
-class StatefulSql:
-    """Renders one stateful ``Aggregate``."""
+@dataclass(frozen=True)
+class _Shown:
+    """A column of the operator's rows as the query above names it.
+
+    Attributes:
+        text: its value.
+        made_of: the operator's columns in that text.
+    """
+
+    name: str
+    text: str
+    made_of: tuple[str, ...]
+
+    @classmethod
+    def same(cls, name: str) -> _Shown:
+        """Return a column that comes out as it is."""
+        return cls(name, name, (name,))
+
+    def __str__(self) -> str:
+        return self.text if self.text == self.name else f"{self.text} AS {self.name}"
+
+
+class GroupingSql:
+    """Renders one stateful ``Aggregate``; every text is made once.
+
+    The outputs and HAVING come first: they say which accumulators the operator keeps, and which of its columns are
+    asked for.
+    """
 
     def __init__(self, node: nodes.Aggregate, firing: Firing, renderer: Rendering) -> None:
         self.node = node
@@ -83,29 +103,40 @@ class StatefulSql:
         self.keys = self._keys()
         self.accumulators = Accumulators()
         names = {s: f"__k{i}" for i, s in enumerate(self.keys)}
-        self.context = GroupedContext(node.scope, renderer.sub_query, names, self.sets, self.accumulators)
+        self.asked: set[str] = set()
+        self.context = GroupedContext(node.scope, renderer.sub_query, names, self.sets, self.accumulators, self.asked)
+        self.selected = self._outputs()
+        self.having = render(node.having, self.context) if node.having is not None else ""
+        self.rows = InputColumns()
+        self.step = self._step(self.rows)
 
     def sql(self) -> str:
         """Return the query of the finished rows."""
         node = self.node
-        selected = self._outputs()
-        having = render(node.having, self.context) if node.having is not None else ""
-        conditions = [f"({having})"] if having else []
+        selected = list(self.selected)
+        conditions = [f"({self.having})"] if self.having else []
         retracting = self.firing.policy.mode == "RETRACTING"
         if node.updating:
-            gone = [f"__row_kind <> {DELETE}"] if retracting else []
+            gone = [self._kind(f"<> {DELETE}")] if retracting else []
             selected.append(f"{' AND '.join([*gone, *conditions]) or 'true'} AS {nodes.EXISTS}")
-            conditions = [f"__row_kind <> {UPDATE_BEFORE}"] if retracting else []
+            conditions = [self._kind(f"<> {UPDATE_BEFORE}")] if retracting else []
         elif retracting and not self._shows_kinds():
-            conditions.insert(0, f"__row_kind NOT IN ({UPDATE_BEFORE}, {DELETE})")
+            conditions.insert(0, self._kind(f"NOT IN ({UPDATE_BEFORE}, {DELETE})"))
         if node.retracts:
-            selected.append(nodes.KIND)
+            selected.append(self._asked(nodes.KIND))
         if self.late is not None:
             selected.append(nodes.LATE)
             conditions = or_late(conditions)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        columns = ", ".join(selected) or "1 AS __one"
-        return f"SELECT {columns} FROM {self._operated(_words(columns + where))}{where}"
+        return f"SELECT {', '.join(selected) or '1 AS __one'} FROM {self._operated()}{where}"
+
+    def _asked(self, column: str) -> str:
+        """Return a column of the operator's, which is asked for from now on."""
+        self.asked.add(column)
+        return column
+
+    def _kind(self, condition: str) -> str:
+        return f"{self._asked('__row_kind')} {condition}"
 
     def _shows_kinds(self) -> bool:
         """Whether each row says its kind: then those that take back are wanted too."""
@@ -123,10 +154,10 @@ class StatefulSql:
                 text = unless_late(text, output.expr) if self.late is not None else text
             selected.append(text if text == identifier(output.physical) else f"{text} AS {identifier(output.physical)}")
         if nodes.KEY_SET in self.node.keys:
-            selected.append(f"{SET} AS {nodes.KEY_SET}")
+            selected.append(f"{self._asked(SET)} AS {nodes.KEY_SET}")
         for key, bound in zip(nodes.KEY_WINDOW, ("__start", "__end"), strict=True):
             if key in self.node.keys:
-                selected.append(f"{bound} AS {key}")
+                selected.append(f"{self._asked(bound)} AS {key}")
         if nodes.KEY_ALL in self.node.keys:
             selected.append(f"0 AS {nodes.KEY_ALL}")
         return selected
@@ -143,48 +174,38 @@ class StatefulSql:
 
     def can_combine(self) -> bool:
         """Whether Arrow can do the operator's first part, for aggregates that give what Spark's give, bit by bit."""
-        rows = InputColumns()
-        try:
-            self._outputs()
-            if self.node.having is not None:
-                render(self.node.having, self.context)
-            step = self._step(rows)
-        except SqlExtError:  # an aggregate that only Spark has
-            return False
         plain = all(a.function in _SAME_AS_SPARKS and not a.distinct for a in self.accumulators.accumulators)
-        return plain and self.pushed(rows, len(step.keys)) is not None
+        return plain and self._pushed is not None
 
     # The three steps
 
-    def _operated(self, asked: Set[str]) -> str:
+    def _operated(self) -> str:
         """Return the view of the operator's rows with the window as a struct and times as times.
 
-        Args:
-            asked: names of the columns that are looked at; what others are made of does not come out of the operator.
+        What nobody asks for does not come out of the operator.
         """
-        rows = InputColumns()
-        step = self._step(rows)
-        shown_as = self._shown_as(step.keys, asked)
-        step = replace(step, asked=_words(shown_as))
-        pushed = self.pushed(rows, len(step.keys))
-        if pushed is not None:
-            operated = step.add_pushed(self.renderer, pushed)
+        shown_as = self._shown_as()
+        step = replace(self.step, asked=frozenset(name for column in shown_as for name in column.made_of))
+        if self._pushed is not None:
+            operated = step.add_pushed(self.renderer, self._pushed)
         else:
-            operated = step.add(self.renderer, rows.query(f"{self._below()}{self._where()}"))
-        shown = self.renderer.add_step(lambda name: SqlView(name, f"SELECT {shown_as} FROM {operated}"))
+            operated = step.add(self.renderer, self.rows.query(f"{self._below()}{self._where()}"))
+        columns = ", ".join(map(str, shown_as))
+        shown = self.renderer.add_step(lambda name: SqlView(name, f"SELECT {columns} FROM {operated}"))
         if self.node.window is None:
             return shown
         window = self.node.window
         return self.renderer.add_step(lambda name: TagView(name, shown, window, window=not self._is_custom()))
 
-    def pushed(self, rows: InputColumns, keys: int) -> Pushed | None:
-        """Return the operator's input as a program of the Arrow path, None where Spark makes it."""
+    @cached_property
+    def _pushed(self) -> Pushed | None:
+        """The operator's input as a program of the Arrow path, None where Spark makes it."""
         node = self.node
         if self.sets is not None or self.firing.given or self.late is not None or node.input.changelog:
             return None
         below = node.without_windows() if self.assign is not None else node.input
         where = self.renderer.expr(node.where, node.scope) if node.where is not None else None
-        return chosen_input(below, rows.texts, where, keys, self.renderer)
+        return chosen_input(OperatorInput(below, self.rows.texts, where), len(self.step.keys), self.renderer)
 
     def _where(self) -> str:
         """Return what is asked of the rows; those that an outer join gave without a time are in no window."""
@@ -194,21 +215,31 @@ class StatefulSql:
             conditions = [*(f"({c})" for c in conditions), *(f"{text} IS NOT NULL" for _, text in self._times()[:1])]
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
-    def _shown_as(self, keys: tuple[str, ...], asked: Set[str]) -> str:
-        """Return the columns of the operator's rows as the query above names them."""
-        names = [*keys, "__start", "__end", *self.accumulators.result_names(), *PANE_COLUMNS[:5], "__row_kind"]
-        texts = {name: name for name in names if name in asked or self.late is not None}
+    def _shown_as(self) -> list[_Shown]:
+        """Return the columns of the operator's rows that are asked for; beside late rows all of them."""
+        asked = {*self.asked, *self.accumulators.result_names()}
+        names = [
+            *self.step.keys,
+            "__start",
+            "__end",
+            *self.accumulators.result_names(),
+            *PANE_COLUMNS[:5],
+            "__row_kind",
+        ]
+        shown = [_Shown.same(name) for name in names if name in asked or self.late is not None]
         if self.node.window is not None:
             bounds = ["'start', timestamp_millis(__start)", "'end', timestamp_millis(__end)"]
-            bounds += [f"'{w}', __{w}" for w in self._walls()]
-            texts[identifier(self.node.window)] = f"named_struct({', '.join(bounds)})"
+            bounds += [f"'{wall}', __{wall}" for wall in self._walls()]
+            made_of = ("__start", "__end", *(f"__{wall}" for wall in self._walls()))
+            shown.append(_Shown(identifier(self.node.window), f"named_struct({', '.join(bounds)})", made_of))
         if "__pane_timestamp" in asked:
-            texts["__pane_timestamp"] = instant_to_wall("timestamp_millis(__pane_ms)", self.renderer.zone)
+            time = instant_to_wall("timestamp_millis(__pane_ms)", self.renderer.zone)
+            shown.append(_Shown("__pane_timestamp", time, ("__pane_ms",)))
         if "__kind" in asked:
-            texts["__kind"] = _KINDS
-        texts = texts or {"__start": "__start"}  # a query has a column
-        columns = [text if text == name else f"{text} AS {name}" for name, text in texts.items()]
-        return ", ".join([*columns, late_column()] if self.late is not None else columns)
+            shown.append(_Shown("__kind", _KINDS, ("__row_kind",)))
+        if self.late is not None:
+            shown.append(_Shown(nodes.LATE, late_column(), LATE_COLUMNS))
+        return shown or [_Shown.same("__start")]  # a query has a column
 
     def _step(self, rows: InputColumns) -> WindowStep:
         """Return what the operator is told; fills its input."""

@@ -12,6 +12,9 @@ from sqlext_udfs.kernel.row_kinds import LATE_ROW
 #: What holds for the rows of a batch that are late.
 FOUND = f"{LATE} IS NOT NULL"
 
+#: The operator's columns that a late row is made of.
+LATE_COLUMNS = ("__row_kind", "__late_row", "__late_watermark")
+
 _FOUND_LATE = f"__row_kind = {LATE_ROW}"
 _LAST_MILLI = 253_402_300_799_999  # of the year 9999
 
@@ -23,10 +26,10 @@ def row_struct(late: LateRows) -> str:
 
 
 def late_column() -> str:
-    """Return the hidden column, from what comes out of the operator."""
+    """Return the value of the hidden column, from what comes out of the operator."""
     # least() would make of no watermark the greatest one.
     met = f"timestamp_millis(nvl2(__late_watermark, least(__late_watermark, {_LAST_MILLI}), NULL))"
-    return f"CASE WHEN {_FOUND_LATE} THEN named_struct('row', __late_row, 'watermark', {met}) END AS {LATE}"
+    return f"CASE WHEN {_FOUND_LATE} THEN named_struct('row', __late_row, 'watermark', {met}) END"
 
 
 def travels(node: PlanNode) -> bool:
