@@ -61,7 +61,6 @@ class RelationBinder:
         self.select = select
         self.env: Environment = binding.env
         self.relations: list[ScopeRelation] = []
-        self.anonymous = 0
 
     def bind(self, relation: Relation) -> nodes.PlanNode:
         """Return the plan of a relation; its names are added to ``relations``.
