@@ -14,7 +14,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.dialect.ast import queries as q
 from sqlext.dialect.ast.expressions import ColumnRef, Node, Star
-from sqlext.dialect.queries.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.types import quote

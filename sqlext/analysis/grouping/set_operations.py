@@ -14,7 +14,7 @@ from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.materialisation import materialised
 from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.dialect.ast.queries import Select
-from sqlext.dialect.queries.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.scope import Scope, ScopeRelation

@@ -37,7 +37,7 @@ from sqlext.dialect.ast.queries import (
     TableFunction,
     TableRef,
 )
-from sqlext.dialect.queries.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn

@@ -15,7 +15,7 @@ from sqlext.errors import SqlExtError
 from sqlext.settings import choices_of
 
 if TYPE_CHECKING:
-    from sqlext.cli.shell.shell import Shell
+    from sqlext.cli.shell.runner import Shell
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def shell(
 
 def _run(options: Options) -> int:
     import sqlext
-    from sqlext.cli.shell.shell import Shell
+    from sqlext.cli.shell.runner import Shell
 
     session = sqlext.connect(catalog=Path(options.catalog).absolute(), settings=options.conf)
     if options.database is not None:

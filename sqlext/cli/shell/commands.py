@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sqlext.cli.shell.shell import Shell
+from sqlext.cli.shell.runner import Shell
 
 _HELP = """\
 Statements end with ; and may have several lines. Tab completes, Ctrl-R searches the history.

@@ -11,7 +11,7 @@ from sqlext.dialect.ast.queries import Descriptor, OrderItem, SelectItem
 from sqlext.dialect.expressions import operations
 from sqlext.dialect.keywords import at_query
 from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.queries import queries, relations
+from sqlext.dialect.queries import relations, whole
 from sqlext.dialect.queries.over import parse_over
 from sqlext.dialect.tokens import Cursor, Kind
 
@@ -24,7 +24,7 @@ def parse_call(cursor: Cursor, name: str, start: int) -> Expr:
     if not distinct and cursor.at_words("ALL") and cursor.peek().text not in (",", ")", "."):
         cursor.advance()
     args = () if cursor.at_symbol(")") else parse_arguments(cursor)
-    order_by = queries.parse_order_by(cursor)
+    order_by = whole.parse_order_by(cursor)
     clauses = null_treatment(cursor)
     leave(cursor)
     return finish_call(cursor, name, start, args, distinct, clauses, order_by)
@@ -46,7 +46,7 @@ def finish_call(
     while word := cursor.token.upper:
         if word == "WITHIN" and cursor.accept_words("WITHIN", "GROUP"):
             cursor.expect_symbol("(")
-            order_by = queries.parse_order_by(cursor)
+            order_by = whole.parse_order_by(cursor)
             cursor.expect_symbol(")")
         elif word == "FILTER" and cursor.peek().text == "(":
             filter_ = _filter(cursor)
@@ -93,7 +93,7 @@ def _value(cursor: Cursor) -> Node:
     if token.upper == "TABLE" and (following.text == "(" or following.kind in (Kind.WORD, Kind.QUOTED)):
         return relations.parse_table_argument(cursor)
     if at_query(cursor):
-        query = queries.parse_query(cursor)
+        query = whole.parse_query(cursor)
         return ScalarQuery(query.span, query)
     expr = operations.parse_expression(cursor)
     if isinstance(expr, ScalarQuery) and cursor.at_any("PARTITION", "ORDER") and cursor.peek().upper == "BY":

@@ -9,7 +9,7 @@ from sqlext.dialect.ast.queries import OrderItem
 from sqlext.dialect.expressions import calls, operations
 from sqlext.dialect.expressions.types import parse_type
 from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.queries import queries
+from sqlext.dialect.queries import whole
 from sqlext.dialect.tokens import Cursor
 
 
@@ -83,7 +83,7 @@ def _json_array(cursor: Cursor) -> Expr:
     order_by: tuple[OrderItem, ...] = ()
     if not cursor.at_symbol(")") and not _at_on_null(cursor):
         args = calls.parse_arguments(cursor)
-        order_by = queries.parse_order_by(cursor)
+        order_by = whole.parse_order_by(cursor)
     clauses = _on_null(cursor)
     leave(cursor)
     return calls.finish_call(cursor, name.text, name.start, args, clauses=clauses, order_by=order_by)

@@ -30,7 +30,7 @@ from sqlext.dialect.ast.expressions import (
 from sqlext.dialect.expressions import calls, json_calls, literals, operations, special_calls
 from sqlext.dialect.expressions.types import parse_type
 from sqlext.dialect.keywords import NOT_AN_OPERAND, at_query, unsupported
-from sqlext.dialect.queries import queries
+from sqlext.dialect.queries import whole
 from sqlext.dialect.tokens import Cursor, Kind, Token, words
 
 _BARE_CALLS = frozenset(
@@ -137,7 +137,7 @@ def _parenthesised(cursor: Cursor) -> Expr:
         return Lambda(cursor.span_from(start), parameters, body)
     if parenthesised_query(cursor):
         cursor.advance()
-        query = queries.parse_query(cursor)
+        query = whole.parse_query(cursor)
         cursor.expect_symbol(")")
         return ScalarQuery(cursor.span_from(start), query)
     cursor.advance()
@@ -230,7 +230,7 @@ def _exists(cursor: Cursor) -> Expr:
     if ahead == 1 or not at_query(cursor, ahead):
         return _name(cursor)
     cursor.index += 2
-    query = queries.parse_query(cursor)
+    query = whole.parse_query(cursor)
     cursor.expect_symbol(")")
     return Exists(cursor.span_from(start), query)
 

@@ -25,7 +25,7 @@ from sqlext.dialect.ast.expressions import (
 from sqlext.dialect.expressions import operands
 from sqlext.dialect.keywords import at_query
 from sqlext.dialect.nesting import STRAIN, balanced, check_height, enter, leave, too_deep
-from sqlext.dialect.queries import queries
+from sqlext.dialect.queries import whole
 from sqlext.dialect.tokens import Cursor, Kind, tokenize
 from sqlext.source import SourceText
 
@@ -146,7 +146,7 @@ def _in(cursor: Cursor, left: Expr, level: int, negated: bool = False) -> Expr:
     cursor.expect_words("IN")
     cursor.expect_symbol("(")
     if at_query(cursor) or (cursor.at_symbol("(") and operands.parenthesised_query(cursor)):
-        query = queries.parse_query(cursor)
+        query = whole.parse_query(cursor)
         cursor.expect_symbol(")")
         return InQuery(cursor.span_from(left.span.start), left, query, negated)
     items = parse_expressions(cursor)

@@ -17,7 +17,7 @@ from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.matching import AfterMatch, Definition, Measure, RowsPerMatch, Subset
 from sqlext.dialect.ast.queries import MatchRecognize, Relation
 from sqlext.dialect.expressions import operations
-from sqlext.dialect.queries import queries
+from sqlext.dialect.queries import whole
 from sqlext.dialect.queries.patterns import parse_pattern
 from sqlext.dialect.tokens import Cursor, Kind, did_you_mean_word
 from sqlext.errors import SqlExtError
@@ -37,7 +37,7 @@ def parse_match_recognize(cursor: Cursor, relation: Relation) -> MatchRecognize:
     cursor.expect_words("MATCH_RECOGNIZE")
     cursor.expect_symbol("(")
     partition_by = _partition_by(cursor)
-    order_by = queries.parse_order_by(cursor)
+    order_by = whole.parse_order_by(cursor)
     measures = _list(cursor, _measure) if cursor.accept_words("MEASURES") else ()
     rows = _rows_per_match(cursor)
     after = _after_match(cursor)

@@ -12,7 +12,7 @@ from sqlext.dialect.ast.expressions import Expr, Frame, FrameBound, OverSpec
 from sqlext.dialect.expressions import operations
 from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.queries import queries
+from sqlext.dialect.queries import whole
 from sqlext.dialect.tokens import Cursor
 
 _BOUND = "UNBOUNDED PRECEDING, CURRENT ROW or a number or interval PRECEDING"
@@ -38,7 +38,7 @@ def parse_window(cursor: Cursor, start: int) -> OverSpec:
     if cursor.accept_words("PARTITION"):
         cursor.expect_words("BY")
         partition_by = operations.parse_expressions(cursor)
-    order_by = queries.parse_order_by(cursor)
+    order_by = whole.parse_order_by(cursor)
     frame = _frame(cursor)
     leave(cursor, 2)
     cursor.expect_symbol(")")

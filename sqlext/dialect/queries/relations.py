@@ -27,7 +27,7 @@ from sqlext.dialect.ast.queries import (
 from sqlext.dialect.expressions import calls, operands, operations
 from sqlext.dialect.keywords import at_alias, at_query, unsupported
 from sqlext.dialect.nesting import STRAIN, enter, leave
-from sqlext.dialect.queries import queries
+from sqlext.dialect.queries import whole
 from sqlext.dialect.queries.hints import parse_hints
 from sqlext.dialect.queries.matching import parse_match_recognize
 from sqlext.dialect.tokens import Cursor, Kind
@@ -130,7 +130,7 @@ def _unaliased(cursor: Cursor) -> Relation:
     if word == "TABLE" and following.text == "(":
         return _aliased(cursor, _table_of_function(cursor), token.start)
     if word == "VALUES" and at_query(cursor):
-        query = queries.parse_query(cursor)
+        query = whole.parse_query(cursor)
         return _aliased(cursor, SubqueryRef(query.span, query), token.start)
     if word == "SELECT":
         raise cursor.unexpected("a table", hint="put the sub-query in parentheses")
@@ -146,7 +146,7 @@ def _parenthesised(cursor: Cursor) -> Relation:
     start = cursor.token.start
     if operands.parenthesised_query(cursor):
         cursor.advance()
-        query = queries.parse_query(cursor)
+        query = whole.parse_query(cursor)
         cursor.expect_symbol(")")
         return _aliased(cursor, SubqueryRef(cursor.span_from(start), query), start)
     cursor.advance()
@@ -164,7 +164,7 @@ def _lateral(cursor: Cursor) -> Relation:
         raise unsupported(cursor, "Spark's LATERAL VIEW", "write CROSS JOIN UNNEST(x) AS t (a)")
     if cursor.at_symbol("("):
         cursor.advance()
-        query = queries.parse_query(cursor)
+        query = whole.parse_query(cursor)
         cursor.expect_symbol(")")
         return _aliased(cursor, SubqueryRef(cursor.span_from(start), query, lateral=True), start)
     if cursor.at_words("UNNEST"):
@@ -291,7 +291,7 @@ def parse_table_argument(cursor: Cursor) -> TableArgument:
 
 def _subquery(cursor: Cursor) -> SubqueryRef:
     start = cursor.expect_symbol("(").start
-    query = queries.parse_query(cursor)
+    query = whole.parse_query(cursor)
     cursor.expect_symbol(")")
     return SubqueryRef(cursor.span_from(start), query)
 
@@ -313,9 +313,9 @@ def _argument(cursor: Cursor, relation: Relation, start: int) -> TableArgument:
 
 def _argument_order(cursor: Cursor) -> tuple[OrderItem, ...]:
     if not cursor.accept_symbol("("):
-        return (queries.parse_order_item(cursor),)
-    items = [queries.parse_order_item(cursor)]
+        return (whole.parse_order_item(cursor),)
+    items = [whole.parse_order_item(cursor)]
     while cursor.accept_symbol(","):
-        items.append(queries.parse_order_item(cursor))
+        items.append(whole.parse_order_item(cursor))
     cursor.expect_symbol(")")
     return tuple(items)

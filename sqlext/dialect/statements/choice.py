@@ -15,7 +15,7 @@ from sqlext.dialect.ast.statements import (
 )
 from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.nesting import check_height, too_deep
-from sqlext.dialect.queries.queries import after_query, parse_query
+from sqlext.dialect.queries.whole import after_query, parse_query
 from sqlext.dialect.statements.alter_table import parse_alter_table
 from sqlext.dialect.statements.create_table import CreateFlags, is_spark_table, parse_create_table
 from sqlext.dialect.statements.databases import parse_create_catalog, parse_create_database, parse_drop, parse_use

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from sqlext.dialect.ast.statements import CreateTable, LikeClause, LikeOption, Option
 from sqlext.dialect.keywords import at_query
-from sqlext.dialect.queries.queries import parse_query
 from sqlext.dialect.queries.relations import parse_name, parse_names
+from sqlext.dialect.queries.whole import parse_query
 from sqlext.dialect.statements.columns import Elements, parse_elements
 from sqlext.dialect.statements.options import parse_comment, parse_options
 from sqlext.dialect.tokens import Cursor, Kind, Token, did_you_mean_word

@@ -13,8 +13,8 @@ from sqlext.dialect.expressions.operands import parenthesised_query
 from sqlext.dialect.expressions.operations import parse_expression
 from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.queries.hints import parse_hints
-from sqlext.dialect.queries.queries import after_query, parse_query
 from sqlext.dialect.queries.relations import parse_name, parse_names
+from sqlext.dialect.queries.whole import after_query, parse_query
 from sqlext.dialect.tokens import Cursor
 from sqlext.errors import SqlExtError
 

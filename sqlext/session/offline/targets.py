@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlext.analysis.definitions.create_text import create_table_text, create_view_text
 from sqlext.analysis.definitions.views import tables_read
 from sqlext.dialect.ast import statements as ast
-from sqlext.dialect.queries.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 from sqlext.rewrite.export.databricks import databricks_script
 from sqlext.rewrite.export.datasets import Dataset, datasets, only_adds

@@ -10,7 +10,7 @@ from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.ast.statements import SparkStatement
 from sqlext.dialect.expressions.operations import parse_expression_text
-from sqlext.dialect.queries.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.dialect.script import parse_script, substitute
 from sqlext.errors import SqlExtError
 

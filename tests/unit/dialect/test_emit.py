@@ -12,7 +12,7 @@ from sqlext.dialect.ast.queries import Select
 from sqlext.dialect.emit import nodes
 from sqlext.dialect.emit.finishing import can_finish
 from sqlext.dialect.emit.printing import emit_text, trigger_text
-from sqlext.dialect.queries.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText

@@ -6,7 +6,7 @@ import pytest
 
 from sqlext.dialect.ast.expressions import Node
 from sqlext.dialect.ast.queries import Select
-from sqlext.dialect.queries.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 
 EVERYWHERE = """

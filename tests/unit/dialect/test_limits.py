@@ -9,7 +9,7 @@ from sqlext.dialect.ast.queries import Select
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.dialect.emit.printing import emit_text
 from sqlext.dialect.expressions.types import parse_type_text
-from sqlext.dialect.queries.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sqlext.dialect.ast.queries import MatchRecognize, Select, TableRef
-from sqlext.dialect.queries.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 
 MINUTE = "Interval(1, MINUTE)"
