@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.locations import checkpoint_place, local_file, scheme_of
 from sqlext.source import Span
 
 #: Into how many buckets the state of a new query's operators is cut by itself: enough for a machine of a few cores,
@@ -37,6 +38,16 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 }
 #: Keys of our own that take any text.
 _TEXTS = ("sqlext.clock", "sqlext.late-rows.table", "sqlext.bad-rows")
+#: The folder of a clock.
+_CLOCK = "sqlext.clock"
+#: Flink's keys of where checkpoints lie. They say nothing here (``--checkpoint`` does), so no URL is taken for one.
+_CHECKPOINTS = (
+    "execution.checkpointing.dir",
+    "execution.checkpointing.savepoint-dir",
+    "execution.state-recovery.path",
+    "state.checkpoints.dir",
+    "state.savepoints.dir",
+)
 #: Keys that take a whole number, and the least and the greatest.
 _NUMBERS = {"sqlext.state.buckets": (1, MAX_BUCKETS)}
 #: Keys that take a duration.
@@ -116,7 +127,8 @@ class Settings:
         """Return settings with one option changed.
 
         Raises:
-            SqlExtError: OPT-010 for an unknown ``sqlext.`` key, OPT-011 for a value that the key does not take.
+            SqlExtError: OPT-010 for an unknown ``sqlext.`` key, OPT-011 for a value that the key does not take,
+                RUN-014 and RUN-028 for a URL where a folder is.
         """
         if key.startswith("sqlext.") and key not in _OWN:
             raise SqlExtError("OPT-010", f"there is no option `{key}`", span=span, hint=did_you_mean(key, _OWN))
@@ -172,6 +184,13 @@ def _checked(key: str, value: str, span: Span | None) -> str:
         raise SqlExtError(
             "OPT-011", f"`{key}` cannot be '{value}'", span=span, hint="it is a duration such as '10 s' or '5min'"
         )
+    try:
+        if key in _CHECKPOINTS:
+            checkpoint_place(value)
+        if key == _CLOCK:
+            return str(local_file(value, "a clock")) if scheme_of(value) else value
+    except SqlExtError as error:
+        raise (error.at(span) if span is not None else error) from None
     if key in _NUMBERS:
         return _number(key, value, span)
     if key == "table.local-time-zone":

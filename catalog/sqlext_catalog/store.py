@@ -13,11 +13,12 @@ import re
 import time
 from collections.abc import Sequence
 from datetime import datetime, timezone
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlext.errors import SqlExtError
+from sqlext.locations import catalog_place
 from sqlext_catalog.changes import Change, ChangeFunction
 from sqlext_catalog.migrations import FORMAT, migrate
 from sqlext_catalog.rows import Row, from_row, to_row
@@ -82,7 +83,7 @@ class CatalogStore:
     """
 
     def __init__(self, directory: str | PathLike[str]) -> None:
-        self.directory = Path(fspath(directory)).absolute()
+        self.directory = catalog_place(directory).absolute()
         _check_place(self.directory)
         self._table_path = self.directory / TABLE_FOLDER
         self._log = self._table_path / "_delta_log"

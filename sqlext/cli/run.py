@@ -42,9 +42,10 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
         SqlExtError: what the Session raised; what ran before it stands.
     """
     import sqlext
+    from sqlext.locations import catalog_place
 
     output, messages = console(), console(stderr=True)
-    session = sqlext.connect(catalog=Path(options.catalog).absolute())
+    session = sqlext.connect(catalog=catalog_place(options.catalog).absolute())
     shown = Shown(output)
     with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):
 
@@ -57,8 +58,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
             file,
             variables=variables,
             on_statement=show,
-            # Absolute: the JVM has a working directory of its own.
-            checkpoint=str(Path(options.checkpoint).absolute()) if options.checkpoint else None,
+            checkpoint=options.checkpoint,
             run_for=options.run_for,
             trigger_interval=options.trigger_interval,
         )

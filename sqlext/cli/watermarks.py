@@ -34,10 +34,12 @@ def _answer(query: str | None, catalog: str, html: Path | None, *, why: bool) ->
     import sqlext
     from sqlext.cli.run import console
     from sqlext.cli.tables import result_table
+    from sqlext.locations import catalog_place, local_file
     from sqlext.session.answers.watermarks import COLUMNS
 
-    known = sqlext.connect(catalog=Path(catalog).absolute()).watermarks
+    known = sqlext.connect(catalog=catalog_place(catalog).absolute()).watermarks
     if query is not None and html is not None:
+        html = local_file(html, "a page")
         html.write_text(known.page(query).html(), encoding="utf-8")
         click.echo(html)
     elif query is not None and why:

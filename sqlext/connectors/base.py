@@ -15,6 +15,7 @@ from sqlext.connectors.paths import absolute
 from sqlext.connectors.readers import TableReader
 from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
 from sqlext.errors import did_you_mean
+from sqlext.locations import is_remote, scheme_of
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, Options, Table
 
@@ -66,6 +67,11 @@ class Connector:
             raise OptionError("OPT-006", message, option="connector")
         self.rules_for(table, role).merged(COMMON).check(self.owner, dict(table.options))
         self._validate_columns(table, role)
+        for key in ("path", "table-path"):
+            place = table.option(key)
+            if place and scheme_of(place) == "file" and is_remote(place):
+                hint = "write file:///folder, or the path itself"
+                raise OptionError("OPT-018", f"`{place}` is no absolute path of this machine", option=key, hint=hint)
 
     @property
     def owner(self) -> str:
@@ -147,6 +153,9 @@ class Connector:
             zone: ``spark.sql.session.timeZone`` of the session that will read it.
         """
         raise NotImplementedError
+
+    def require_written_here(self, table: Table) -> None:
+        """Check that a sink of ours reaches the place of the table; raises OptionError OPT-018 if it does not."""
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how the table is written."""

@@ -1,28 +1,36 @@
-"""Resolve paths of tables: relative ones are of Python's working directory.
+"""Resolve paths of tables (``sqlext.locations``): relative ones are of Python\'s working directory.
 
-The JVM has a working directory of its own that ``os.chdir`` does not move, and Delta takes no relative path.
+The JVM has a working directory of its own that ``os.chdir`` does not move, and Delta takes no relative path. Spark
+reads a URL literally: ``file:///a%20b`` is told to it as ``file:///a b``.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
-_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]+:")
+from sqlext.locations import local_path, scheme_of
 
 
 def absolute(path: str | None) -> str | None:
     """Return a path that means the same everywhere; a URL (``s3://...``, ``file:/...``) as it is."""
-    if not path or _SCHEME.match(path):
+    if not path:
         return path
-    return str(Path(path).absolute())
+    inside = local_path(path)
+    if inside is None or path in (f"file:{inside}", f"file://{inside}"):
+        return path
+    return f"file://{inside}" if scheme_of(path) else str(Path(inside).absolute())
+
+
+def on_disk(path: str) -> str:
+    """Return what ``absolute`` gave for a local path, as a path of the file system."""
+    return path.removeprefix("file://" if path.startswith("file:///") else "file:")
 
 
 def holds_bytes(path: str | None, enough: int) -> bool:
     """Return whether a local file, or the files of a folder, have so many bytes together; a URL is not looked at."""
-    place = (absolute(path) or "").removeprefix("file:")
-    if not place or _SCHEME.match(place):
+    place = local_path(path) if path else None
+    if not place:
         return False
     if Path(place).is_file():
         return Path(place).stat().st_size >= enough

@@ -15,6 +15,7 @@ from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnecti
 from dbt_common.exceptions import DbtRuntimeError
 
 from sqlext.errors import SqlExtError
+from sqlext.locations import catalog_place
 from sqlext.session.main import Session
 from sqlext.spark.quiet import quiet
 
@@ -51,10 +52,11 @@ class SqlextCredentials(SparkCredentials):
         """Return a Session of its own for one script: no setting of a model reaches another one.
 
         Raises:
-            SqlExtError: ENV-... if Spark cannot be started.
+            SqlExtError: ENV-... if Spark cannot be started; CAT-038, RUN-014 for folders at URLs.
         """
         from sqlext.spark.embedded import persistent_spark
 
+        catalog_place(self.catalog)  # before Spark starts
         spark = persistent_spark(self.spark_folder, packages=self.packages, settings=self.spark_settings)
         return Session(spark, self.catalog)
 

@@ -1,9 +1,9 @@
 """Where a query keeps its place: one folder a query, owned by one driver, tied to one plan.
 
-<catalog>/queries/<name>/     (or <checkpoint>/<name>/, where ``--checkpoint`` names a local folder)
+<catalog>/queries/<name>/     (or <checkpoint>/<name>/, where ``--checkpoint`` names a folder; never a URL: RUN-028)
     lock             held (flock) by the driver that runs the query; the kernel frees it when that driver dies
     run.json         the run's id, its plan's fingerprint, whether it came to its end
-    checkpoint/      Spark's own checkpoint (where ``--checkpoint`` is no local folder: below that)
+    checkpoint/      Spark's own checkpoint
     heartbeat/       the row that ends a bounded input
     ticks/           the tick with which it begins, where an operator asks what time it is
     sources/         what readers of our own must remember
@@ -31,6 +31,7 @@ from types import TracebackType
 from sqlext.analysis.inserts.changes import Kind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
+from sqlext.locations import checkpoint_place
 from sqlext.settings import LEAVES_STATE
 
 #: In Spark's checkpoint: the run that it belongs to. Sinks know a run's batches by their numbers, so a checkpoint
@@ -80,14 +81,13 @@ class QueryHome:
     Args:
         root: the catalog's folder.
         name: the query's name, any text.
-        checkpoint: where checkpoints go, if not into the catalog's folder.
+        checkpoint: the local folder where checkpoints go, if not into the catalog's.
         looks: it is only looked at: nothing is locked, and nothing may be written.
     """
 
     def __init__(self, root: Path, name: str, checkpoint: str | None = None, *, looks: bool = False) -> None:
         self.name = name
         self.folder = _folder(root, name, checkpoint)
-        self._remote = f"{checkpoint.rstrip('/')}/{folder_name(name)}" if checkpoint and "://" in checkpoint else None
         self._lock = -1 if looks else self._acquire()
         if not looks:
             self._settle()
@@ -105,7 +105,7 @@ class QueryHome:
     @property
     def checkpoint(self) -> str:
         """The location of Spark's checkpoint."""
-        return self._remote or str(self.folder / "checkpoint")
+        return str(self.folder / "checkpoint")
 
     @property
     def staging(self) -> Path:
@@ -173,8 +173,6 @@ class QueryHome:
                 RUN-024 it is gone; RUN-026 what becomes of its rows changed within a micro-batch.
         """
         leaves = previous is not None and self._compare(previous.fingerprint, fingerprint, leaves_state)
-        if self._remote is not None:
-            return leaves
         mark, used = self._read_mark(), self._is_used()
         if (previous is None and not used) or (previous is not None and mark == previous.checkpoint_id):
             return leaves
@@ -192,8 +190,7 @@ class QueryHome:
 
     def note_own_sources(self, places: Sequence[int]) -> None:
         """Remember which of the sources in Spark's checkpoint are the query's own (heartbeats, ticks)."""
-        if self._remote is None:
-            _write(Path(self.checkpoint) / _OWN, json.dumps(list(places)))
+        _write(Path(self.checkpoint) / _OWN, json.dumps(list(places)))
 
     def sources_of_the_user(self, checkpoint: Path, count: int) -> list[int]:
         """Return which of so many sources in a checkpoint are the user's.
@@ -213,8 +210,6 @@ class QueryHome:
 
     def repeats_a_batch(self) -> bool:
         """Whether Spark begins with a batch that was begun before: its driver died, or its sink failed."""
-        if self._remote is not None:
-            return True
         begun, done = (last_number(Path(self.checkpoint) / name) for name in ("offsets", "commits"))
         return begun > done
 
@@ -234,7 +229,7 @@ class QueryHome:
 
     def begin(self, run: Run) -> None:
         """Remember the run, before its first batch."""
-        if self._remote is None and self._read_mark() != run.checkpoint_id:
+        if self._read_mark() != run.checkpoint_id:
             self._mark.parent.mkdir(parents=True, exist_ok=True)
             _write(self._mark, run.checkpoint_id)
         _write(self.folder / "run.json", json.dumps(asdict(run), indent=1))
@@ -340,7 +335,7 @@ class QueryHome:
     def _compare(self, old: Fingerprint, new: Fingerprint, leaves_state: bool) -> bool:
         """Return whether the state has to be left behind."""
         found = changes(old, new)
-        carried = self._remote is None and not any(c.kind is Kind.PLACE for c in found)
+        carried = not any(c.kind is Kind.PLACE for c in found)
         changed = "; ".join(str(c) for c in found if c.kind in (Kind.STATE, Kind.PLACE))
         if changed and not (leaves_state and carried):
             without = f"; SET '{LEAVES_STATE}' = 'true' goes on from its place without its state" if carried else ""
@@ -411,8 +406,7 @@ def folder_name(name: str) -> str:
 
 
 def _folder(root: Path, name: str, checkpoint: str | None) -> Path:
-    local = checkpoint is not None and "://" not in checkpoint
-    place = Path(checkpoint).absolute() if local and checkpoint else root / "queries"
+    place = checkpoint_place(checkpoint).absolute() if checkpoint else root / "queries"
     return place / folder_name(name)
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlparse
 from urllib.request import url2pathname
 
 from sqlext.errors import SqlExtError
+from sqlext.locations import catalog_place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,11 +19,11 @@ def catalog_folder(spark: SparkSession | None, catalog: str | os.PathLike[str] |
     """Return the catalog's folder: the one given, or one below that of a database of Spark of this name.
 
     Raises:
-        SqlExtError: CAT-037 for a database that lies elsewhere than in a local file system.
+        SqlExtError: CAT-037 for a database that lies elsewhere than in a local file system, CAT-038 for a URL.
     """
     name = os.fspath(catalog or "")
     if spark is None or not isinstance(catalog, str) or not name.isidentifier():
-        return Path(name)
+        return catalog_place(name)
     if Path(name).is_dir() or not spark.catalog.databaseExists(name):
         return Path(name)
     location = spark.catalog.getDatabase(name).locationUri

@@ -20,6 +20,7 @@ from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.nesting import too_deep
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
+from sqlext.locations import catalog_place
 from sqlext.plan.nodes import PlanNode
 from sqlext.session.answers.show import describe, show
 from sqlext.session.functions import create_function, drop_function
@@ -29,6 +30,9 @@ from sqlext.session.state import State
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Catalog, Database, Relation, Table
 from sqlext_catalog.names import ObjectName
+
+#: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
+_CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
 
 
 class Handler(Protocol):
@@ -229,6 +233,12 @@ class Interpreter:
 
     def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
         options = {o.key: o.value for o in statement.options}
+        for option in statement.options:
+            if option.key in _CATALOG_PLACES:
+                try:
+                    catalog_place(option.value)
+                except SqlExtError as error:
+                    raise error.at(option.value_span) from None
         default = options.get("default-database")
         made = Catalog(statement.name[-1], comment=statement.comment, options=tuple(options.items()))
         made = replace(made, default_database=default) if default else made

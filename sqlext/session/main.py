@@ -12,6 +12,7 @@ from sqlext.dialect.ast.statements import SelectStatement, Statement, UnparsedQu
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
+from sqlext.locations import checkpoint_place
 from sqlext.session.catalog_folder import catalog_folder
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
@@ -245,7 +246,7 @@ class Session:
         variables: Mapping[str, str] | None = None,
         *,
         on_statement: Callable[[Result], None] | None = None,
-        checkpoint: str | None = None,
+        checkpoint: PathOrText | None = None,
         run_for: int | None = None,
         trigger_interval: int | None = None,
     ) -> list[Result]:
@@ -257,7 +258,7 @@ class Session:
             script: a path (a ``PathLike``, or a one-line string ending in ``.sql``), or the text itself.
             variables: values of ``${NAME}``.
             on_statement: called with each result when it is there; queries are running then.
-            checkpoint: where checkpoints go, a folder; by default the catalog's.
+            checkpoint: where checkpoints go, a local folder; by default the catalog's. RUN-028 for a URL.
             run_for: ms after which unbounded queries are stopped (counted from the last statement); None leaves
                 them running.
             trigger_interval: ms between the micro-batches of unbounded queries.
@@ -265,8 +266,9 @@ class Session:
         Raises:
             SqlExtError: as ``sql``.
         """
+        place = str(checkpoint_place(checkpoint).absolute()) if checkpoint is not None else None
         source = read_source(script, variables)
-        results = self._run(source, script_name(source), on_statement, checkpoint, trigger_interval)
+        results = self._run(source, script_name(source), on_statement, place, trigger_interval)
         if run_for is not None:
             self._stop_after([r.query for r in results if r.query is not None], run_for)
         return results

@@ -16,6 +16,7 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.job import JobLog
 from sqlext.jobs.query import Query
 from sqlext.jobs.result import Result
+from sqlext.locations import is_remote
 from sqlext_catalog import ddl
 from sqlext_catalog.changes import Change, ChangeFunction
 from sqlext_catalog.ddl.queries import JOB, job_of, with_inputs
@@ -108,8 +109,8 @@ def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionC
 
 def _elsewhere(folder: Path, record: QueryRecord) -> str | None:
     """Return where ``--checkpoint`` put a query's checkpoint, None if it lies in the catalog's folder."""
-    if "://" in record.checkpoint:
-        return record.checkpoint.rpartition("/")[0]
+    if is_remote(record.checkpoint):  # of an older version, which kept the rest in the catalog's folder
+        return None
     place = Path(record.checkpoint).parent.parent
     return None if place == folder / "queries" else str(place)
 

@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from sqlext.connectors.base import declared_type, is_instant, read_columns
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.paths import absolute
+from sqlext.connectors.paths import absolute, on_disk
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit, SplitReader
+from sqlext.locations import is_remote
 from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.file_slices import FileDecoder
 from sqlext_catalog.model import Column, Table
@@ -99,7 +100,7 @@ class FileTables:
 
 def path_of(table: Table) -> str:
     """Return the table's path, absolute."""
-    return (absolute(table.option("path") or table.option("table-path")) or "").removeprefix("file:")
+    return on_disk(absolute(table.option("path") or table.option("table-path")) or "")
 
 
 def require_path(path: Path, shown: str) -> None:
@@ -123,7 +124,7 @@ def require_plain_files(table: Table) -> None:
     place = table.option("path") or table.option("table-path")
     if place is None:
         raise Unread("it has no path")
-    if "://" in place:
+    if is_remote(place):
         raise Unread("its path is a URL")
 
 

@@ -18,6 +18,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from sqlext.environment import Problem, require_java, spark_problem
+from sqlext.locations import local_file
 from sqlext.spark import class_archive
 from sqlext.spark.home import spark_home
 from sqlext.spark.worker_environment import worker_environment
@@ -109,9 +110,9 @@ def persistent_spark(
             directory.
 
     Raises:
-        SqlExtError: as ``local_spark``.
+        SqlExtError: as ``local_spark``; RUN-014 for a URL.
     """
-    home = Path(folder).absolute()
+    home = local_file(folder, "the folder of a local Spark").absolute()
     metastore = {
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={home / 'metastore'};create=true",

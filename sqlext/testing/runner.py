@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sqlext.errors import SqlExtError
+from sqlext.locations import local_file
 from sqlext.session.offline.checking import sql_files
 from sqlext.session.offline.scripts import read_text
 from sqlext.testing.scripts import script_output
@@ -64,9 +65,9 @@ def find_cases(paths: Iterable[Path]) -> list[Case]:
     """Return the tests among files and folders: of a folder the scripts that have an ``.out``, and any file named.
 
     Raises:
-        SqlExtError: RUN-012, TEST-003 where there is none.
+        SqlExtError: RUN-012, TEST-003 where there is none; RUN-014 for a URL.
     """
-    paths = list(paths)
+    paths = list(map(local_file, paths))
     named = {path for path in paths if not path.is_dir()}
     cases = [Case(script) for script in sql_files(paths)]
     found = [case for case in cases if case.script in named or case.expected.is_file()]

@@ -6,8 +6,17 @@ import re
 
 from sqlext.types import LogicalType, quote
 
-_CASTS = {"INT": "INTEGER", "DOUBLE PRECISION": "DOUBLE", "NUMERIC": "DECIMAL", "DEC": "DECIMAL"}
-_HEAD = re.compile(r"[A-Z]+(?: PRECISION)?")
+_CASTS = {
+    "INT": "INTEGER",
+    "DOUBLE PRECISION": "DOUBLE",
+    "NUMERIC": "DECIMAL",
+    "DEC": "DECIMAL",
+    "CHARACTER": "CHAR",
+    "CHARACTER VARYING": "VARCHAR",
+    "CHAR VARYING": "VARCHAR",
+    "BINARY VARYING": "VARBINARY",
+}
+_HEAD = re.compile(r"[A-Z]+(?: PRECISION| VARYING)?")
 
 
 def full_type(type_: LogicalType) -> str:

@@ -120,6 +120,8 @@ class QueryBinder:
         self._check_types(branches, operation)
         if streaming and (op != "UNION" or any(b.changelog for b in branches)) and op != "UNION ALL":
             sides = [materialised(b, self.env, f"{op} compares values", operation.span) for b in branches]
+            typed = zip(sides[0].columns, columns, strict=True)
+            sides[0] = replace(sides[0], columns=tuple(replace(c, type=common.type) for c, common in typed))
             every = each_as_often if operation.all else each_once
             return every(self, operation.op, sides)
         if streaming and op == "UNION":

@@ -106,7 +106,7 @@ def merge_numbers(left: LogicalType, right: LogicalType) -> LogicalType:
 
 
 def _merge_lengths(left: LogicalType, right: LogicalType) -> LogicalType:
-    length = max(left.precision or UNBOUNDED, right.precision or UNBOUNDED)
+    length = max(UNBOUNDED if t.precision is None else t.precision for t in (left, right))
     varying = "VARCHAR" if left.is_text else "VARBINARY"
     same = left.root == right.root and left.precision == right.precision
     return LogicalType(left.root if same else varying, length)

@@ -46,7 +46,7 @@ def _literal_kind(expr: e.Literal, mode: str) -> LogicalType | None:
     if expr.kind == "NUMBER":
         return number_type(expr.value)
     if expr.kind == "STRING":
-        return LogicalType("CHAR", len(expr.value)) if mode == "flink" and expr.value else STRING
+        return LogicalType("CHAR", len(expr.value)) if mode == "flink" else STRING
     if expr.kind == "BINARY":
         return LogicalType("BINARY", len(expr.value) // 2)
     if expr.kind in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIME"):

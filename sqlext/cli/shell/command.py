@@ -73,8 +73,9 @@ def shell(
 def _run(options: Options) -> int:
     import sqlext
     from sqlext.cli.shell.runner import Shell
+    from sqlext.locations import catalog_place
 
-    session = sqlext.connect(catalog=Path(options.catalog).absolute(), settings=options.conf)
+    session = sqlext.connect(catalog=catalog_place(options.catalog).absolute(), settings=options.conf)
     if options.database is not None:
         session.catalog.use_database(options.database.split("."))
     opened = Shell(session, options.definitions, options.form, options.silent)

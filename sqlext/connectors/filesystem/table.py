@@ -36,6 +36,7 @@ from sqlext.connectors.options import (
 )
 from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
+from sqlext.locations import is_remote
 from sqlext.plan.bad_rows import policy_of
 from sqlext.quoting import identifier, string
 from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3, LogicalType
@@ -226,6 +227,14 @@ class Filesystem(Connector):
             bounded=self.bounded(table),
             file_metadata=bool(metadata_columns(table)) or "source.path.regex-pattern" in options,
         )
+
+    def require_written_here(self, table: Table) -> None:
+        """Refuse a URL: files are committed by renames, which no object store has."""
+        path = table.option("path") or ""
+        if is_remote(path):
+            message = f"{self.owner} writes to local folders, and `{path}` is a URL"
+            hint = "'connector' = 'delta' writes there, by Spark; a filesystem table can be read there"
+            raise OptionError("OPT-018", message, option="path", hint=hint)
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how the files are written."""

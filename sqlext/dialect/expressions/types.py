@@ -116,14 +116,19 @@ def _parameter(cursor: Cursor, name: str, low: int, high: int, default: int) -> 
 
 
 def _text(root: str) -> Callable[[Cursor, Token], LogicalType]:
-    """Return the reader of CHAR [VARYING] [(n)] or BINARY [VARYING] [(n)]."""
+    """Return the reader of CHAR [VARYING] [(n)], BINARY [VARYING] [(n)], VARCHAR [(n)] or VARBINARY [(n)].
+
+    Without a length VARCHAR is STRING and VARBINARY is BYTES, CHAR and BINARY have one character or byte. Flink's
+    documentation says one for all of them, and no length 0; Flink 2.3 itself, asked, does as here (an empty text is a
+    CHAR(0)).
+    """
 
     def read(cursor: Cursor, name: Token) -> LogicalType:
-        actual = f"VAR{root}" if cursor.accept_words("VARYING") else root
-        unsized = 1
-        if name.upper == "BINARY" and cursor.mode == "spark":
-            actual, unsized = ("VARBINARY", UNBOUNDED) if not cursor.at_symbol("(") else (actual, 1)
-        return LogicalType(actual, _parameter(cursor, name.upper, 1, UNBOUNDED, unsized))
+        varying = root.startswith("VAR") or cursor.accept_words("VARYING")
+        actual = f"VAR{root.removeprefix('VAR')}" if varying else root
+        if actual == "BINARY" and cursor.mode == "spark" and not cursor.at_symbol("("):
+            return types.BYTES
+        return LogicalType(actual, _parameter(cursor, name.upper, 0, UNBOUNDED, UNBOUNDED if varying else 1))
 
     return read
 

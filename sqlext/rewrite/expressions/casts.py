@@ -40,7 +40,7 @@ def narrows(from_: LogicalType, to: LogicalType) -> bool:
     if to.root in ("BINARY", "VARBINARY"):
         return _is_limited(to) and from_.precision != to.precision
     if to.root == "VARCHAR":
-        return _is_limited(to) and not (from_.is_text and (from_.precision or UNBOUNDED) <= (to.precision or 0))
+        return _is_limited(to) and not (from_.is_text and _length(from_) <= _length(to))
     if to.is_timestamp:
         return min(6 if to.precision is None else to.precision, 6) < min(from_.precision or 6, 6)
     return False
@@ -143,6 +143,10 @@ _INTERVALS = {
 }
 
 
+def _length(type_: LogicalType) -> int:
+    return UNBOUNDED if type_.precision is None else type_.precision
+
+
 def _is_limited(to: LogicalType) -> bool:
     return to.precision is not None and to.precision != UNBOUNDED
 
@@ -168,7 +172,7 @@ def _to_timestamp(text: str, from_: LogicalType, to: LogicalType, try_: bool) ->
 
 def _to_bytes(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
     """BINARY(n) is padded with zeros and cut, VARBINARY(n) is cut."""
-    if not _is_limited(to) or (from_.root == to.root and (from_.precision or UNBOUNDED) <= (to.precision or 0)):
+    if not _is_limited(to) or (from_.root == to.root and _length(from_) <= _length(to)):
         return None
     whole = plain(text, to, try_)
     return f"rpad({whole}, {to.precision}, X'00')" if to.root == "BINARY" else f"left({whole}, {to.precision})"

@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlext.dialect.pieces import pieces
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
+from sqlext.locations import local_file
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.state import State
@@ -46,9 +47,9 @@ def sql_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     """Return the files, and the ``.sql`` files of the folders and the folders in them; hidden ones are left out.
 
     Raises:
-        SqlExtError: RUN-012 for a folder without one.
+        SqlExtError: RUN-012 for a folder without one, RUN-014 for a URL.
     """
-    return [file for path in map(Path, paths) for file in (_in_folder(path) if path.is_dir() else [path])]
+    return [file for path in map(local_file, paths) for file in (_in_folder(path) if path.is_dir() else [path])]
 
 
 def _in_folder(folder: Path) -> list[Path]:

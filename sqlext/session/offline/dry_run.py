@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
+from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.timing import InputEnd
@@ -53,7 +55,9 @@ class DryRun:
         bounded = is_bounded(plan)
         end = self._end(bounded=bounded)
         script = script_of(plan, env, end=end, begun=self._begun, at_once=self.at_once)
-        script = with_sides(script, plan, side_inserts(plan, env), env)
+        sides = side_inserts(plan, env)
+        self._require_places(sides)
+        script = with_sides(script, plan, sides, env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
 
@@ -62,9 +66,18 @@ class DryRun:
         end = self._end(bounded=all(is_bounded(i.plan) for i in inserts))
         at_once = self.at_once and env.settings.get("sqlext.bounded") == "finish"
         for insert in inserts:
+            self._require_places((insert, *insert.sides))
             script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
+
+    def _require_places(self, inserts: Sequence[BoundInsert]) -> None:
+        """Refuse sinks that could not write where their tables lie (OPT-018); other tools have sinks of their own."""
+        for insert in inserts if self.heartbeat else ():
+            try:
+                connector_of(insert.table).require_written_here(insert.table)
+            except SqlExtError as error:
+                raise error.at(insert.span) from None
 
     @property
     def _begun(self) -> Begun | None:

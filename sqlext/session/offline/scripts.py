@@ -10,6 +10,7 @@ from sqlext.analysis.names.environment import SparkLookup
 from sqlext.dialect.ast.statements import Statement
 from sqlext.dialect.script import parse_script, substitute
 from sqlext.errors import SqlExtError
+from sqlext.locations import catalog_place, local_file
 from sqlext.rewrite.export.printed import printed_script
 from sqlext.rewrite.export.spark_sql import portable_script
 from sqlext.rewrite.script.model import Compiled
@@ -44,9 +45,9 @@ def read_source(script: Path_, variables: Mapping[str, str] | None = None) -> So
 
 
 def read_text(file: Path_) -> str:
-    """Return the text of a file of the user's; raises SqlExtError RUN-011 where it cannot be read."""
+    """Return the text of a file of the user's; raises SqlExtError RUN-011 where it cannot be read, RUN-014 of a URL."""
     try:
-        return Path(file).read_text(encoding="utf-8")
+        return local_file(file, "a script").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise SqlExtError("RUN-011", f"cannot read `{os.fspath(file)}`: {reason}") from error
@@ -56,7 +57,8 @@ def new_state(catalog: Path_ | None) -> State:
     """Return the state of a session over the catalog in a folder, in memory without one."""
     if catalog is None:
         return State(SessionCatalog())
-    return State(SessionCatalog(CatalogStore(catalog)), folder=Path(catalog))
+    place = catalog_place(catalog)
+    return State(SessionCatalog(CatalogStore(place)), folder=place)
 
 
 def compile_source(
@@ -125,7 +127,8 @@ def rewrite_project(
     """Write a script as a project for Spark Declarative Pipelines into a folder; return its files."""
     from sqlext.session.offline.targets import write_pipeline  # it compiles by this module
 
-    return write_pipeline(read_source(file, variables), new_state(catalog).fork(), Path(out))
+    folder = local_file(out, "a project")
+    return write_pipeline(read_source(file, variables), new_state(catalog).fork(), folder)
 
 
 def explain_file(

@@ -221,6 +221,22 @@ def test_what_cannot_be_registered(kind: Any, name: str, cls: Any, code: str) ->
     assert refused.value.code == code
 
 
+def test_what_is_returned_may_be_a_text_without_length() -> None:
+    class Longest(MergingSpread):
+        returns = "VARCHAR"
+
+    class Words:
+        def eval(self, text: str) -> Any:
+            """Yield nothing."""
+
+    functions = UserFunctions()
+    functions.register("aggregate", "longest", Longest)
+    functions.register("table", "words", Words, "word VARCHAR, raw VARBINARY, two VARCHAR(2)")
+    found = (functions.find("aggregate", "longest"), functions.find("table", "words"))
+    shown = [str(f.returns) for f in found if f]
+    assert shown == ["STRING", "ROW<`word` STRING, `raw` BYTES, `two` VARCHAR(2)>"]
+
+
 def test_the_kind_of_a_class() -> None:
     assert [kind_of(c) for c in (EveryNth, Longest, Spread)] == ["trigger", "evictor", "aggregate"]
     for cls in (NoHooks, Everything):

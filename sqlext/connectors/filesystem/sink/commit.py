@@ -18,9 +18,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyarrow import fs
+
+from sqlext.connectors.paths import on_disk
+from sqlext.locations import local_file
 
 STAGING = "_sqlext"
 _HIDDEN = ("_", ".")
@@ -161,11 +163,12 @@ class Folder:
 
 
 def filesystem(path: str) -> tuple[fs.FileSystem, str]:
-    """Return the file system of a path or URI, and the path inside it."""
-    if "://" in path or path.startswith("file:"):
-        found, inside = fs.FileSystem.from_uri(path.replace("file:/", "file:///", 1) if ":///" not in path else path)
-        return found, inside.rstrip("/")
-    return fs.LocalFileSystem(), str(Path(path).absolute())
+    """Return the file system of a path or of a URL of one, as ``absolute`` gives them, and the path inside it.
+
+    Raises:
+        SqlExtError: RUN-014 for a URL elsewhere.
+    """
+    return fs.LocalFileSystem(), str(local_file(on_disk(path), "part files").absolute())
 
 
 def _to_json(staged: str, commit: Commit) -> str:

@@ -1,0 +1,99 @@
+"""Where something lies: the one rule for every path that a user gives.
+
+A text is a URL if it begins with a scheme and a slash (``s3a://b/ck``, ``dbfs:/ck``, and ``s3a:/b/ck``, which
+``pathlib`` makes of it), or with a scheme that is known (``s3a:b``). ``file:///x`` and ``file:/x`` are the local path
+``/x``, with its ``%20`` read as a blank, as ``Path.as_uri`` writes it. All else is a local path, a colon in it or not:
+``./s3a:/b`` is the folder ``s3a:`` here.
+
+What this process opens itself (catalogs, checkpoints, scripts) must be local. What Spark opens (sources, Delta
+tables) may be a URL. No URL becomes a folder in the working directory.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+from sqlext.errors import SqlExtError
+
+PathOrText = str | os.PathLike[str]
+
+#: One letter is no scheme: ``C:\\x`` is the name of a file here.
+_SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]+):")
+#: Schemes that say enough without a slash behind them.
+_KNOWN = frozenset(
+    "abfs abfss adl az azure blob cosn dbfs file ftp gcs gs har hdfs http https jar jdbc maprfs mem memory o3fs obs ofs"
+    " oss r2 s3 s3a s3n sftp swebhdfs swift viewfs volumefs wasb wasbs webhdfs".split()
+)
+#: Behind ``file:``: no host, or this one, and an absolute path.
+_FILE = re.compile(r"\s*file:(?://(?:localhost)?(/.*)|(/(?!/).*))", re.IGNORECASE | re.DOTALL)
+
+
+def scheme_of(place: PathOrText) -> str | None:
+    """Return the scheme of a URL in lower case, ``file`` too; None of a plain path."""
+    text = os.fspath(place)
+    found = _SCHEME.match(text)
+    if found is None:
+        return None
+    scheme = found.group(1).lower()
+    return scheme if text[found.end() :].startswith("/") or scheme in _KNOWN else None
+
+
+def local_path(place: PathOrText) -> str | None:
+    """Return a place as a path of the local file system, as it was given if it was a path; None of a URL elsewhere."""
+    scheme = scheme_of(place)
+    if scheme is None:
+        return os.fspath(place)
+    found = _FILE.fullmatch(os.fspath(place)) if scheme == "file" else None
+    return f"/{unquote(found.group(found.lastindex or 0), errors='surrogateescape').lstrip('/')}" if found else None
+
+
+def is_remote(place: PathOrText) -> bool:
+    """Return whether a place is a URL that is no path of the local file system."""
+    return local_path(place) is None
+
+
+def local(place: PathOrText, code: str, what: str, hint: str) -> Path:
+    """Return the path of what must be local, as it was given.
+
+    Args:
+        code, what, hint: of the refusal: ``the catalog``, and what to do.
+
+    Raises:
+        SqlExtError: ``code`` for a URL elsewhere.
+    """
+    path = local_path(place)
+    if path is None:
+        text = os.fspath(place)
+        raise SqlExtError(code, f"{what} cannot lie at `{text}`: that is a URL", hint=hint + _old_folder(text))
+    return Path(path)
+
+
+def local_file(place: PathOrText, what: str = "it") -> Path:
+    """Return the path of a file or folder that this process reads or writes itself; raises RUN-014 for a URL."""
+    return local(place, "RUN-014", what, "give a path of the local file system; file:///folder is one too")
+
+
+def catalog_place(place: PathOrText) -> Path:
+    """Return the path of a catalog's folder; raises CAT-038 for a URL."""
+    hint = "give a folder of the local file system, or one that is mounted; file:///folder is one too"
+    return local(place, "CAT-038", "the catalog", hint)
+
+
+def checkpoint_place(place: PathOrText) -> Path:
+    """Return the path of the folder of checkpoints; raises RUN-028 for a URL."""
+    hint = (
+        "give a folder of the local file system, or one that is mounted; without --checkpoint they lie in the"
+        " catalog's folder"
+    )
+    return local(place, "RUN-028", "checkpoints", hint)
+
+
+def _old_folder(text: str) -> str:
+    """Return what to say of a folder that an older version made of a URL."""
+    folder = Path(text)
+    if scheme_of(text) == "file" or not folder.is_dir():
+        return ""
+    return f". An older version made the local folder `{folder.absolute()}` of it: that path still goes on from there"

@@ -1,0 +1,152 @@
+"""A catalog, a checkpoint, sources and sinks at ``file:///`` are at that path; a remote checkpoint runs nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import sqlext
+from sqlext import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome
+from tests.workspace import COUNTS, EVENTS, WINDOWED, Workspace
+
+CATCH_UP = "SET 'sqlext.bounded' = 'catch-up';"
+SCRIPT = (CATCH_UP, EVENTS, COUNTS, WINDOWED)
+COPY = """
+CREATE TABLE copy (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = '${OUT}/copy', 'format' = 'csv');
+INSERT INTO copy SELECT k, v FROM events;
+"""
+
+
+@pytest.fixture
+def here(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working directory."""
+    place = workspace.folder / "here"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def checkpoint(workspace: Workspace) -> str:
+    """A query that has caught up with one file, its checkpoint at a URL, and a second file."""
+    place = (workspace.folder / "check points").as_uri()
+    workspace.put("a.csv", "a,1,1", "a,2,12", "b,3,13")
+    workspace.run(*SCRIPT, checkpoint=place)
+    workspace.put("b.csv", "a,7,14", "a,1,40")
+    return place
+
+
+def code(workspace: Workspace, checkpoint: str, *script: str, catalog: str = "catalog") -> str:
+    with pytest.raises(SqlExtError) as refused:
+        workspace.run(*(script or SCRIPT), session=workspace.session(catalog), checkpoint=checkpoint)
+    return refused.value.code
+
+
+def home(workspace: Workspace) -> Path:
+    (found,) = (workspace.folder / "check points").iterdir()
+    return found
+
+
+@pytest.mark.parametrize("source", ["spark", "arrow"])
+def test_all_at_file_urls(workspace: Workspace, here: Path, source: str) -> None:
+    workspace.put("a.csv", "a,1,1", "a,2,12", "b,3,13", "a,1,40")
+    place = workspace.folder / "a place"
+    urls = {"IN": workspace.input.as_uri(), "OUT": (place / "out").as_uri()}
+    session = sqlext.connect(workspace.spark, catalog=(place / "catalog").as_uri())
+    text = "\n".join((f"SET 'sqlext.source' = '{source}';", *SCRIPT, COPY))
+    session.run(text, variables=urls, checkpoint=(place / "checkpoints").as_uri())
+    rows = workspace.spark.newSession().read.format("delta").load(str(place / "out" / "counts")).collect()
+    assert sorted((r.k, r.n, r.s) for r in rows) == [("a", 1, 1), ("a", 1, 2), ("b", 1, 3)]
+    found = (f for f in (place / "out" / "copy").rglob("part-*") if "_sqlext" not in f.parts)
+    assert sorted(line for f in found for line in f.read_text().splitlines()) == ["a,1", "a,1", "a,2", "b,3"]
+    assert (place / "catalog" / "definitions").is_dir()
+    assert not (place / "catalog" / "queries").exists()
+    assert len(list((place / "checkpoints").iterdir())) == 2
+    back = "SET 'execution.runtime-mode' = 'batch'; SELECT COUNT(*) FROM counts; SELECT COUNT(*) FROM copy;"
+    assert [r.rows for r in session.run(back)[1:]] == [[(3,)], [(4,)]]
+    assert list(here.iterdir()) == []
+
+
+def test_it_goes_on(workspace: Workspace, checkpoint: str) -> None:
+    before = workspace.delta()
+    path = str(workspace.folder / "check points")
+    workspace.run(*SCRIPT, checkpoint=path)  # the path and its URL are one place
+    assert len(workspace.delta()) > len(before)
+    again = workspace.delta()
+    workspace.run(*SCRIPT, checkpoint=checkpoint)
+    assert workspace.delta() == again
+
+
+def test_gone(workspace: Workspace, checkpoint: str) -> None:
+    shutil.rmtree(home(workspace) / "checkpoint")
+    before = workspace.delta()
+    assert code(workspace, checkpoint) == "RUN-024"
+    assert workspace.delta() == before
+
+
+def test_of_something_else(workspace: Workspace, checkpoint: str) -> None:
+    (home(workspace) / "checkpoint" / "sqlext-run").write_text("another")
+    assert code(workspace, checkpoint) == "RUN-021"
+
+
+def test_without_its_run(workspace: Workspace, checkpoint: str) -> None:
+    (home(workspace) / "run.json").unlink()
+    assert code(workspace, checkpoint) == "RUN-021"
+    assert code(workspace, checkpoint, catalog="another") == "RUN-021"
+
+
+def test_changed(workspace: Workspace, checkpoint: str) -> None:
+    changed = WINDOWED.replace("GROUP BY", "WHERE v > 1 GROUP BY")
+    assert code(workspace, checkpoint, CATCH_UP, EVENTS, COUNTS, changed) == "RUN-020"
+    assert code(workspace, checkpoint, CATCH_UP, EVENTS, COUNTS, changed, catalog="another") == "RUN-020"
+
+
+def test_held(workspace: Workspace, checkpoint: str) -> None:
+    with QueryHome(workspace.folder / "elsewhere", "sql.counts", checkpoint):
+        assert code(workspace, checkpoint) == "RUN-022"
+        assert code(workspace, checkpoint, catalog="another") == "RUN-022"
+
+
+def test_changed_amid_a_batch(workspace: Workspace) -> None:
+    place = (workspace.folder / "check points").as_uri()
+    future = "SET 'sqlext.watermark.max-future' = '{} h';"
+    workspace.put("a.csv", "a,1,1", "a,2,12", "b,3,13")
+    workspace.run(future.format(1), *SCRIPT, checkpoint=place)
+    max((home(workspace) / "checkpoint" / "commits").glob("[0-9]*"), key=lambda f: int(f.name)).unlink()
+    assert code(workspace, place, future.format(2), *SCRIPT) == "RUN-026"
+
+
+@pytest.mark.parametrize("place", ["s3a://b/ck", "dbfs:/ck", "abfss://c@a/ck", "S3://b/ck"])
+def test_a_remote_checkpoint_runs_nothing(workspace: Workspace, here: Path, place: str) -> None:
+    workspace.put("a.csv", "a,1,1")
+    assert code(workspace, place) == "RUN-028"
+    assert workspace.delta() == []
+    assert workspace.queries() == {}
+    assert list(here.iterdir()) == []
+
+
+def test_a_query_whose_checkpoint_lay_at_a_url(workspace: Workspace, here: Path) -> None:
+    """An older version kept its run in the catalog's folder: it does not begin anew as if it were the old run."""
+    workspace.put("a.csv", "a,1,1", "a,2,12")
+    workspace.run(*SCRIPT)
+    kept = Path(workspace.queries()["sql.counts"]["checkpoint"])
+    shutil.rmtree(kept)
+    with pytest.raises(SqlExtError) as refused:
+        workspace.run(*SCRIPT)
+    assert refused.value.code == "RUN-024"
+    workspace.run("DROP QUERY `sql.counts`;")
+    assert not kept.parent.exists()
+    assert list(here.iterdir()) == []
+
+
+def test_a_remote_filesystem_sink_writes_nothing(workspace: Workspace, here: Path) -> None:
+    workspace.put("a.csv", "a,1,1")
+    script = COPY.replace("${OUT}/copy", "s3a://b/copy")
+    with pytest.raises(SqlExtError) as refused:
+        workspace.run(EVENTS, COUNTS, WINDOWED, script)
+    assert refused.value.code == "OPT-018"
+    assert workspace.delta() == []
+    assert list(here.iterdir()) == []
