@@ -19,9 +19,9 @@ from sqlext.settings import MAX_BUCKETS
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
 from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.kernel.packing import PACKED, pack, unpack
-from sqlext_udfs.registry import COUNTS, OBSERVED
 from sqlext_udfs.spark.bucket_processor import OUTPUT, BucketProcessor
 from sqlext_udfs.spark.one_batch import applied_at_once
+from sqlext_udfs.spark.registry import COUNTS, OBSERVED
 from sqlext_udfs.spark.state_store import require_state_store
 
 if TYPE_CHECKING:

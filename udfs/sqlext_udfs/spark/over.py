@@ -13,7 +13,7 @@ from sqlext.user_functions import UserFunctions
 from sqlext_udfs.aggregates.accumulator import Aggregate
 from sqlext_udfs.over.operator import OverOperator
 from sqlext_udfs.over.specification import Frame, OverCall, OverSpecification
-from sqlext_udfs.registry import MadeOperator
+from sqlext_udfs.spark.registry import MadeOperator
 from sqlext_udfs.spark.specified import SpecifiedFunction
 from sqlext_udfs.spark.user_code import aggregates_of
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext_udfs.kernel.operator import BucketOperator
-from sqlext_udfs.registry import MadeOperator
 from sqlext_udfs.spark.buckets import Time, apply_in_buckets, keep_in_buckets
 from sqlext_udfs.spark.comparable_types import arrow_types
+from sqlext_udfs.spark.registry import MadeOperator
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -13,9 +13,9 @@ from sqlext_udfs.aggregates.accumulator import Aggregate
 from sqlext_udfs.grouping.operator import GroupAggregate
 from sqlext_udfs.kernel.altered import Selected
 from sqlext_udfs.kernel.operator import BucketOperator
-from sqlext_udfs.registry import MadeOperator
 from sqlext_udfs.spark.buckets import Time, apply_in_buckets, keep_in_buckets
 from sqlext_udfs.spark.comparable_types import arrow_types
+from sqlext_udfs.spark.registry import MadeOperator
 from sqlext_udfs.spark.user_code import aggregates_of, classes_of
 from sqlext_udfs.windows.latest import Latest
 from sqlext_udfs.windows.operator import WindowOperator
