@@ -1,22 +1,26 @@
-"""Casts with Flink's meaning, as Spark SQL for a session with ``spark.sql.ansi.enabled``.
+"""Render casts with Flink's meaning, for a session with ``spark.sql.ansi.enabled``.
 
-Measured on Flink 2.3: integers wrap around, DOUBLE to an integer saturates, DECIMAL overflow is NULL, a BOOLEAN
-reads TRUE, a TIMESTAMP(3) always shows three digits of its fraction.
+Measured on Flink 2.3: integers wrap around, DOUBLE to an integer saturates, DECIMAL overflow is NULL. A BOOLEAN reads
+TRUE, and a TIMESTAMP(3) always shows three digits of its fraction. Arrays, maps and rows read ``[1, NULL]``, ``{a=1}``
+and ``(1, x)``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from sqlext.analysis.functions.instants import wall_clock
 from sqlext.analysis.functions.rendering import wrapped
-from sqlext.rewrite.expressions.structured_text import STRUCTURED, structured_text
+from sqlext.quoting import identifier
 from sqlext.types import INTEGERS, UNBOUNDED, LogicalType
 
 _LIMITS = {
     "INT": ("-2147483648D", "2147483647D"),
     "BIGINT": ("-9.223372036854775808E18D", "9.223372036854775807E18D"),
 }
+_STRUCTURED = frozenset({"ARRAY", "MAP", "MULTISET", "ROW"})
+_Scalar = Callable[[str, LogicalType], str]
 
 
 def cast(text: str, from_: LogicalType | None, to: LogicalType, try_: bool = False) -> str:
@@ -123,8 +127,8 @@ def _as_text(text: str, from_: LogicalType, to: LogicalType) -> str:
     if from_.root in _INTERVALS:
         whole = f"CAST({text} AS {from_.spark()})"
         return _INTERVALS[from_.root].format(whole)
-    if from_.root in STRUCTURED:
-        return structured_text(text, from_, lambda part, type_: _as_text(part, type_, to))
+    if from_.root in _STRUCTURED:
+        return _structured_text(text, from_, lambda part, type_: _as_text(part, type_, to))
     return f"CAST({text} AS STRING)"
 
 
@@ -224,3 +228,47 @@ _RULES = {
     "TIMESTAMP": _to_timestamp,
     "TIMESTAMP_LTZ": _to_timestamp,
 }
+
+
+def _structured_text(text: str, type_: LogicalType, scalar: _Scalar, depth: int = 0) -> str:
+    """Return a value as text.
+
+    Args:
+        text: the value as Spark SQL.
+        type_: its type.
+        scalar: renders a value that is not structured.
+        depth: how many lambdas are around, so that their parameters have names of their own.
+    """
+    if type_.root not in _STRUCTURED:
+        return scalar(text, type_)
+    return _STRUCTURED_TEXTS[type_.root](text, type_, scalar, depth)
+
+
+def _part(text: str, type_: LogicalType, scalar: _Scalar, depth: int) -> str:
+    part = _structured_text(text, type_, scalar, depth)
+    return f"coalesce({part}, 'NULL')" if type_.nullable else part
+
+
+def _array(text: str, type_: LogicalType, scalar: _Scalar, depth: int) -> str:
+    item = f"item{depth}"
+    parts = f"transform({text}, {item} -> {_part(item, type_.children[0], scalar, depth + 1)})"
+    return f"concat('[', array_join({parts}, ', '), ']')"
+
+
+def _map(text: str, type_: LogicalType, scalar: _Scalar, depth: int) -> str:
+    item = f"item{depth}"
+    # A multiset is a map from the element to its number.
+    value_type = type_.children[1] if type_.root == "MAP" else LogicalType("INT", nullable=False)
+    key = _part(f"{item}.key", type_.children[0], scalar, depth + 1)
+    value = _part(f"{item}.value", value_type, scalar, depth + 1)
+    parts = f"transform(map_entries({text}), {item} -> concat({key}, '=', {value}))"
+    return f"concat('{{', array_join({parts}, ', '), '}}')"
+
+
+def _row(text: str, type_: LogicalType, scalar: _Scalar, depth: int) -> str:
+    parts = [_part(f"({text}).{identifier(f.name)}", f.type, scalar, depth) for f in type_.fields]
+    joined = f"concat('(', concat_ws(', ', {', '.join(parts)}), ')')"
+    return f"CASE WHEN {text} IS NOT NULL THEN {joined} END" if type_.nullable else joined
+
+
+_STRUCTURED_TEXTS = {"ARRAY": _array, "MAP": _map, "MULTISET": _map, "ROW": _row}
