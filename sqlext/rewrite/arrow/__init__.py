@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.rewrite.arrow."""
+"""Read and prepare the input of our operators by Arrow, where it computes exactly what Spark would."""

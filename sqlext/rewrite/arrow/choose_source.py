@@ -1,11 +1,17 @@
-"""Which path reads a table: Arrow or Spark. ``'sqlext.source'`` as an option of the table, else as SET, else ``auto``.
+"""Choose a table's path: Arrow or Spark.
 
-arrow   Arrow where a grouping's first part can be done in it, exactly as Spark would; Spark everywhere else
-auto    the same where it pays: where enough lies there to make up for the Python processes that must be started. If
-        Spark's own operators could keep the windows, that is so for a query that is one batch (``at_once``); of others
-        for a format that Arrow decodes faster than Spark; for topics, and for parquet under windows that cost Spark
-        more than reading, only where the query has an end
+The table's option ``'sqlext.source'`` decides, else the setting of that name, else ``auto``.
+
+arrow   Arrow, where it can do a grouping's first part exactly as Spark would; Spark elsewhere
+auto    Arrow, where it also pays: enough data lies there to make up for starting Python processes
 spark   never Arrow
+
+``auto`` is stricter for windows that Spark's own operators could keep, unless the query is one batch (``at_once``):
+
+CSV or JSON in files      Arrow, from more data on
+CSV or JSON in topics     Arrow, if the input has an end
+other formats, TUMBLE     Spark
+other formats, others     Arrow, if the input has an end; from more data on
 """
 
 from __future__ import annotations

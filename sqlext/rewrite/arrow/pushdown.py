@@ -1,7 +1,7 @@
-"""What can be done where rows are read: a grouping's input, from the operator down to its table, as an Arrow program.
+"""Make an Arrow program of an operator's input, from the operator down to its table.
 
-Every text that Spark would be given is translated (``arrow/text.py``), columns are followed down to the table, and only
-those that are looked at are read. What cannot be translated leaves the whole grouping to Spark, and says why.
+Every text that Spark would be given is translated. Columns are followed down to the table, and only those that are
+needed are read. If something cannot be translated, Spark does all of it, and EXPLAIN says why.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Literals of dates and times, written as SQL writes them, as Arrow values."""
+"""Convert SQL literals of dates and times to Arrow values."""
 
 from __future__ import annotations
 

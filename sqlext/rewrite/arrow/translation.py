@@ -1,7 +1,7 @@
-"""Spark SQL as Arrow expressions, as far as Arrow computes exactly the same.
+"""Translate Spark SQL to Arrow expressions, where Arrow computes exactly the same.
 
-What is translated is the text that Spark would be given, so both paths mean the same by construction; sqlglot takes it
-apart. A short list of operators is known here, and every other one is refused: it stays in Spark.
+The input is the text that Spark would be given, so both paths mean the same by construction. sqlglot parses it. A short
+list of operations is known; Spark keeps every other one.
 """
 
 from __future__ import annotations

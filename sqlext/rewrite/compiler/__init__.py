@@ -1,1 +1,1 @@
-"""."""
+"""Compile plans to Spark scripts."""

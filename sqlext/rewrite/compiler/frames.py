@@ -1,6 +1,6 @@
-"""A query that is handed on as a DataFrame: its rowtimes stay event time to Spark.
+"""Compile a query that is handed on as a DataFrame: its rowtimes stay event time to Spark.
 
-A rowtime comes out as the instant that Spark's watermark counts in, a TIMESTAMP also where the user's type is
+A rowtime comes out as the instant that Spark's watermark counts in. It is a TIMESTAMP even where the user's type is
 TIMESTAMP(3), whose wall clock is read as UTC.
 """
 

@@ -1,4 +1,4 @@
-"""An INSERT as a Spark script: the query's columns converted to the sink's."""
+"""Compile an INSERT: convert the query's columns to the sink's."""
 
 from __future__ import annotations
 

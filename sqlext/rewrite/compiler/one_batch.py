@@ -1,8 +1,8 @@
-"""Which bounded queries run as one batch that keeps no state: their rows are all there, and nobody waits for more.
+"""Decide whether a bounded query runs as one batch that keeps no state.
 
-A stream pays for what it may need later: state is written, and the end of time is a micro-batch of its own. Where each
-window gives one pane, of all its rows, one batch gives the same rows for less. Spark has this as batch mode; here the
-text stays that of a stream, and so do its name, its place and its exactly-once writing.
+A stream writes state, and the end of time is a micro-batch of its own. If each window gives one pane, of all its rows,
+one batch gives the same rows for less. Spark has this as batch mode. Here the text, the name, the place and the
+exactly-once writing stay those of a stream.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plans to Spark scripts: rules, text."""
+"""Compile a plan to a script: settle the readers, apply the rules, render the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A plan as text: one query block per node, nested where SQL allows it, a view where it does not."""
+"""Render a plan as Spark SQL: one query block per node.
+
+Blocks are nested where SQL allows it; elsewhere a block becomes a view.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.rewrite.export."""
+"""Write scripts as files that run without us: Spark SQL, Databricks SQL, pipelines."""

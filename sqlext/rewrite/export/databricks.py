@@ -1,4 +1,7 @@
-"""A script as Databricks SQL: streaming tables with WATERMARK ... DELAY OF, materialized views where rows change."""
+"""Write a script as Databricks SQL.
+
+Queries that only add rows become streaming tables with WATERMARK ... DELAY OF; the others become materialized views.
+"""
 
 from __future__ import annotations
 

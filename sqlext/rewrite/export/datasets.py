@@ -1,4 +1,7 @@
-"""The queries of a script as what a pipeline keeps: streaming tables, and materialized views where rows change."""
+"""Describe a script's queries as datasets of a pipeline.
+
+Queries that only add rows are streaming tables; the others are materialized views.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A query broken into lines for people: white space changes, nothing else."""
+"""Break a query into lines for people; only white space changes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A script as a Spark Declarative Pipelines project: a specification, Python files that read, SQL files that ask.
+"""Write a script as a Spark Declarative Pipelines project.
 
-What SQL can say needs nothing of ours to run. A query with stateful functions is a Python file that has them from
-the installed package (``sqlext.session.pipelines.define``).
+It has a specification, Python files for the readers and SQL files for the queries. Plain SQL needs nothing of ours to
+run. A query with stateful functions is a Python file that calls ``sqlext.session.pipelines.define``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SQL over DataFrames that have no view: ``spark.sql(text, **frames)`` takes them at ``{name}``."""
+"""Put placeholders in a query for DataFrames without a view, as ``spark.sql(text, **frames)`` takes them."""
 
 from __future__ import annotations
 

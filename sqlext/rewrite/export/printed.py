@@ -1,4 +1,4 @@
-"""A rewritten query as people read it: the streaming Spark SQL, its sources and its sink in comments."""
+"""Print a rewritten query for people: the Spark SQL, with its sources and its sink in comments."""
 
 from __future__ import annotations
 

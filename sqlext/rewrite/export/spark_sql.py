@@ -1,4 +1,4 @@
-"""A query as a batch file for a bare spark-sql session: no STREAM, no WATERMARK, nothing of ours."""
+"""Write a query as a batch file for a bare spark-sql session: no STREAM, no WATERMARK, nothing of ours."""
 
 from __future__ import annotations
 

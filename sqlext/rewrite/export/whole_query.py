@@ -1,4 +1,4 @@
-"""A query as one statement: its sources and steps are WITH clauses, so that it can stand in any file."""
+"""Write a query as one statement, with its sources and steps as WITH clauses."""
 
 from __future__ import annotations
 

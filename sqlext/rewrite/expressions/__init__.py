@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.rewrite.expressions.renderer."""
+"""Render expressions as Spark SQL."""

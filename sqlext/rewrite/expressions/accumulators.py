@@ -1,7 +1,7 @@
-"""What a stateful operator must keep for the aggregates of a SELECT, and the texts that finish them.
+"""Collect the accumulators that a stateful operator keeps for the aggregates of a SELECT.
 
-The operator keeps plain accumulators (``udfs.core``): sums, counts, extremes, lists. An aggregate of Spark is a text
-over their results, so that Spark itself does the last step (division, rounding, types) with its own rules.
+The operator keeps plain accumulators: sums, counts, extremes, lists. An aggregate is a text over their results. So
+Spark does the last step (division, rounding, types) with its own rules.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Spark's aggregates as texts over accumulators: one entry an aggregate.
+"""Render Spark's aggregates as texts over accumulators: one entry an aggregate.
 
-A FILTER is part of every input: where it does not hold the input is NULL, which accumulators skip.
+A FILTER is part of every input. Where it does not hold the input is NULL, which accumulators skip.
 """
 
 from __future__ import annotations

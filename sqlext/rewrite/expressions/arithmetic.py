@@ -1,6 +1,6 @@
-"""Operators with Flink's meaning.
+"""Render arithmetic and comparisons with Flink's meaning.
 
-Integers wrap around and divide without a fraction, DOUBLE divides by zero to Infinity, DECIMAL overflow is NULL.
+Integers wrap around and divide without a fraction. DOUBLE divides by zero to Infinity. DECIMAL overflow is NULL.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from sqlext.analysis.types.arithmetic import is_interval
 from sqlext.dialect.ast import expressions as e
 from sqlext.rewrite.expressions.forms import equal_rows
 from sqlext.rewrite.expressions.integers import integers
-from sqlext.rewrite.expressions.naming import bind
 from sqlext.rewrite.expressions.protocols import Texts
+from sqlext.rewrite.expressions.shared_operands import bind
 from sqlext.types import LogicalType
 
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}

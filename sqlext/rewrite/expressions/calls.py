@@ -1,4 +1,4 @@
-"""Calls of functions as Spark SQL, by the function table."""
+"""Render function calls as Spark SQL, by the function table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from sqlext.analysis import functions
 from sqlext.analysis.functions.model import CallTexts, Function
 from sqlext.analysis.functions.rendering import fill
 from sqlext.dialect.ast import expressions as e
-from sqlext.rewrite.expressions.naming import bind
 from sqlext.rewrite.expressions.protocols import Texts
+from sqlext.rewrite.expressions.shared_operands import bind
 
 
 def call(node: e.Call, texts: Texts) -> str | None:

@@ -1,4 +1,4 @@
-"""The text of a column's value, by how the rendered relation holds it."""
+"""Render a column's value, by how the relation below holds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What expressions of a plan node are rendered in."""
+"""Resolve columns, types and sub-queries of expressions within one scope."""
 
 from __future__ import annotations
 

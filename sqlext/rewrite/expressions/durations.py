@@ -1,4 +1,4 @@
-"""Milliseconds as Spark's interval text."""
+"""Write milliseconds as Spark's interval text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Literals, predicates, constructors and casts that Spark writes differently."""
+"""Render literals, predicates, constructors and casts that Spark writes differently."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from sqlext import quoting
 from sqlext.dialect.ast import expressions as e
 from sqlext.rewrite.expressions import casts
-from sqlext.rewrite.expressions.naming import bind
 from sqlext.rewrite.expressions.protocols import Texts
+from sqlext.rewrite.expressions.shared_operands import bind
 
 #: Flink's type names that Spark does not read.
 _FLINK_TYPE = re.compile(

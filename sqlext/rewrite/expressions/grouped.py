@@ -1,7 +1,6 @@
-"""Expressions of a SELECT with a stateful aggregate, over what the operator gives.
+"""Render expressions of a SELECT with a stateful aggregate, over the operator's rows.
 
-The operator's rows have the grouping keys, the window, the results of accumulators and what a pane is; an expression
-of the user's is put together from them.
+Those rows have the grouping keys, the window, the results of accumulators and the pane.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""GROUPING SETS, ROLLUP and CUBE for a stateful aggregate: each row once for every set, the set among the keys."""
+"""Expand GROUPING SETS, ROLLUP and CUBE for a stateful aggregate.
+
+Each row goes in once for every set, and the set is one of the keys.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Integer arithmetic as in Java: overflow wraps around, division cuts the fraction off.
+"""Render integer arithmetic as in Java: overflow wraps around, division cuts the fraction off.
 
-A chain ``a + b - c`` is computed as a whole and wrapped once: INT and smaller in BIGINT; BIGINT itself with
-``try_add``, and only where that overflows in DECIMAL.
+A chain ``a + b - c`` is computed as a whole and wrapped once. INT and smaller are computed in BIGINT. BIGINT is
+computed with ``try_add``, and only where that overflows in DECIMAL.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from functools import reduce
 
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.dialect.ast import expressions as e
-from sqlext.rewrite.expressions.naming import bind
 from sqlext.rewrite.expressions.protocols import Texts
+from sqlext.rewrite.expressions.shared_operands import bind
 from sqlext.types import LogicalType
 
 _TRY = {"+": "try_add", "-": "try_subtract"}

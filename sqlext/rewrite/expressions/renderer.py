@@ -1,4 +1,4 @@
-"""An expression as Spark SQL: untouched text is copied verbatim, what differs is spliced in."""
+"""Render an expression as Spark SQL: copy the user's text, and splice in what differs."""
 
 from __future__ import annotations
 

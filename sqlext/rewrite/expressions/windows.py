@@ -1,4 +1,4 @@
-"""Windows as Spark SQL: its own functions where they say it, a struct computed by us where they do not."""
+"""Render windows as Spark SQL: by Spark's own functions where they can, else as a computed struct."""
 
 from __future__ import annotations
 

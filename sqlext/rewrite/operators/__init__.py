@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.rewrite.expressions.arithmetic."""
+"""Add our stream operators to a script: their input by places, their output by names."""

@@ -1,4 +1,4 @@
-"""The current rows of a table as text: records go in, changes come out."""
+"""Render the current rows of a table: records go in, changes come out."""
 
 from __future__ import annotations
 

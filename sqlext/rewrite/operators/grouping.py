@@ -1,4 +1,4 @@
-"""A grouping that an operator of ours keeps, as three steps: what goes in, the operator, what comes out of it.
+"""Render a grouping that our window operator keeps, as three steps.
 
 in:   keys, times and the inputs of accumulators, under c0, c1, ...; WHERE and FILTER applied
 op:   ``sqlext_udfs.spark.windows``

@@ -1,4 +1,4 @@
-"""A join of two streams as text: the union of both sides goes in, each under columns of its own."""
+"""Render a join of two streams: the union of both sides goes in, each under columns of its own."""
 
 from __future__ import annotations
 

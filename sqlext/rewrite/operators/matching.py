@@ -1,4 +1,4 @@
-"""MATCH_RECOGNIZE as text: what goes in, the operator, what comes out."""
+"""Render MATCH_RECOGNIZE: rows go in, matches come out, measures are computed above."""
 
 from __future__ import annotations
 

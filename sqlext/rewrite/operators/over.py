@@ -1,4 +1,4 @@
-"""Functions OVER windows as text: what goes in, the operator, what comes out."""
+"""Render functions OVER windows: rows go in, the same rows come out with their results."""
 
 from __future__ import annotations
 

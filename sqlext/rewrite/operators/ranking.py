@@ -1,4 +1,4 @@
-"""Top-N and deduplication as text: what goes in, the operator, what comes out."""
+"""Render Top-N and deduplication: rows go in, those in range come out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sessions whose rows are looked at one by one: an operator keeps them until they know their session."""
+"""Render sessions whose rows are read one by one.
+
+Of a stream, an operator keeps the rows until their session is over.
+"""
 
 from __future__ import annotations
 

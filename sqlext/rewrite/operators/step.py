@@ -1,4 +1,4 @@
-"""A specified operator as a step of a script: its input by places, its output by names."""
+"""Add an operator with a specification to a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CURRENT_WATERMARK as text: rows go through an operator that knows the watermark."""
+"""Render CURRENT_WATERMARK: rows pass through an operator that knows the watermark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window operator as a step of a script: its input by places, its output by names."""
+"""Add the window operator to a script."""
 
 from __future__ import annotations
 

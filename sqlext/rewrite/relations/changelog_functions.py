@@ -1,4 +1,4 @@
-"""TO_CHANGELOG and FROM_CHANGELOG as text."""
+"""Render TO_CHANGELOG and FROM_CHANGELOG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A scan as text: computed columns, the checks of its rowtime, its watermark and the rows that only move it."""
+"""Render a scan: computed columns, checks of its rowtime, its watermark.
+
+Rows that only move the watermark are added below it and filtered out above it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""UNNEST and table functions as text: Spark's generators, which Spark puts into one step with the rows beside them.
+"""Render UNNEST and table functions as Spark's generators.
 
-Spark's LEFT JOIN LATERAL of a generator drops the rows of which nothing is made, without a word; its ``_outer``
-generators do not, and neither do table functions made for it (``udfs.table_functions``).
+Spark puts a generator into one step with the rows beside it. Its LEFT JOIN LATERAL of a generator silently drops rows
+of which nothing is made. Its ``_outer`` generators keep them, and so do our table functions made for it.
 """
 
 from __future__ import annotations

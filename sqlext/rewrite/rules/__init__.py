@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.rewrite.rules.order."""
+"""Change plans before they become text: one rule a file, in a fixed order."""

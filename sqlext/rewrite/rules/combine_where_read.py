@@ -1,8 +1,8 @@
-"""Rule: groups that Spark could keep may be kept by our operator, where their rows are combined as they are read.
+"""Rule: let our operator keep groups that Spark could keep, where their rows are combined as they are read.
 
-Only where Spark keeps nothing else above or below: chains of windows and joins that are its own stay its own. Below
-operators of ours it pays for fewer rows, and for several inputs of them; of a chain of windows there, for the first.
-Whether Arrow can read the rows is seen when the grouping becomes text (``choose_source``).
+It applies only where Spark keeps nothing else above or below. Chains of windows and joins that are Spark's stay so.
+Below operators of ours it also applies to several inputs, and to the first of a chain of windows. Rendering the
+grouping shows whether Arrow can read the rows (``arrow.choose_source``).
 """
 
 from __future__ import annotations

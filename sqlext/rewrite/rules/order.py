@@ -1,4 +1,4 @@
-"""The rewrite rules, in order: each is a function of a plan, in a file of its own."""
+"""List the rewrite rules in order, and apply them."""
 
 from __future__ import annotations
 

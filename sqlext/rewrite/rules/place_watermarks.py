@@ -1,7 +1,7 @@
-"""Rule: a scan gets its watermark only where something above waits for it: a window, an operator, a DataFrame.
+"""Rule: give a scan its watermark only where something above waits for it: a window, an operator, a DataFrame.
 
-Without one, Spark would drop late rows from an aggregate that is to count them all (a GROUP BY without window),
-and keep asking for batches that nothing needs.
+With a needless watermark, Spark would drop late rows from an aggregate that is to count them all (a GROUP BY without
+window). It would also keep asking for batches that nothing needs.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Rule: the struct of a window that Spark cannot make itself is marked as event time.
+"""Rule: mark the struct of a window that Spark cannot make itself as event time.
 
-Spark then closes such a window when the watermark passes the struct's second field, its end, as with its own.
+Spark then closes such a window as its own: when the watermark passes the struct's second field, its end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Rule: the rowtime of a union is marked as event time where its first branch does not mark it.
+"""Rule: mark the rowtime of a union as event time where its first branch does not mark it.
 
-Spark gives a union's column the marks of its first branch; a branch may have an ordinary timestamp there, or
-compute the time of a window.
+Spark gives a union's column the marks of its first branch. That branch may have an ordinary timestamp there, or compute
+the time of a window.
 """
 
 from __future__ import annotations

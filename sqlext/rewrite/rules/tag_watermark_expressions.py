@@ -1,7 +1,8 @@
-"""Rule: a watermark that is no constant delay, or not moved by rows, has a column of its own; the rowtime is tagged.
+"""Rule: give a watermark that is no constant delay a column of its own, and tag the rowtime.
 
-Spark's watermark is the largest value of a column minus a constant. So the declared expression becomes that
-column, with delay 0, and leaves again; the rowtime is then marked as event time (``TagTime``).
+The same holds for a watermark that rows do not move. Spark's watermark is the largest value of a column minus a
+constant. So the declared expression becomes that column, with delay 0, and leaves again. The rowtime is then marked as
+event time (``TagTime``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Rule: Spark's ``window()`` over the time of a custom window needs that time as a tagged column.
+"""Rule: compute and tag the time of a custom window below Spark's ``window()``.
 
-The struct of a custom window is not one that Spark takes for a window of its own, so cascades above it
-compute ``window_time`` and mark it.
+Spark does not take the struct of a custom window for one of its own. So cascades above it compute ``window_time`` and
+mark it.
 """
 
 from __future__ import annotations

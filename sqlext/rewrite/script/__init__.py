@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.rewrite.script.model."""
+"""Describe a query as a Spark script: views, steps, the final query, and what its fingerprint keeps."""

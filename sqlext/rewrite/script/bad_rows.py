@@ -1,6 +1,7 @@
-"""Rows that sources cannot decode, on their way: beside the rows of a query, in a hidden column that is NULL for these.
+"""Carry rows that sources cannot decode beside the rows of a query.
 
-They come out of the same micro-batches as the query's rows, but pass none of its operators.
+A hidden column has them; it is NULL in the query's own rows. They come out of the same micro-batches, but pass none of
+the query's operators.
 """
 
 from __future__ import annotations

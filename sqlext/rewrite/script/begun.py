@@ -1,4 +1,4 @@
-"""Keep what a query began with: who reads its tables, its number of buckets, and whether it is one batch.
+"""Keep what a query began with: its readers, its number of buckets, whether it is one batch.
 
 The setting ``sqlext.source`` says which reader is wanted; a table's option of that name comes first. A query that goes
 on keeps its readers, because another reader has other offsets in the checkpoint. It keeps the number of buckets

@@ -1,4 +1,4 @@
-"""Late rows on their way: beside the rows of a query, in a hidden column that is NULL for these."""
+"""Carry late rows beside the rows of a query, in a hidden column that is NULL in the query's own rows."""
 
 from __future__ import annotations
 

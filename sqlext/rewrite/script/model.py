@@ -1,4 +1,4 @@
-"""What a plan becomes: source views, steps over them, and the final query."""
+"""Define what a plan becomes: source views, steps over them, and the final query."""
 
 from __future__ import annotations
 

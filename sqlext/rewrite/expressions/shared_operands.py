@@ -1,7 +1,7 @@
-"""Values that stand twice in a text, named once they are long.
+"""Bind long operands that a text repeats to names.
 
-Some forms repeat their operands. Nested, they would double the text at every level; from a certain length on an
-operand is therefore bound to a name by a lambda, which is slower and linear.
+Some forms repeat their operands. Nested, they would double the text at every level. From a certain length on, a lambda
+binds the operand to a name; that is slower, but the text stays linear.
 """
 
 from __future__ import annotations
