@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlext.analysis.expressions.rows import RowTrees
+from sqlext.analysis.expressions.rows import RowTrees, divides
 from sqlext.analysis.relations.join_names import LEFT, RIGHT, JoinNames
 from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.analysis.types.inference import infer
@@ -54,10 +54,19 @@ class PairTrees(RowTrees):
             return constant
         sides = self.names.sides_of(expr)
         if len(sides) < len(_SIDES):
-            return self._cell(expr, 1 if sides == {RIGHT} else 0)
+            return self._of_one(expr, 1 if sides == {RIGHT} else 0)
         if isinstance(expr, e.AllOf):
             return core.And(tuple(map(self.tree, expr.operands)))
         return self.combined(expr)
+
+    def _of_one(self, expr: e.Expr, side: int) -> core.Expression:
+        """Return what looks at one side: SQL computes it for all rows, so a division is left to the pairs that ask."""
+        if divides(expr):
+            try:
+                return self.combined(expr)
+            except SqlExtError:  # only SQL can
+                pass
+        return self._cell(expr, side)
 
     def _cell(self, expr: e.Expr, side: int) -> core.Cell:
         scope = (self.names.left, self.names.right)[side]

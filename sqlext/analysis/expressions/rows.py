@@ -13,12 +13,23 @@ from sqlext.analysis.expressions.calls import call_tree
 from sqlext.analysis.types.arithmetic import ARITHMETIC
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
+from sqlext.plan.parts import own_parts
 from sqlext.types import STRING, LogicalType
 from sqlext_udfs.expressions import trees as core
 
 #: By how they are written, what the operators call them.
 COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "<=>": "<=>"}
+_DIVISIONS = ("/", "%", "DIV")
 _TESTS = ("NULL", "TRUE", "FALSE", "UNKNOWN")
+
+
+def divides(expr: e.Expr) -> bool:
+    """Return whether an expression divides by what may be zero: a condition before it may keep it from doing so."""
+    return any(isinstance(p, e.Binary) and p.op in _DIVISIONS and not _is_fixed(p.right) for p in own_parts(expr))
+
+
+def _is_fixed(divisor: e.Expr) -> bool:
+    return isinstance(divisor, e.Literal) and divisor.value.strip("0.") != ""
 
 
 class RowTrees(ABC):
