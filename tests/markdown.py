@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -42,7 +43,7 @@ def shown(page: Path) -> str:
 
 def blocks(text: str) -> Iterator[Block]:
     """Yield the fenced blocks of a page."""
-    return (Block(language, words.strip(), body) for _, language, words, body in _FENCED.findall(text))
+    return (Block(language, words.strip(), textwrap.dedent(body)) for _, language, words, body in _FENCED.findall(text))
 
 
 def paragraphs(text: str) -> Iterator[str]:

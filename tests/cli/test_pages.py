@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 BEGIN = {"shell.md": ("-i", "orders.sql")}
 #: How many blocks are run, and how many say what comes out.
 PAGES = {
+    "../README.md": (4, 0),
     "shell.md": (18, 4),
     "emit.md": (12, 3),
     "catalog.md": (17, 8),
