@@ -80,7 +80,7 @@ def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, co
     notes: tuple[str, ...] = ()
     using: Used = ()
     if clause is not None:
-        policy = clause_policy(clause, grouped.node, window, number, processing_time=processing)
+        policy = clause_policy(clause, grouped.node, window, number, grouped.scope, processing_time=processing)
         check_clause(clause, policy, _watermarked(grouped))
         using = check_using(clause, window, env.functions)
         notes = tuple(rules.notes(clause, policy, _ordered(grouped.node)))

@@ -15,6 +15,7 @@ from sqlext.dialect.emit import nodes as e
 from sqlext.errors import SqlExtError
 from sqlext.plan.base import walk
 from sqlext.plan.nodes import Aggregate, PlanNode
+from sqlext.plan.scope import Scope
 from sqlext_udfs.windows import policy as p
 from sqlext_udfs.windows.triggers import tree as t
 from sqlext_udfs.windows.triggers.rules import continuation
@@ -23,16 +24,19 @@ from sqlext_udfs.windows.triggers.rules import continuation
 Number = Callable[[Node], int]
 
 
-def policy_of(clause: e.EmitClause, window: p.WindowKind, number: Number, *, processing_time: bool = False) -> p.Policy:
+def policy_of(
+    clause: e.EmitClause, window: p.WindowKind, number: Number, scope: Scope, *, processing_time: bool = False
+) -> p.Policy:
     """Return the policy of a clause.
 
     Args:
         clause: with a trigger of its own (no CONTINUE).
         window: the windows of the grouping.
         number: registers what triggers and evictors look at.
+        scope: of the rows.
         processing_time: whether the windows are of processing time.
     """
-    binder = _Binder(number, window, processing_time)
+    binder = _Binder(number, window, scope, processing_time)
     mode: Any = clause.mode or ("RETRACTING" if clause.output == "CHANGELOG" else "ACCUMULATING")
     panes: Any = {"ALWAYS": "ALWAYS", "IF NOT EMPTY": "IF_NOT_EMPTY", "NEVER": "NEVER"}
     stamps: Any = (clause.pane_timestamp or "END OF WINDOW").replace(" ", "_")
@@ -54,7 +58,7 @@ def policy_of(clause: e.EmitClause, window: p.WindowKind, number: Number, *, pro
 
 
 def clause_policy(
-    clause: e.EmitClause, node: PlanNode, window: p.WindowKind, number: Number, *, processing_time: bool
+    clause: e.EmitClause, node: PlanNode, window: p.WindowKind, number: Number, scope: Scope, *, processing_time: bool
 ) -> p.Policy:
     """Return the policy of a clause over its input; with CONTINUE it fires as the input did (rule M12).
 
@@ -62,9 +66,9 @@ def clause_policy(
         SqlExtError: EMIT-110 for CONTINUE over an input that has no EMIT of its own.
     """
     if not isinstance(clause.trigger, e.ContinueTrigger):
-        return policy_of(clause, window, number, processing_time=processing_time)
+        return policy_of(clause, window, number, scope, processing_time=processing_time)
     plain = replace(clause, trigger=e.DefaultTrigger(clause.trigger.span))
-    policy = policy_of(plain, window, number, processing_time=processing_time)
+    policy = policy_of(plain, window, number, scope, processing_time=processing_time)
     return replace(policy, trigger=continuation(_input_policy(clause, node).trigger))
 
 
@@ -86,8 +90,9 @@ def default_trigger(window: p.WindowKind) -> t.Trigger:
 
 
 class _Binder:
-    def __init__(self, number: Number, window: p.WindowKind, processing_time: bool) -> None:
+    def __init__(self, number: Number, window: p.WindowKind, scope: Scope, processing_time: bool) -> None:
         self.number = number
+        self.scope = scope
         self.window = window
         self.processing_time = processing_time
 
@@ -103,7 +108,7 @@ class _Binder:
         return tuple(self.trigger(n) for n in nodes)
 
     def condition(self, node: e.When) -> t.When:
-        text, columns = condition_json(node.condition, self.number)
+        text, columns = condition_json(node.condition, self.number, self.scope)
         return t.When(text, columns)
 
     def arguments(self, nodes: tuple[Node, ...]) -> tuple[t.Argument, ...]:

@@ -7,24 +7,18 @@ row's values. NULL is as in SQL: a comparison with it is unknown, and what is un
 from __future__ import annotations
 
 import json
-import operator
-from collections.abc import Callable, Mapping
 from math import isnan
 from typing import Any
 
-_COMPARE: Mapping[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq,
-    "<>": operator.ne,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-}
-_UNARY: Mapping[str, Callable[[Any], Any]] = {"NOT": operator.not_, "-": operator.neg, "+": operator.pos}
+from sqlext_udfs.expressions import trees as e
+from sqlext_udfs.expressions.numbers import Policy
+from sqlext_udfs.expressions.row_by_row import Evaluate, RowByRow
+
+_AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+_COMPARISONS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_DOUBLE = e.Number("DOUBLE")
+#: How long a quotient with a type is.
+_TYPED = 4
 
 
 class PaneCondition:
@@ -37,8 +31,9 @@ class PaneCondition:
     """
 
     def __init__(self, text: str) -> None:
-        self._tree = json.loads(text)
-        self._columns = 1 + max(_places(self._tree), default=-1)
+        tree = json.loads(text)
+        self._columns = 1 + max(_places(tree), default=-1)
+        self._holds = _Aggregates(Policy("EMIT WHEN", wraps=_has_types(tree))).function(_expression(tree))
 
     def start(self) -> Any:
         """Return the aggregates of no rows."""
@@ -54,14 +49,18 @@ class PaneCondition:
         return {"n": one["n"] + other["n"], "c": [_joined(a, b) for a, b in pairs]}
 
     def holds(self, state: Any) -> bool:
-        """Return whether the condition is true."""
-        return _value(self._tree, state) is True
+        """Return whether the condition is true.
+
+        Raises:
+            SqlExtError: RUN-040 for a division by zero, RUN-041 for a quotient that is too large.
+        """
+        return self._holds(state, None) is True
 
 
 def _places(tree: Any) -> list[int]:
     if not isinstance(tree, list):
         return []
-    own = [tree[1]] if len(tree) == 2 and tree[0] in ("COUNT", "SUM", "AVG", "MIN", "MAX") else []
+    own = [tree[1]] if len(tree) == 2 and tree[0] in _AGGREGATES else []
     return [*own, *(p for part in tree[1:] for p in _places(part))]
 
 
@@ -75,38 +74,48 @@ def _joined(a: Any, b: Any) -> Any:
     return [a[0] + b[0], a[1] + b[1], min(lows, default=None), max(highs, default=None)]
 
 
-def _value(tree: Any, state: Any) -> Any:
-    """Return a number, a truth value, or None for NULL."""
+def _has_types(tree: Any) -> bool:
+    """Return whether its quotients have Flink's types."""
+    return isinstance(tree, list) and (len(tree) == _TYPED or any(map(_has_types, tree[1:])))
+
+
+def _expression(tree: Any) -> e.Expression:
+    """Return JSON as the tree of an expression."""
     if not isinstance(tree, list):
-        return tree
+        return e.Constant(tree)
     name, *parts = tree
-    if name in ("COUNT", "SUM", "AVG", "MIN", "MAX"):
-        return _aggregate(name, parts, state)
-    values = [_value(part, state) for part in parts]
-    if name in ("AND", "OR"):
-        return _logical(name, values)
-    if any(v is None for v in values):
-        return None
-    if len(values) == 1:
-        return _UNARY[name](values[0])
+    if name == "AVG":
+        return e.Arithmetic("/", _expression(["SUM", *parts]), _expression(["COUNT", *parts]), _DOUBLE)
+    if name in _AGGREGATES:
+        return e.Running(name.lower(), parts[0] if parts else None, 0)
     if name == "/":
-        return values[0] / values[1] if values[1] else None
-    return _COMPARE[name](*values)
+        left, right, *of = parts
+        return e.Arithmetic(name, _expression(left), _expression(right), e.Number(*of) if of else _DOUBLE)
+    items = tuple(map(_expression, parts))
+    if name in ("AND", "OR"):
+        return e.And(items) if name == "AND" else e.Or(items)
+    if name == "NOT":
+        return e.Not(*items)
+    if name in _COMPARISONS:
+        return e.Compare(_COMPARISONS[name], *items)
+    if len(items) == 1:
+        return items[0] if name == "+" else e.Negate(*items, _DOUBLE)
+    return e.Arithmetic(name, items[0], items[1], _DOUBLE)
 
 
-def _logical(name: str, values: list[Any]) -> bool | None:
-    decides = name == "OR"
-    if decides in values:
-        return decides
-    return None if None in values else not decides
+class _Aggregates(RowByRow[Any, None]):
+    """Conditions as functions of a pane's state."""
 
+    def cell(self, of: e.Cell) -> Evaluate[Any, None]:
+        """Refuse a value of one row."""
+        raise TypeError("a pane has no rows")
 
-def _aggregate(name: str, places: list[int], state: Any) -> float | None:
-    if not places:
-        return float(state["n"])
-    count, total, least, greatest = state["c"][places[0]]
-    if name == "COUNT":
-        return float(count)
-    if not count:
-        return None
-    return {"SUM": total, "AVG": total / count, "MIN": least, "MAX": greatest}[name]  # type: ignore[no-any-return]
+    def running(self, of: e.Running) -> Evaluate[Any, None]:
+        """Return the function that gives an aggregate."""
+        value = of.value
+        if value is None:
+            return lambda state, _: state["n"]
+        place = ("count", "sum", "min", "max").index(of.function)
+        if of.function == "sum":
+            return lambda state, _: state["c"][value][place] if state["c"][value][0] else None
+        return lambda state, _: state["c"][value][place]
