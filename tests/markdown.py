@@ -68,6 +68,14 @@ def sentences(text: str) -> Iterator[str]:
         yield from _SENTENCE_END.split(_CODE.sub("`code`", _ADDRESS.sub("]", paragraph)))
 
 
+def cells(text: str) -> Iterator[str]:
+    """Yield the sentences in the cells of a page's tables, as ``sentences`` does of its prose."""
+    for line in _FENCED.sub("\n", text).splitlines():
+        if line.startswith("|"):
+            for cell in line.split("|"):
+                yield from _SENTENCE_END.split(_CODE.sub("`code`", _ADDRESS.sub("]", cell)))
+
+
 def word_count(sentence: str) -> int:
     """Count the words of a sentence."""
     return sum(1 for word in sentence.split() if re.search(r"\w", word))
