@@ -42,12 +42,14 @@ def test_it_goes_on(spark: SparkSession, folders: None, kept: Kept) -> None:
     run, offsets = kept.run_id(), kept.offsets()
     kept.change_what_was_read(CHANGED)
     kept.put(kept.later, kept.files)
-    progress = kept.run(spark, number_of_rows(kept.later))
+    rows = number_of_rows(kept.later)
+    progress = kept.run(spark, rows, answer=kept.answer)
 
     assert kept.run_id() == run
     after = kept.offsets()
     assert {number: after.get(number) for number in offsets} == offsets
     assert len(after) > len(offsets)
-    assert progress["rows_in"] == number_of_rows(kept.later)
+    # Fewer where WHERE is asked while files are read.
+    assert 0 < progress["rows_in"] <= rows
     assert kept.rows() == kept.answer
     kept.clear()

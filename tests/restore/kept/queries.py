@@ -231,13 +231,13 @@ _SHIFT = 1
 #: What stands in files that must not be read again.
 CHANGED: JsonRow = {
     "k": "a",
-    "v": 1000,
+    "v": 9,
     "price": 1000.5,
     "x": 1000.5,
     "s": "changed",
     "t": "2024-01-01 00:00:00.000",
     "gap": 5,
-    "ts": "2024-01-01 00:00:29.000",
+    "ts": "2024-01-01 00:00:59.000",
 }
 
 

@@ -12,7 +12,7 @@ import os
 import shutil
 import tarfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,13 +25,17 @@ import sqlext
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from sqlext.execution.query import Query
+
 KEPT = Path(__file__).parent
 #: Where all of them run, whoever runs them.
 ROOT = Path("/tmp/sqlext-kept")
 #: The name of every query.
 QUERY = "kept"
 _FIRST_FILE = 1_700_000_000
-_SECONDS = 120
+#: How long a query without end has for all that it is given, and how long nothing happens when it has done that.
+_SECONDS = 60
+_QUIET = 8
 Rows = list[list[str]]
 JsonRow = dict[str, Any]
 
@@ -91,6 +95,7 @@ class Kept:
         self.clear()
         self.folder.mkdir(parents=True)
         with tarfile.open(self.packed) as packed:
+            packed.extraction_filter = tarfile.data_filter
             packed.extractall(self.folder)
 
     def clear(self) -> None:
@@ -114,17 +119,18 @@ class Kept:
             place.write_text(text * len(place.read_text(encoding="utf-8").splitlines()), encoding="utf-8")
             os.utime(place, ns=(seen, seen))
 
-    def run(self, spark: SparkSession, rows: int) -> Mapping[str, Any]:
-        """Run the script until so many rows are read, and return how far the query got.
+    def run(self, spark: SparkSession, rows: int, *, answer: Mapping[str, Rows] | None = None) -> Mapping[str, Any]:
+        """Run the script and return how far the query got.
 
-        The number is for queries that do not end; others read what is there.
+        One that does not end is stopped when it has read so many rows and has given the answer, if there is one to
+        wait for, else when nothing has happened for a while.
         """
         session = sqlext.connect(spark.newSession(), catalog=self.folder / "catalog")
         variables = {"IN": str(self.folder / "in"), "OUT": str(self.folder / "out")}
         query = session.run(self.script, variables=variables)[-1].query
         assert query is not None
         if self.endless:
-            _settle(lambda: (query.progress["rows_in"], query.progress["batch"], query.is_active), rows)
+            _settle(query, rows, None if answer is None else lambda: self.rows() == answer)
             query.stop()
         if query.exception is not None:
             raise query.exception
@@ -174,16 +180,14 @@ def _nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
-def _settle(look: Any, rows: int) -> None:
-    """Wait until so many rows are read and nothing has happened for a while."""
+def _settle(query: Query, rows: int, done: Callable[[], bool] | None) -> None:
+    """Wait for the end of what a query without end has to do; whoever asks sees what did not come."""
     deadline = time.monotonic() + _SECONDS
     before, since = None, time.monotonic()
-    while True:
-        now = look()
+    while query.is_active and time.monotonic() < deadline:
+        now = (query.progress["rows_in"], query.progress["batch"])
         if now != before:
             before, since = now, time.monotonic()
-        read, _, active = now
-        if not active or (read >= rows and time.monotonic() - since > 2):
+        if now[0] >= rows and (done() if done else time.monotonic() - since > _QUIET):
             return
-        assert time.monotonic() < deadline, f"{read} of {rows} rows were read"
         time.sleep(0.1)
