@@ -12,7 +12,7 @@ from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.states import kept_for
-from sqlext_udfs.over.specification import Frame
+from sqlext_udfs.over.specification import OverFrame
 
 #: How many arguments LAG has with a default.
 _WITH_DEFAULT = 3
@@ -29,7 +29,7 @@ class Framed:
     """
 
     call: Call
-    frame: Frame
+    frame: OverFrame
     physical: str
 
     @property
@@ -39,9 +39,9 @@ class Framed:
         return int(given.value) if isinstance(given, Literal) else 1
 
     @property
-    def kept(self) -> Frame:
+    def kept(self) -> OverFrame:
         """What of the rows before is kept for it."""
-        return Frame("ROWS", self.offset) if self.call.function == "LAG" else self.frame
+        return OverFrame("ROWS", self.offset) if self.call.function == "LAG" else self.frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.operator import WindowOperator
 from sqlext_udfs.windows.policy import Cumulate, Hop, Policy, Session, Tumble
@@ -41,7 +41,7 @@ POLICIES: dict[str, Policy] = {
 
 def operator(policy: Policy) -> WindowOperator:
     """Return COUNT(*) and SUM under a policy."""
-    aggregates = (Aggregate("count"), Aggregate("sum", (2,)))
+    aggregates = (AggregateCall("count"), AggregateCall("sum", (2,)))
     return WindowOperator(WindowSpecification(1, policy, aggregates, time=1), _TYPES)
 
 

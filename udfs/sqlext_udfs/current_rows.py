@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.kernel.arrow_numpy import integers, taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.groups import Bools, Ints, numbered
 from sqlext_udfs.kernel.lives import Lives
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from sqlext_udfs.kernel.table_codec import TableState
 from sqlext_udfs.kernel.zset import columns_of, joined
@@ -68,11 +67,11 @@ class CurrentOperator(TableState, BucketOperator[pa.Table]):
         """Return no rows."""
         return pa.table({})
 
-    def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> Step[pa.Table]:
+    def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> StepResult[pa.Table]:
         """Replace the rows of the keys to which records come."""
         state = self._lives.alive(state, clock)
         if rows is None or not rows.num_rows:
-            return Step(state, self._changes([], _NONE, _NONE), open_groups=state.num_rows)
+            return StepResult(state, self._changes([], _NONE, _NONE), open_groups=state.num_rows)
         rows = self.partial(rows)
         held, written = self._lives.split(state)
         columns = columns_of(rows, self._spec.out)
@@ -83,7 +82,7 @@ class CurrentOperator(TableState, BucketOperator[pa.Table]):
         lost, added = (old >= 0) & (gone | ~same), ~gone & ~same
         out = self._out(columns, held.num_rows, old, lost, added)
         if not lost.any() and not added.any() and self._lives.ttl is None:
-            return Step(state, out, open_groups=state.num_rows)
+            return StepResult(state, out, open_groups=state.num_rows)
         left = np.setdiff1d(np.arange(held.num_rows), old[lost])
         places = np.concatenate([left, held.num_rows + np.flatnonzero(added)])
         table = table_of([taken(c, places) for c in columns])
@@ -91,7 +90,7 @@ class CurrentOperator(TableState, BucketOperator[pa.Table]):
             now = np.ones(held.num_rows + rows.num_rows, np.bool_)
             now[: held.num_rows] = np.isin(np.arange(held.num_rows), old)
             table = self._lives.joined(table, written, places, now, clock)
-        return Step(table, out, open_groups=table.num_rows)
+        return StepResult(table, out, open_groups=table.num_rows)
 
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return when the first key is forgotten."""

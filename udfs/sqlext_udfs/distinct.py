@@ -14,11 +14,11 @@ from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.equality import first_rows, normalised
 from sqlext_udfs.kernel.groups import numbered
 from sqlext_udfs.kernel.lives import Lives
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.table_codec import TableState
 
 
-class Distinct(TableState, BucketOperator[pa.Table]):
+class DistinctOperator(TableState, BucketOperator[pa.Table]):
     """A bucket operator; its state is the table of all rows seen, in the order in which they came.
 
     Args:
@@ -38,7 +38,7 @@ class Distinct(TableState, BucketOperator[pa.Table]):
         """Return a table without rows, whose columns are not known yet."""
         return pa.table({})
 
-    def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> Step[pa.Table]:
+    def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> StepResult[pa.Table]:
         """Keep all rows seen; those seen for the first time come out, in the order in which they came.
 
         Raises:
@@ -47,7 +47,7 @@ class Distinct(TableState, BucketOperator[pa.Table]):
         before = state = self._lives.alive(state, clock)
         state, written = self._lives.split(state)
         if rows is None:
-            return Step(before, state.slice(0, 0))
+            return StepResult(before, state.slice(0, 0))
         if not state.num_columns:
             state = rows.slice(0, 0)
         if not state.schema.equals(rows.schema):
@@ -65,7 +65,7 @@ class Distinct(TableState, BucketOperator[pa.Table]):
             ids = numbered(columns, (), seen.num_rows + rows.num_rows).ids
             again = np.isin(ids[: seen.num_rows], ids[seen.num_rows :])
             seen = self._lives.joined(seen, written, np.arange(seen.num_rows), again, clock)
-        return Step(seen, new)
+        return StepResult(seen, new)
 
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return when the first row is forgotten."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
 
 #: 9999-01-01, in place of the watermark at the end of input.
@@ -46,14 +46,14 @@ class WatermarkOperator(BucketOperator[None]):
     def empty(self) -> None:
         """Return the state: there is none."""
 
-    def step(self, state: None, rows: pa.Table | None, clock: Clock) -> Step[None]:
+    def step(self, state: None, rows: pa.Table | None, clock: Clock) -> StepResult[None]:
         """Give out the rows with the watermark at the begin of the micro-batch."""
         if rows is None:
-            return Step(state, self._table([pa.array([], type_) for type_ in self.output_types]))
+            return StepResult(state, self._table([pa.array([], type_) for type_ in self.output_types]))
         count, kind = rows.num_rows, self._spec.kind
         stamp = pa.repeat(pa.scalar(_shown(clock.watermark), pa.int64()), count)
         kinds = rows.column(kind) if kind is not None else pa.repeat(pa.scalar(INSERT, pa.int8()), count)
-        return Step(state, self._table([*(rows.column(place) for place in self._spec.out), stamp, kinds]))
+        return StepResult(state, self._table([*(rows.column(place) for place in self._spec.out), stamp, kinds]))
 
     def next_wakeup(self, state: None) -> Wakeup:
         """Return never: it gives nothing out by itself."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlext.analysis.types.intervals import interval_millis
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
-from sqlext_udfs.over.specification import Frame
+from sqlext_udfs.over.specification import OverFrame
 
 #: Functions whose frame is theirs: all rows up to this one (Calcite: ``allowsFraming``).
 UNFRAMED = ("ROW_NUMBER", "RANK", "DENSE_RANK", "LAG")
 
 
-def frame_of(call: e.Call) -> Frame:
+def frame_of(call: e.Call) -> OverFrame:
     """Return the frame of a call whose window has no name. By default it is RANGE UNBOUNDED PRECEDING.
 
     Raises:
@@ -22,14 +22,14 @@ def frame_of(call: e.Call) -> Frame:
     assert over is not None
     frame = over.frame
     if frame is None:
-        return Frame("ROWS" if call.function == "ROW_NUMBER" else "RANGE")
+        return OverFrame("ROWS" if call.function == "ROW_NUMBER" else "RANGE")
     if call.function in UNFRAMED:
         message = f"{call.function} has no {frame.unit}: it looks at all rows up to this one"
         raise SqlExtError("OVER-110", message, span=frame.span, hint="leave it out, or give the others a window alone")
     end = frame.end
     if end is not None and end.side != "CURRENT ROW":
         raise _not_here(end)
-    return Frame("ROWS" if frame.unit == "ROWS" else "RANGE", _preceding(frame))
+    return OverFrame("ROWS" if frame.unit == "ROWS" else "RANGE", _preceding(frame))
 
 
 def _preceding(frame: e.Frame) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlext_udfs.over.specification import Frame
+from sqlext_udfs.over.specification import OverFrame
 
 #: The columns that an accumulator gives; all others give one.
 _FIELDS: dict[str, tuple[str, ...]] = {
@@ -26,7 +26,7 @@ class Accumulator:
     inputs: tuple[int, ...]
     distinct: bool = False
     parameters: Parameters = ()
-    frame: Frame | None = None
+    frame: OverFrame | None = None
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Accumulators:
 
     inputs: list[str] = field(default_factory=list)
     accumulators: list[Accumulator] = field(default_factory=list)
-    frame: Frame | None = None
+    frame: OverFrame | None = None
 
     def add(self, function: str, *inputs: str, distinct: bool = False, parameters: Parameters = ()) -> tuple[str, ...]:
         """Return the names of the columns in which an accumulator's results will be."""

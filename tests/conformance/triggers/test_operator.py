@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.windows.policy import Policy, Session
 from tests.operator_runs import VALUE, Out, Run, specification
 from tests.operator_runs import Row as InputRow
@@ -11,7 +11,7 @@ from tests.window_simulation import Pane, Row, Step
 from . import test_triggers
 from .clauses import Tree
 
-_AGGREGATES = (Aggregate("collect_list", (VALUE,)), Aggregate("count"), Aggregate("sum", (VALUE,)))
+_AGGREGATES = (AggregateCall("collect_list", (VALUE,)), AggregateCall("count"), AggregateCall("sum", (VALUE,)))
 _DELETE = 3
 
 

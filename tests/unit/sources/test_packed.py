@@ -10,7 +10,7 @@ import pytest
 from sqlext.errors import SqlExtError
 from sqlext.sources.packed import PackedWork
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.expressions.columns import Apply, Column, Compare, Literal
 from sqlext_udfs.expressions.functions import INSTANT
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
@@ -25,7 +25,7 @@ _BUCKETS = 4
 _SPECIFICATION = WindowSpecification(
     keys=1,
     policy=Policy(Tumble(10_000), WindowClose()),
-    aggregates=(Aggregate("count"), Aggregate("sum", (2,))),
+    aggregates=(AggregateCall("count"), AggregateCall("sum", (2,))),
     time=1,
 )
 _TYPES = (pa.string(), pa.int64(), pa.int64())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from sqlext_udfs.distinct import Distinct
+from sqlext_udfs.distinct import DistinctOperator
 from sqlext_udfs.kernel import packing, partial_work
 from sqlext_udfs.kernel.bucket_keys import bucket_keys, spark_hash
 from sqlext_udfs.kernel.packing import pack, tables, unpack
@@ -30,16 +30,16 @@ def _rows(packed: list[pa.RecordBatch]) -> dict[int, list[int]]:
 
 
 def test_each_bucket_gets_its_rows_once_in_order() -> None:
-    packed = list(pack(Distinct(), _KEYS, _batches([9, 5, 2, 9, 1, 6, 5], 3)))
+    packed = list(pack(DistinctOperator(), _KEYS, _batches([9, 5, 2, 9, 1, 6, 5], 3)))
     assert _rows(packed) == {101: [9, 5, 1], 102: [2, 6]}
 
 
 def test_no_rows_pack_to_nothing() -> None:
-    assert list(pack(Distinct(), _KEYS, [])) == []
-    assert list(pack(Distinct(), _KEYS, _batches([], 3))) == []
+    assert list(pack(DistinctOperator(), _KEYS, [])) == []
+    assert list(pack(DistinctOperator(), _KEYS, _batches([], 3))) == []
 
 
-class _Nothing(Distinct):
+class _Nothing(DistinctOperator):
     """Partial work after which nothing is left, as of changes that cancel each other out."""
 
     def partial(self, rows: pa.Table) -> pa.Table:
@@ -53,8 +53,8 @@ def test_rows_of_which_partial_work_leaves_none_pack_to_no_bucket() -> None:
 def test_few_different_rows_wait_for_the_end_and_many_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partial_work, "PATIENCE", 10)
     monkeypatch.setattr(partial_work, "_MOST_BYTES", 1)
-    assert len(list(pack(Distinct(), _KEYS, _batches([1, 2, 3] * 20, 5)))) == 1
-    packed = list(pack(Distinct(), _KEYS, _batches(list(range(60)), 5)))
+    assert len(list(pack(DistinctOperator(), _KEYS, _batches([1, 2, 3] * 20, 5)))) == 1
+    packed = list(pack(DistinctOperator(), _KEYS, _batches(list(range(60)), 5)))
     assert len(packed) == 6
     assert sum(len(rows) for rows in _rows(packed).values()) == 60
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.kernel import partial_work
 from sqlext_udfs.kernel.altered import Selected
 from sqlext_udfs.kernel.clock import Clock
@@ -26,7 +26,7 @@ from sqlext_udfs.windows.triggers.tree import AfterWatermark
 _BUCKETS = 4
 _PIECE = 64
 _TYPES = [pa.int64(), pa.int64(), pa.int64()]
-_SUMS = (Aggregate("count"), Aggregate("sum", (2,)))
+_SUMS = (AggregateCall("count"), AggregateCall("sum", (2,)))
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(partial_work, "PATIENCE", _PIECE)
 
 
-def _operator(window: Any, aggregates: Sequence[Aggregate] = _SUMS) -> WindowOperator:
+def _operator(window: Any, aggregates: Sequence[AggregateCall] = _SUMS) -> WindowOperator:
     policy = Policy(window, AfterWatermark())
     return WindowOperator(WindowSpecification(1, policy, tuple(aggregates), time=1), _TYPES)
 
@@ -95,7 +95,7 @@ def test_the_bytes_that_are_kept_back_are_bounded(monkeypatch: pytest.MonkeyPatc
 
 
 def test_rows_whose_order_counts_do_not_leave_without_it() -> None:
-    operator = _operator(Tumble(10_000_000), [Aggregate("collect_list", (2,))])
+    operator = _operator(Tumble(10_000_000), [AggregateCall("collect_list", (2,))])
     assert not operator.takes_rows
     assert all(map(is_partial, _leaving(operator, _batches(list(range(1000))))))
 

@@ -16,7 +16,7 @@ Columns = Sequence[pa.Array]
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class AggregateCall:
     """A wanted aggregate.
 
     Attributes:

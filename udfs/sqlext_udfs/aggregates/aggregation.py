@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from sqlext_udfs.aggregates.accumulator import Accumulator, Aggregate, Columns, Types
+from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall, Columns, Types
 from sqlext_udfs.aggregates.known import accumulator
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.groups import Groups, Ints
@@ -21,7 +21,9 @@ class Aggregation:
         places: whether partial results can meet that are not one after the other in the order of arrival.
     """
 
-    def __init__(self, aggregates: Sequence[Aggregate], types: Sequence[pa.DataType], *, places: bool = False) -> None:
+    def __init__(
+        self, aggregates: Sequence[AggregateCall], types: Sequence[pa.DataType], *, places: bool = False
+    ) -> None:
         self._inputs = [a.inputs for a in aggregates]
         self._accumulators = [accumulator(a, tuple(types[i] for i in a.inputs), places=places) for a in aggregates]
         self.partial_types: Types = tuple(t for a in self._accumulators for t in a.partial_types)

@@ -34,19 +34,19 @@ from dataclasses import replace
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext_udfs.aggregates.accumulator import Accumulator, Aggregate, Types
+from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall, Types
 from sqlext_udfs.aggregates.lists import Collect, Mode, Percentile
 from sqlext_udfs.aggregates.moments import Covariance, Variance
 from sqlext_udfs.aggregates.numeric import Bits, Count, extreme_of, sum_of
-from sqlext_udfs.aggregates.ordered import By, Edge
+from sqlext_udfs.aggregates.ordered import FirstLast, MinMaxBy
 from sqlext_udfs.aggregates.python import PYTHON, of_python
-from sqlext_udfs.aggregates.sets import Distinct
+from sqlext_udfs.aggregates.sets import DistinctValues
 from sqlext_udfs.kernel.order import can_rank
 
 _PAIRS = 2
 
 
-def accumulator(aggregate: Aggregate, types: Types, *, places: bool = False) -> Accumulator:
+def accumulator(aggregate: AggregateCall, types: Types, *, places: bool = False) -> Accumulator:
     """Return the accumulator of an aggregate over inputs of some types.
 
     Args:
@@ -69,23 +69,23 @@ def accumulator(aggregate: Aggregate, types: Types, *, places: bool = False) -> 
     return made
 
 
-def _distinct(aggregate: Aggregate, types: Types) -> Accumulator | None:
+def _distinct(aggregate: AggregateCall, types: Types) -> Accumulator | None:
     if len(types) != 1:
         return None
     if aggregate.function in _LISTS:
-        return Distinct(types[0], None)
-    return Distinct(types[0], accumulator(replace(aggregate, distinct=False), types))
+        return DistinctValues(types[0], None)
+    return DistinctValues(types[0], accumulator(replace(aggregate, distinct=False), types))
 
 
-def _edge(aggregate: Aggregate, types: Types, *, last: bool) -> Accumulator:
-    return Edge(types[0], last=last, skips_nulls=bool(aggregate.parameter("ignore_nulls", True)))
+def _edge(aggregate: AggregateCall, types: Types, *, last: bool) -> Accumulator:
+    return FirstLast(types[0], last=last, skips_nulls=bool(aggregate.parameter("ignore_nulls", True)))
 
 
 def _by(types: Types, *, largest: bool) -> Accumulator | None:
-    return By(types[0], types[1], largest=largest) if len(types) == _PAIRS and can_rank(types[1]) else None
+    return MinMaxBy(types[0], types[1], largest=largest) if len(types) == _PAIRS and can_rank(types[1]) else None
 
 
-def _percentile(aggregate: Aggregate, types: Types, *, discrete: bool) -> Accumulator | None:
+def _percentile(aggregate: AggregateCall, types: Types, *, discrete: bool) -> Accumulator | None:
     share = float(aggregate.parameter("percentage", 0.5))
     if discrete:
         return Percentile(types[0], share, discrete=True) if can_rank(types[0]) else None
@@ -93,7 +93,7 @@ def _percentile(aggregate: Aggregate, types: Types, *, discrete: bool) -> Accumu
     return Percentile(types[0], share, discrete=False) if numeric else None
 
 
-Maker = Callable[[Aggregate, Types, bool], "Accumulator | None"]
+Maker = Callable[[AggregateCall, Types, bool], "Accumulator | None"]
 _LISTS = ("collect_list", "listagg", "collect_set")
 _MAKERS: dict[str, Maker] = {
     "count": lambda aggregate, types, places: Count(),
@@ -113,11 +113,11 @@ _MAKERS: dict[str, Maker] = {
     "max_by": lambda aggregate, types, places: _by(types, largest=True),
     "collect_list": lambda aggregate, types, places: Collect(types[0], places=places),
     "listagg": lambda aggregate, types, places: Collect(types[0], places=places),
-    "collect_set": lambda aggregate, types, places: Distinct(types[0], None),
+    "collect_set": lambda aggregate, types, places: DistinctValues(types[0], None),
     "percentile": lambda aggregate, types, places: _percentile(aggregate, types, discrete=False),
     "percentile_disc": lambda aggregate, types, places: _percentile(aggregate, types, discrete=True),
     "median": lambda aggregate, types, places: _percentile(aggregate, types, discrete=False),
     "mode": lambda aggregate, types, places: Mode(types[0]) if can_rank(types[0]) else None,
-    "approx_count_distinct": lambda aggregate, types, places: Distinct(types[0], Count()),
+    "approx_count_distinct": lambda aggregate, types, places: DistinctValues(types[0], Count()),
     PYTHON: lambda aggregate, types, places: of_python(aggregate, types, places=places),
 }

@@ -100,7 +100,7 @@ class Bits(Accumulator):
         return self.start(partials, groups, groups.ids)
 
 
-class Extreme(Accumulator):
+class MinMax(Accumulator):
     """MIN or MAX."""
 
     def __init__(self, name: str, of: pa.DataType) -> None:
@@ -129,9 +129,9 @@ class Extreme(Accumulator):
         return self.start(partials, groups, groups.ids)
 
 
-def extreme_of(name: str, of: pa.DataType) -> Extreme | None:
+def extreme_of(name: str, of: pa.DataType) -> MinMax | None:
     """Return the accumulator of MIN or MAX over a type; None for one whose order is not defined here."""
-    return Extreme(name, of) if can_rank(of) else None
+    return MinMax(name, of) if can_rank(of) else None
 
 
 def _extreme(name: str, values: Values, groups: Groups) -> Values:

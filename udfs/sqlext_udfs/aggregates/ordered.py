@@ -16,7 +16,7 @@ from sqlext_udfs.kernel.order import ranks
 _NOWHERE = np.iinfo(np.int64).max
 
 
-class Edge(Accumulator):
+class FirstLast(Accumulator):
     """FIRST or LAST: in the order of arrival."""
 
     def __init__(self, of: pa.DataType, *, last: bool, skips_nulls: bool) -> None:
@@ -47,7 +47,7 @@ class Edge(Accumulator):
         return [taken(places, rows), taken(values, rows)]
 
 
-class By(Accumulator):
+class MinMaxBy(Accumulator):
     """MIN_BY or MAX_BY(value, key): of several rows with the best key, the first that came."""
 
     def __init__(self, value: pa.DataType, key: pa.DataType, *, largest: bool) -> None:

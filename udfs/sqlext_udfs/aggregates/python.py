@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.aggregates.accumulator import Accumulator, Aggregate, Columns, Types
+from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall, Columns, Types
 from sqlext_udfs.aggregates.hooks import State, UserAggregate
 from sqlext_udfs.aggregates.lists import Collect
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
@@ -24,18 +24,18 @@ PYTHON = "python"
 NAME, BARE, CLASS, RETURNS = "name", "bare", "class", "arrow_type"
 
 
-def of_python(aggregate: Aggregate, types: Types, *, places: bool) -> Accumulator:
+def of_python(aggregate: AggregateCall, types: Types, *, places: bool) -> Accumulator:
     """Return the accumulator of a user's aggregate: of states that merge, or of the rows themselves."""
     function = _Function(aggregate)
     if hasattr(function.hooks, "merge"):
         return Folded(function)
-    return Kept(function, types, places=places)
+    return FoldedRows(function, types, places=places)
 
 
 class _Function:
     """A user's aggregate with everything that it raises in the user's terms."""
 
-    def __init__(self, aggregate: Aggregate) -> None:
+    def __init__(self, aggregate: AggregateCall) -> None:
         self.name = aggregate.parameter(NAME)
         self.bare = bool(aggregate.parameter(BARE))
         self.returns = cast(pa.DataType, aggregate.parameter(RETURNS))
@@ -141,7 +141,7 @@ class Folded(Accumulator):
         return function.encoded(state)
 
 
-class Kept(Accumulator):
+class FoldedRows(Accumulator):
     """An aggregate without ``merge``: the rows are kept, and folded in the order of arrival for each pane."""
 
     def __init__(self, function: _Function, types: Types, *, places: bool) -> None:

@@ -12,7 +12,7 @@ from sqlext_udfs.kernel.groups import Groups, Ints, codes, dense
 from sqlext_udfs.kernel.list_columns import elements, lists_of
 
 
-class Distinct(Accumulator):
+class DistinctValues(Accumulator):
     """Another accumulator over each group's different values.
 
     Args:

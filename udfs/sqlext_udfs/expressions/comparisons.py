@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext_udfs.expressions.casts import common_type, widened
-from sqlext_udfs.kernel.arrow_numpy import Values, numbers
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import Values, numbers, table_of
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import codes
 from sqlext_udfs.kernel.order import ranks

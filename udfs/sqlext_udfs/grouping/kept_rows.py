@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.aggregates.aggregation import Aggregation
-from sqlext_udfs.kernel.arrow_numpy import integers, taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
 from sqlext_udfs.kernel.zset import columns_of, joined, net_of
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchedGroups:
     """The groups to which the rows of a micro-batch come.
 
     Attributes:
@@ -54,7 +53,7 @@ class KeptRows:
         types: of the columns that go in.
     """
 
-    def __init__(self, keys: int, aggregates: Sequence[Aggregate], types: Sequence[pa.DataType]) -> None:
+    def __init__(self, keys: int, aggregates: Sequence[AggregateCall], types: Sequence[pa.DataType]) -> None:
         self._keys = keys
         inputs = {i for a in aggregates for i in a.inputs if i >= keys}
         self._places = (*range(keys), *sorted(inputs))
@@ -62,7 +61,7 @@ class KeptRows:
         self._types = list(types)
 
     def step(
-        self, held: pa.Table, rows: pa.Table, counts: Ints, touched: Touched, there: Bools
+        self, held: pa.Table, rows: pa.Table, counts: Ints, touched: TouchedGroups, there: Bools
     ) -> tuple[pa.Table, list[pa.Array]]:
         """Return the rows that are kept, and the results of each touched group.
 
@@ -103,7 +102,7 @@ class KeptRows:
         *columns, number = (whole(c) for c in held.columns)
         return joined(columns, new), np.concatenate([integers(number), counts])
 
-    def _groups_of(self, columns: list[pa.Array], before: int, touched: Touched) -> Ints:
+    def _groups_of(self, columns: list[pa.Array], before: int, touched: TouchedGroups) -> Ints:
         """Return the touched group of each row, -1 for none."""
         rows = before + len(touched.of_new)
         keys = numbered(columns[: self._keys], (), rows)

@@ -18,14 +18,13 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.grouping.kept_rows import Touched
+from sqlext_udfs.grouping.kept_rows import TouchedGroups
 from sqlext_udfs.grouping.results import GroupResults
-from sqlext_udfs.kernel.arrow_numpy import integers, taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
-from sqlext_udfs.kernel.two_tables import decode, encode
+from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
 from sqlext_udfs.kernel.zset import columns_of, counts_of, joined, netted
 from sqlext_udfs.windows.panes.table import PaneTable
 from sqlext_udfs.windows.specification import WindowSpecification, output_types
@@ -101,12 +100,12 @@ class GroupAggregate(BucketOperator[Groupings]):
         """Return no groups."""
         return Groupings()
 
-    def step(self, state: Groupings, rows: pa.Table | None, clock: Clock) -> Step[Groupings]:
+    def step(self, state: Groupings, rows: pa.Table | None, clock: Clock) -> StepResult[Groupings]:
         """Add rows to their groups, or take them away."""
         now = self._now(clock)
         state = self._alive(state, now)
         if rows is None or not rows.num_rows:
-            return Step(state, self._out.none(), open_groups=state.groups.num_rows)
+            return StepResult(state, self._out.none(), open_groups=state.groups.num_rows)
         held = self._read(state.groups)
         counts = np.ones(rows.num_rows, np.int64) if self._kind is None else counts_of(rows.column(self._kind))
         new_keys = columns_of(rows, range(self._keys))
@@ -123,7 +122,9 @@ class GroupAggregate(BucketOperator[Groupings]):
         left = np.ones(len(held.count), np.bool_)
         left[touched.old[touched.known]] = False
         after = held.at(np.flatnonzero(left)).with_(made.at(np.flatnonzero(there)))
-        return Step(Groupings(after.table(), kept, state.arrived + len(counts)), out, open_groups=len(after.count))
+        return StepResult(
+            Groupings(after.table(), kept, state.arrived + len(counts)), out, open_groups=len(after.count)
+        )
 
     def next_wakeup(self, state: Groupings) -> Wakeup:
         """Return when the first group is forgotten."""
@@ -134,7 +135,7 @@ class GroupAggregate(BucketOperator[Groupings]):
     def encode(self, state: Groupings) -> bytes:
         """Return a state as bytes."""
         facts = {_FACTS: json.dumps({"arrived": state.arrived})}
-        return encode(state.groups.replace_schema_metadata(facts), state.rows)
+        return encode_state(nested([state.groups.replace_schema_metadata(facts), state.rows]))
 
     def decode(self, data: bytes) -> Groupings:
         """Return the state that ``encode`` wrote.
@@ -142,7 +143,7 @@ class GroupAggregate(BucketOperator[Groupings]):
         Raises:
             SqlExtError: RUN-033 if it is of another operator.
         """
-        groups, rows = decode(data)
+        groups, rows = unnested(decode_state(data))
         if _FACTS not in (groups.schema.metadata or {}):
             message = "the state of GROUP BY was written by an older version of sqlext"
             raise SqlExtError("RUN-033", message, hint="DROP QUERY starts the query anew")
@@ -176,14 +177,14 @@ class GroupAggregate(BucketOperator[Groupings]):
         split = len(self._results.partial_types)
         return _Groups(keys, integers(count), integers(time), rest[:split], rest[split:])
 
-    def _touched(self, held: _Groups, new: list[pa.Array], rows: int) -> Touched:
+    def _touched(self, held: _Groups, new: list[pa.Array], rows: int) -> TouchedGroups:
         """Return the groups to which rows come."""
         before = len(held.count)
         ids = numbered(joined(held.keys, new) if before else new, (), before + rows).ids
         used, of_new = np.unique(ids[before:], return_inverse=True)
         place = np.full(int(ids.max()) + 1, -1, np.int64)
         place[ids[:before]] = np.arange(before)
-        return Touched(Groups(of_new.astype(np.int64), len(used)), place[used])
+        return TouchedGroups(Groups(of_new.astype(np.int64), len(used)), place[used])
 
     def _changes(self, was: _Groups, made: _Groups, known: Bools, there: Bools) -> pa.Table:
         """Return the rows that say what changes.

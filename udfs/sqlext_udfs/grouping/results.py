@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.aggregates.accumulator import Aggregate, Columns, Types
+from sqlext_udfs.aggregates.accumulator import AggregateCall, Columns, Types
 from sqlext_udfs.aggregates.aggregation import Aggregation
-from sqlext_udfs.grouping.kept_rows import KeptRows, Touched
+from sqlext_udfs.grouping.kept_rows import KeptRows, TouchedGroups
 from sqlext_udfs.grouping.retractable import Retractable, retractable
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
@@ -58,7 +58,7 @@ class GroupResults:
         self._types = [Aggregation([a], types).output_types for a in aggregates]
         self.partial_types = self._partials.partial_types
 
-    def merged(self, was: Columns, rows: pa.Table, counts: Ints, touched: Touched, first: int) -> list[pa.Array]:
+    def merged(self, was: Columns, rows: pa.Table, counts: Ints, touched: TouchedGroups, first: int) -> list[pa.Array]:
         """Return the partial results of the touched groups.
 
         Args:
@@ -75,7 +75,7 @@ class GroupResults:
         return self._partials.merge(joined(was, started), groups)
 
     def finished(
-        self, held: pa.Table, partials: Columns, rows: pa.Table, counts: Ints, touched: Touched, there: Bools
+        self, held: pa.Table, partials: Columns, rows: pa.Table, counts: Ints, touched: TouchedGroups, there: Bools
     ) -> tuple[pa.Table, list[pa.Array]]:
         """Return the rows that are kept, and the results of the touched groups."""
         of = dict(zip(self._by_parts, self._partials.finish(partials), strict=True))
@@ -99,7 +99,7 @@ class GroupResults:
 class _Coming:
     """Of rows that only come any accumulator goes on."""
 
-    def __init__(self, aggregates: Sequence[Aggregate], types: Sequence[pa.DataType]) -> None:
+    def __init__(self, aggregates: Sequence[AggregateCall], types: Sequence[pa.DataType]) -> None:
         self._aggregation = Aggregation(aggregates, types)
         self._widths = [len(Aggregation([a], types).output_types) for a in aggregates]
         self.partial_types = self._aggregation.partial_types
@@ -119,7 +119,7 @@ class _Coming:
 class _Weighted:
     """Counts and sums, which rows leave as they came."""
 
-    def __init__(self, aggregates: Sequence[Aggregate], ways: Sequence[Retractable]) -> None:
+    def __init__(self, aggregates: Sequence[AggregateCall], ways: Sequence[Retractable]) -> None:
         self._each = list(zip([a.inputs for a in aggregates], ways, strict=True))
         self.partial_types: Types = tuple(t for _, way in self._each for t in way.partial_types)
 

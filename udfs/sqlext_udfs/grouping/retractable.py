@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.aggregates import exact_doubles
-from sqlext_udfs.aggregates.accumulator import Aggregate, Columns, Types
+from sqlext_udfs.aggregates.accumulator import AggregateCall, Columns, Types
 from sqlext_udfs.aggregates.exact_sums import decimal_sums, integer_sums
 from sqlext_udfs.aggregates.numeric import sum_of
 from sqlext_udfs.kernel.arrow_numpy import Values, column_of, integers, known, numbers, whole
@@ -50,7 +50,7 @@ class Retractable(ABC):
         """Return the result."""
 
 
-def retractable(aggregate: Aggregate, types: Sequence[pa.DataType]) -> Retractable | None:
+def retractable(aggregate: AggregateCall, types: Sequence[pa.DataType]) -> Retractable | None:
     """Return how an aggregate over inputs of some types is kept as numbers; None for one that needs its rows."""
     if aggregate.distinct:
         return None

@@ -14,7 +14,7 @@ import numpy as np
 
 from sqlext_udfs.expressions.cells import with_cells
 from sqlext_udfs.expressions.pairs import PairConditions
-from sqlext_udfs.joins.changes import Change, appended, key_groups, netted
+from sqlext_udfs.joins.changes import SideChange, appended, key_groups, netted
 from sqlext_udfs.joins.output import Given
 from sqlext_udfs.joins.pairs import Matcher, Pairs
 from sqlext_udfs.joins.rows import JoinRows, Sides
@@ -37,8 +37,8 @@ class Advanced(NamedTuple):
         pairs: the pairs that come out.
     """
 
-    left: Change
-    right: Change
+    left: SideChange
+    right: SideChange
     pairs: list[Given]
 
 
@@ -74,10 +74,10 @@ class Advance:
         other = self._change(RIGHT_SIDE, held.right, new.right, keys[RIGHT_SIDE])
         return self._matched(one, other)
 
-    def _change(self, side: int, held: JoinRows, new: JoinRows, keys: Groups) -> Change:
+    def _change(self, side: int, held: JoinRows, new: JoinRows, keys: Groups) -> SideChange:
         return netted(held, new, keys) if self._nets[side] else appended(held, new, keys)
 
-    def _matched(self, left: Change, right: Change) -> Advanced:
+    def _matched(self, left: SideChange, right: SideChange) -> Advanced:
         matcher = Matcher(self.comparisons, left.rows.columns, right.rows.columns, left.keys, right.keys, self.rest)
         left_new, right_new = left.touched(), right.touched()
         pairs: list[Given] = []
@@ -98,7 +98,7 @@ class Advance:
                     pairs.append(Given(one, other, weight))
         return Advanced(left.matched(more[LEFT_SIDE]), right.matched(more[RIGHT_SIDE]), pairs)
 
-    def _in_time(self, left: Change, right: Change, pairs: Pairs) -> Pairs:
+    def _in_time(self, left: SideChange, right: SideChange, pairs: Pairs) -> Pairs:
         """Return the pairs of which the one came while the other could match."""
         if self._arrival is None:
             return pairs
@@ -107,7 +107,7 @@ class Advance:
         return Pairs(pairs.left[keep], pairs.right[keep])
 
 
-def _seen(of: Change, places: Ints, by_new: Bools) -> Ints:
+def _seen(of: SideChange, places: Ints, by_new: Bools) -> Ints:
     """Return how many rows more a row sees in each partner: one that is new sees them all."""
     return of.rows.count[places] - np.where(by_new, 0, of.count[places])
 

@@ -8,14 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.joins.rows import JoinRows
-from sqlext_udfs.kernel.arrow_numpy import whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import table_of, whole
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SideChange:
     """A side's rows: those that were held, then those that are new.
 
     Attributes:
@@ -36,12 +35,12 @@ class Change:
         touched: Bools = self.rows.count != self.count
         return touched
 
-    def matched(self, more: Ints) -> Change:
+    def matched(self, more: Ints) -> SideChange:
         """Return the change with more matches."""
         return replace(self, rows=replace(self.rows, matches=self.rows.matches + more))
 
 
-def appended(held: JoinRows, new: JoinRows, keys: Groups) -> Change:
+def appended(held: JoinRows, new: JoinRows, keys: Groups) -> SideChange:
     """Return a change by new rows, each for itself.
 
     Args:
@@ -50,7 +49,7 @@ def appended(held: JoinRows, new: JoinRows, keys: Groups) -> Change:
         keys: of both.
     """
     nothing = np.zeros(len(new), np.int64)
-    return Change(
+    return SideChange(
         held.with_(new),
         keys,
         np.concatenate([held.count, nothing]),
@@ -59,7 +58,7 @@ def appended(held: JoinRows, new: JoinRows, keys: Groups) -> Change:
     )
 
 
-def netted(held: JoinRows, signed: JoinRows, keys: Groups) -> Change:
+def netted(held: JoinRows, signed: JoinRows, keys: Groups) -> SideChange:
     """Return a change by rows that come and go: equal rows become one, and those that cancel out are gone.
 
     What is taken back must be there; else (its state was forgotten) nothing happens.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.joins.changes import Change
+from sqlext_udfs.joins.changes import SideChange
 from sqlext_udfs.joins.life import SIDES, Life, Lived, first_time, time_of
-from sqlext_udfs.joins.output import alone, shown, unmatched
+from sqlext_udfs.joins.output import JoinOutput, alone, shown, unmatched
 from sqlext_udfs.joins.rows import Sides
-from sqlext_udfs.joins.specification import JoinKind
+from sqlext_udfs.joins.specification import ArrivalBound, JoinKind, JoinSpecification
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.kernel.operator import Clock, Wakeup
 
@@ -35,7 +35,7 @@ class IntervalLife(Life):
         first = first_time(state)
         return Wakeup(None if first is None else min(first + 1, Clock.END))
 
-    def _settled(self, change: Change, side: int) -> Ints:
+    def _settled(self, change: SideChange, side: int) -> Ints:
         """Return how many of each row come out now: at its first match, or because its key matches nothing."""
         join = self.specification.join
         now = shown(join, side, change.rows.count, change.rows.matches)
@@ -52,3 +52,25 @@ class IntervalLife(Life):
             for side, rows, gone in zip(SIDES, state, over, strict=True)
         ]
         return state.filter(*(~o for o in over)), self.made(state, parts)
+
+
+class ArrivalLife(IntervalLife):
+    """As by event time, where the batch clock is the watermark: a row's time is when it matches nothing more."""
+
+    def __init__(self, specification: JoinSpecification, output: JoinOutput, bound: ArrivalBound) -> None:
+        super().__init__(specification, output)
+        self._bound = bound
+
+    def step(self, state: Sides, new: Sides, clock: Clock) -> Lived:
+        """Give matches at once, and rows without a match when they can have none any more."""
+        assert clock.now is not None, "rows of processing time need the batch clock"
+        arrived = Sides(
+            new.left.written(clock.now + self._bound.upper), new.right.written(clock.now - self._bound.lower)
+        )
+        end = clock.watermark if clock.watermark == Clock.END else clock.now
+        return super().step(state, arrived, Clock(end, clock.now))
+
+    def next_wakeup(self, state: Sides) -> Wakeup:
+        """Return when the first row expires."""
+        first = first_time(state)
+        return Wakeup(processing=None if first is None else first + 1)

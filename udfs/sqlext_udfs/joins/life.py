@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from sqlext_udfs.joins.advance import Advance, Advanced
-from sqlext_udfs.joins.changes import Change
+from sqlext_udfs.joins.changes import SideChange
 from sqlext_udfs.joins.output import Given, JoinOutput, alone, joined, shown
 from sqlext_udfs.joins.rows import Sides
 from sqlext_udfs.joins.specification import LEFT_SIDE, RIGHT_SIDE, JoinSpecification
@@ -68,7 +68,7 @@ class Life(ABC):
         given = joined(parts)
         return [self.output.table(*rows, given)] if len(given.weight) else []
 
-    def useful(self, change: Change, side: int) -> Bools:
+    def useful(self, change: SideChange, side: int) -> Bools:
         """Return which rows may still change the result."""
         useful = (change.rows.count > 0) & (change.keys.ids >= 0)
         if side == LEFT_SIDE and self.specification.forgets_matched:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from sqlext_udfs.joins.arrival import ArrivalLife
 from sqlext_udfs.joins.conditions import require_comparable
-from sqlext_udfs.joins.interval import IntervalLife
+from sqlext_udfs.joins.interval import ArrivalLife, IntervalLife
 from sqlext_udfs.joins.life import Life
 from sqlext_udfs.joins.output import JoinOutput, can_group, join_output_types
 from sqlext_udfs.joins.regular import RegularLife
@@ -31,13 +30,13 @@ from sqlext_udfs.joins.state import decode_sides, encode_sides
 from sqlext_udfs.joins.temporal import TemporalLife
 from sqlext_udfs.joins.window import WindowLife
 from sqlext_udfs.kernel.equality import normalised
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 
 
 class JoinOperator(BucketOperator[Sides]):
     """A bucket operator; its state is the rows of both sides that may still match.
 
-    ``Step.open_groups`` counts these rows, ``Step.dropped_late`` rows of windows that are over.
+    ``StepResult.open_groups`` counts these rows, ``StepResult.dropped_late`` rows of windows that are over.
 
     Args:
         specification: what is joined.
@@ -68,12 +67,12 @@ class JoinOperator(BucketOperator[Sides]):
         """Return no rows."""
         return Sides(*(JoinRows.none(types) for types in self._types))
 
-    def step(self, state: Sides, rows: pa.Table | None, clock: Clock) -> Step[Sides]:
+    def step(self, state: Sides, rows: pa.Table | None, clock: Clock) -> StepResult[Sides]:
         """Join what has come with what is held, and forget what is over."""
         new = self.empty() if rows is None else arrived(self._specification, rows)
         lived = self._life.step(state, new, clock)
         out = pa.concat_tables([self._output.none(), *lived.out])
-        return Step(lived.state, out, lived.late, 0, lived.state.rows())
+        return StepResult(lived.state, out, lived.late, 0, lived.state.rows())
 
     def next_wakeup(self, state: Sides) -> Wakeup:
         """Return when rows expire, or a window is over."""

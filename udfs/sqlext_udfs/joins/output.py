@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from sqlext_udfs.joins.rows import JoinRows
 from sqlext_udfs.joins.specification import LEFT_SIDE, RIGHT_SIDE, JoinKind, JoinSpecification
-from sqlext_udfs.kernel.arrow_numpy import taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import table_of, taken, whole
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Ints, numbered
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT

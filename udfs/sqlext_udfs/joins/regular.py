@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sqlext_udfs.joins.changes import Change
+from sqlext_udfs.joins.changes import SideChange
 from sqlext_udfs.joins.life import SIDES, Life, Lived
 from sqlext_udfs.joins.output import JoinOutput
 from sqlext_udfs.joins.rows import JoinRows, Sides
@@ -67,7 +67,7 @@ def _lives(rows: JoinRows, ttl: int | None, now: int) -> Bools:
     return lives
 
 
-def _written(change: Change, now: int) -> JoinRows:
+def _written(change: SideChange, now: int) -> JoinRows:
     """Return the rows, of which those with other matches than before count as written."""
     rows = change.rows
     return replace(rows, time=np.where(rows.matches != change.matches, now, rows.time))

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlext_udfs.kernel.bucket_state import table_of
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, Step, Wakeup
+from sqlext_udfs.kernel.arrow_numpy import table_of
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, StepResult, Wakeup
 
 
 class Altered(BucketOperator[State]):
@@ -44,7 +44,7 @@ class Altered(BucketOperator[State]):
         """Return the operator's empty state."""
         return self._operator.empty()
 
-    def step(self, state: State, rows: pa.Table | None, clock: Clock) -> Step[State]:
+    def step(self, state: State, rows: pa.Table | None, clock: Clock) -> StepResult[State]:
         """Return the operator's step with what comes out of it altered."""
         step = self._operator.step(state, rows, clock)
         return replace(step, out=self.altered(step.out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -74,3 +75,8 @@ def taken(column: pa.Array, places: Ints) -> pa.Array:
     """Return the values at some places; NULL where the place is negative."""
     absent = places < 0
     return pc.take(column, pa.array(places, mask=absent) if absent.any() else pa.array(places))
+
+
+def table_of(columns: Sequence[pa.Array]) -> pa.Table:
+    """Return a table whose columns are known by their places."""
+    return pa.table(list(columns), [f"c{i}" for i in range(len(columns))])

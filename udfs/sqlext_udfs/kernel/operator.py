@@ -20,7 +20,7 @@ State = TypeVar("State")
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[State]):
+class StepResult(Generic[State]):
     """What one micro-batch did to a bucket.
 
     Attributes:
@@ -64,7 +64,7 @@ class BucketOperator(Protocol[State]):
     def empty(self) -> State:
         """Return the state of a bucket that has seen nothing."""
 
-    def step(self, state: State, rows: pa.Table | None, clock: Clock) -> Step[State]:
+    def step(self, state: State, rows: pa.Table | None, clock: Clock) -> StepResult[State]:
         """Return what a micro-batch does to a bucket.
 
         Args:

@@ -5,6 +5,8 @@ Columns in Arrow's IPC stream format, which is stable across versions and runs n
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
@@ -65,6 +67,16 @@ def decode_rows(data: bytes | memoryview) -> pa.Table:
     """Return the table that ``encode_rows`` wrote, on the same memory."""
     with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
         return reader.read_all()
+
+
+def nested(tables: Iterable[pa.Table]) -> pa.Table:
+    """Return tables as the cells of the only column of one table, so that together they are one state value."""
+    return pa.table([pa.array([encode_rows(t) for t in tables], pa.large_binary())], ["part"])
+
+
+def unnested(table: pa.Table) -> list[pa.Table]:
+    """Return the tables that ``nested`` was given, on the same memory."""
+    return [decode_rows(memoryview(cell.as_buffer())) for cell in table.column(0)]
 
 
 def _encoded(table: pa.Table, header: bytes) -> bytes:

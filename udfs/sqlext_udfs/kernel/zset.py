@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.kernel.arrow_numpy import integers, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, whole
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Groups, Ints, numbered
 from sqlext_udfs.kernel.row_kinds import INSERT, UPDATE_AFTER

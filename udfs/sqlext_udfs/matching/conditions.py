@@ -11,12 +11,12 @@ from typing import Any
 from sqlext_udfs.expressions import row_by_row
 from sqlext_udfs.expressions import trees as e
 from sqlext_udfs.expressions.numbers import Policy, fit
-from sqlext_udfs.matching.links import Link, Rows
+from sqlext_udfs.matching.links import Link, PartitionRows
 
-Evaluate = row_by_row.Evaluate[Link, Rows]
+Evaluate = row_by_row.Evaluate[Link, PartitionRows]
 
 
-class Conditions(row_by_row.RowByRow[Link, Rows]):
+class Conditions(row_by_row.RowByRow[Link, PartitionRows]):
     """Makes functions of expressions.
 
     Args:
@@ -32,13 +32,13 @@ class Conditions(row_by_row.RowByRow[Link, Rows]):
         value, group, shift = of.value, of.group, of.shift
         if not of.first and not of.offset and not shift:
 
-            def current(link: Link, rows: Rows) -> Any:
+            def current(link: Link, rows: PartitionRows) -> Any:
                 found = link.last[group]
                 return None if found is None else rows.value(value, found.row)
 
             return current
 
-        def navigated(link: Link, rows: Rows) -> Any:
+        def navigated(link: Link, rows: PartitionRows) -> Any:
             found = link.find(group, first=of.first, offset=of.offset)
             return None if found is None else rows.value(value, found.row + shift)
 
@@ -50,7 +50,7 @@ class Conditions(row_by_row.RowByRow[Link, Rows]):
         step, group, value, result, policy = _STEPS[of.function], of.group, of.value, of.result, self.policy
         start = 0 if of.function == "count" else None
 
-        def running(link: Link, rows: Rows) -> Any:
+        def running(link: Link, rows: PartitionRows) -> Any:
             pending: list[Link] = []
             at = link.last[group]
             while at is not None and number not in at.totals:

@@ -15,7 +15,7 @@ class Link:
     """A row taken.
 
     Attributes:
-        row: its place in ``Rows``.
+        row: its place in ``PartitionRows``.
         variable: as which it was taken.
         before: the link of the row before it, None at the beginning of the match.
         first, last: the first and the last link of each group, None where it has no row yet; this one counts.
@@ -77,7 +77,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class PartitionRows:
     """The rows of a partition that can be looked at: the places ``low`` to ``high`` of some columns.
 
     ``values`` are lists of Python values, by the numbers of values; None where no condition looks at one.

@@ -17,10 +17,9 @@ from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import integers, whole
 from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.kernel.groups import Bools, Ints
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
-from sqlext_udfs.matching.links import Rows
-from sqlext_udfs.matching.output import Output, Shown
-from sqlext_udfs.matching.reach import reach_of, values_of
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
+from sqlext_udfs.matching.links import PartitionRows
+from sqlext_udfs.matching.output import MatchOutput, MatchRow
 from sqlext_udfs.matching.rows import (
     MATCHES,
     PAST,
@@ -32,9 +31,9 @@ from sqlext_udfs.matching.rows import (
     python_values,
     with_state_columns,
 )
-from sqlext_udfs.matching.run import Match
+from sqlext_udfs.matching.run import CompleteMatch
 from sqlext_udfs.matching.search import Search
-from sqlext_udfs.matching.specification import MatchSpecification
+from sqlext_udfs.matching.specification import MatchSpecification, reach_of, values_of
 
 
 class MatchOperator(BucketOperator[MatchState]):
@@ -47,7 +46,7 @@ class MatchOperator(BucketOperator[MatchState]):
 
     def __init__(self, specification: MatchSpecification, types: Sequence[pa.DataType]) -> None:
         self.specification = specification
-        self._output = Output(specification, types)
+        self._output = MatchOutput(specification, types)
         self._search = Search(specification)
         self._reach = reach_of(specification)
         self._looked_at = values_of(specification)
@@ -65,7 +64,7 @@ class MatchOperator(BucketOperator[MatchState]):
         """Return the state of a bucket that has seen nothing."""
         return MatchState()
 
-    def step(self, state: MatchState, rows: pa.Table | None, clock: Clock) -> Step[MatchState]:
+    def step(self, state: MatchState, rows: pa.Table | None, clock: Clock) -> StepResult[MatchState]:
         """Look for matches in the rows that the watermark has passed.
 
         Raises:
@@ -77,7 +76,7 @@ class MatchOperator(BucketOperator[MatchState]):
         ended = clock.watermark == Clock.END
         due = state.wakeup is not None and now is not None and now >= state.wakeup
         if not fresh.num_rows and not due and not (ended and state.table.num_rows):
-            return Step(state, self._output.none(), dropped, open_groups=state.open)
+            return StepResult(state, self._output.none(), dropped, open_groups=state.open)
         parts = partitions(_together(state.table, fresh), state.table.num_rows, self.specification)
         return self._searched(parts, state, dropped, Clock.END if ended else now)
 
@@ -108,7 +107,7 @@ class MatchOperator(BucketOperator[MatchState]):
         keep = integers(rows.column(time)) >= clock.late_watermark
         return rows.filter(pa.array(keep)), int(np.count_nonzero(~keep))
 
-    def _searched(self, parts: Partitions, state: MatchState, dropped: int, now: int | None) -> Step[MatchState]:
+    def _searched(self, parts: Partitions, state: MatchState, dropped: int, now: int | None) -> StepResult[MatchState]:
         touched = self._touched(parts, state, now)
         inside = parts.only(touched)
         keep, past, matches = np.ones(len(parts.ids), np.bool_), parts.past(), parts.matches()
@@ -118,7 +117,7 @@ class MatchOperator(BucketOperator[MatchState]):
         table = table.set_column(table.schema.get_field_index(PAST), PAST, pa.array(past))
         table = table.set_column(table.schema.get_field_index(MATCHES), MATCHES, pa.array(matches))
         after = self._state(Partitions(table, parts.ids, parts.times, parts.fresh).only(keep), state, now)
-        return Step(after, out, dropped, open_groups=after.open)
+        return StepResult(after, out, dropped, open_groups=after.open)
 
     def _touched(self, parts: Partitions, state: MatchState, now: int | None) -> Bools:
         """Return the rows of the partitions in which something happens."""
@@ -139,10 +138,10 @@ class MatchOperator(BucketOperator[MatchState]):
         values = [python_values(columns[p]) if i in self._looked_at else None for i, p in enumerate(places)]
         keep, past, matches = np.zeros(len(parts.ids), np.bool_), parts.past(), parts.matches()
         times = parts.times.tolist() if parts.times is not None and self.specification.within is not None else None
-        shown: list[Shown] = []
+        shown: list[MatchRow] = []
         bounds = parts.bounds.tolist()
         for low, high in pairwise(bounds):
-            rows = Rows(values, low, self._ready(parts, low, high, now))
+            rows = PartitionRows(values, low, self._ready(parts, low, high, now))
             start = low + int(np.count_nonzero(past[low:high]))
             found, kept_from = self._found(rows, times, start, high, now)
             before = int(matches[low:high].max())
@@ -154,8 +153,8 @@ class MatchOperator(BucketOperator[MatchState]):
         return keep, past, matches, self._output.table(shown, columns)
 
     def _found(
-        self, rows: Rows, times: Sequence[int] | None, start: int, high: int, now: int | None
-    ) -> tuple[list[Match], int]:
+        self, rows: PartitionRows, times: Sequence[int] | None, start: int, high: int, now: int | None
+    ) -> tuple[list[CompleteMatch], int]:
         """Return the matches of a partition, and the first row that may be part of a later one."""
         if now == Clock.END:
             return self._search.finish(rows, times, start, rows.high), high

@@ -8,18 +8,18 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.aggregates.aggregation import Aggregation
 from sqlext_udfs.expressions.trees import Cell, Classifier, Measure
 from sqlext_udfs.kernel.arrow_numpy import taken
 from sqlext_udfs.kernel.groups import Groups, Ints
 from sqlext_udfs.kernel.row_kinds import INSERT
-from sqlext_udfs.matching.links import Link, Rows
-from sqlext_udfs.matching.run import Match
+from sqlext_udfs.matching.links import Link, PartitionRows
+from sqlext_udfs.matching.run import CompleteMatch
 from sqlext_udfs.matching.specification import MatchSpecification
 
 
-class Shown(NamedTuple):
+class MatchRow(NamedTuple):
     """A row that comes out: up to which link of which match, and where its partition is."""
 
     link: Link | None
@@ -34,7 +34,7 @@ class Shown(NamedTuple):
         return self.last if final else self.link
 
 
-class Output:
+class MatchOutput:
     """Makes tables of matches: keys, measures, totals, row kind. ``types`` are those of their columns.
 
     Args:
@@ -47,7 +47,7 @@ class Output:
         self._input_types = types
         values = [types[place] for place in specification.values]
         self._totals = [
-            (t, Aggregation([Aggregate(t.function, t.inputs, t.distinct, t.parameters)], values))
+            (t, Aggregation([AggregateCall(t.function, t.inputs, t.distinct, t.parameters)], values))
             for t in specification.totals
         ]
         given = [_type(m, values) for m in specification.measures]
@@ -58,7 +58,7 @@ class Output:
         """Return no rows."""
         return self.table([], [pa.nulls(0, t) for t in self._input_types])
 
-    def shown(self, match: Match, number: int, rows: Rows) -> list[Shown]:
+    def shown(self, match: CompleteMatch, number: int, rows: PartitionRows) -> list[MatchRow]:
         """Return the rows that a match gives.
 
         Args:
@@ -67,12 +67,12 @@ class Output:
             rows: its partition.
         """
         if match.link is None:
-            return [Shown(None, None, match.start, number, rows.low, rows.high)] if self._specification.empty else []
+            return [MatchRow(None, None, match.start, number, rows.low, rows.high)] if self._specification.empty else []
         everything = len(self._specification.variables)
         links = match.link.of(everything) if self._specification.all_rows else [match.link]
-        return [Shown(link, match.link, match.start, number, rows.low, rows.high) for link in links]
+        return [MatchRow(link, match.link, match.start, number, rows.low, rows.high) for link in links]
 
-    def table(self, shown: Sequence[Shown], columns: Sequence[pa.Array]) -> pa.Table:
+    def table(self, shown: Sequence[MatchRow], columns: Sequence[pa.Array]) -> pa.Table:
         """Return the table of the rows that come out, in this order.
 
         Args:
@@ -92,14 +92,14 @@ class Output:
         names = [f"c{i}" for i in range(len(made))]
         return pa.table([c.cast(t) for c, t in zip(made, self.types, strict=True)], names)
 
-    def _measure(self, measure: Measure, shown: Sequence[Shown], values: Sequence[pa.Array]) -> pa.Array:
+    def _measure(self, measure: Measure, shown: Sequence[MatchRow], values: Sequence[pa.Array]) -> pa.Array:
         if isinstance(measure, Cell):
             return taken(values[measure.value], _places([_row(measure, s) for s in shown]))
         if isinstance(measure, Classifier):
             return pa.array([self._name(measure, s) for s in shown], pa.string())
         return pa.array([s.number for s in shown], pa.int64())
 
-    def _name(self, measure: Classifier, shown: Shown) -> str | None:
+    def _name(self, measure: Classifier, shown: MatchRow) -> str | None:
         link = shown.reached(final=measure.final)
         found = link.last[measure.group] if link is not None else None
         return self._specification.variables[found.variable] if found is not None else None
@@ -111,7 +111,7 @@ def _type(measure: Measure, values: Sequence[pa.DataType]) -> pa.DataType:
     return pa.string() if isinstance(measure, Classifier) else pa.int64()
 
 
-def _rows_of(group: int, shown: Sequence[Shown], *, final: bool) -> tuple[Ints, Ints]:
+def _rows_of(group: int, shown: Sequence[MatchRow], *, final: bool) -> tuple[Ints, Ints]:
     """Return the rows that an aggregate takes, and for which of the rows that come out."""
     rows: list[int] = []
     owners: list[int] = []
@@ -123,7 +123,7 @@ def _rows_of(group: int, shown: Sequence[Shown], *, final: bool) -> tuple[Ints, 
     return _places(rows), _places(owners)
 
 
-def _row(cell: Cell, shown: Shown) -> int:
+def _row(cell: Cell, shown: MatchRow) -> int:
     """Return the place of the row whose value is wanted, -1 if there is none."""
     link = shown.reached(final=cell.final)
     found = link.find(cell.group, first=cell.first, offset=cell.offset) if link is not None else None

@@ -5,7 +5,7 @@ row first, a reluctant one none. A state's edges stand in the order of preferenc
 tried after it accepts, because a match that is complete counts.
 
 Flink (its NFACompiler): all ways are tried at once, and the match that is complete first counts. A greedy quantifier is
-possessive: what follows takes no row that the quantifier's variable could have taken. ``Edge.unless`` says so.
+possessive: what follows takes no row that the quantifier's variable could have taken. ``PatternEdge.unless`` says so.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlext_udfs.matching.pattern import Choice, Concatenation, Pattern, Repeat,
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class PatternEdge:
     """A way on: take the row as a variable, unless it fulfils the condition of another one."""
 
     variable: int
@@ -25,22 +25,22 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class PatternState:
     """Where a match in the making stands: its edges, and whether it is complete if none of them is taken."""
 
-    edges: tuple[Edge, ...]
+    edges: tuple[PatternEdge, ...]
     accepts: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class PatternProgram:
     """The states of a pattern; ``start`` is the number of the first."""
 
-    states: tuple[State, ...]
+    states: tuple[PatternState, ...]
     start: int
 
 
-def program_of(pattern: Pattern, *, standard: bool) -> Program:
+def program_of(pattern: Pattern, *, standard: bool) -> PatternProgram:
     """Return the program of a pattern.
 
     Args:
@@ -89,13 +89,13 @@ class _Graph:
         return found
 
 
-def _program(graph: _Graph, start: int, *, first_wins: bool) -> Program:
+def _program(graph: _Graph, start: int, *, first_wins: bool) -> PatternProgram:
     """Return the states that can be reached: one for each node behind a row that is taken."""
     numbers: dict[int, int] = {start: 0}
-    states: list[State] = []
+    states: list[PatternState] = []
     pending = [start]
     while pending:
-        edges: list[Edge] = []
+        edges: list[PatternEdge] = []
         accepts = False
         for number in graph.closure(pending.pop(0)):
             node = graph.nodes[number]
@@ -107,9 +107,9 @@ def _program(graph: _Graph, start: int, *, first_wins: bool) -> Program:
             if node.target not in numbers:
                 numbers[node.target] = len(numbers)
                 pending.append(node.target)
-            edges.append(Edge(node.variable, numbers[node.target], node.unless))
-        states.append(State(tuple(edges), accepts))
-    return Program(tuple(states), 0)
+            edges.append(PatternEdge(node.variable, numbers[node.target], node.unless))
+        states.append(PatternState(tuple(edges), accepts))
+    return PatternProgram(tuple(states), 0)
 
 
 def _standard(pattern: Pattern, then: int, graph: _Graph) -> int:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.matching.links import Link, Rows
-from sqlext_udfs.matching.program import Edge
+from sqlext_udfs.matching.links import Link, PartitionRows
+from sqlext_udfs.matching.program import PatternEdge
 from sqlext_udfs.matching.specification import LAST, NEXT, PAST_LAST
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MOST_THREADS = 1 << 14
 
 
-class Match(NamedTuple):
+class CompleteMatch(NamedTuple):
     """A match that counts: its first row, and the link of its last one; None for a match of no row."""
 
     start: int
@@ -47,7 +47,7 @@ class _Attempt:
 
 
 @dataclass
-class Run:
+class MatchRun:
     """What is going on in the rows of a partition.
 
     Attributes:
@@ -59,9 +59,9 @@ class Run:
     """
 
     search: Search
-    rows: Rows
+    rows: PartitionRows
     times: Sequence[int] | None
-    matches: list[Match] = field(default_factory=list)
+    matches: list[CompleteMatch] = field(default_factory=list)
     attempts: list[_Attempt] = field(default_factory=list)
 
     def take(self, row: int) -> None:
@@ -114,7 +114,7 @@ class Run:
             raise _too_many(advanced)
         return advanced
 
-    def _taken(self, edge: Edge, before: Link | None, row: int) -> Link | None:
+    def _taken(self, edge: PatternEdge, before: Link | None, row: int) -> Link | None:
         """Return the link of a row as the variable of an edge, None if the row cannot be taken."""
         if any(self._holds(variable, before, row) is not None for variable in edge.unless):
             return None
@@ -137,7 +137,7 @@ class Run:
             if not first.found:
                 del self.attempts[0]
                 continue
-            self.matches.append(Match(first.start, first.link))
+            self.matches.append(CompleteMatch(first.start, first.link))
             passed = self._passed(first)
             self.attempts = [a for a in self.attempts if a.start >= passed]
 

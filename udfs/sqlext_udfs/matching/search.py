@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 from sqlext_udfs.expressions.trees import Cell
 from sqlext_udfs.matching.conditions import Conditions, Evaluate
-from sqlext_udfs.matching.links import Rows
-from sqlext_udfs.matching.program import Program, program_of
-from sqlext_udfs.matching.run import Match, Run
+from sqlext_udfs.matching.links import PartitionRows
+from sqlext_udfs.matching.program import PatternProgram, program_of
+from sqlext_udfs.matching.run import CompleteMatch, MatchRun
 from sqlext_udfs.matching.specification import MatchSpecification
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """Matches that count, and the first row that may be part of a later one."""
 
-    matches: list[Match]
+    matches: list[CompleteMatch]
     kept_from: int
 
 
@@ -25,7 +25,7 @@ class Search:
 
     def __init__(self, specification: MatchSpecification) -> None:
         self.specification = specification
-        self.program: Program = program_of(specification.pattern, standard=specification.standard)
+        self.program: PatternProgram = program_of(specification.pattern, standard=specification.standard)
         made = Conditions(wraps=specification.wraps)
         self.conditions: list[Evaluate | None] = [
             None if c is None else made.function(c) for c in specification.conditions
@@ -46,11 +46,13 @@ class Search:
             c is None or column is not None for c, column in zip(specification.conditions, self.columns, strict=True)
         )
 
-    def may_begin(self, rows: Rows, row: int) -> bool:
+    def may_begin(self, rows: PartitionRows, row: int) -> bool:
         """Whether an attempt at a row may get any further: asked before it is made, as most do not."""
         return self.begins is None or any(rows.value(column, row) is True for column in self.begins)
 
-    def run(self, rows: Rows, times: Sequence[int] | None, start: int, end: int, now: int | None) -> Found:
+    def run(
+        self, rows: PartitionRows, times: Sequence[int] | None, start: int, end: int, now: int | None
+    ) -> SearchResult:
         """Return what is found in the rows of a partition.
 
         Args:
@@ -60,19 +62,19 @@ class Search:
             end: behind the last row that may be taken.
             now: rows that come later are not before this time; None: nothing is known of them.
         """
-        run = Run(self, rows, times)
+        run = MatchRun(self, rows, times)
         for row in range(start, end):
             run.take(row)
         run.pass_time(now)
-        return Found(run.matches, run.attempts[0].start if run.attempts else end)
+        return SearchResult(run.matches, run.attempts[0].start if run.attempts else end)
 
-    def finish(self, rows: Rows, times: Sequence[int] | None, start: int, end: int) -> list[Match]:
+    def finish(self, rows: PartitionRows, times: Sequence[int] | None, start: int, end: int) -> list[CompleteMatch]:
         """Return what is found in the rows of a partition after which nothing will come.
 
         Flink has no end of its rows but the last watermark: with WITHIN it ends all that is open, without it nothing
         does, and a match that waits is not given out.
         """
-        run = Run(self, rows, times)
+        run = MatchRun(self, rows, times)
         for row in range(start, end):
             run.take(row)
         if self.specification.standard or self.specification.within is not None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from sqlext_udfs.expressions import trees
-from sqlext_udfs.expressions.trees import Expression, Measure
+from sqlext_udfs.expressions.trees import Cell, Expression, MatchNumber, Measure, Running
 from sqlext_udfs.matching import pattern as match_pattern
 from sqlext_udfs.matching.pattern import Pattern
 
@@ -156,3 +157,37 @@ def _value(data: object) -> object:
         of = _CLASSES[data[_KIND]]
         return of(**{name: _value(item) for name, item in data.items() if name != _KIND})
     return tuple(_value(item) for item in data) if isinstance(data, list) else data
+
+
+class MatchReach(NamedTuple):
+    """How many rows before a match, and behind the row that is taken, are looked at (PREV, NEXT)."""
+
+    back: int
+    ahead: int
+
+
+def reach_of(specification: MatchSpecification) -> MatchReach:
+    """Return how far a specification looks.
+
+    Where matches are numbered, the last row before a match is kept in any case: it carries the number.
+    """
+    parts = _parts((specification.conditions, specification.measures))
+    shifts = [part.shift for part in parts if isinstance(part, Cell)]
+    numbered = any(isinstance(m, MatchNumber) for m in specification.measures)
+    return MatchReach(max([*(-s for s in shifts), int(numbered), 0]), max([*shifts, 0]))
+
+
+def values_of(specification: MatchSpecification) -> frozenset[int]:
+    """Return the numbers of the values that conditions look at."""
+    parts = list(_parts(specification.conditions))
+    return frozenset(p.value for p in parts if isinstance(p, (Cell, Running)) and p.value is not None)
+
+
+def _parts(node: object) -> Iterator[object]:
+    """Yield a tree and all below it."""
+    yield node
+    below = node if isinstance(node, tuple) else ()
+    if is_dataclass(node):
+        below = tuple(getattr(node, f.name) for f in fields(node))
+    for part in below:
+        yield from _parts(part)

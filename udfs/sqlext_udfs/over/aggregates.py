@@ -8,32 +8,31 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.aggregates.accumulator import Accumulator, Aggregate, Columns
+from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall, Columns
 from sqlext_udfs.aggregates.known import accumulator
 from sqlext_udfs.aggregates.numeric import Count, Sum
-from sqlext_udfs.aggregates.sets import Distinct
-from sqlext_udfs.kernel.arrow_numpy import taken, whole
+from sqlext_udfs.aggregates.sets import DistinctValues
+from sqlext_udfs.kernel.arrow_numpy import known, numbers, taken, whole
 from sqlext_udfs.kernel.equality import normalised
-from sqlext_udfs.kernel.groups import Groups, Ints, numbered
+from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
 from sqlext_udfs.kernel.list_columns import elements
 from sqlext_udfs.over.blocks import Before
-from sqlext_udfs.over.bounds import Bounds
-from sqlext_udfs.over.function import Evaluated, OverFunction, Reach
+from sqlext_udfs.over.bounds import FrameBounds
+from sqlext_udfs.over.function import Evaluated, FrameFunction, FrameReach
 from sqlext_udfs.over.specification import OverCall
-from sqlext_udfs.over.sums import counts, integer_sums
 
 
-class Aggregated(OverFunction):
+class Aggregated(FrameFunction):
     """An accumulator over a frame."""
 
     def __init__(self, call: OverCall, types: Sequence[pa.DataType]) -> None:
-        wanted = Aggregate(call.function, call.inputs, call.distinct, call.parameters)
+        wanted = AggregateCall(call.function, call.inputs, call.distinct, call.parameters)
         self._each = accumulator(wanted, tuple(types[i] for i in call.inputs))
         self._frame = call.frame
         running = self._each.partial_types if call.frame.preceding is None else ()
         super().__init__(call.inputs, self._each.output_types, running, _reach(call))
 
-    def evaluate(self, inputs: Columns, bounds: Bounds, before: Before) -> Evaluated:
+    def evaluate(self, inputs: Columns, bounds: FrameBounds, before: Before) -> Evaluated:
         """Return the accumulator's results over the frame of each row."""
         low, high = bounds.of(self._frame)
         growing = self._frame.preceding is None
@@ -47,17 +46,19 @@ class Aggregated(OverFunction):
         return Evaluated(self._each.finish(partials), running)
 
 
-class Growing(OverFunction):
+class Growing(FrameFunction):
     """DISTINCT over an unbounded frame: the accumulator sees a value where it first comes."""
 
     def __init__(self, call: OverCall, types: Sequence[pa.DataType]) -> None:
-        accumulator(Aggregate(call.function, call.inputs, True, call.parameters), tuple(types[i] for i in call.inputs))
+        accumulator(
+            AggregateCall(call.function, call.inputs, True, call.parameters), tuple(types[i] for i in call.inputs)
+        )
         self._inner = Aggregated(replace(call, distinct=False), types)
-        self._set = Distinct(types[call.inputs[0]], None)
+        self._set = DistinctValues(types[call.inputs[0]], None)
         running = (*self._set.partial_types, *self._inner.running_types)
-        super().__init__(call.inputs, self._inner.output_types, running, Reach())
+        super().__init__(call.inputs, self._inner.output_types, running, FrameReach())
 
-    def evaluate(self, inputs: Columns, bounds: Bounds, before: Before) -> Evaluated:
+    def evaluate(self, inputs: Columns, bounds: FrameBounds, before: Before) -> Evaluated:
         """Return the accumulator's results over the different values up to each row."""
         seen, *partials = before.partials
         first = self._first(inputs[0], seen, before.places, bounds)
@@ -66,7 +67,7 @@ class Growing(OverFunction):
             inner.outputs, [self._all(taken(inputs[0], first), seen, before.places, bounds), *inner.running]
         )
 
-    def _first(self, column: pa.Array, seen: pa.Array, places: Ints, bounds: Bounds) -> Ints:
+    def _first(self, column: pa.Array, seen: pa.Array, places: Ints, bounds: FrameBounds) -> Ints:
         """Return for each row its place if its value is new to its key, else -1; -1 for rows of earlier steps."""
         timeline = bounds.timeline
         key = timeline.fresh
@@ -81,7 +82,7 @@ class Growing(OverFunction):
         made[new] = new
         return made
 
-    def _all(self, new: pa.Array, seen: pa.Array, places: Ints, bounds: Bounds) -> pa.Array:
+    def _all(self, new: pa.Array, seen: pa.Array, places: Ints, bounds: FrameBounds) -> pa.Array:
         """Return the values seen of each key."""
         timeline = bounds.timeline
         last = timeline.ends
@@ -111,14 +112,53 @@ def _subtracted(
 ) -> list[pa.Array] | None:
     """Return the partial results of counts and sums of integers, None where sums could leave 64 bits."""
     if isinstance(each, Count):
-        return [counts(inputs, low, high, before)]
+        return [_frame_counts(inputs, low, high, before)]
     if isinstance(each, Sum) and pa.types.is_integer(each.type):
-        made = integer_sums(inputs[0], low, high, before)
+        made = _frame_sums(inputs[0], low, high, before)
         return None if made is None else [made]
     return None
 
 
-def _reach(call: OverCall) -> Reach:
+def _reach(call: OverCall) -> FrameReach:
     if call.frame.preceding is None:
-        return Reach()
-    return Reach(rows=call.frame.preceding) if call.frame.unit == "ROWS" else Reach(time=call.frame.preceding)
+        return FrameReach()
+    return FrameReach(rows=call.frame.preceding) if call.frame.unit == "ROWS" else FrameReach(time=call.frame.preceding)
+
+
+_LIMIT = 1 << 62
+
+
+def _frame_counts(inputs: Columns, low: Ints, high: Ints, before: Before | None) -> pa.Array:
+    """Return how many rows, or values of the first input, each frame has."""
+    present = known(inputs[0]) if inputs else None
+    made = _counts(present, low, high)
+    if before is not None:
+        made = made + numbers(taken(before.partials[0], before.places))
+    return pa.array(made)
+
+
+def _frame_sums(column: pa.Array, low: Ints, high: Ints, before: Before | None) -> pa.Array | None:
+    """Return the sum of each frame as BIGINT, NULL without values; None where 64 bits may be too few."""
+    values = numbers(column).astype(np.int64)
+    start, there = np.zeros(len(low), np.int64), np.zeros(len(low), np.bool_)
+    if before is not None:
+        kept = taken(before.partials[0], before.places)
+        start, there = numbers(kept).astype(np.int64), np.asarray(kept.is_valid().to_numpy(zero_copy_only=False))
+    if _largest(values) * len(values) + _largest(start) >= _LIMIT:
+        return None
+    there = there | (_counts(known(column), low, high) > 0)
+    return pa.array(start + _differences(values, low, high), mask=~there)
+
+
+def _counts(present: Bools | None, low: Ints, high: Ints) -> Ints:
+    return high - low if present is None else _differences(present.astype(np.int64), low, high)
+
+
+def _differences(values: Ints, low: Ints, high: Ints) -> Ints:
+    sums = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=sums[1:])
+    return sums[high] - sums[low]
+
+
+def _largest(values: Ints) -> int:
+    return max(-int(values.min()), int(values.max())) if len(values) else 0

@@ -6,19 +6,19 @@ import numpy as np
 
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.over.blocks import Blocks
-from sqlext_udfs.over.specification import Frame
+from sqlext_udfs.over.specification import OverFrame
 from sqlext_udfs.over.timeline import Timeline
 
 
-class Bounds:
+class FrameBounds:
     """The frames of a timeline's rows."""
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
-        self._known: dict[Frame, tuple[Ints, Ints]] = {}
-        self._blocks: dict[Frame, Blocks] = {}
+        self._known: dict[OverFrame, tuple[Ints, Ints]] = {}
+        self._blocks: dict[OverFrame, Blocks] = {}
 
-    def of(self, frame: Frame) -> tuple[Ints, Ints]:
+    def of(self, frame: OverFrame) -> tuple[Ints, Ints]:
         """Return the first row of the frame of each row that comes out, and behind the last one.
 
         An unbounded frame begins with the first row of this step: what came before is a partial result.
@@ -27,13 +27,13 @@ class Bounds:
             self._known[frame] = (self._low(frame), self._high(frame))
         return self._known[frame]
 
-    def blocks(self, frame: Frame) -> Blocks:
+    def blocks(self, frame: OverFrame) -> Blocks:
         """Return what these frames are made of."""
         if frame not in self._blocks:
             self._blocks[frame] = Blocks(*self.of(frame))
         return self._blocks[frame]
 
-    def _low(self, frame: Frame) -> Ints:
+    def _low(self, frame: OverFrame) -> Ints:
         timeline = self.timeline
         if frame.preceding is None:
             return timeline.fresh
@@ -41,5 +41,5 @@ class Bounds:
             return timeline.within(frame.preceding)
         return np.maximum(timeline.starts, timeline.rows - frame.preceding)
 
-    def _high(self, frame: Frame) -> Ints:
+    def _high(self, frame: OverFrame) -> Ints:
         return self.timeline.rows + 1 if frame.unit == "ROWS" else self.timeline.peers[1]

@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from sqlext_udfs.aggregates.accumulator import Columns, Types
 from sqlext_udfs.over.blocks import Before
-from sqlext_udfs.over.bounds import Bounds
+from sqlext_udfs.over.bounds import FrameBounds
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class FrameReach:
     """Which rows that have come out the frames of later rows can still have.
 
     Attributes:
@@ -38,7 +38,7 @@ class Evaluated:
     running: list[pa.Array]
 
 
-class OverFunction(ABC):
+class FrameFunction(ABC):
     """A function with its frame.
 
     Attributes:
@@ -48,14 +48,14 @@ class OverFunction(ABC):
         reach: which rows it needs again.
     """
 
-    def __init__(self, inputs: tuple[int, ...], output_types: Types, running_types: Types, reach: Reach) -> None:
+    def __init__(self, inputs: tuple[int, ...], output_types: Types, running_types: Types, reach: FrameReach) -> None:
         self.inputs = inputs
         self.output_types = output_types
         self.running_types = running_types
         self.reach = reach
 
     @abstractmethod
-    def evaluate(self, inputs: Columns, bounds: Bounds, before: Before) -> Evaluated:
+    def evaluate(self, inputs: Columns, bounds: FrameBounds, before: Before) -> Evaluated:
         """Return the results for the rows that come out.
 
         Args:

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.kernel.arrow_numpy import integers, taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.groups import Bools, Ints
 from sqlext_udfs.kernel.lives import Lives
 from sqlext_udfs.kernel.operator import Clock

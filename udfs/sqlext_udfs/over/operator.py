@@ -19,7 +19,7 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import integers
 from sqlext_udfs.kernel.groups import Ints
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.over import state as over_state
 from sqlext_udfs.over.functions import output_types
 from sqlext_udfs.over.lives import OverLives
@@ -56,7 +56,7 @@ class OverOperator(BucketOperator[OverState]):
         """Return the state of a bucket that has seen nothing."""
         return OverState()
 
-    def step(self, state: OverState, rows: pa.Table | None, clock: Clock) -> Step[OverState]:
+    def step(self, state: OverState, rows: pa.Table | None, clock: Clock) -> StepResult[OverState]:
         """Let the rows come out whose time it is.
 
         Raises:
@@ -71,7 +71,7 @@ class OverOperator(BucketOperator[OverState]):
         state, out = self._released(self._lives.noted(state, clock), clock)
         if state.reached is before.reached:
             state = self._expired(state, clock)
-        return Step(state, out, dropped_late=late, open_groups=self._steps.keys_held(state))
+        return StepResult(state, out, dropped_late=late, open_groups=self._steps.keys_held(state))
 
     def next_wakeup(self, state: OverState) -> Wakeup:
         """Return when the next row comes out, no frame reaches the last one any more, or a key is forgotten."""

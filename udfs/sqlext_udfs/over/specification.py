@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class OverFrame:
     """The rows before a row that a function looks at, up to the row itself: every frame of Flink's ends there.
 
     Attributes:
@@ -38,7 +38,7 @@ class OverCall:
 
     function: str
     inputs: tuple[int, ...] = ()
-    frame: Frame = Frame()
+    frame: OverFrame = OverFrame()
     distinct: bool = False
     parameters: tuple[tuple[str, Any], ...] = ()
 

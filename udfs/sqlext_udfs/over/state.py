@@ -12,7 +12,7 @@ from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Ints, numbered
-from sqlext_udfs.kernel.table_codec import decode_rows, decode_state, encode_rows, encode_state
+from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
 
 _FACTS = b"sqlext.over"
 _VERSION = 1
@@ -44,9 +44,8 @@ class OverState:
 def encode(state: OverState) -> bytes:
     """Return a state as bytes: three or four tables in one."""
     tables = [state.waiting, state.reached, state.running, *([state.written] if state.written.num_columns else [])]
-    parts = pa.table([pa.array([encode_rows(t) for t in tables], pa.large_binary())], ["part"])
     facts = {"version": _VERSION, "passed": state.passed}
-    return encode_state(parts.replace_schema_metadata({_FACTS: json.dumps(facts)}))
+    return encode_state(nested(tables).replace_schema_metadata({_FACTS: json.dumps(facts)}))
 
 
 def decode(data: bytes) -> OverState:
@@ -63,7 +62,7 @@ def decode(data: bytes) -> OverState:
             f"the state of OVER has version {facts.get('version')}, this is version {_VERSION}",
             hint="DROP QUERY starts the query anew",
         )
-    waiting, reached, running, *written = (decode_rows(memoryview(p.as_buffer())) for p in parts.column(0))
+    waiting, reached, running, *written = unnested(parts)
     return OverState(waiting, reached, running, facts["passed"], *written)
 
 

@@ -8,14 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.kernel.arrow_numpy import integers, taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.kernel.groups import Bools, Ints, stable_order
 from sqlext_udfs.kernel.row_kinds import INSERT
 from sqlext_udfs.over.blocks import Before
-from sqlext_udfs.over.bounds import Bounds
-from sqlext_udfs.over.function import Reach
+from sqlext_udfs.over.bounds import FrameBounds
+from sqlext_udfs.over.function import FrameReach
 from sqlext_udfs.over.functions import over_function
 from sqlext_udfs.over.specification import OverSpecification
 from sqlext_udfs.over.state import OverState, key_numbers
@@ -33,7 +32,7 @@ class OverStep:
         self._specification = specification
         self._types = types
         self._functions = [over_function(call, types) for call in specification.calls]
-        self._kept = sorted({i for f in self._functions if f.reach != Reach() for i in f.inputs})
+        self._kept = sorted({i for f in self._functions if f.reach != FrameReach() for i in f.inputs})
         self.reach = _widest([f.reach for f in self._functions])
 
     def release(self, state: OverState, rows: pa.Table, times: Ints, horizon: int | None) -> tuple[OverState, pa.Table]:
@@ -53,7 +52,7 @@ class OverStep:
         key = keys[: old + rows.num_rows]
         time = np.concatenate([self._times(state.reached), times])
         order = Timeline.order(key, time)
-        bounds = Bounds(Timeline(key[order], time[order], order >= old, state.passed))
+        bounds = FrameBounds(Timeline(key[order], time[order], order >= old, state.passed))
         columns = self._columns(state.reached, rows, order)
         outputs, kept = self._results(state.running, running, bounds, columns)
         arrived = order[order >= old] - old
@@ -110,7 +109,7 @@ class OverStep:
         return columns
 
     def _results(
-        self, running: pa.Table, keys: Ints, bounds: Bounds, columns: dict[int, pa.Array]
+        self, running: pa.Table, keys: Ints, bounds: FrameBounds, columns: dict[int, pa.Array]
     ) -> tuple[list[pa.Array], list[pa.Array]]:
         """Return the results of all functions, and what they keep of each key that has rows here."""
         timeline = bounds.timeline
@@ -158,6 +157,6 @@ class OverStep:
         return table_of([*values, *results, pa.array(np.full(rows.num_rows, INSERT, np.int8))])
 
 
-def _widest(reaches: Sequence[Reach]) -> Reach:
+def _widest(reaches: Sequence[FrameReach]) -> FrameReach:
     times = [r.time for r in reaches if r.time is not None]
-    return Reach(max((r.rows for r in reaches), default=0), max(times) if times else None)
+    return FrameReach(max((r.rows for r in reaches), default=0), max(times) if times else None)

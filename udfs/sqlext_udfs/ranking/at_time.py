@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.kernel.arrow_numpy import integers, taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.groups import Bools, Ints
 from sqlext_udfs.kernel.lives import Lives
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
 from sqlext_udfs.kernel.table_codec import TableState
 from sqlext_udfs.kernel.zset import columns_of, joined
@@ -46,13 +45,13 @@ class TimedRankOperator(TableState, BucketOperator[pa.Table]):
         """Return no rows."""
         return pa.table({})
 
-    def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> Step[pa.Table]:
+    def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> StepResult[pa.Table]:
         """Keep the first rows, and give those out whose time has come."""
         state = before = self._alive(state, clock)
         state, written = self._lives.split(state)
         held, done, late = self._held(state, rows, clock)
         if not len(done):
-            return Step(before, self._rows.nothing(), late)
+            return StepResult(before, self._rows.nothing(), late)
         keys = self._rows.keys(held, len(done))
         # A key that is done takes no more rows; its own row stands first.
         closed = np.zeros(keys.count, np.bool_)
@@ -72,7 +71,7 @@ class TimedRankOperator(TableState, BucketOperator[pa.Table]):
             table = self._lives.joined(table, written, np.flatnonzero(kept), came, clock)
         made = self._rows.out(out.columns, out.numbers, np.full(len(out.numbers), INSERT))
         changed = rows is not None or bool(due.any())
-        return Step(table if changed else before, made, late, open_groups=table.num_rows)
+        return StepResult(table if changed else before, made, late, open_groups=table.num_rows)
 
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return the least time that a row waits for, and when the first key is forgotten."""

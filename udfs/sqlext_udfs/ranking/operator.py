@@ -11,11 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.kernel.arrow_numpy import integers, taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.groups import Bools, Ints, numbered
 from sqlext_udfs.kernel.lives import Lives
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 from sqlext_udfs.kernel.table_codec import TableState
 from sqlext_udfs.kernel.zset import columns_of, counts_of, joined, net_of, netted
@@ -48,11 +47,11 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
         """Return no rows."""
         return pa.table({})
 
-    def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> Step[pa.Table]:
+    def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> StepResult[pa.Table]:
         """Rank the rows of the keys to which rows come."""
         state = self._lives.alive(state, clock)
         if rows is None or not rows.num_rows:
-            return Step(state, self._rows.nothing(), open_groups=state.num_rows)
+            return StepResult(state, self._rows.nothing(), open_groups=state.num_rows)
         state, written = self._lives.split(state)
         held, count = self._held(state, rows)
         before = state.num_rows
@@ -70,7 +69,7 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
         if self._lives.ttl is not None:
             new = live[kept][live[kept] >= before] if self._spec.kind is None else np.flatnonzero(mine)
             table = self._lives.joined(table, written, live[kept], np.isin(keys.ids, keys.ids[new]), clock)
-        return Step(table, self._changes(was, now), open_groups=table.num_rows)
+        return StepResult(table, self._changes(was, now), open_groups=table.num_rows)
 
     def next_wakeup(self, state: pa.Table) -> Wakeup:
         """Return when the first key is forgotten."""

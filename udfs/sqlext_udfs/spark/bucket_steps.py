@@ -10,7 +10,7 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, TimerValues, ValueState
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult
 from sqlext_udfs.kernel.packing import tables
 from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
@@ -146,7 +146,7 @@ class BucketSteps:
             )
         return self._operator.decode(bytes(data))
 
-    def _write(self, before: Any, step: Step[Any]) -> None:
+    def _write(self, before: Any, step: StepResult[Any]) -> None:
         if step.state is not before:
             self._value.update((self._buckets, self._operator.encode(step.state)))
 
@@ -160,7 +160,7 @@ def _due(known: _Remembered, clock: Clock) -> bool:
     return event or processing
 
 
-def _output(step: Step[Any]) -> Iterator[Row]:
+def _output(step: StepResult[Any]) -> Iterator[Row]:
     yield _counts(step.dropped_late, step.dropped_closed, step.open_groups)
     for table in tables(step.out):
         yield Row(rows=table, late=0, closed=0, open=0)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Time:
+class OperatorTime:
     """Where an operator has its time from.
 
     Attributes:
@@ -53,7 +53,7 @@ def apply_in_buckets(
     keys: Sequence[int],
     output: StructType,
     buckets: int,
-    time: Time | None = None,
+    time: OperatorTime | None = None,
 ) -> DataFrame:
     """Return what an operator makes of a DataFrame.
 
@@ -79,7 +79,12 @@ def apply_in_buckets(
 
 
 def keep_in_buckets(
-    packed: DataFrame, operator: BucketOperator[Any], *, output: StructType, buckets: int, time: Time | None = None
+    packed: DataFrame,
+    operator: BucketOperator[Any],
+    *,
+    output: StructType,
+    buckets: int,
+    time: OperatorTime | None = None,
 ) -> DataFrame:
     """Return what an operator makes of rows that are packed (``PACKED``); see ``apply_in_buckets``."""
     if not packed.isStreaming:

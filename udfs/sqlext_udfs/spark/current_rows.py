@@ -11,7 +11,7 @@ from sqlext_udfs.current_rows import CurrentOperator, CurrentSpecification
 from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
 
 
-class Current(SpecifiedFunction):
+class CurrentFunction(SpecifiedFunction):
     """The stateful function ``current``: the fields of ``CurrentSpecification``."""
 
     def __init__(self) -> None:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext_udfs import distinct as core
-from sqlext_udfs.spark.buckets import Time, apply_in_buckets
+from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets
 from sqlext_udfs.spark.comparable_types import require_comparable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-class Distinct:
+class DistinctFunction:
     """The stateful function ``distinct``.
 
-    Arguments: ``ttl`` (ms after which a row is forgotten) with ``name`` (see ``Time``); ``buckets``, by default
+    Arguments: ``ttl`` (ms after which a row is forgotten) with ``name`` (see ``OperatorTime``); ``buckets``, by default
     ``DEFAULT_BUCKETS``.
     """
 
@@ -35,9 +35,9 @@ class Distinct:
         ttl = arguments.get("ttl")
         return apply_in_buckets(
             frame,
-            core.Distinct(ttl),
+            core.DistinctOperator(ttl),
             keys=range(len(schema)),
             output=schema,
             buckets=buckets,
-            time=Time(str(arguments["name"]), False, ticks) if ttl is not None else None,
+            time=OperatorTime(str(arguments["name"]), False, ticks) if ttl is not None else None,
         )

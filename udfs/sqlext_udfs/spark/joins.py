@@ -32,7 +32,7 @@ _BOUNDS: Mapping[str, type[Bound]] = {
 }
 
 
-class Join(SpecifiedFunction):
+class JoinFunction(SpecifiedFunction):
     """The stateful function ``join``: the fields of ``JoinSpecification``.
 
     ``join`` is the value of a ``JoinKind``, ``conditions`` are the fields of each ``Comparison``, ``rest`` is JSON,

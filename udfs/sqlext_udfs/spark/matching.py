@@ -12,7 +12,7 @@ from sqlext_udfs.matching.specification import specification_from_json
 from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
 
 
-class Match(SpecifiedFunction):
+class MatchFunction(SpecifiedFunction):
     """The stateful function ``match``; its specification has ``match``, a ``MatchSpecification`` as JSON."""
 
     def __init__(self) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from sqlext.user_functions import UserFunctions
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.over.operator import OverOperator
-from sqlext_udfs.over.specification import Frame, OverCall, OverSpecification
+from sqlext_udfs.over.specification import OverCall, OverFrame, OverSpecification
 from sqlext_udfs.spark.registry import MadeOperator
 from sqlext_udfs.spark.specified import SpecifiedFunction
 from sqlext_udfs.spark.user_code import aggregates_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-class Over:
+class OverFunction:
     """The stateful function ``over``: the fields of ``OverSpecification``; a call is function, inputs, frame (unit and
     rows or ms), distinct, parameters. ``registered``: the ``UserFunctions`` of the session.
     """
@@ -49,6 +49,6 @@ def _operator(
 
 def _call(fields: Sequence[Any], registered: UserFunctions, spark: SparkSession) -> OverCall:
     function, inputs, frame, distinct, parameters = fields
-    call = OverCall(function, tuple(inputs), Frame(*frame), distinct, tuple(parameters))
-    (found,) = aggregates_of([Aggregate(call.function, call.inputs, distinct, call.parameters)], registered, spark)
+    call = OverCall(function, tuple(inputs), OverFrame(*frame), distinct, tuple(parameters))
+    (found,) = aggregates_of([AggregateCall(call.function, call.inputs, distinct, call.parameters)], registered, spark)
     return replace(call, parameters=found.parameters)

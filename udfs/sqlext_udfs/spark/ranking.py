@@ -13,7 +13,7 @@ from sqlext_udfs.ranking.specification import Emission, Ranking, RankSpecificati
 from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
 
 
-class Rank(SpecifiedFunction):
+class RankFunction(SpecifiedFunction):
     """The stateful function ``rank``: the fields of ``RankSpecification``, enumerations by their values."""
 
     def __init__(self) -> None:

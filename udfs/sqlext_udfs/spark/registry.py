@@ -70,13 +70,13 @@ class PackedFunction(StatefulFunction, Protocol):
 
 #: Name -> module and attribute of a function without arguments that makes the operator: imported when first used.
 _BUILT_IN: dict[str, tuple[str, str]] = {
-    "current": ("sqlext_udfs.spark.current_rows", "Current"),
-    "distinct": ("sqlext_udfs.spark.distinct", "Distinct"),
-    "join": ("sqlext_udfs.spark.joins", "Join"),
-    "match": ("sqlext_udfs.spark.matching", "Match"),
-    "over": ("sqlext_udfs.spark.over", "Over"),
-    "rank": ("sqlext_udfs.spark.ranking", "Rank"),
-    "watermark": ("sqlext_udfs.spark.watermark_column", "Watermark"),
+    "current": ("sqlext_udfs.spark.current_rows", "CurrentFunction"),
+    "distinct": ("sqlext_udfs.spark.distinct", "DistinctFunction"),
+    "join": ("sqlext_udfs.spark.joins", "JoinFunction"),
+    "match": ("sqlext_udfs.spark.matching", "MatchFunction"),
+    "over": ("sqlext_udfs.spark.over", "OverFunction"),
+    "rank": ("sqlext_udfs.spark.ranking", "RankFunction"),
+    "watermark": ("sqlext_udfs.spark.watermark_column", "WatermarkFunction"),
     "window": ("sqlext_udfs.spark.windows", "WindowFunction"),
 }
 _registered: dict[str, Callable[[], StatefulFunction]] = {}

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext_udfs.kernel.operator import BucketOperator
-from sqlext_udfs.spark.buckets import Time, apply_in_buckets, keep_in_buckets
+from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets, keep_in_buckets
 from sqlext_udfs.spark.comparable_types import arrow_types
 from sqlext_udfs.spark.registry import MadeOperator
 
@@ -33,8 +33,8 @@ class SpecifiedFunction:
     """A stateful function.
 
     Arguments: ``specification`` (the fields of the operator's specification; ``keys`` is how many of the first
-    columns are the key), ``columns`` (names of what comes out), ``name``, ``event_time``, ``lag`` (see ``Time``),
-    ``packed`` (see ``PackedFunction``), and ``buckets``, by default ``DEFAULT_BUCKETS``.
+    columns are the key), ``columns`` (names of what comes out), ``name``, ``event_time``, ``lag``
+    (see ``OperatorTime``), ``packed`` (see ``PackedFunction``), and ``buckets``, by default ``DEFAULT_BUCKETS``.
     """
 
     def __init__(self, make: Maker, clause: str) -> None:
@@ -57,7 +57,7 @@ class SpecifiedFunction:
         named = zip(arguments["columns"], operator.output_types, strict=True)
         output = StructType([StructField(n, from_arrow_type(t)) for n, t in named])
         timed = ticks is not None or arguments["event_time"]
-        time = Time(str(arguments["name"]), arguments["event_time"], ticks, arguments["lag"]) if timed else None
+        time = OperatorTime(str(arguments["name"]), arguments["event_time"], ticks, arguments["lag"]) if timed else None
         if packed is not None:
             return keep_in_buckets(frame, operator, output=output, buckets=buckets, time=time)
         return apply_in_buckets(frame, operator, keys=range(keys), output=output, buckets=buckets, time=time)

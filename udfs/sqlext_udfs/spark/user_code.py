@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
 from sqlext.user_functions import UserFunction, UserFunctions
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.aggregates.python import CLASS, NAME, PYTHON, RETURNS
 from sqlext_udfs.kernel.arrow_types import plain_schema
 from sqlext_udfs.windows.policy import KeepUsing, Policy
@@ -77,12 +77,14 @@ def _factory(found: UserFunction) -> Callable[..., Any]:
     return make
 
 
-def aggregates_of(wanted: Sequence[Aggregate], registered: UserFunctions, spark: SparkSession) -> tuple[Aggregate, ...]:
+def aggregates_of(
+    wanted: Sequence[AggregateCall], registered: UserFunctions, spark: SparkSession
+) -> tuple[AggregateCall, ...]:
     """Return aggregates, those of users with their class and the Arrow type that it returns."""
     return tuple(_with_class(a, registered, spark) if a.function == PYTHON else a for a in wanted)
 
 
-def _with_class(aggregate: Aggregate, registered: UserFunctions, spark: SparkSession) -> Aggregate:
+def _with_class(aggregate: AggregateCall, registered: UserFunctions, spark: SparkSession) -> AggregateCall:
     from pyspark.sql.pandas.types import to_arrow_schema
 
     found = registered.require("aggregate", aggregate.parameter(NAME), "FUNC-023")

@@ -11,7 +11,7 @@ from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
 from sqlext_udfs.watermark_column import WatermarkOperator, WatermarkSpecification
 
 
-class Watermark(SpecifiedFunction):
+class WatermarkFunction(SpecifiedFunction):
     """The stateful function ``watermark``: the fields of ``WatermarkSpecification``."""
 
     def __init__(self) -> None:

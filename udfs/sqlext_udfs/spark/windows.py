@@ -9,16 +9,15 @@ import pyarrow as pa
 
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext.user_functions import UserFunctions
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.grouping.operator import GroupAggregate
 from sqlext_udfs.kernel.altered import Selected
 from sqlext_udfs.kernel.operator import BucketOperator
-from sqlext_udfs.spark.buckets import Time, apply_in_buckets, keep_in_buckets
+from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets, keep_in_buckets
 from sqlext_udfs.spark.comparable_types import arrow_types
 from sqlext_udfs.spark.registry import MadeOperator
 from sqlext_udfs.spark.user_code import aggregates_of, classes_of
-from sqlext_udfs.windows.latest import Latest
-from sqlext_udfs.windows.operator import WindowOperator
+from sqlext_udfs.windows.operator import Latest, WindowOperator
 from sqlext_udfs.windows.policy_json import policy_from_json
 from sqlext_udfs.windows.specification import WindowSpecification, output_types
 from sqlext_udfs.windows.triggers.rules import uses_watermark
@@ -34,7 +33,7 @@ class WindowFunction:
     Arguments: ``policy`` (JSON), ``aggregates`` (function, positions, distinct, parameters), ``places`` (what of a row
     stands where: ``keys`` is how many there are; and ``ttl``), ``columns`` (names of what the operator gives),
     ``asked`` (those of them that come out), ``latest`` (whether only the last pane of a key, window and micro-batch is
-    wanted), ``name``, ``lag`` (see ``Time``), ``packed`` (see ``PackedFunction``), ``registered`` (the
+    wanted), ``name``, ``lag`` (see ``OperatorTime``), ``packed`` (see ``PackedFunction``), ``registered`` (the
     ``UserFunctions`` of the session; all other arguments are plain values), and ``buckets``, by default
     ``DEFAULT_BUCKETS``.
     """
@@ -50,7 +49,9 @@ class WindowFunction:
         specification = _specification(arguments, frame.sparkSession)
         operator, keys, buckets = _made(specification, arguments, types)
         output = _output(specification, types, arguments)
-        time = Time(str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0))
+        time = OperatorTime(
+            str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0)
+        )
         if packed is not None:
             return keep_in_buckets(frame, operator, output=output, buckets=buckets, time=time)
         return apply_in_buckets(frame, operator, keys=range(keys), output=output, buckets=buckets, time=time)
@@ -76,7 +77,7 @@ def _made(
 
 
 def _specification(arguments: Mapping[str, Any], spark: SparkSession) -> WindowSpecification:
-    aggregates = aggregates_of([Aggregate(*a) for a in arguments["aggregates"]], _registered(arguments), spark)
+    aggregates = aggregates_of([AggregateCall(*a) for a in arguments["aggregates"]], _registered(arguments), spark)
     places = dict(arguments["places"])
     return WindowSpecification(policy=policy_from_json(arguments["policy"]), aggregates=aggregates, **places)
 

@@ -6,12 +6,12 @@ from sqlext_udfs.windows.evictors import Eviction, Evictors
 from sqlext_udfs.windows.groups.state import StateLayout
 from sqlext_udfs.windows.policy import Policy, Session
 from sqlext_udfs.windows.triggers.hooks import Conditions, Triggers
-from sqlext_udfs.windows.triggers.moment import Moment
-from sqlext_udfs.windows.triggers.program import Program
+from sqlext_udfs.windows.triggers.moment import TriggerMoment
+from sqlext_udfs.windows.triggers.program import TriggerProgram
 from sqlext_udfs.windows.triggers.rules import batch_insensitive
 
 
-class Plan:
+class CompiledPolicy:
     """What follows from a policy alone.
 
     Attributes:
@@ -24,7 +24,7 @@ class Plan:
 
     def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers, evictors: Evictors) -> None:
         self.policy = policy
-        self.program = Program(policy, conditions, triggers)
+        self.program = TriggerProgram(policy, conditions, triggers)
         self.layout = StateLayout(policy, self.program)
         self.eviction = None if policy.evictor is None else Eviction(policy.evictor, evictors)
         self.sessions = isinstance(policy.window, Session)
@@ -32,10 +32,10 @@ class Plan:
         self.combines = batch_insensitive(policy)
         self.lateness = 0 if policy.processing_time else policy.lateness
 
-    def moment(self) -> Moment:
+    def moment(self) -> TriggerMoment:
         """Return what a step begins with."""
         options = self.policy.options
-        return Moment(
+        return TriggerMoment(
             strict=options.deadline == "after",
             last_ms=options.window_end == "last_ms",
             each=options.missed_firings == "each",

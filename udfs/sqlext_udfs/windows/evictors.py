@@ -32,7 +32,7 @@ class Eviction:
     """Applies the evictor of a policy.
 
     Attributes:
-        column: the column of ``Rows.values`` that it looks at; None where it looks at the event time.
+        column: the column of ``ElementRows.values`` that it looks at; None where it looks at the event time.
     """
 
     def __init__(self, evictor: Evictor, registered: Evictors) -> None:

@@ -12,10 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sqlext_udfs.aggregates.aggregation import Aggregation
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.altered import Altered
+from sqlext_udfs.kernel.equality import first_rows
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, StepResult, Wakeup
+from sqlext_udfs.kernel.row_kinds import LATE_ROW, UPDATE_BEFORE
 from sqlext_udfs.windows.evictors import Evictors
 from sqlext_udfs.windows.groups.engine import WindowEngine
 from sqlext_udfs.windows.groups.pane_engine import PaneEngine
@@ -25,9 +30,9 @@ from sqlext_udfs.windows.lanes.program import lane_program
 from sqlext_udfs.windows.lanes.state import LaneStates
 from sqlext_udfs.windows.one_pane.pieces import SinglePaneEngine
 from sqlext_udfs.windows.one_pane.sessions import SingleSessionEngine
-from sqlext_udfs.windows.panes.columns import Layout
+from sqlext_udfs.windows.panes.columns import PartialLayout
 from sqlext_udfs.windows.panes.element_maker import ElementMaker
-from sqlext_udfs.windows.panes.elements import Timing, timing_of
+from sqlext_udfs.windows.panes.elements import ElementTiming, timing_of
 from sqlext_udfs.windows.panes.pieces import GivenPieces, Pieces, SlicePieces, slicing_of
 from sqlext_udfs.windows.panes.session_rules import SessionRules
 from sqlext_udfs.windows.panes.table import PaneTable
@@ -95,7 +100,7 @@ class WindowOperator(BucketOperator[Any]):
         """Return the state without windows."""
         return self._engine.empty()
 
-    def step(self, state: Any, rows: pa.Table | None, clock: Clock) -> Step[Any]:
+    def step(self, state: Any, rows: pa.Table | None, clock: Clock) -> StepResult[Any]:
         """Do a micro-batch.
 
         Raises:
@@ -123,11 +128,11 @@ def _one_pane(of: WindowSpecification, types: Sequence[pa.DataType], panes: Pane
     if horizon is None:
         return None
     if rules is not None:
-        layout = Layout(of.keys, _BOUNDS, Aggregation(of.aggregates, types, places=True))
+        layout = PartialLayout(of.keys, _BOUNDS, Aggregation(of.aggregates, types, places=True))
         return SingleSessionEngine(rules, layout, horizon, panes, of.row)
     if pieces is None:
         return None
-    layout = Layout(of.keys, pieces.columns, Aggregation(of.aggregates, types, places=pieces.shared))
+    layout = PartialLayout(of.keys, pieces.columns, Aggregation(of.aggregates, types, places=pieces.shared))
     return SinglePaneEngine(pieces, layout, horizon, panes, of.row)
 
 
@@ -149,11 +154,11 @@ def _any_panes(
         alone: whether groups are decided on one by one also where they need not.
     """
     rules = _session_rules(of)
-    timing: Timing = timing_of(of, slicing_of(of.policy.window), rules)
+    timing: ElementTiming = timing_of(of, slicing_of(of.policy.window), rules)
     # Lateness that is judged row by row needs the rows themselves.
     combines = batch_insensitive(of.policy) and (rules is None or not rules.own_window)
     merging = timing.shared or isinstance(of.policy.window, Session)
-    layout = Layout(of.keys, timing.columns, Aggregation(of.aggregates, types, places=merging))
+    layout = PartialLayout(of.keys, timing.columns, Aggregation(of.aggregates, types, places=merging))
     maker = ElementMaker(timing, layout, of.values, combines=combines, early=of.row is None)
     root = None if alone else lane_program(engine.plan)
     if root is None:
@@ -183,3 +188,33 @@ def _pieces(of: WindowSpecification) -> Pieces | None:
         return GivenPieces(of.start, of.end)
     slicing = slicing_of(of.policy.window)
     return SlicePieces(slicing, of.time) if slicing is not None and of.time is not None else None
+
+
+#: Where ``row_kind`` stands, from the end: behind it are the late row and its watermark.
+_KIND = -3
+assert PANE_COLUMNS[-1][0] == "row_kind"
+
+
+class Latest(Altered[State]):
+    """A window operator whose superseded panes do not come out, nor the rows that take back.
+
+    Args:
+        operator: the window operator.
+        keys: how many of its first output columns are the key; the window's start and end stand behind them.
+    """
+
+    def __init__(self, operator: BucketOperator[State], keys: int) -> None:
+        super().__init__(operator)
+        self._named = keys + 2
+
+    def altered(self, out: pa.Table) -> pa.Table:
+        """Return the last rows alone."""
+        if not out.num_rows:
+            return out
+        kinds = out.column(out.num_columns + _KIND)
+        late = out.filter(pc.equal(kinds, LATE_ROW))
+        panes = out.filter(pc.less(kinds, LATE_ROW))
+        panes = panes.filter(pc.not_equal(panes.column(panes.num_columns + _KIND), UPDATE_BEFORE))
+        backwards = panes.take(np.arange(panes.num_rows - 1, -1, -1))
+        last = backwards.take(first_rows(backwards.select(range(self._named))))
+        return pa.concat_tables([last, late])

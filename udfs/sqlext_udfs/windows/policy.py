@@ -2,7 +2,7 @@
 
 Plain frozen values, made by the planner from an EMIT clause and sent to the workers as JSON (``policy_json``).
 Durations and instants are whole milliseconds (UTC). Expressions are not here: what a trigger needs from a row comes
-as a numeric column of the step's rows (``Rows.values``), named here by its number.
+as a numeric column of the step's rows (``ElementRows.values``), named here by its number.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Cumulate:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Windows that grow while rows come within ``gap``. ``gap`` None: each row brings its own (``Rows.gap``)."""
+    """Windows that grow while rows come within ``gap``. ``gap`` None: each row brings its own (``ElementRows.gap``)."""
 
     gap: int | None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.aggregates.aggregation import Aggregation
 from sqlext_udfs.windows.policy import Policy
 
@@ -44,7 +44,7 @@ class WindowSpecification:
 
     keys: int
     policy: Policy
-    aggregates: tuple[Aggregate, ...]
+    aggregates: tuple[AggregateCall, ...]
     time: int | None = None
     gap: int | None = None
     start: int | None = None

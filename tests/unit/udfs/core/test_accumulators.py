@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.aggregates.accumulator import Accumulator, Aggregate
+from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall
 from sqlext_udfs.aggregates.known import accumulator
 from sqlext_udfs.kernel.groups import Groups
 
@@ -118,7 +118,7 @@ def test_one_input(function: str, type_: pa.DataType, data: st.DataObject) -> No
     rows = data.draw(_rows([type_]))
     places = data.draw(st.booleans())
     parameters = (("percentage", 0.3),) if function.startswith("percentile") else ()
-    made = accumulator(Aggregate(function, (0,), parameters=parameters), (type_,), places=places)
+    made = accumulator(AggregateCall(function, (0,), parameters=parameters), (type_,), places=places)
     got = _result(made, [type_], rows, data.draw(_CUTS), tree=data.draw(st.booleans()))
     for group in range(_GROUPS):
         expected = MODELS[function](_of_group(rows, group))
@@ -142,7 +142,7 @@ def _typed(value: Any, of: pa.DataType) -> Any:
 def test_distinct(function: str, type_: pa.DataType, data: st.DataObject) -> None:
     if function in ("count", "collect_list", "max") or type_ in _TYPES[function]:
         rows = data.draw(_rows([type_]))
-        aggregate = Aggregate(function, (0,), distinct=True, parameters=(("percentage", 0.3),))
+        aggregate = AggregateCall(function, (0,), distinct=True, parameters=(("percentage", 0.3),))
         made = accumulator(aggregate, (type_,))
         got = _result(made, [type_], rows, data.draw(_CUTS), tree=data.draw(st.booleans()))
         for group in range(_GROUPS):
@@ -157,7 +157,7 @@ def test_distinct(function: str, type_: pa.DataType, data: st.DataObject) -> Non
 def test_by(function: str, key: pa.DataType, data: st.DataObject) -> None:
     types = [pa.int64(), key]
     rows = data.draw(_rows(types))
-    made = accumulator(Aggregate(function, (0, 1)), tuple(types))
+    made = accumulator(AggregateCall(function, (0, 1)), tuple(types))
     got = _result(made, types, rows, data.draw(_CUTS), tree=data.draw(st.booleans()))
     assert got == [MODELS[function](_of_group(rows, g)) for g in range(_GROUPS)]
 
@@ -167,7 +167,7 @@ def test_by(function: str, key: pa.DataType, data: st.DataObject) -> None:
 def test_covariance(data: st.DataObject) -> None:
     types = [pa.int64(), pa.decimal128(5, 2)]
     rows = data.draw(_rows(types))
-    made = accumulator(Aggregate("covariance", (0, 1)), tuple(types))
+    made = accumulator(AggregateCall("covariance", (0, 1)), tuple(types))
     got = _result(made, types, rows, data.draw(_CUTS), tree=data.draw(st.booleans()))
     assert all(_same_moments(got[g], MODELS["covariance"](_of_group(rows, g))) for g in range(_GROUPS))
 
@@ -184,7 +184,7 @@ def _same_moments(one: Sequence[float], other: Sequence[float]) -> bool:
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=6), _CUTS)
 def test_a_sum_of_integers_is_exact_or_fails(values: list[int], cuts: list[int]) -> None:
     rows = [(0, (v,)) for v in values]
-    made = accumulator(Aggregate("sum", (0,)), (pa.int64(),))
+    made = accumulator(AggregateCall("sum", (0,)), (pa.int64(),))
     partial_sums = [sum(r[1][0] for r in chunk) for chunk in _chunks(rows, cuts)]
     if all(-(2**63) <= s < 2**63 for s in [*partial_sums, sum(values)]):
         assert _result(made, [pa.int64()], rows, cuts, tree=False)[0] == (sum(values) if values else None)
@@ -202,7 +202,7 @@ _WIDE = pa.decimal128(38, 2)
 @given(st.lists(st.integers(-(10**38) + 1, 10**38 - 1), max_size=6))
 def test_a_sum_of_decimals_is_exact_or_fails(values: list[int]) -> None:
     rows = [(0, (Decimal(v).scaleb(-2, _CONTEXT),)) for v in values]
-    made = accumulator(Aggregate("sum", (0,)), (_WIDE,))
+    made = accumulator(AggregateCall("sum", (0,)), (_WIDE,))
     if abs(sum(values)) < 10**38:
         expected = Decimal(sum(values)).scaleb(-2, _CONTEXT) if values else None
         assert _result(made, [_WIDE], rows, [], tree=False)[0] == expected
@@ -213,30 +213,30 @@ def test_a_sum_of_decimals_is_exact_or_fails(values: list[int]) -> None:
 
 
 def test_result_types() -> None:
-    types = {f: accumulator(Aggregate(f, (0,)), (pa.decimal128(5, 2),)).output_types for f in ("sum",)}
+    types = {f: accumulator(AggregateCall(f, (0,)), (pa.decimal128(5, 2),)).output_types for f in ("sum",)}
     assert types == {"sum": (pa.decimal128(15, 2),)}
-    assert accumulator(Aggregate("sum", (0,)), (pa.decimal128(30, 2),)).output_types == (pa.decimal128(38, 2),)
-    assert accumulator(Aggregate("sum", (0,)), (pa.float32(),)).output_types == (pa.float64(),)
-    assert accumulator(Aggregate("sum", (0,)), (pa.int8(),)).output_types == (pa.int64(),)
+    assert accumulator(AggregateCall("sum", (0,)), (pa.decimal128(30, 2),)).output_types == (pa.decimal128(38, 2),)
+    assert accumulator(AggregateCall("sum", (0,)), (pa.float32(),)).output_types == (pa.float64(),)
+    assert accumulator(AggregateCall("sum", (0,)), (pa.int8(),)).output_types == (pa.int64(),)
 
 
 def test_nulls_can_be_values_to_first_and_last() -> None:
     for function, expected in (("first", None), ("last", 2)):
-        made = accumulator(Aggregate(function, (0,), parameters=(("ignore_nulls", False),)), (pa.int64(),))
+        made = accumulator(AggregateCall(function, (0,), parameters=(("ignore_nulls", False),)), (pa.int64(),))
         assert _result(made, [pa.int64()], [(0, (None,)), (0, (2,))], [1], tree=True)[0] == expected
 
 
 @pytest.mark.parametrize(
     ("aggregate", "types"),
     [
-        (Aggregate("summ", (0,)), (pa.int64(),)),
-        (Aggregate("sum", (0,)), (pa.string(),)),
-        (Aggregate("max", (0,)), (pa.list_(pa.int64()),)),
-        (Aggregate("covariance", (0, 1), distinct=True), (pa.int64(), pa.int64())),
+        (AggregateCall("summ", (0,)), (pa.int64(),)),
+        (AggregateCall("sum", (0,)), (pa.string(),)),
+        (AggregateCall("max", (0,)), (pa.list_(pa.int64()),)),
+        (AggregateCall("covariance", (0, 1), distinct=True), (pa.int64(), pa.int64())),
     ],
     ids=str,
 )
-def test_refused(aggregate: Aggregate, types: tuple[pa.DataType, ...]) -> None:
+def test_refused(aggregate: AggregateCall, types: tuple[pa.DataType, ...]) -> None:
     with pytest.raises(SqlExtError) as refused:
         accumulator(aggregate, types)
     assert refused.value.code == "FUNC-022"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.aggregates.accumulator import Accumulator, Aggregate
+from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall
 from sqlext_udfs.aggregates.known import accumulator
 from sqlext_udfs.kernel.groups import Groups
 
@@ -74,7 +74,9 @@ class Joined:
 
 def made(hooks: type, returns: pa.DataType, *types: pa.DataType, places: bool = False, **more: Any) -> Accumulator:
     parameters = {"name": "mine", "bare": False, "class": hooks, "arrow_type": returns, **more}
-    wanted = Aggregate("python", tuple(range(len(types))), parameters.pop("distinct", False), tuple(parameters.items()))
+    wanted = AggregateCall(
+        "python", tuple(range(len(types))), parameters.pop("distinct", False), tuple(parameters.items())
+    )
     return accumulator(wanted, types, places=places)
 
 
@@ -152,5 +154,5 @@ def test_what_it_raises_is_told_with_its_name(hooks: type, value: float, message
 
 def test_a_class_that_is_not_there() -> None:
     with pytest.raises(SqlExtError) as refused:
-        accumulator(Aggregate("python", (0,), False, (("name", "mine"),)), (pa.int32(),))
+        accumulator(AggregateCall("python", (0,), False, (("name", "mine"),)), (pa.int32(),))
     assert refused.value.code == "FUNC-023"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlext_udfs.aggregates import exact_doubles
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.grouping.retractable import retractable
 from sqlext_udfs.kernel.groups import Groups
 
@@ -74,7 +74,7 @@ def test_what_came_and_went_leaves_nothing(
     ],
 )
 def test_the_sum_of_a_group(rows: list[tuple[float, int]], wanted: float | None) -> None:
-    way = retractable(Aggregate("sum", (0,)), [pa.float64()])
+    way = retractable(AggregateCall("sum", (0,)), [pa.float64()])
     assert way is not None
     groups = Groups(np.zeros(len(rows), np.int64), 1)
     weights = np.array([w for _, w in rows], np.int64)

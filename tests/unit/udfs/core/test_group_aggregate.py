@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.grouping.operator import GroupAggregate
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
@@ -19,20 +19,20 @@ from sqlext_udfs.windows.triggers.tree import EveryRow
 
 TYPES = [pa.string(), pa.int64(), pa.int8()]
 AGGREGATES = (
-    Aggregate("count"),
-    Aggregate("sum", (1,)),
-    Aggregate("max", (1,)),
-    Aggregate("count", (1,), distinct=True),
+    AggregateCall("count"),
+    AggregateCall("sum", (1,)),
+    AggregateCall("max", (1,)),
+    AggregateCall("count", (1,), distinct=True),
 )
 Row = tuple[str | None, int | None]
 
 
 #: Of these no rows need to be kept.
-NUMBERS = (Aggregate("count"), Aggregate("sum", (1,)), Aggregate("count", (1,)))
+NUMBERS = (AggregateCall("count"), AggregateCall("sum", (1,)), AggregateCall("count", (1,)))
 
 
 def operator(
-    aggregates: tuple[Aggregate, ...] = AGGREGATES, *, kind: int | None = 2, ttl: int | None = None
+    aggregates: tuple[AggregateCall, ...] = AGGREGATES, *, kind: int | None = 2, ttl: int | None = None
 ) -> GroupAggregate:
     policy = Policy(Global(), EveryRow(), mode="RETRACTING")
     return GroupAggregate(WindowSpecification(1, policy, aggregates, kind=kind, ttl=ttl), TYPES)
@@ -117,7 +117,7 @@ def test_what_is_taken_back_must_have_come() -> None:
 @given(st.lists(st.lists(rows_, max_size=6), max_size=5))
 def test_rows_that_only_come(batches: list[list[Row]]) -> None:
     """Every accumulator goes on from its partial result."""
-    ordered = (*AGGREGATES, Aggregate("first", (1,)), Aggregate("last", (1,)))
+    ordered = (*AGGREGATES, AggregateCall("first", (1,)), AggregateCall("last", (1,)))
     op = operator(ordered, kind=None)
     found: dict[Any, tuple[Any, ...]] = {}
     for out in fed(op, [[(*row, INSERT) for row in batch] for batch in batches if batch]):

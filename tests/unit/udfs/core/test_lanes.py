@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.groups.pane_engine import PaneEngine
 from sqlext_udfs.windows.lanes.engine import LaneEngine
@@ -38,7 +38,7 @@ from tests.operator_runs import VALUE, Out, Row, Run, specification
 
 _MS = st.integers(1, 6)
 _WINDOWS: list[WindowKind] = [Tumble(10), Tumble(10, 3), Hop(10, 5), Hop(6, 10), Cumulate(12, 4), Global()]
-_AGGREGATES = (Aggregate("collect_list", (VALUE,)), Aggregate("count"), Aggregate("max", (VALUE,)))
+_AGGREGATES = (AggregateCall("collect_list", (VALUE,)), AggregateCall("count"), AggregateCall("max", (VALUE,)))
 _TRANSFORMS = st.lists(st.builds(Delay, _MS) | st.builds(Align, _MS, st.integers(0, 3)), min_size=1, max_size=2)
 _LEAVES = st.one_of(
     st.builds(AfterCount, st.integers(1, 3), st.just(True)),

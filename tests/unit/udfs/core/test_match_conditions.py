@@ -11,11 +11,11 @@ import pytest
 from sqlext.errors import SqlExtError
 from sqlext_udfs.expressions import trees as e
 from sqlext_udfs.matching.conditions import Conditions
-from sqlext_udfs.matching.links import Link, Rows
+from sqlext_udfs.matching.links import Link, PartitionRows
 
 INT, BIGINT, FLOAT, DOUBLE = (e.Number(root) for root in ("INT", "BIGINT", "FLOAT", "DOUBLE"))
 TRUE, FALSE, NULL = e.Constant(True), e.Constant(False), e.Constant(None)
-ROWS = Rows([[1, 2, None, 4]], 0, 4)
+ROWS = PartitionRows([[1, 2, None, 4]], 0, 4)
 
 
 def _value(expression: e.Expression, *, wraps: bool = True) -> Any:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from one_pane_model import Model
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.horizon import single_pane_horizon
 from sqlext_udfs.windows.policy import Cumulate, Hop, Options, Policy, Session, Tumble, WindowKind
@@ -32,14 +32,14 @@ _WINDOWS: list[WindowKind] = [
     Session(None),
 ]
 _AGGREGATES = (
-    Aggregate("collect_list", (VALUE,)),
-    Aggregate("count"),
-    Aggregate("sum", (VALUE,)),
-    Aggregate("first", (VALUE,)),
-    Aggregate("last", (VALUE,)),
-    Aggregate("max_by", (VALUE, TIME)),
+    AggregateCall("collect_list", (VALUE,)),
+    AggregateCall("count"),
+    AggregateCall("sum", (VALUE,)),
+    AggregateCall("first", (VALUE,)),
+    AggregateCall("last", (VALUE,)),
+    AggregateCall("max_by", (VALUE, TIME)),
 )
-_UNORDERED = (Aggregate("count"), Aggregate("sum", (VALUE,)), Aggregate("max", (VALUE,)))
+_UNORDERED = (AggregateCall("count"), AggregateCall("sum", (VALUE,)), AggregateCall("max", (VALUE,)))
 
 
 class Batch(NamedTuple):
@@ -85,7 +85,7 @@ def _policies(draw: st.DrawFn) -> Policy:
 
 def _run(
     policy: Policy,
-    aggregates: Sequence[Aggregate] = _UNORDERED,
+    aggregates: Sequence[AggregateCall] = _UNORDERED,
     *,
     least: int = 1,
     late: bool = False,

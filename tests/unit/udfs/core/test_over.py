@@ -18,9 +18,16 @@ from sqlext_udfs.kernel.operator import Clock, Wakeup
 from sqlext_udfs.kernel.table_codec import decode_state
 from sqlext_udfs.over.functions import output_types
 from sqlext_udfs.over.operator import OverOperator
-from sqlext_udfs.over.specification import Frame, OverCall, OverSpecification
+from sqlext_udfs.over.specification import OverCall, OverFrame, OverSpecification
 
-_FRAMES = [Frame("ROWS", 0), Frame("ROWS", 2), Frame("ROWS"), Frame("RANGE", 0), Frame("RANGE", 7), Frame("RANGE")]
+_FRAMES = [
+    OverFrame("ROWS", 0),
+    OverFrame("ROWS", 2),
+    OverFrame("ROWS"),
+    OverFrame("RANGE", 0),
+    OverFrame("RANGE", 7),
+    OverFrame("RANGE"),
+]
 _WANTED = [
     ("count", (), False),
     ("count", (TEXT,), True),
@@ -36,8 +43,8 @@ _WANTED = [
 _CALLS = [OverCall(name, inputs, frame, distinct) for name, inputs, distinct in _WANTED for frame in _FRAMES]
 _CALLS += [OverCall(name) for name in ("row_number", "rank", "dense_rank")]
 _CALLS += [
-    OverCall("lag", (VALUE,), Frame("ROWS"), parameters=(("offset", 2),)),
-    OverCall("lag", (TEXT,), Frame("RANGE")),
+    OverCall("lag", (VALUE,), OverFrame("ROWS"), parameters=(("offset", 2),)),
+    OverCall("lag", (TEXT,), OverFrame("RANGE")),
 ]
 _ROWS = st.builds(
     Row,
@@ -100,7 +107,7 @@ def test_rows_behind_the_watermark_are_dropped_and_counted() -> None:
 def test_late_rows_as_flink_recorded_them() -> None:
     """Case over_agg/late_rows, a row at a time: that is how the watermark moved there."""
     folder = Path(__file__).parents[3] / "conformance" / "cases" / "flink" / "over_agg" / "late_rows"
-    run, latest, out = Run(OverCall("count", frame=Frame("RANGE", 60_000))), 0, []
+    run, latest, out = Run(OverCall("count", frame=OverFrame("RANGE", 60_000))), 0, []
     for line in (folder / "in" / "late.csv").read_text("utf-8").splitlines():
         number, key, _, text = line.split(",")
         time = int(datetime.fromisoformat(f"{text}+00:00").timestamp() * 1000)
@@ -113,20 +120,20 @@ def test_late_rows_as_flink_recorded_them() -> None:
 
 
 def test_peers_of_a_range_see_each_other_and_rows_do_not() -> None:
-    run = Run(OverCall("sum", (VALUE,), Frame("RANGE", 1_000)), OverCall("sum", (VALUE,), Frame("ROWS", 1)))
+    run = Run(OverCall("sum", (VALUE,), OverFrame("RANGE", 1_000)), OverCall("sum", (VALUE,), OverFrame("ROWS", 1)))
     times = [1_000, 1_000, 2_000, 1_500, 2_000, 3_001]
     rows = [Row("a", time, 1 << i, id=i + 1) for i, time in enumerate(times)]
     assert run.all([Batch(rows)]) == [(1, 3, 1), (2, 3, 3), (4, 11, 10), (3, 31, 12), (5, 31, 20), (6, 32, 48)]
 
 
 def test_processing_time_gives_rows_as_they_come() -> None:
-    run = Run(OverCall("sum", (VALUE,), Frame("ROWS", 1)), OverCall("rank"), OverCall("count"), time=None)
+    run = Run(OverCall("sum", (VALUE,), OverFrame("ROWS", 1)), OverCall("rank"), OverCall("count"), time=None)
     assert run.batch([Row("a", 9, 1), Row("a", 1, 2, id=1)]) == [(0, 1, 1, 1), (1, 3, 2, 2)]
     assert run.batch([Row("b", 0, 5), Row("a", 0, 4)]) == [(0, 5, 1, 1), (0, 6, 3, 3)]
 
 
 def test_a_range_of_processing_time_goes_by_the_batch_clock() -> None:
-    run = Run(OverCall("count", frame=Frame("RANGE", 100)), time=None)
+    run = Run(OverCall("count", frame=OverFrame("RANGE", 100)), time=None)
     assert run.batch([Row("a", 0), Row("a", 0)], now=1_000) == [(0, 2), (0, 2)]
     assert run.batch([Row("a", 0)], now=1_100) == [(0, 3)]
     assert run.batch([Row("a", 0)], now=1_101) == [(0, 2)]
@@ -138,7 +145,7 @@ def test_a_range_of_processing_time_goes_by_the_batch_clock() -> None:
 
 
 def test_state_keeps_what_frames_reach() -> None:
-    run = Run(OverCall("count", frame=Frame("RANGE", 10)), OverCall("sum", (VALUE,), Frame("RANGE", 5)))
+    run = Run(OverCall("count", frame=OverFrame("RANGE", 10)), OverCall("sum", (VALUE,), OverFrame("RANGE", 5)))
     run.batch([Row("a", time, 1) for time in range(100)], 95)
     assert (run.state.reached.num_rows, run.state.waiting.num_rows, run.state.running.num_rows) == (10, 5, 0)
     assert run.operator.next_wakeup(run.state) == Wakeup(event=96)
@@ -149,7 +156,7 @@ def test_state_keeps_what_frames_reach() -> None:
     run.batch([], 110)
     assert run.state.reached.num_rows == 0
 
-    run = Run(OverCall("count", frame=Frame("ROWS", 3)), OverCall("max", (VALUE,)))
+    run = Run(OverCall("count", frame=OverFrame("ROWS", 3)), OverCall("max", (VALUE,)))
     run.batch([Row(key, time, 1) for time in range(50) for key in "ab"], 50)
     assert (run.state.reached.num_rows, run.state.running.num_rows) == (6, 2)
     assert run.operator.step(run.state, None, Clock(51, 50)).open_groups == 2
@@ -159,8 +166,8 @@ def test_state_keeps_what_frames_reach() -> None:
 def test_a_key_without_rows_is_forgotten(keys: int) -> None:
     """Its next row begins it anew: sums, numbers and frames of rows; one that waits for the watermark is kept."""
     run = Run(
-        OverCall("sum", (VALUE,), Frame("ROWS")),
-        OverCall("count", frame=Frame("ROWS", 1)),
+        OverCall("sum", (VALUE,), OverFrame("ROWS")),
+        OverCall("count", frame=OverFrame("ROWS", 1)),
         OverCall("row_number"),
         keys=keys,
         ttl=1000,
@@ -176,7 +183,7 @@ def test_a_key_without_rows_is_forgotten(keys: int) -> None:
 
 
 def test_only_keys_without_rows_are_forgotten() -> None:
-    run = Run(OverCall("sum", (VALUE,), Frame("ROWS")), time=None, ttl=10)
+    run = Run(OverCall("sum", (VALUE,), OverFrame("ROWS")), time=None, ttl=10)
     assert run.batch([Row("a", 0, 1), Row("b", 0, 1), Row(None, 0, 1)], now=0) == [(0, 1), (0, 1), (0, 1)]
     assert run.batch([Row("b", 0, 1), Row("b", 0, 1)], now=9) == [(0, 2), (0, 3)]
     assert run.operator.next_wakeup(run.state) == Wakeup(processing=10)
@@ -184,14 +191,14 @@ def test_only_keys_without_rows_are_forgotten() -> None:
 
 
 def test_a_state_without_ages_is_read_as_ever() -> None:
-    run = Run(OverCall("sum", (VALUE,), Frame("ROWS")), time=None)
+    run = Run(OverCall("sum", (VALUE,), OverFrame("ROWS")), time=None)
     run.batch([Row("a", 0, 1)])
     assert run.state.written.num_columns == 0
     assert len(decode_state(run.operator.encode(run.state)).column(0)) == 3
 
 
 def test_nan_and_infinity_leave_with_their_rows() -> None:
-    run = Run(OverCall("sum", (NUMBER,), Frame("ROWS", 1)), OverCall("max", (NUMBER,), Frame("ROWS", 1)))
+    run = Run(OverCall("sum", (NUMBER,), OverFrame("ROWS", 1)), OverCall("max", (NUMBER,), OverFrame("ROWS", 1)))
     numbers = [1.0, math.inf, math.nan, 2.0, 3.0]
     made = run.all([Batch([Row("a", i, number=n, id=i) for i, n in enumerate(numbers)])])
     assert [(s, m) for _, s, m in made[:2]] == [(1.0, 1.0), (math.inf, math.inf)]
@@ -201,11 +208,11 @@ def test_nan_and_infinity_leave_with_their_rows() -> None:
 
 def test_sums_near_the_limit_are_exact_or_fail() -> None:
     large = (1 << 62) - 1
-    run = Run(OverCall("sum", (VALUE,), Frame("ROWS", 1)))
+    run = Run(OverCall("sum", (VALUE,), OverFrame("ROWS", 1)))
     rows = [Row("a", 1, large), Row("a", 2, large), Row("a", 3, -large), Row("a", 4, 1)]
     assert [s for _, s in run.all([Batch(rows)])] == [large, 2 * large, 0, 1 - large]
     with pytest.raises(SqlExtError, match="RUN-035"):
-        Run(OverCall("sum", (VALUE,), Frame("ROWS", 2))).all([Batch([Row("a", i, large) for i in range(3)])])
+        Run(OverCall("sum", (VALUE,), OverFrame("ROWS", 2))).all([Batch([Row("a", i, large) for i in range(3)])])
 
 
 def test_no_partition_is_one() -> None:

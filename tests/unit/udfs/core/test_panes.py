@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext_udfs.aggregates.accumulator import Aggregate
+from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.groups.pane_state import PaneState
 from sqlext_udfs.windows.operator import WindowOperator
@@ -37,10 +37,10 @@ from tests.operator_runs import TYPES, VALUE, Out, Row, Run, specification, tabl
 
 _INSERT, _BEFORE, _AFTER, _DELETE = range(4)
 _AGGREGATES = (
-    Aggregate("collect_list", (VALUE,)),
-    Aggregate("count"),
-    Aggregate("sum", (VALUE,)),
-    Aggregate("last", (VALUE,)),
+    AggregateCall("collect_list", (VALUE,)),
+    AggregateCall("count"),
+    AggregateCall("sum", (VALUE,)),
+    AggregateCall("last", (VALUE,)),
 )
 _TRIGGERS: list[Trigger] = [
     AfterWatermark(),
@@ -84,7 +84,12 @@ def _policies(draw: st.DrawFn, mode: str) -> Policy:
 
 
 def _run(
-    policy: Policy, cut: int = 100, *, late: bool = False, aggregates: Sequence[Aggregate] = _AGGREGATES, least: int = 2
+    policy: Policy,
+    cut: int = 100,
+    *,
+    late: bool = False,
+    aggregates: Sequence[AggregateCall] = _AGGREGATES,
+    least: int = 2,
 ) -> Run:
     return Run(specification(policy, aggregates, late=late), least=least, cut=cut)
 
@@ -175,7 +180,7 @@ def test_nothing_happens_before_the_next_wake_up(policy: Policy, batches: list[_
 def test_elements_are_made_before_the_shuffle_only_where_nothing_depends_on_rows() -> None:
     rows = [Row("a", i, i) for i in range(8)]
     for trigger, combines in ((AfterWatermark(early=EveryRow()), True), (Repeat(AfterCount(2)), False)):
-        run = _run(Policy(Tumble(100), trigger), aggregates=(Aggregate("count"),))
+        run = _run(Policy(Tumble(100), trigger), aggregates=(AggregateCall("count"),))
         partial = run.operator.partial(table(rows))
         assert (partial.num_rows == 1) == combines
         assert partial.column_names[-1] == "bucket"
@@ -186,7 +191,7 @@ def test_equal_rows_are_not_written_again_where_nobody_asks_which_pane_it_is() -
     kinds = {}
     for keep_index in (False, True):
         policy = Policy(Tumble(10), AfterWatermark(early=EveryRow()), mode="RETRACTING", keep_index=keep_index)
-        run = _run(policy, aggregates=(Aggregate("max", (VALUE,)),))
+        run = _run(policy, aggregates=(AggregateCall("max", (VALUE,)),))
         batches = [[Row("a", 5, 1)], [Row("a", 3, 2)], [Row("a", 7, 3)]]
         kinds[keep_index] = [[o.kind for o in run.step(rows, 0)] for rows in batches] + [
             [o.kind for o in run.step([], 10)]
@@ -272,7 +277,7 @@ def test_an_operator_travels_to_workers(least: int) -> None:
 
 
 def test_counts_of_late_rows_are_of_rows() -> None:
-    run = _run(Policy(Hop(10, 5), AfterWatermark(early=EveryRow())), aggregates=(Aggregate("count"),))
+    run = _run(Policy(Hop(10, 5), AfterWatermark(early=EveryRow())), aggregates=(AggregateCall("count"),))
     run.step([], 20)
     run.step([Row("a", 1, 1), Row("a", 1, 1), Row("a", 1, 16)], 20)
     assert run.dropped_late == 2

@@ -7,7 +7,7 @@ from panes import NO_WINDOW, TEN, after, aligned, at, run, timed, values
 
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.groups.engine import WindowEngine
-from sqlext_udfs.windows.panes.rows import Rows
+from sqlext_udfs.windows.panes.rows import ElementRows
 from sqlext_udfs.windows.policy import Options, Policy, Session, Tumble
 from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
@@ -60,7 +60,7 @@ def test_m3_the_state_says_when_to_wake_up() -> None:
 def test_m3_a_policy_of_the_clock_needs_one() -> None:
     engine = WindowEngine(Policy(TEN, after(1)))
     with pytest.raises(ValueError, match="batch clock"):
-        engine.step(engine.empty(), Rows.none(), Clock(0))
+        engine.step(engine.empty(), ElementRows.none(), Clock(0))
 
 
 def test_m4_however_many_periods_pass_there_is_one_pane() -> None:

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sqlext_udfs.windows.compiled import Plan
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.groups.assignment import Assignments
-from sqlext_udfs.windows.panes.rows import Ints, Mask, Rows
-from sqlext_udfs.windows.triggers.moment import MAX, MIN, Moment
+from sqlext_udfs.windows.panes.rows import ElementRows, Ints, Mask
+from sqlext_udfs.windows.triggers.moment import MAX, MIN, TriggerMoment
 
 
 @dataclass(slots=True)
@@ -41,10 +41,10 @@ class Element:
 Windowed: TypeAlias = "tuple[int, int, Element]"
 
 
-class Elements:
+class ArrivingElements:
     """The rows of a step, as a plan wants them added."""
 
-    def __init__(self, plan: Plan, rows: Rows) -> None:
+    def __init__(self, plan: CompiledPolicy, rows: ElementRows) -> None:
         self.plan, self.rows = plan, rows
         self.least = rows.rowtime if rows.least is None else rows.least
         self.greatest = rows.rowtime if rows.greatest is None else rows.greatest
@@ -88,7 +88,7 @@ class Elements:
                 low, end = i, ends[i]
 
 
-def late_by_own_window(assignments: Assignments, moment: Moment, lateness: int) -> Mask:
+def late_by_own_window(assignments: Assignments, moment: TriggerMoment, lateness: int) -> Mask:
     """Return which assignments are late, not looking at what their windows merge with."""
     if moment.watermark == MIN:
         return np.zeros(len(assignments), bool)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sqlext_udfs.windows.panes.rows import Ints, Mask, Rows
+from sqlext_udfs.windows.panes.rows import ElementRows, Ints, Mask
 from sqlext_udfs.windows.policy import Cumulate, Global, Hop, Policy, Session, Tumble
 from sqlext_udfs.windows.triggers.moment import MAX, MIN
 
@@ -33,7 +33,7 @@ class Assignments:
         return Assignments(self.element[chosen], self.key[chosen], self.start[chosen], self.end[chosen])
 
 
-def assign(policy: Policy, rows: Rows, now: int) -> Assignments:
+def assign(policy: Policy, rows: ElementRows, now: int) -> Assignments:
     """Return the windows of each element, those of one element by start and end.
 
     Raises:
@@ -56,7 +56,7 @@ def assign(policy: Policy, rows: Rows, now: int) -> Assignments:
     return Assignments(chosen, rows.key[chosen], start, end)
 
 
-def _session(window: Session, rows: Rows, time: Ints, element: Ints, *, by_clock: bool) -> Assignments:
+def _session(window: Session, rows: ElementRows, time: Ints, element: Ints, *, by_clock: bool) -> Assignments:
     gap = rows.gap if window.gap is None else np.full_like(time, window.gap)
     if gap is None:
         raise ValueError("rows of a session with a gap per row need their gap")

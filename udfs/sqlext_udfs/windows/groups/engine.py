@@ -6,11 +6,11 @@ It touches the groups that get rows or have a deadline due, and no others, howev
 from __future__ import annotations
 
 from sqlext_udfs.kernel.operator import Clock, Wakeup
-from sqlext_udfs.windows.compiled import Plan
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.evictors import Evictors
-from sqlext_udfs.windows.groups.run import Run
+from sqlext_udfs.windows.groups.run import GroupRun
 from sqlext_udfs.windows.groups.state import WindowState
-from sqlext_udfs.windows.panes.rows import Decisions, Rows
+from sqlext_udfs.windows.panes.rows import ElementRows, PaneDecisions
 from sqlext_udfs.windows.policy import Policy
 from sqlext_udfs.windows.triggers.hooks import Conditions, Triggers
 from sqlext_udfs.windows.triggers.rules import uses_clock
@@ -37,7 +37,7 @@ class WindowEngine:
         evictors: Evictors | None = None,
     ) -> None:
         self.policy = policy
-        self.plan = Plan(policy, conditions or {}, triggers or {}, evictors or {})
+        self.plan = CompiledPolicy(policy, conditions or {}, triggers or {}, evictors or {})
 
     def empty(self) -> WindowState:
         """Return the state before the first step."""
@@ -47,7 +47,7 @@ class WindowEngine:
         """Return when a step is needed although no rows come: the watermark and the batch clock (ms)."""
         return state.wakeup(self.policy.timeout)
 
-    def step(self, state: WindowState, rows: Rows, clock: Clock, last_row: int | None = None) -> Decisions:
+    def step(self, state: WindowState, rows: ElementRows, clock: Clock, last_row: int | None = None) -> PaneDecisions:
         """Return what a micro-batch does.
 
         Args:
@@ -65,4 +65,4 @@ class WindowEngine:
             raise ValueError("this policy needs the batch clock")
         if not self.plan.combines and rows.count is not None and (rows.count != 1).any():
             raise ValueError("rows were combined, but this trigger looks at single rows")
-        return Run(self.plan, state, rows, clock, last_row).decide()
+        return GroupRun(self.plan, state, rows, clock, last_row).decide()

@@ -7,19 +7,21 @@ from sqlext_udfs.windows.groups.group import BEGAN_LATE, CLOSED, DONE, END_SEEN,
 from sqlext_udfs.windows.groups.writing import PaneWriter
 from sqlext_udfs.windows.panes.rows import EARLY, LATE, ON_TIME
 from sqlext_udfs.windows.policy import Policy
-from sqlext_udfs.windows.triggers.moment import EVENT, FIRES, FIRES_EMPTY, MAX, STEP, TIME, Moment, later
-from sqlext_udfs.windows.triggers.program import Program
+from sqlext_udfs.windows.triggers.moment import EVENT, FIRES, FIRES_EMPTY, MAX, STEP, TIME, TriggerMoment, later
+from sqlext_udfs.windows.triggers.program import TriggerProgram
 
 
-class Firing:
+class GroupFiring:
     """Makes the panes of a step.
 
     Attributes:
         writer: where they go.
-        leftover: as in ``Decisions``.
+        leftover: as in ``PaneDecisions``.
     """
 
-    def __init__(self, policy: Policy, program: Program, eviction: Eviction | None, moment: Moment) -> None:
+    def __init__(
+        self, policy: Policy, program: TriggerProgram, eviction: Eviction | None, moment: TriggerMoment
+    ) -> None:
         self.policy, self.root, self.initial = policy, program.root, program.initial
         self.program = program
         self.moment = moment

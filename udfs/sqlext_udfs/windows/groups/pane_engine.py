@@ -10,14 +10,14 @@ import pyarrow as pa
 from sqlext_udfs.kernel.arrow_numpy import taken, whole
 from sqlext_udfs.kernel.groups import Groups, Ints
 from sqlext_udfs.kernel.key_numbers import KeyNumbers
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
 from sqlext_udfs.windows.groups import pane_state
 from sqlext_udfs.windows.groups.engine import WindowEngine
 from sqlext_udfs.windows.groups.pane_state import PaneState, used_keys
 from sqlext_udfs.windows.horizon import policy_wakeup
 from sqlext_udfs.windows.panes.element_maker import Batch, ElementMaker
-from sqlext_udfs.windows.panes.rows import TIMINGS, Decisions, Panes, Rows
+from sqlext_udfs.windows.panes.rows import TIMINGS, ElementRows, PaneDecisions, Panes
 from sqlext_udfs.windows.panes.segments import Segments, contents, joined
 from sqlext_udfs.windows.panes.table import PaneTable
 from sqlext_udfs.windows.panes.written_rows import WrittenRows, changes
@@ -57,10 +57,10 @@ class PaneEngine(BucketOperator[PaneState]):
         keys = KeyNumbers.none(self._panes.key_types)
         return PaneState(self._engine.empty(), keys, Segments.none(self._aggregation), written)
 
-    def step(self, state: PaneState, rows: pa.Table | None, clock: Clock) -> Step[PaneState]:
+    def step(self, state: PaneState, rows: pa.Table | None, clock: Clock) -> StepResult[PaneState]:
         """Do a micro-batch."""
         batch = self._maker.batch(rows, state.arrived) if rows is not None and rows.num_rows else None
-        keys, elements = state.keys, Rows.none()
+        keys, elements = state.keys, ElementRows.none()
         if batch is not None:
             numbers, keys = state.keys.of(batch.kept.keys, batch.kept.rows())
             elements = self._maker.rows(batch, numbers)
@@ -70,7 +70,7 @@ class PaneEngine(BucketOperator[PaneState]):
             segments = segments.with_(self._new_segments(batch, decisions, state.arrived))
         out = self._out(state, decisions, segments, keys)
         tables = [out.table] if batch is None else [self._late_rows(batch, decisions, clock), out.table]
-        return Step(
+        return StepResult(
             self._after(state, decisions, segments, keys, out.written, rows.num_rows if rows is not None else 0),
             pa.concat_tables([t for t in tables if t is not None]),
             0 if batch is None else int(batch.kept.marks[decisions.late].sum()),
@@ -90,7 +90,7 @@ class PaneEngine(BucketOperator[PaneState]):
         """Return the state of bytes."""
         return pane_state.decode(data)
 
-    def _new_segments(self, batch: Batch, decisions: Decisions, arrived: int) -> Segments:
+    def _new_segments(self, batch: Batch, decisions: PaneDecisions, arrived: int) -> Segments:
         """Return what came into segments."""
         # In each segment in the order of arrival.
         order = np.argsort(decisions.elements, kind="stable")
@@ -104,7 +104,7 @@ class PaneEngine(BucketOperator[PaneState]):
         partials = [taken(p, elements) for p in batch.kept.partials]
         return Segments(numbers, self._aggregation.merge(partials, groups))
 
-    def _out(self, state: PaneState, decisions: Decisions, segments: Segments, keys: KeyNumbers) -> _Out:
+    def _out(self, state: PaneState, decisions: PaneDecisions, segments: Segments, keys: KeyNumbers) -> _Out:
         """Return the rows that come out, and what is written of open windows after that."""
         panes = decisions.panes
         if not len(panes) and not (decisions.ended and len(state.written)):
@@ -126,7 +126,7 @@ class PaneEngine(BucketOperator[PaneState]):
     def _table(self, rows: WrittenRows, kinds: Ints, keys: KeyNumbers) -> pa.Table:
         return self._panes.rows(keys.values(rows.key), rows.start, rows.end, rows.columns, kinds)
 
-    def _late_rows(self, batch: Batch, decisions: Decisions, clock: Clock) -> pa.Table | None:
+    def _late_rows(self, batch: Batch, decisions: PaneDecisions, clock: Clock) -> pa.Table | None:
         """Return the rows that were not taken, where they are kept."""
         lost = np.union1d(decisions.late, decisions.closed)
         if self._row is None or batch.rows is None or not len(lost):
@@ -139,7 +139,7 @@ class PaneEngine(BucketOperator[PaneState]):
     def _after(
         self,
         state: PaneState,
-        decisions: Decisions,
+        decisions: PaneDecisions,
         segments: Segments,
         keys: KeyNumbers,
         written: WrittenRows,

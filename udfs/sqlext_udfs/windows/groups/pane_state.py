@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext_udfs.kernel.arrow_numpy import integers, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, whole
 from sqlext_udfs.kernel.key_numbers import KeyNumbers
-from sqlext_udfs.kernel.table_codec import decode_rows, decode_state, encode_rows, encode_state
+from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
 from sqlext_udfs.windows.groups.state import WindowState
 from sqlext_udfs.windows.panes.segments import Segments
 from sqlext_udfs.windows.panes.written_rows import WrittenRows
@@ -50,8 +49,7 @@ def encode(state: PaneState) -> bytes:
         table_of([pa.array(c) for c in (written.key, written.start, written.end)] + written.columns),
     )
     facts = {"version": _VERSION, "next_key": state.keys.next, "arrived": state.arrived}
-    parts = pa.table([pa.array([encode_rows(t) for t in tables], pa.large_binary())], ["part"])
-    return encode_state(parts.replace_schema_metadata({_FACTS: json.dumps(facts)}))
+    return encode_state(nested(tables).replace_schema_metadata({_FACTS: json.dumps(facts)}))
 
 
 def decode(data: bytes) -> PaneState:
@@ -68,7 +66,7 @@ def decode(data: bytes) -> PaneState:
             f"the state of windows has version {facts.get('version')}, this is version {_VERSION}",
             hint="DROP QUERY starts the query anew",
         )
-    triggers, keys, segments, written = (decode_rows(memoryview(p.as_buffer())) for p in parts.column(0))
+    triggers, keys, segments, written = unnested(parts)
     (numbers, *columns), (of, *partials), (key, start, end, *rows) = map(_columns, (keys, segments, written))
     return PaneState(
         WindowState.decode(triggers),

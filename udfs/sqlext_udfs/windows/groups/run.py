@@ -7,24 +7,26 @@ from itertools import pairwise
 import numpy as np
 
 from sqlext_udfs.kernel.operator import Clock
-from sqlext_udfs.windows.compiled import Plan
-from sqlext_udfs.windows.groups.arriving import Element, Elements, edges, late_by_own_window
+from sqlext_udfs.windows.compiled import CompiledPolicy
+from sqlext_udfs.windows.groups.arriving import ArrivingElements, Element, edges, late_by_own_window
 from sqlext_udfs.windows.groups.assignment import Assignments, assign
-from sqlext_udfs.windows.groups.firing import Firing
+from sqlext_udfs.windows.groups.firing import GroupFiring
 from sqlext_udfs.windows.groups.group import CLOSED, WindowGroup
 from sqlext_udfs.windows.groups.sessions import KeySessions, late_after_merge
 from sqlext_udfs.windows.groups.state import WindowState, due, find, same_groups
-from sqlext_udfs.windows.groups.step import Step
-from sqlext_udfs.windows.panes.rows import Decisions, Ints, Rows
+from sqlext_udfs.windows.groups.step import GroupStep
+from sqlext_udfs.windows.panes.rows import ElementRows, Ints, PaneDecisions
 from sqlext_udfs.windows.triggers.moment import MAX, MIN
 
 _NONE: Ints = np.zeros(0, np.int64)
 
 
-class Run:
+class GroupRun:
     """A step."""
 
-    def __init__(self, plan: Plan, state: WindowState, rows: Rows, clock: Clock, last_row: int | None) -> None:
+    def __init__(
+        self, plan: CompiledPolicy, state: WindowState, rows: ElementRows, clock: Clock, last_row: int | None
+    ) -> None:
         self.plan, self.policy, self.state, self.rows = plan, plan.policy, state, rows
         self.now = 0 if clock.now is None else clock.now
         # The windows of processing time end by the batch clock, and no row of this batch is late for them.
@@ -34,12 +36,12 @@ class Run:
         self.moment = plan.moment()
         self.moment.now, self.moment.watermark, self.moment.values = self.now, self.before, rows.values
         self.moment.last_row = MIN if self.last_row is None else self.last_row
-        self.firing = Firing(self.policy, plan.program, plan.eviction, self.moment)
-        self.step = Step(plan, self.firing, self.moment, rows, state.next_segment)
-        self.elements = Elements(plan, rows)
+        self.firing = GroupFiring(self.policy, plan.program, plan.eviction, self.moment)
+        self.step = GroupStep(plan, self.firing, self.moment, rows, state.next_segment)
+        self.elements = ArrivingElements(plan, rows)
         self.late_windows = _NONE
 
-    def decide(self) -> Decisions:
+    def decide(self) -> PaneDecisions:
         """Do the step."""
         assignments = assign(self.policy, self.rows, self.now)
         touched = self._with_sessions(assignments) if self.plan.sessions else self._with_windows(assignments)
@@ -122,13 +124,13 @@ class Run:
 
     # What comes of it.
 
-    def _decisions(self, touched: list[WindowGroup]) -> Decisions:
+    def _decisions(self, touched: list[WindowGroup]) -> PaneDecisions:
         stays = [g for g in touched if not g.gone and not self._forgotten(g)]
         elements, closed = (np.asarray(of, np.int64) for of in (self.step.elements, self.step.closed))
         kept_from = self._kept(stays)
         before = np.asarray([g.origin for g in touched if g.origin >= 0], np.int64)
         writer = self.firing.writer
-        return Decisions(
+        return PaneDecisions(
             state=self._next_state(touched, stays, before),
             elements=elements,
             segments=np.asarray(self.step.segments, np.int64),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlext_udfs.windows.compiled import Plan
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.groups.arriving import Element
 from sqlext_udfs.windows.groups.assignment import Assignments
 from sqlext_udfs.windows.groups.group import BEGAN_LATE, DONE, END_SEEN, WindowGroup
-from sqlext_udfs.windows.groups.step import Step
-from sqlext_udfs.windows.triggers.moment import Moment, later
+from sqlext_udfs.windows.groups.step import GroupStep
+from sqlext_udfs.windows.triggers.moment import TriggerMoment, later
 
 
 class KeySessions:
@@ -19,7 +19,7 @@ class KeySessions:
         groups: those that are there, by no order.
     """
 
-    def __init__(self, step: Step, groups: list[WindowGroup]) -> None:
+    def __init__(self, step: GroupStep, groups: list[WindowGroup]) -> None:
         self.step, self.groups, self.inclusive = step, groups, step.plan.inclusive
         #: Groups that were merged away; those that were in state go from it.
         self.merged_away: list[WindowGroup] = []
@@ -90,7 +90,11 @@ def merged_ends(windows: Iterable[tuple[int, int]], *, inclusive: bool) -> list[
 
 
 def late_after_merge(
-    assignments: Assignments, suspects: list[int], sessions: dict[int, list[WindowGroup]], plan: Plan, moment: Moment
+    assignments: Assignments,
+    suspects: list[int],
+    sessions: dict[int, list[WindowGroup]],
+    plan: CompiledPolicy,
+    moment: TriggerMoment,
 ) -> set[int]:
     """Return which of some assignments are late when all windows of the step are merged with those in state (M7, 2).
 

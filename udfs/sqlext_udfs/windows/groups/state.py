@@ -20,7 +20,7 @@ from sqlext_udfs.windows.groups.group import CLOSED, WindowGroup
 from sqlext_udfs.windows.panes.rows import Ints
 from sqlext_udfs.windows.policy import KeepDelta, Policy
 from sqlext_udfs.windows.triggers.moment import MAX
-from sqlext_udfs.windows.triggers.program import WORD_BITS, Program
+from sqlext_udfs.windows.triggers.program import WORD_BITS, TriggerProgram
 
 VERSION = 1
 _META = b"window_state"
@@ -87,7 +87,7 @@ class WindowState:
 class StateLayout:
     """The columns of a policy's state, and groups as rows of it."""
 
-    def __init__(self, policy: Policy, program: Program) -> None:
+    def __init__(self, policy: Policy, program: TriggerProgram) -> None:
         self.program = program
         self.marks = policy.evictor is not None
         self.whole_marks = not isinstance(policy.evictor, KeepDelta)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlext_udfs.windows.compiled import Plan
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.evictors import Eviction
 from sqlext_udfs.windows.groups.arriving import Element
-from sqlext_udfs.windows.groups.firing import Firing
+from sqlext_udfs.windows.groups.firing import GroupFiring
 from sqlext_udfs.windows.groups.group import BEGAN_LATE, END_SEEN, WindowGroup
-from sqlext_udfs.windows.panes.rows import Rows
-from sqlext_udfs.windows.triggers.moment import MAX, ROW, Moment
+from sqlext_udfs.windows.panes.rows import ElementRows
+from sqlext_udfs.windows.triggers.moment import MAX, ROW, TriggerMoment
 
 
 @dataclass(slots=True)
-class Step:
+class GroupStep:
     """What changes while a step goes on.
 
     Attributes:
@@ -22,10 +22,10 @@ class Step:
         closed: elements that came to closed groups, one for each window.
     """
 
-    plan: Plan
-    firing: Firing
-    moment: Moment
-    rows: Rows
+    plan: CompiledPolicy
+    firing: GroupFiring
+    moment: TriggerMoment
+    rows: ElementRows
     next_segment: int
     elements: list[int] = field(default_factory=list)
     segments: list[int] = field(default_factory=list)

@@ -9,7 +9,7 @@ from sqlext_udfs.windows.groups.group import WRITTEN, WindowGroup
 from sqlext_udfs.windows.panes.rows import EARLY, Panes
 from sqlext_udfs.windows.policy import Policy
 from sqlext_udfs.windows.triggers.moment import MAX
-from sqlext_udfs.windows.triggers.nodes import Node
+from sqlext_udfs.windows.triggers.nodes import TriggerNode
 
 #: The entries of ``Panes`` for one pane, in its order.
 Record: TypeAlias = "tuple[int, int, int, bool, int, tuple[int, ...], int, int, int, bool, bool, int | None, bool]"
@@ -20,10 +20,10 @@ class PaneWriter:
 
     Attributes:
         records: the panes, each with the entries of ``Panes``.
-        ended: as in ``Decisions``.
+        ended: as in ``PaneDecisions``.
     """
 
-    def __init__(self, policy: Policy, root: Node, eviction: Eviction | None) -> None:
+    def __init__(self, policy: Policy, root: TriggerNode, eviction: Eviction | None) -> None:
         self.policy, self.root, self.eviction = policy, root, eviction
         self.timestamp = policy.pane_timestamp
         self.records: list[Record] = []

@@ -92,7 +92,7 @@ class Lanes:
 
 @dataclass
 class LaneMoment:
-    """Where a step is: ``Moment`` for many groups.
+    """Where a step is: ``TriggerMoment`` for many groups.
 
     Attributes:
         now: the batch clock (ms).

@@ -10,15 +10,15 @@ import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import taken, whole
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
-from sqlext_udfs.windows.compiled import Plan
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.horizon import policy_wakeup
 from sqlext_udfs.windows.lanes.columns import Lanes
 from sqlext_udfs.windows.lanes.firing import LaneFiring, LanePanes, initial_slots
 from sqlext_udfs.windows.lanes.nodes import LaneNode
 from sqlext_udfs.windows.lanes.state import LaneState, LaneStates
-from sqlext_udfs.windows.lanes.step import LaneTimes, Touched, moment, only_in, touched
+from sqlext_udfs.windows.lanes.step import LaneTimes, TouchedLanes, moment, only_in, touched
 from sqlext_udfs.windows.panes.element_maker import Batch, ElementMaker
 from sqlext_udfs.windows.panes.rows import TIMINGS
 from sqlext_udfs.windows.panes.table import PaneTable
@@ -42,7 +42,13 @@ class LaneEngine(BucketOperator[LaneState]):
     """
 
     def __init__(
-        self, plan: Plan, root: LaneNode, maker: ElementMaker, states: LaneStates, panes: PaneTable, row: int | None
+        self,
+        plan: CompiledPolicy,
+        root: LaneNode,
+        maker: ElementMaker,
+        states: LaneStates,
+        panes: PaneTable,
+        row: int | None,
     ) -> None:
         self._plan = plan
         self._root = root
@@ -73,7 +79,7 @@ class LaneEngine(BucketOperator[LaneState]):
         """Return when a window has something to do."""
         return policy_wakeup(self._plan.policy, state.wakeup())
 
-    def step(self, state: LaneState, rows: pa.Table | None, clock: Clock) -> Step[LaneState]:
+    def step(self, state: LaneState, rows: pa.Table | None, clock: Clock) -> StepResult[LaneState]:
         """Do a micro-batch."""
         times = LaneTimes.of(self._plan, clock)
         batch = self._maker.batch(rows, state.arrived) if rows is not None and rows.num_rows else None
@@ -84,21 +90,21 @@ class LaneEngine(BucketOperator[LaneState]):
         counts = np.zeros(0, np.int64) if batch is None else batch.kept.marks
         dropped, closed = int(counts[of.late].sum()), int(counts[closed_elements].sum())
         if not len(of.groups):
-            return Step(state, self._panes.none() if late is None else late, dropped, closed, len(state))
+            return StepResult(state, self._panes.none() if late is None else late, dropped, closed, len(state))
         contents = self._contents(of, batch)
         firing = self._fired(of, batch, times)
         out, written = self._out(of.groups, firing.panes, contents)
         arrived = state.arrived + (0 if rows is None else rows.num_rows)
         after = self._after(of, contents, written, firing, arrived)
         made = out if late is None else pa.concat_tables([late, out])
-        return Step(after, made, dropped, closed + firing.leftover, len(after))
+        return StepResult(after, made, dropped, closed + firing.leftover, len(after))
 
-    def _closed(self, of: Touched) -> Ints:
+    def _closed(self, of: TouchedLanes) -> Ints:
         """Return the elements that come to closed groups only."""
         closed = of.groups.lanes.closed[of.into]
         return only_in(of.element[closed], of.element[~closed]) if closed.any() else np.zeros(0, np.int64)
 
-    def _contents(self, of: Touched, batch: Batch | None) -> Columns:
+    def _contents(self, of: TouchedLanes, batch: Batch | None) -> Columns:
         """Return what each group holds with what has come, and behind them what none holds."""
         g = of.groups.lanes
         held = np.flatnonzero(g.held)
@@ -111,7 +117,7 @@ class LaneEngine(BucketOperator[LaneState]):
             partials = [pa.concat_arrays([a, b]) for a, b in zip(partials, came, strict=True)]
         return self._aggregation.merge(partials, Groups(ids, len(g) + 1))
 
-    def _fired(self, of: Touched, batch: Batch | None, times: LaneTimes) -> LaneFiring:
+    def _fired(self, of: TouchedLanes, batch: Batch | None, times: LaneTimes) -> LaneFiring:
         """Let groups take note of rows, clock and watermark (rule M7)."""
         g = of.groups.lanes
         t = moment(of, self._plan, times, batch, self._maker)
@@ -163,7 +169,9 @@ class LaneEngine(BucketOperator[LaneState]):
         keys = self._maker.layout.key_columns(rows)
         return self._panes.late_rows(keys, whole(rows.column(self._row)), clock.late_watermark)
 
-    def _after(self, of: Touched, contents: Columns, written: Columns, firing: LaneFiring, arrived: int) -> LaneState:
+    def _after(
+        self, of: TouchedLanes, contents: Columns, written: Columns, firing: LaneFiring, arrived: int
+    ) -> LaneState:
         """Return the groups that stay, with what they hold now."""
         groups, g = of.groups, of.groups.lanes
         stays = np.flatnonzero(~g.gone & ~self._forgotten(g, written))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlext_udfs.kernel.groups import Bools, Ints
-from sqlext_udfs.windows.compiled import Plan
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.groups.group import BEGAN_LATE, CLOSED, DONE, END_SEEN, WRITTEN
 from sqlext_udfs.windows.lanes.columns import NONE, LaneMoment, Lanes
 from sqlext_udfs.windows.lanes.nodes import LaneNode, Levels
@@ -42,7 +42,7 @@ class LaneFiring:
         leftover: rows that FINAL PANE NEVER threw away.
     """
 
-    def __init__(self, plan: Plan, root: LaneNode, g: Lanes, t: LaneMoment) -> None:
+    def __init__(self, plan: CompiledPolicy, root: LaneNode, g: Lanes, t: LaneMoment) -> None:
         self._policy, self._program, self._lateness = plan.policy, plan.program, plan.lateness
         self._root, self._g, self._t = root, g, t
         self.panes: list[LanePanes] = []

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sqlext_udfs.kernel.groups import Bools, Ints
 from sqlext_udfs.windows.lanes.columns import NONE, LaneMoment, Lanes
 from sqlext_udfs.windows.triggers.moment import FIRES, FIRES_EMPTY, MAX, MIN, NOT
-from sqlext_udfs.windows.triggers.nodes import CountNode, Node
+from sqlext_udfs.windows.triggers.nodes import CountNode, TriggerNode
 from sqlext_udfs.windows.triggers.time_nodes import DelayNode, EventPeriodNode, IdleNode, PeriodNode
 from sqlext_udfs.windows.triggers.tree import Align, Delay
 
@@ -25,7 +25,7 @@ _FAR = 1 << 62
 class LaneNode:
     """A trigger that never fires; what others build on. ``of`` are the groups that a method is about."""
 
-    def __init__(self, node: Node, *parts: LaneNode) -> None:
+    def __init__(self, node: TriggerNode, *parts: LaneNode) -> None:
         self.node = node
         self.parts = parts
         self.bits = node.own_bits
@@ -100,7 +100,7 @@ class LaneCount(LaneNode):
 class LaneDeadline(LaneNode):
     """A deadline of the batch clock: MIN once it has passed, NONE while there is none."""
 
-    def __init__(self, node: Node, slot: int) -> None:
+    def __init__(self, node: TriggerNode, slot: int) -> None:
         super().__init__(node)
         self.slot = slot
 

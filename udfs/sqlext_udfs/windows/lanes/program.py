@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext_udfs.windows.compiled import Plan
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.lanes.composites import (
     LaneAll,
     LaneAny,
@@ -14,11 +14,11 @@ from sqlext_udfs.windows.lanes.composites import (
 )
 from sqlext_udfs.windows.lanes.nodes import LaneCount, LaneDelay, LaneEventPeriod, LaneIdle, LaneNode, LanePeriod
 from sqlext_udfs.windows.triggers.composites import AllNode, AnyNode, EachNode, PurgingNode, RepeatNode, UntilNode
-from sqlext_udfs.windows.triggers.nodes import CountNode, Node
+from sqlext_udfs.windows.triggers.nodes import CountNode, TriggerNode
 from sqlext_udfs.windows.triggers.phase_nodes import TimeoutNode, WatermarkNode
 from sqlext_udfs.windows.triggers.time_nodes import DelayNode, EventPeriodNode, IdleNode, PeriodNode
 
-_COMPOSITES: dict[type[Node], type[LaneNode]] = {
+_COMPOSITES: dict[type[TriggerNode], type[LaneNode]] = {
     AllNode: LaneAll,
     AnyNode: LaneAny,
     EachNode: LaneEach,
@@ -28,7 +28,7 @@ _COMPOSITES: dict[type[Node], type[LaneNode]] = {
 }
 
 
-def lane_program(plan: Plan) -> LaneNode | None:
+def lane_program(plan: CompiledPolicy) -> LaneNode | None:
     """Return the trigger of a plan for many groups at once; None where groups must be looked at one by one.
 
     That is where windows merge, a trigger looks at rows one by one, evicts, fires once per missed period, or waits
@@ -41,7 +41,7 @@ def lane_program(plan: Plan) -> LaneNode | None:
     return _lane_node(plan.program.root)
 
 
-def _lane_node(node: Node) -> LaneNode | None:
+def _lane_node(node: TriggerNode) -> LaneNode | None:
     made = _leaf(node)
     if made is not None:
         return made
@@ -58,8 +58,8 @@ def _lane_node(node: Node) -> LaneNode | None:
     return make(node, *known) if make is not None and len(known) == len(parts) else None
 
 
-def _leaf(node: Node) -> LaneNode | None:
-    if type(node) is Node:
+def _leaf(node: TriggerNode) -> LaneNode | None:
+    if type(node) is TriggerNode:
         return LaneNode(node)
     if isinstance(node, CountNode) and not node.exact:
         return LaneCount(node)

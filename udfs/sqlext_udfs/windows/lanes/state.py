@@ -10,12 +10,11 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.accumulator import Types
-from sqlext_udfs.kernel.arrow_numpy import taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import table_of, taken, whole
 from sqlext_udfs.kernel.groups import Bools, Ints
 from sqlext_udfs.kernel.operator import Wakeup
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state
-from sqlext_udfs.windows.compiled import Plan
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.lanes.columns import Lanes
 from sqlext_udfs.windows.lanes.firing import initial_slots
 from sqlext_udfs.windows.triggers.moment import MAX
@@ -97,7 +96,7 @@ class LaneStates:
         keys, partials, written: the types of the columns.
     """
 
-    def __init__(self, plan: Plan, keys: Types, partials: Types, written: Types) -> None:
+    def __init__(self, plan: CompiledPolicy, keys: Types, partials: Types, written: Types) -> None:
         self._initial = initial_slots(plan.program.initial)
         self._types = (keys, partials, written)
 

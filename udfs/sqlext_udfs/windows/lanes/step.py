@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlext_udfs.kernel.arrow_numpy import taken
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
 from sqlext_udfs.kernel.operator import Clock
-from sqlext_udfs.windows.compiled import Plan
+from sqlext_udfs.windows.compiled import CompiledPolicy
 from sqlext_udfs.windows.groups.arriving import late_by_own_window
 from sqlext_udfs.windows.groups.assignment import Assignments, assign
 from sqlext_udfs.windows.groups.group import BEGAN_LATE, END_SEEN
@@ -37,7 +37,7 @@ class LaneTimes:
     watermark: int
 
     @classmethod
-    def of(cls, plan: Plan, clock: Clock) -> LaneTimes:
+    def of(cls, plan: CompiledPolicy, clock: Clock) -> LaneTimes:
         """Return the times of a step."""
         now = 0 if clock.now is None else clock.now
         if plan.policy.processing_time:
@@ -46,7 +46,7 @@ class LaneTimes:
 
 
 @dataclass
-class Touched:
+class TouchedLanes:
     """The groups that a step is about, and what comes to them.
 
     Attributes:
@@ -67,15 +67,22 @@ class Touched:
 
 
 def touched(
-    state: LaneState, batch: Batch | None, plan: Plan, maker: ElementMaker, states: LaneStates, times: LaneTimes
-) -> Touched:
+    state: LaneState,
+    batch: Batch | None,
+    plan: CompiledPolicy,
+    maker: ElementMaker,
+    states: LaneStates,
+    times: LaneTimes,
+) -> TouchedLanes:
     """Return the groups to which rows come, or of which a deadline has come."""
     strict = plan.policy.options.deadline == "after"
     due = (state.event <= times.watermark) | (state.processing < times.now if strict else state.processing <= times.now)
     due &= (state.processing != MAX) | (state.event <= times.watermark)
     if batch is None:
         places = np.flatnonzero(due)
-        return Touched(state.take(places), state.take(np.flatnonzero(~due)), len(places), _NOTHING, _NOTHING, _NOTHING)
+        return TouchedLanes(
+            state.take(places), state.take(np.flatnonzero(~due)), len(places), _NOTHING, _NOTHING, _NOTHING
+        )
     windows, late, keys = _windows(state, batch, plan, maker, times)
     count = len(state)
     columns = (
@@ -98,10 +105,14 @@ def touched(
     stays = np.ones(count, np.bool_)
     stays[place[old]] = False
     rest = state.take(np.flatnonzero(stays))
-    return Touched(state.take(place[old]).and_(fresh), rest, len(old), lane[groups.ids[count:]], windows.element, late)
+    return TouchedLanes(
+        state.take(place[old]).and_(fresh), rest, len(old), lane[groups.ids[count:]], windows.element, late
+    )
 
 
-def moment(of: Touched, plan: Plan, times: LaneTimes, batch: Batch | None, maker: ElementMaker) -> LaneMoment:
+def moment(
+    of: TouchedLanes, plan: CompiledPolicy, times: LaneTimes, batch: Batch | None, maker: ElementMaker
+) -> LaneMoment:
     """Return where a step begins, and mark the groups that begin behind the watermark (rule M9)."""
     g, options = of.groups.lanes, plan.policy.options
     passing = np.where(g.end == MAX, MAX, g.end - 1) if options.window_end == "last_ms" else g.end
@@ -118,7 +129,7 @@ def moment(of: Touched, plan: Plan, times: LaneTimes, batch: Batch | None, maker
 
 
 def _windows(
-    state: LaneState, batch: Batch, plan: Plan, maker: ElementMaker, times: LaneTimes
+    state: LaneState, batch: Batch, plan: CompiledPolicy, maker: ElementMaker, times: LaneTimes
 ) -> tuple[Assignments, Ints, Groups]:
     """Return the windows of elements, the elements late for all of theirs, and the keys of groups and elements."""
     kept = batch.kept

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import taken, whole
-from sqlext_udfs.kernel.bucket_state import BucketState, decode, encode
 from sqlext_udfs.kernel.groups import Groups, Ints
-from sqlext_udfs.kernel.operator import BucketOperator, Clock, Step, Wakeup
+from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.windows.horizon import Horizon
-from sqlext_udfs.windows.panes.columns import COUNTED, PARTIAL, Kept, Layout, is_partial
+from sqlext_udfs.windows.one_pane.state import BucketState, decode, encode
+from sqlext_udfs.windows.panes.columns import COUNTED, PARTIAL, PartialLayout, PartialResults, is_partial
 from sqlext_udfs.windows.panes.table import PaneTable
 
 
@@ -46,7 +46,9 @@ class OnePaneEngine(BucketOperator[BucketState]):
         combines: whether rows may be combined before they meet the watermark. Not where late ones must be kept.
     """
 
-    def __init__(self, layout: Layout, horizon: Horizon, panes: PaneTable, row: int | None, *, combines: bool) -> None:
+    def __init__(
+        self, layout: PartialLayout, horizon: Horizon, panes: PaneTable, row: int | None, *, combines: bool
+    ) -> None:
         self.layout = layout
         self.horizon = horizon
         self.panes = panes
@@ -54,11 +56,11 @@ class OnePaneEngine(BucketOperator[BucketState]):
         self.combines = combines and row is None
 
     @abstractmethod
-    def start(self, rows: pa.Table) -> tuple[Kept, Ints]:
+    def start(self, rows: pa.Table) -> tuple[PartialResults, Ints]:
         """Return partial results of rows, and the place of the first row of each."""
 
     @abstractmethod
-    def merge(self, kept: Kept, marks: np.ufunc) -> tuple[Kept, Groups]:
+    def merge(self, kept: PartialResults, marks: np.ufunc) -> tuple[PartialResults, Groups]:
         """Return partial results joined as far as they can be, and the groups of those there were."""
 
     @abstractmethod
@@ -96,11 +98,11 @@ class OnePaneEngine(BucketOperator[BucketState]):
         kept, _ = self.start(pa.concat_tables(rows))
         return pa.concat_tables([*(table for table in tables if is_partial(table)), self._results(kept)])
 
-    def _results(self, kept: Kept) -> pa.Table:
+    def _results(self, kept: PartialResults) -> pa.Table:
         columns = self.layout.columns(kept)
         return pa.table(columns, [f"{PARTIAL}{i}" for i in range(len(columns))])
 
-    def step(self, state: BucketState, rows: pa.Table | None, clock: Clock) -> Step[BucketState]:
+    def step(self, state: BucketState, rows: pa.Table | None, clock: Clock) -> StepResult[BucketState]:
         """Take rows into windows, and give out the windows that are over."""
         # Windows that were over before (the bucket was not called then) do not get the new rows.
         state, overdue = self._fired(state, self.horizon.late(clock))
@@ -110,7 +112,7 @@ class OnePaneEngine(BucketOperator[BucketState]):
         state, panes = self._fired(taken_in.state, self.horizon.over(clock))
         tables = [t for t in (overdue, taken_in.late, panes) if t is not None]
         out = pa.concat_tables(tables) if tables else self.panes.none()
-        return Step(state, out, taken_in.dropped, 0, state.table.num_rows)
+        return StepResult(state, out, taken_in.dropped, 0, state.table.num_rows)
 
     def empty(self) -> BucketState:
         """Return the state without windows."""
@@ -134,7 +136,7 @@ class OnePaneEngine(BucketOperator[BucketState]):
             return None
         return self.panes.late_rows(self.layout.key_columns(rows), whole(rows.column(self.row)), clock.late_watermark)
 
-    def marks(self, kept: Kept, clock: Clock) -> Kept:
+    def marks(self, kept: PartialResults, clock: Clock) -> PartialResults:
         """Return what has come, marked by the watermark that it met."""
         passed = self.horizon.passed(clock) if self.horizon.lateness else 0
         return kept._replace(marks=np.full(kept.rows(), passed))

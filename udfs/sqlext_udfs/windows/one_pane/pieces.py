@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import taken
-from sqlext_udfs.kernel.bucket_state import BucketState
 from sqlext_udfs.kernel.groups import Groups, Ints, dense, numbered
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.horizon import Horizon
 from sqlext_udfs.windows.one_pane.engine import OnePaneEngine, TakenIn
-from sqlext_udfs.windows.panes.columns import EARLIEST, Kept, Layout, is_partial, reduced, together
+from sqlext_udfs.windows.one_pane.state import BucketState
+from sqlext_udfs.windows.panes.columns import EARLIEST, PartialLayout, PartialResults, is_partial, reduced, together
 from sqlext_udfs.windows.panes.pieces import Pieces
 from sqlext_udfs.windows.panes.slices import Expanded
 from sqlext_udfs.windows.panes.table import PaneTable
@@ -28,19 +28,21 @@ class SinglePaneEngine(OnePaneEngine):
         pieces: of what the windows are made.
     """
 
-    def __init__(self, pieces: Pieces, layout: Layout, horizon: Horizon, panes: PaneTable, row: int | None) -> None:
+    def __init__(
+        self, pieces: Pieces, layout: PartialLayout, horizon: Horizon, panes: PaneTable, row: int | None
+    ) -> None:
         # Order goes through slices only with each row's place among all rows.
         super().__init__(layout, horizon, panes, row, combines=not (layout.aggregation.ordered and pieces.shared))
         self._pieces = pieces
 
-    def start(self, rows: pa.Table) -> tuple[Kept, Ints]:
+    def start(self, rows: pa.Table) -> tuple[PartialResults, Ints]:
         """Return partial results of each key and piece."""
         bounds, places = self._assigned(rows)
         rows = rows if places is None else rows.take(pa.array(places))
         kept, groups = self.layout.start(rows, bounds, np.arange(rows.num_rows))
         return kept, groups.first() if places is None else places[groups.first()]
 
-    def merge(self, kept: Kept, marks: np.ufunc) -> tuple[Kept, Groups]:
+    def merge(self, kept: PartialResults, marks: np.ufunc) -> tuple[PartialResults, Groups]:
         """Return partial results joined by key and piece."""
         groups = numbered(kept.keys, kept.bounds, kept.rows())
         return self.layout.joined(kept, groups, marks), groups
@@ -85,7 +87,7 @@ class SinglePaneEngine(OnePaneEngine):
             return bounds, None
         return [b[inside] for b in bounds], np.flatnonzero(inside)
 
-    def _with(self, state: BucketState, kept: Kept, arrived: int, clock: Clock) -> BucketState:
+    def _with(self, state: BucketState, kept: PartialResults, arrived: int, clock: Clock) -> BucketState:
         """Return the state with more in it."""
         if not kept.rows():
             return state
@@ -95,18 +97,18 @@ class SinglePaneEngine(OnePaneEngine):
         kept, _ = self.merge(kept, EARLIEST)
         return self._state(kept, max(state.done, self.horizon.late(clock)), state.arrived + arrived)
 
-    def _state(self, kept: Kept, done: int, arrived: int) -> BucketState:
+    def _state(self, kept: PartialResults, done: int, arrived: int) -> BucketState:
         ends = self._pieces.next_ends(kept.bounds, done)
         return BucketState(self.layout.state(kept), done, int(ends.min()) if len(ends) else None, arrived)
 
-    def _panes_of(self, due: Kept, done: int, until: int) -> pa.Table:
+    def _panes_of(self, due: PartialResults, done: int, until: int) -> pa.Table:
         windows = self._pieces.expand(due.bounds, done, until)
         aggregation = self.layout.aggregation
         if not self._pieces.shared:
             return self._pane_table(due, windows.starts, windows.ends)
         groups = self._windows(due, windows)
         first = groups.first()
-        joined = Kept(
+        joined = PartialResults(
             [taken(k, windows.places[first]) for k in due.keys],
             [],
             reduced(EARLIEST, due.marks[windows.places], groups),
@@ -114,11 +116,11 @@ class SinglePaneEngine(OnePaneEngine):
         )
         return self._pane_table(joined, windows.starts[first], windows.ends[first])
 
-    def _pane_table(self, kept: Kept, starts: Ints, ends: Ints) -> pa.Table:
+    def _pane_table(self, kept: PartialResults, starts: Ints, ends: Ints) -> pa.Table:
         late = kept.marks >= ends if self.horizon.lateness else None
         return self.panes.only_panes(kept.keys, starts, ends, self.layout.aggregation.finish(kept.partials), late)
 
-    def _windows(self, due: Kept, windows: Expanded) -> Groups:
+    def _windows(self, due: PartialResults, windows: Expanded) -> Groups:
         """Return the groups of pieces of the same key and window: keys are compared once, not for each window."""
         keys = numbered(due.keys, (), due.rows())
         ends = numbered((), (windows.ends,))

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.kernel.arrow_numpy import taken
-from sqlext_udfs.kernel.bucket_state import BucketState
 from sqlext_udfs.kernel.groups import Groups, Ints, numbered
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.windows.horizon import Horizon
 from sqlext_udfs.windows.one_pane.engine import OnePaneEngine, TakenIn
-from sqlext_udfs.windows.panes.columns import EARLIEST, Kept, Layout, is_partial, together
+from sqlext_udfs.windows.one_pane.state import BucketState
+from sqlext_udfs.windows.panes.columns import EARLIEST, PartialLayout, PartialResults, is_partial, together
 from sqlext_udfs.windows.panes.session_rules import SessionRules
 from sqlext_udfs.windows.panes.table import PaneTable
 
@@ -28,19 +28,19 @@ class SingleSessionEngine(OnePaneEngine):
     """
 
     def __init__(
-        self, rules: SessionRules, layout: Layout, horizon: Horizon, panes: PaneTable, row: int | None
+        self, rules: SessionRules, layout: PartialLayout, horizon: Horizon, panes: PaneTable, row: int | None
     ) -> None:
         # Where order matters, what joins later joins by each row's place among all rows.
         combines = not rules.own_window and not layout.aggregation.ordered
         super().__init__(layout, horizon, panes, row, combines=combines)
         self._rules = rules
 
-    def start(self, rows: pa.Table) -> tuple[Kept, Ints]:
+    def start(self, rows: pa.Table) -> tuple[PartialResults, Ints]:
         """Return partial results of each key and session of these rows."""
         kept, groups = self._started(rows, np.arange(rows.num_rows))
         return kept, groups.first()
 
-    def merge(self, kept: Kept, marks: np.ufunc) -> tuple[Kept, Groups]:
+    def merge(self, kept: PartialResults, marks: np.ufunc) -> tuple[PartialResults, Groups]:
         """Return partial results joined to sessions."""
         keys = numbered(kept.keys, (), kept.rows())
         found = self._rules.sessions(keys, *kept.bounds)
@@ -86,7 +86,7 @@ class SingleSessionEngine(OnePaneEngine):
         late = self._rules.windows(rows)[1] <= limit
         return rows.filter(pa.array(late)), rows.filter(pa.array(~late)), places[~late]
 
-    def _behind(self, both: Kept, known: int, joined: Kept, into: Groups, clock: Clock) -> Ints:
+    def _behind(self, both: PartialResults, known: int, joined: PartialResults, into: Groups, clock: Clock) -> Ints:
         """Return 1 for sessions that begin behind the watermark, as their pane will be LATE (rules M9 and M10).
 
         A session that grows is judged anew: it is not late if the watermark has not passed its new end; else it is
@@ -111,19 +111,21 @@ class SingleSessionEngine(OnePaneEngine):
         passed = joined.bounds[1] <= self.horizon.passed(clock)
         return np.where(stays, old_late, passed & ~old_on_time).astype(np.int64)
 
-    def _came(self, rows: pa.Table, places: Ints) -> tuple[Kept, Groups | None]:
+    def _came(self, rows: pa.Table, places: Ints) -> tuple[PartialResults, Groups | None]:
         """Return partial results of what came, and the groups of rows that came as they were."""
         return (self.layout.read(rows), None) if is_partial(rows) else self._started(rows, places)
 
-    def _started(self, rows: pa.Table, places: Ints) -> tuple[Kept, Groups]:
+    def _started(self, rows: pa.Table, places: Ints) -> tuple[PartialResults, Groups]:
         keys = self.layout.key_columns(rows)
         numbers = numbered(keys, (), rows.num_rows)
         found = self._rules.sessions_of_rows(numbers, *self._rules.windows(rows))
         first = found.groups.first()
         partials = self.layout.aggregation.start(rows, found.groups, places)
-        kept = Kept([taken(k, first) for k in keys], [found.starts, found.ends], found.groups.sizes(), partials)
+        kept = PartialResults(
+            [taken(k, first) for k in keys], [found.starts, found.ends], found.groups.sizes(), partials
+        )
         return kept, found.groups
 
-    def _state(self, kept: Kept, done: int, arrived: int) -> BucketState:
+    def _state(self, kept: PartialResults, done: int, arrived: int) -> BucketState:
         ends = kept.bounds[1]
         return BucketState(self.layout.state(kept), done, int(ends.min()) if len(ends) else None, arrived)

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.aggregates.aggregation import Aggregation
-from sqlext_udfs.kernel.arrow_numpy import integers, taken, whole
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Groups, Ints, numbered
 
@@ -19,7 +18,7 @@ EARLIEST, LATEST, COUNTED = np.minimum, np.maximum, np.add
 PARTIAL = "partial"
 
 
-class Kept(NamedTuple):
+class PartialResults(NamedTuple):
     """Partial results.
 
     Attributes:
@@ -39,9 +38,9 @@ class Kept(NamedTuple):
         """Return how many there are."""
         return len(self.marks)
 
-    def take(self, places: Ints) -> Kept:
+    def take(self, places: Ints) -> PartialResults:
         """Return those at some places."""
-        return Kept(
+        return PartialResults(
             [taken(k, places) for k in self.keys],
             [b[places] for b in self.bounds],
             self.marks[places],
@@ -50,7 +49,7 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Layout:
+class PartialLayout:
     """Where things lie in a table.
 
     Attributes:
@@ -63,7 +62,7 @@ class Layout:
     bounds: int
     aggregation: Aggregation
 
-    def read(self, table: pa.Table) -> Kept:
+    def read(self, table: pa.Table) -> PartialResults:
         """Return what a table has; columns after the partial results are left alone."""
         columns = [whole(c) for c in table.columns]
         place = self.keys + self.bounds
@@ -71,13 +70,13 @@ class Layout:
         marks = columns[place]
         known = np.zeros(len(marks), np.int64) if pa.types.is_null(marks.type) else integers(marks)
         partials = columns[place + 1 : place + 1 + len(self.aggregation.partial_types)]
-        return Kept(columns[: self.keys], bounds, known, partials)
+        return PartialResults(columns[: self.keys], bounds, known, partials)
 
-    def columns(self, kept: Kept) -> list[pa.Array]:
+    def columns(self, kept: PartialResults) -> list[pa.Array]:
         """Return the columns of a table that travels."""
         return [*kept.keys, *(pa.array(b) for b in kept.bounds), pa.array(kept.marks), *kept.partials]
 
-    def state(self, kept: Kept) -> pa.Table:
+    def state(self, kept: PartialResults) -> pa.Table:
         """Return a table to keep. Marks that say nothing take no space."""
         columns = self.columns(kept)
         if not kept.marks.any():
@@ -88,15 +87,17 @@ class Layout:
         """Return the keys of rows as they came."""
         return [whole(c) for c in normalised(rows.select(range(self.keys))).columns]
 
-    def start(self, rows: pa.Table, bounds: list[Ints], positions: Ints) -> tuple[Kept, Groups]:
+    def start(self, rows: pa.Table, bounds: list[Ints], positions: Ints) -> tuple[PartialResults, Groups]:
         """Return partial results of rows as they came, with their numbers, and the rows' groups."""
         keys = self.key_columns(rows)
         groups = numbered(keys, bounds, rows.num_rows)
         first = groups.first()
         partials = self.aggregation.start(rows, groups, positions)
-        return Kept([taken(k, first) for k in keys], [b[first] for b in bounds], groups.sizes(), partials), groups
+        return PartialResults(
+            [taken(k, first) for k in keys], [b[first] for b in bounds], groups.sizes(), partials
+        ), groups
 
-    def joined(self, kept: Kept, groups: Groups, marks: np.ufunc) -> Kept:
+    def joined(self, kept: PartialResults, groups: Groups, marks: np.ufunc) -> PartialResults:
         """Return partial results joined by group, with keys and bounds of the first of each.
 
         Args:
@@ -109,7 +110,7 @@ class Layout:
         first = groups.first()
         partials = self.aggregation.merge(kept.partials, groups)
         keys, bounds = [taken(k, first) for k in kept.keys], [b[first] for b in kept.bounds]
-        return Kept(keys, bounds, reduced(marks, kept.marks, groups), partials)
+        return PartialResults(keys, bounds, reduced(marks, kept.marks, groups), partials)
 
 
 def reduced(by: np.ufunc, values: Ints, groups: Groups) -> Ints:
@@ -121,11 +122,11 @@ def reduced(by: np.ufunc, values: Ints, groups: Groups) -> Ints:
     return made
 
 
-def together(first: Kept, second: Kept) -> Kept:
+def together(first: PartialResults, second: PartialResults) -> PartialResults:
     """Return the rows of both."""
     if not first.rows():
         return second
-    return Kept(
+    return PartialResults(
         [pa.concat_arrays([a, b]) for a, b in zip(first.keys, second.keys, strict=True)],
         [np.concatenate([a, b]) for a, b in zip(first.bounds, second.bounds, strict=True)],
         np.concatenate([first.marks, second.marks]),

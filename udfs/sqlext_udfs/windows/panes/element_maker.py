@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from sqlext_udfs.kernel.arrow_numpy import taken, whole
 from sqlext_udfs.kernel.groups import Groups, Ints, numbered
-from sqlext_udfs.windows.panes.columns import COUNTED, PARTIAL, Kept, Layout, is_partial
-from sqlext_udfs.windows.panes.elements import Timing, ordered_by_first
-from sqlext_udfs.windows.panes.rows import Rows
+from sqlext_udfs.windows.panes.columns import COUNTED, PARTIAL, PartialLayout, PartialResults, is_partial
+from sqlext_udfs.windows.panes.elements import ElementTiming, ordered_by_first
+from sqlext_udfs.windows.panes.rows import ElementRows
 
 
 class Batch(NamedTuple):
@@ -27,7 +27,7 @@ class Batch(NamedTuple):
         values: what triggers look at; only where a row is one.
     """
 
-    kept: Kept
+    kept: PartialResults
     rows: pa.Table | None = None
     groups: Groups | None = None
     values: tuple[npt.NDArray[np.float64], ...] = ()
@@ -44,7 +44,9 @@ class ElementMaker:
         early: whether also before the shuffle: not where late rows are kept.
     """
 
-    def __init__(self, timing: Timing, layout: Layout, values: tuple[int, ...], *, combines: bool, early: bool) -> None:
+    def __init__(
+        self, timing: ElementTiming, layout: PartialLayout, values: tuple[int, ...], *, combines: bool, early: bool
+    ) -> None:
         self.layout = layout
         self._timing = timing
         self._values = values
@@ -87,7 +89,7 @@ class ElementMaker:
         kept = self._each(rows)
         return Batch(kept, rows, None, tuple(_numbers(rows.column(v)) for v in self._values))
 
-    def rows(self, batch: Batch, keys: Ints) -> Rows:
+    def rows(self, batch: Batch, keys: Ints) -> ElementRows:
         """Return a batch's elements as the engine takes them.
 
         Args:
@@ -96,18 +98,20 @@ class ElementMaker:
         """
         return replace(self._timing.rows(keys, batch.kept.bounds, batch.kept.marks), values=batch.values)
 
-    def _each(self, rows: pa.Table) -> Kept:
-        return Kept(self.layout.key_columns(rows), self._timing.read(rows), np.ones(rows.num_rows, np.int64), [])
+    def _each(self, rows: pa.Table) -> PartialResults:
+        return PartialResults(
+            self.layout.key_columns(rows), self._timing.read(rows), np.ones(rows.num_rows, np.int64), []
+        )
 
-    def _combined(self, rows: pa.Table, arrived: int) -> tuple[Kept, Groups]:
+    def _combined(self, rows: pa.Table, arrived: int) -> tuple[PartialResults, Groups]:
         each = self._each(rows)
         groups = self._pieces(each)
         first = groups.first()
         partials = self.layout.aggregation.start(rows, groups, arrived + np.arange(rows.num_rows))
         times = self._timing.joined(each.bounds, groups, first)
-        return Kept([taken(k, first) for k in each.keys], times, groups.sizes(), partials), groups
+        return PartialResults([taken(k, first) for k in each.keys], times, groups.sizes(), partials), groups
 
-    def _pieces(self, kept: Kept) -> Groups:
+    def _pieces(self, kept: PartialResults) -> Groups:
         keys = numbered(kept.keys, (), kept.rows())
         return ordered_by_first(self._timing.pieces(keys, kept.bounds))
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlext_udfs.kernel.groups import Groups, Ints, numbered
 from sqlext_udfs.windows.panes.columns import EARLIEST, LATEST, reduced
 from sqlext_udfs.windows.panes.pieces import times_of
-from sqlext_udfs.windows.panes.rows import Rows
+from sqlext_udfs.windows.panes.rows import ElementRows
 from sqlext_udfs.windows.panes.session_rules import SessionRules, gaps_of
 from sqlext_udfs.windows.panes.slices import Slicing
 from sqlext_udfs.windows.policy import Session
@@ -23,7 +23,7 @@ from sqlext_udfs.windows.specification import WindowSpecification
 Times = list[Ints]
 
 
-class Timing(ABC):
+class ElementTiming(ABC):
     """Which times of rows an element has.
 
     Attributes:
@@ -43,7 +43,7 @@ class Timing(ABC):
         """Return which rows can be one element."""
 
     @abstractmethod
-    def rows(self, keys: Ints, times: Times, counts: Ints) -> Rows:
+    def rows(self, keys: Ints, times: Times, counts: Ints) -> ElementRows:
         """Return elements as the engine takes them."""
 
     def joined(self, times: Times, groups: Groups, first: Ints) -> Times:
@@ -52,7 +52,7 @@ class Timing(ABC):
 
 
 @dataclass(frozen=True)
-class NoTimes(Timing):
+class NoTimes(ElementTiming):
     """Windows of the batch clock, or no windows: what matters is only the key.
 
     Attributes:
@@ -78,13 +78,13 @@ class NoTimes(Timing):
         """Return the largest gap: all windows begin now."""
         return [reduced(LATEST, t, groups) for t in times]
 
-    def rows(self, keys: Ints, times: Times, counts: Ints) -> Rows:
+    def rows(self, keys: Ints, times: Times, counts: Ints) -> ElementRows:
         """Return elements without time."""
-        return Rows(keys, count=counts, gap=times[0] if times else None)
+        return ElementRows(keys, count=counts, gap=times[0] if times else None)
 
 
 @dataclass(frozen=True)
-class RowTimes(Timing):
+class RowTimes(ElementTiming):
     """Event time; windows of slices, or none.
 
     Attributes:
@@ -112,13 +112,13 @@ class RowTimes(Timing):
         slices, inside = self.slicing.assign(times[0])
         return numbered((), (keys.ids, slices) if inside is None else (keys.ids, slices, inside.astype(np.int64)))
 
-    def rows(self, keys: Ints, times: Times, counts: Ints) -> Rows:
+    def rows(self, keys: Ints, times: Times, counts: Ints) -> ElementRows:
         """Return elements at the time of their first row."""
-        return Rows(keys, times[0], counts)
+        return ElementRows(keys, times[0], counts)
 
 
 @dataclass(frozen=True)
-class GivenTimes(Timing):
+class GivenTimes(ElementTiming):
     """Windows that SQL has given."""
 
     start: int
@@ -133,13 +133,13 @@ class GivenTimes(Timing):
         """Return the keys' windows."""
         return numbered((), (keys.ids, *times))
 
-    def rows(self, keys: Ints, times: Times, counts: Ints) -> Rows:
+    def rows(self, keys: Ints, times: Times, counts: Ints) -> ElementRows:
         """Return elements with their windows."""
-        return Rows(keys, times[0], counts, start=times[0], end=times[1])
+        return ElementRows(keys, times[0], counts, start=times[0], end=times[1])
 
 
 @dataclass(frozen=True)
-class SessionTimes(Timing):
+class SessionTimes(ElementTiming):
     """Sessions of event time.
 
     Attributes:
@@ -163,16 +163,16 @@ class SessionTimes(Timing):
         """Return the session of rows, and the event time of the first."""
         return [reduced(EARLIEST, times[0], groups), reduced(LATEST, times[1], groups), times[2][first]]
 
-    def rows(self, keys: Ints, times: Times, counts: Ints) -> Rows:
+    def rows(self, keys: Ints, times: Times, counts: Ints) -> ElementRows:
         """Return elements from the least to the largest event time."""
         starts, ends, first = times
         gap = self.rules.fixed
         if gap is None:
-            return Rows(keys, first, counts, least=starts, greatest=starts, gap=ends - starts)
-        return Rows(keys, first, counts, least=starts, greatest=ends - gap)
+            return ElementRows(keys, first, counts, least=starts, greatest=starts, gap=ends - starts)
+        return ElementRows(keys, first, counts, least=starts, greatest=ends - gap)
 
 
-def timing_of(of: WindowSpecification, slicing: Slicing | None, rules: SessionRules | None) -> Timing:
+def timing_of(of: WindowSpecification, slicing: Slicing | None, rules: SessionRules | None) -> ElementTiming:
     """Return which times matter to a specification."""
     if of.start is not None and of.end is not None:
         return GivenTimes(of.start, of.end)

@@ -22,7 +22,7 @@ TIMINGS = ("EARLY", "ON_TIME", "LATE")
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ElementRows:
     """The elements of one micro-batch and bucket, in order of arrival (rule M5). All arrays are equally long.
 
     An element is a row, or several rows of one key, and one window where windows are fixed, if
@@ -52,7 +52,7 @@ class Rows:
         return len(self.key)
 
     @classmethod
-    def none(cls) -> Rows:
+    def none(cls) -> ElementRows:
         """Return no rows: only the clock moves."""
         return cls(np.zeros(0, np.int64))
 
@@ -124,7 +124,7 @@ class Panes:
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class PaneDecisions:
     """What a step does.
 
     Segments are what a caller aggregates: sets of rows that stay together. Their numbers grow with arrival and are

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.kernel.bucket_state import table_of
+from sqlext_udfs.kernel.arrow_numpy import table_of
 from sqlext_udfs.kernel.groups import Bools, Ints
 from sqlext_udfs.kernel.operator import Clock
 from sqlext_udfs.kernel.row_kinds import INSERT, LATE_ROW

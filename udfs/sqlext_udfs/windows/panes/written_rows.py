@@ -57,7 +57,7 @@ class WrittenRows:
         )
 
 
-class Changes(NamedTuple):
+class PaneChanges(NamedTuple):
     """What is to be written.
 
     Attributes:
@@ -73,7 +73,7 @@ class Changes(NamedTuple):
 
 def changes(
     before: WrittenRows, panes: WrittenRows, retract: Bools, ended: Sequence[tuple[int, int, int]], compared: int
-) -> Changes:
+) -> PaneChanges:
     """Return what panes do to what was written.
 
     Args:
@@ -86,7 +86,7 @@ def changes(
     every = before.and_(panes)
     offset, count = len(before), len(every)
     if not count:
-        return Changes(panes, np.zeros(0, np.int64), before)
+        return PaneChanges(panes, np.zeros(0, np.int64), before)
     takes_back = np.concatenate([np.zeros(offset, np.bool_), retract])
     windows = numbered((), (every.key, every.start, every.end))
     order = windows.order()
@@ -103,7 +103,7 @@ def changes(
     rows, kinds = _rows(every, previous, takes_back, same, offset)
     last = np.append(windows.ids[order[1:]] != windows.ids[order[:-1]], True)
     places = np.sort(order[last])
-    return Changes(rows, kinds, _open(every.take(written[places[~takes_back[places]]]), ended))
+    return PaneChanges(rows, kinds, _open(every.take(written[places[~takes_back[places]]]), ended))
 
 
 def _written(previous: Ints, same: Bools) -> Ints:

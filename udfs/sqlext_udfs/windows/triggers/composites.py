@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlext_udfs.windows.triggers.moment import FIRES, HOLDS, MAX, NOT, ROW, Moment
-from sqlext_udfs.windows.triggers.nodes import Held, Node
+from sqlext_udfs.windows.triggers.moment import FIRES, HOLDS, MAX, NOT, ROW, TriggerMoment
+from sqlext_udfs.windows.triggers.nodes import Held, TriggerNode
 
 
-class AllNode(Node):
+class AllNode(TriggerNode):
     """a AND b: remembers which parts have been ready, because none forgets before all fire."""
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         for part in self.parts:
             if not part.done(group):
                 part.on_row(group, moment, count)
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         level = FIRES if moment.phase != ROW else HOLDS
         for part in self.parts:
             if not part.done(group):
@@ -26,13 +26,13 @@ class AllNode(Node):
                 level = max(level, of_part)
         return level
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         for part in self.parts:
             if not part.done(group):
                 part.on_fire(group, moment)
         self._update(group)
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         super().merge(group, olds, moment)
         self._update(group)
 
@@ -41,20 +41,20 @@ class AllNode(Node):
             group.bits |= self.finished
 
 
-class AnyNode(Node):
+class AnyNode(TriggerNode):
     """a OR b: the others forget their pane when one fires."""
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         for part in self.parts:
             if not part.done(group):
                 part.on_row(group, moment, count)
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         # A finished part is there only under EARLY and LATE with early_composite = 'sticky' (M20), or after a merge.
         finished = HOLDS if moment.phase == ROW else FIRES
         return max(finished if part.done(group) else part.ready(group, moment) for part in self.parts)
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         for part in self.parts:
             if part.done(group):
                 continue
@@ -64,7 +64,7 @@ class AnyNode(Node):
                 part.clear(group)
         self._update(group)
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         super().merge(group, olds, moment)
         self._update(group)
 
@@ -73,24 +73,24 @@ class AnyNode(Node):
             group.bits |= self.finished
 
 
-class EachNode(Node):
+class EachNode(TriggerNode):
     """a THEN b. On sessions all parts look at all rows, because a merge may take a step back (EMIT.md 9, Beam 12)."""
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         for part in self.parts if moment.merging else self._current(group):
             part.on_row(group, moment, count)
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         return max((part.ready(group, moment) for part in self._current(group)), default=NOT)
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         for part in self._current(group):
             part.on_fire(group, moment)
         if moment.merging:
             self.clear(group)
         self._update(group)
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         before_finished = True
         for part in self.parts:
             if before_finished:
@@ -103,10 +103,10 @@ class EachNode(Node):
     def processing(self, group: Held) -> int:
         return min((part.processing(group) for part in self._current(group)), default=MAX)
 
-    def event(self, group: Held, moment: Moment) -> int:
+    def event(self, group: Held, moment: TriggerMoment) -> int:
         return min((part.event(group, moment) for part in self._current(group)), default=MAX)
 
-    def _current(self, group: Held) -> tuple[Node, ...]:
+    def _current(self, group: Held) -> tuple[TriggerNode, ...]:
         return next(((part,) for part in self.parts if not part.done(group)), ())
 
     def _update(self, group: Held) -> None:
@@ -114,17 +114,17 @@ class EachNode(Node):
             group.bits |= self.finished
 
 
-class UntilNode(Node):
+class UntilNode(TriggerNode):
     """a UNTIL b: b sees all rows since the trigger started, not since the last pane (EMIT.md 9, Beam 11)."""
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         for part in self.parts:
             part.on_row(group, moment, count)
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         return max(part.ready(group, moment) for part in self.parts)
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         main, until = self.parts
         if until.ready(group, moment):
             until.on_fire(group, moment)
@@ -133,7 +133,7 @@ class UntilNode(Node):
             main.on_fire(group, moment)
         self._update(group)
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         super().merge(group, olds, moment)
         self._update(group)
 
@@ -142,20 +142,20 @@ class UntilNode(Node):
             group.bits |= self.finished
 
 
-class WrapNode(Node):
+class WrapNode(TriggerNode):
     """Does what its part does."""
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         self.parts[0].on_row(group, moment, count)
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         return self.parts[0].ready(group, moment)
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         self.parts[0].on_fire(group, moment)
         self._update(group)
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         super().merge(group, olds, moment)
         self._update(group)
 
@@ -175,6 +175,6 @@ class RepeatNode(WrapNode):
 class PurgingNode(WrapNode):
     """a PURGING: asked to fire only when ``a`` was ready, so a pane of a TIMEOUT around it does not purge (M16)."""
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         moment.purge = True
         super().on_fire(group, moment)

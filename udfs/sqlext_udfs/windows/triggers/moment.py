@@ -33,7 +33,7 @@ def later(time: int, ms: int) -> int:
     return min(time + ms, MAX)
 
 
-class Moment:
+class TriggerMoment:
     """What triggers see besides their own state; one object per step, changed as the step goes on.
 
     Attributes:

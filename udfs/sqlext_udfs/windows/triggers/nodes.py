@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
-from sqlext_udfs.windows.triggers.moment import FIRES, MAX, NOT, STEP, Moment
+from sqlext_udfs.windows.triggers.moment import FIRES, MAX, NOT, STEP, TriggerMoment
 
 
 class Held(Protocol):
@@ -22,7 +22,7 @@ class Held(Protocol):
     slots: list[Any]
 
 
-class Layout:
+class TriggerLayout:
     """Hands out bits and slots while a trigger is compiled.
 
     Attributes:
@@ -47,7 +47,7 @@ class Layout:
         return len(self.kinds) - 1
 
 
-class Node:
+class TriggerNode:
     """A trigger without state that never fires; what others build on."""
 
     #: Whether the node waits for the window's end, so that the engine must call when it comes.
@@ -56,13 +56,13 @@ class Node:
     has_clock_deadlines = False
     has_event_deadlines = False
 
-    def __init__(self, layout: Layout, *parts: Node) -> None:
+    def __init__(self, layout: TriggerLayout, *parts: TriggerNode) -> None:
         self.parts = parts
         self.finished = layout.bit()
         #: What ``reset`` takes away.
         self.own_bits = self.finished
 
-    def tree(self) -> Iterator[Node]:
+    def tree(self) -> Iterator[TriggerNode]:
         """Yield this node and all inside it."""
         yield self
         for part in self.parts:
@@ -72,27 +72,27 @@ class Node:
         """Return whether the trigger has finished."""
         return bool(group.bits & self.finished)
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         """Take note of a row, or of an element that stands for several."""
 
-    def tick(self, group: Held, moment: Moment) -> None:
+    def tick(self, group: Held, moment: TriggerMoment) -> None:
         """Take note that the batch clock has moved."""
         for part in self.parts:
             part.tick(group, moment)
 
-    def tock(self, group: Held, moment: Moment) -> None:
+    def tock(self, group: Held, moment: TriggerMoment) -> None:
         """Take note that the watermark has moved."""
         for part in self.parts:
             part.tock(group, moment)
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         """Return NOT, HOLDS, FIRES or FIRES_EMPTY."""
         return NOT
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         """Go on after a pane that this trigger was ready for."""
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         """Make the state of a session out of those that it came from. It begins with no bit set."""
         for part in self.parts:
             part.merge(group, olds, moment)
@@ -117,32 +117,32 @@ class Node:
         """Return the next deadline of the batch clock; MAX if there is none."""
         return min((part.processing(group) for part in self.parts), default=MAX)
 
-    def event(self, group: Held, moment: Moment) -> int:
+    def event(self, group: Held, moment: TriggerMoment) -> int:
         """Return the next deadline of the watermark, besides the window's end; MAX if there is none."""
         return min((part.event(group, moment) for part in self.parts), default=MAX)
 
 
-class CountNode(Node):
+class CountNode(TriggerNode):
     """AFTER [AT LEAST] n ROWS. At a merge counts add and are tested once (M5)."""
 
-    def __init__(self, layout: Layout, n: int, *, at_least: bool) -> None:
+    def __init__(self, layout: TriggerLayout, n: int, *, at_least: bool) -> None:
         super().__init__(layout)
         self.n, self.exact = n, not at_least
         self.slot = layout.slot("int", 0)
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         if not self.done(group):
             group.slots[self.slot] += count
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         reached = group.slots[self.slot] >= self.n and (self.exact or moment.phase >= STEP)
         return FIRES if reached else NOT
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         self.clear(group)
         group.bits |= self.finished
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         if any(self.done(old) for old in olds):
             group.bits |= self.finished
         else:

@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlext_udfs.windows.triggers.moment import FIRES, HOLDS, MAX, NOT, ROW, Moment
-from sqlext_udfs.windows.triggers.nodes import Held, Layout, Node
+from sqlext_udfs.windows.triggers.moment import FIRES, HOLDS, MAX, NOT, ROW, TriggerMoment
+from sqlext_udfs.windows.triggers.nodes import Held, TriggerLayout, TriggerNode
 from sqlext_udfs.windows.triggers.time_nodes import DeadlineNode
 
 
-class TimeoutNode(Node):
+class TimeoutNode(TriggerNode):
     """a TIMEOUT d: Flink's ProcessingTimeoutTrigger (2.3.0).
 
     KEEPING STATE keeps that of TIMEOUT itself too: it does not run again before ``a`` fires, unless SINCE LAST ROW.
     """
 
-    def __init__(self, layout: Layout, part: Node, ms: int, *, since_last: bool, keep: bool, finishes: bool) -> None:
+    def __init__(
+        self, layout: TriggerLayout, part: TriggerNode, ms: int, *, since_last: bool, keep: bool, finishes: bool
+    ) -> None:
         self.of, self.deadline = part, DeadlineNode(layout)
         super().__init__(layout, self.of, self.deadline)
         self.slot = self.deadline.slot
         self.ms, self.since_last, self.keep, self.finishes = ms, since_last, keep, finishes
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         self.of.on_row(group, moment, count)
         if self.since_last or group.slots[self.slot] is None:
             group.slots[self.slot] = moment.now + self.ms
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         return max(part.ready(group, moment) for part in self.parts)
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         if self.of.ready(group, moment):
             self.deadline.reset(group)
             self.of.on_fire(group, moment)
@@ -41,18 +43,20 @@ class TimeoutNode(Node):
             group.bits |= self.finished if self.finishes else 0
 
 
-class WatermarkNode(Node):
+class WatermarkNode(TriggerNode):
     """AFTER WATERMARK [EARLY e] [LATE l]: its own bit says that the on-time pane is over and LATE goes on."""
 
     waits_for_end = True
 
-    def __init__(self, layout: Layout, early: Node | None, late: Node | None, *, sticky: bool) -> None:
+    def __init__(
+        self, layout: TriggerLayout, early: TriggerNode | None, late: TriggerNode | None, *, sticky: bool
+    ) -> None:
         super().__init__(layout, *(p for p in (early, late) if p is not None))
         self.early, self.late, self.sticky = early, late, sticky
         self.over = layout.bit()
         self.own_bits |= self.over
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         over = group.bits & self.over
         # A session may grow, and EARLY and LATE go on or come back: then both look at all rows.
         if self.early is not None and (moment.merging or not (over or moment.ended(group.end))):
@@ -60,15 +64,15 @@ class WatermarkNode(Node):
         if self.late is not None and (over or moment.merging):
             self.late.on_row(group, moment, count)
 
-    def tick(self, group: Held, moment: Moment) -> None:
+    def tick(self, group: Held, moment: TriggerMoment) -> None:
         for part in self._current(group):
             part.tick(group, moment)
 
-    def tock(self, group: Held, moment: Moment) -> None:
+    def tock(self, group: Held, moment: TriggerMoment) -> None:
         for part in self._current(group):
             part.tock(group, moment)
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         if group.bits & self.finished:
             return NOT
         if not group.bits & self.over and moment.ended(group.end):
@@ -76,7 +80,7 @@ class WatermarkNode(Node):
             return HOLDS if moment.phase == ROW else FIRES
         return max((part.ready(group, moment) for part in self._current(group)), default=NOT)
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         if group.bits & self.over:
             self._again(self.late, group, moment)
             if self.early is not None and moment.merging:
@@ -91,7 +95,7 @@ class WatermarkNode(Node):
         if self.late is not None and moment.merging:
             self.late.clear(group)
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         over = self.finished | self.over
         # One that ended before its first row came asks at the end of this step; it does not make the others begin anew.
         asked = [old for old in olds if old.bits & over or not moment.ended(old.end)]
@@ -105,14 +109,14 @@ class WatermarkNode(Node):
     def processing(self, group: Held) -> int:
         return min((part.processing(group) for part in self._current(group)), default=MAX)
 
-    def event(self, group: Held, moment: Moment) -> int:
+    def event(self, group: Held, moment: TriggerMoment) -> int:
         return min((part.event(group, moment) for part in self._current(group)), default=MAX)
 
-    def _current(self, group: Held) -> tuple[Node, ...]:
+    def _current(self, group: Held) -> tuple[TriggerNode, ...]:
         part = self.late if group.bits & self.over else self.early
         return () if part is None else (part,)
 
-    def _again(self, part: Node | None, group: Held, moment: Moment) -> None:
+    def _again(self, part: TriggerNode | None, group: Held, moment: TriggerMoment) -> None:
         if part is None:
             return
         part.on_fire(group, moment)

@@ -10,13 +10,13 @@ from sqlext_udfs.windows.triggers import composites, nodes, row_nodes, tree
 from sqlext_udfs.windows.triggers import phase_nodes as phases
 from sqlext_udfs.windows.triggers import time_nodes as times
 from sqlext_udfs.windows.triggers.hooks import Conditions, Triggers
-from sqlext_udfs.windows.triggers.nodes import Layout, Node
+from sqlext_udfs.windows.triggers.nodes import TriggerLayout, TriggerNode
 from sqlext_udfs.windows.triggers.rules import can_finish, not_mergeable
 
 _T = TypeVar("_T")
 
 
-class Program:
+class TriggerProgram:
     """The compiled trigger of a policy.
 
     Attributes:
@@ -33,7 +33,7 @@ class Program:
             raise ValueError(f"{type(refused).__name__} does not support merging and cannot be used with sessions")
         compiler = _Compiler(policy, conditions, triggers)
         root = compiler.node(policy.trigger)
-        self.root: Node = root if policy.once else composites.RepeatNode(compiler.layout, root)
+        self.root: TriggerNode = root if policy.once else composites.RepeatNode(compiler.layout, root)
         self.kinds = tuple(compiler.layout.kinds)
         self.initial = tuple(compiler.layout.initial)
         self.words = -(-compiler.layout.bits // WORD_BITS)
@@ -48,17 +48,17 @@ WORD_BITS = 62
 
 class _Compiler:
     def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers) -> None:
-        self.layout = Layout()
+        self.layout = TriggerLayout()
         self.conditions, self.triggers = conditions, triggers
         self.sticky = policy.options.early_composite == "sticky"
         margin = 1 if policy.options.window_end == "last_ms" else 0
         self.end_margin = margin if policy.processing_time else None
 
-    def node(self, trigger: tree.Trigger) -> Node:
+    def node(self, trigger: tree.Trigger) -> TriggerNode:
         """Return the node of a trigger."""
         return self._of_rows(trigger) or self._of_time(trigger) or self._composite(trigger)
 
-    def _of_rows(self, trigger: tree.Trigger) -> Node | None:
+    def _of_rows(self, trigger: tree.Trigger) -> TriggerNode | None:
         layout = self.layout
         match trigger:
             case tree.AfterCount():
@@ -79,7 +79,7 @@ class _Compiler:
                 return row_nodes.UsingNode(layout, made, trigger.columns)
         return None
 
-    def _of_time(self, trigger: tree.Trigger) -> Node | None:
+    def _of_time(self, trigger: tree.Trigger) -> TriggerNode | None:
         layout = self.layout
         match trigger:
             case tree.AfterDelay():
@@ -97,10 +97,10 @@ class _Compiler:
             case tree.AfterIdle():
                 return times.IdleNode(layout, trigger.ms, of_query=trigger.of_query)
             case tree.Never() | tree.WindowClose():
-                return Node(layout)
+                return TriggerNode(layout)
         return None
 
-    def _composite(self, trigger: tree.Trigger) -> Node:
+    def _composite(self, trigger: tree.Trigger) -> TriggerNode:
         layout, node = self.layout, self.node
         match trigger:
             case tree.AllOf():

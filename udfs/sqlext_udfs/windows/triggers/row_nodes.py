@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from math import isnan
 
 from sqlext_udfs.windows.triggers.hooks import Action, Condition, TriggerContext, UserTrigger
-from sqlext_udfs.windows.triggers.moment import FIRES, FIRES_EMPTY, MAX, MIN, NOT, Moment
-from sqlext_udfs.windows.triggers.nodes import Held, Layout, Node
+from sqlext_udfs.windows.triggers.moment import FIRES, FIRES_EMPTY, MAX, MIN, NOT, TriggerMoment
+from sqlext_udfs.windows.triggers.nodes import Held, TriggerLayout, TriggerNode
 from sqlext_udfs.windows.triggers.tree import AfterDelta
 
 
-class DeltaNode(Node):
+class DeltaNode(TriggerNode):
     """AFTER DELTA: Flink's DeltaTrigger. The first row only sets the reference, a NULL does nothing.
 
     The reference outlives firings and purges; it is the last row before this trigger started again.
     """
 
-    def __init__(self, layout: Layout, trigger: AfterDelta) -> None:
+    def __init__(self, layout: TriggerLayout, trigger: AfterDelta) -> None:
         super().__init__(layout)
         self.threshold, self.absolute, self.column = trigger.threshold, trigger.absolute, trigger.column
         self.moved = layout.bit()
         self.reference = layout.slot("float")
         self.last = layout.slot("float")
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         value = moment.value(self.column)
         if isnan(value):
             return
@@ -37,10 +37,10 @@ class DeltaNode(Node):
         if delta > self.threshold and not self.done(group):
             group.bits |= self.moved
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         return FIRES if group.bits & self.moved else NOT
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         self.clear(group)
         group.bits |= self.finished
 
@@ -49,28 +49,28 @@ class DeltaNode(Node):
         group.slots[self.reference] = group.slots[self.last]
 
 
-class WhenNode(Node):
+class WhenNode(TriggerNode):
     """WHEN: the aggregate is that of the contents, so it begins again when they are emptied, not at a pane."""
 
-    def __init__(self, layout: Layout, condition: Condition, columns: tuple[int, ...]) -> None:
+    def __init__(self, layout: TriggerLayout, condition: Condition, columns: tuple[int, ...]) -> None:
         super().__init__(layout)
         self.condition, self.columns = condition, columns
         self.slot = layout.slot("json")
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         state = group.slots[self.slot]
         values = tuple(moment.value(c) for c in self.columns)
         group.slots[self.slot] = self.condition.add(self.condition.start() if state is None else state, values)
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         if self.done(group) or group.slots[self.slot] is None:
             return NOT
         return FIRES if self.condition.holds(group.slots[self.slot]) else NOT
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         group.bits |= self.finished
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         state = None
         for of_old in (old.slots[self.slot] for old in olds):
             both = state is not None and of_old is not None
@@ -84,14 +84,14 @@ class WhenNode(Node):
         group.slots[self.slot] = None
 
 
-class ActionNode(Node):
+class ActionNode(TriggerNode):
     """What CASE and USING share: what was asked for is remembered until it is done."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: TriggerLayout) -> None:
         super().__init__(layout)
         self.fire, self.purge = layout.bit(), layout.bit()
 
-    def take(self, group: Held, moment: Moment, action: Action) -> None:
+    def take(self, group: Held, moment: TriggerMoment, action: Action) -> None:
         """Do an action: a purge at once, a firing when the trigger is asked."""
         if action == Action.PURGE:
             moment.purge = True
@@ -99,11 +99,11 @@ class ActionNode(Node):
         elif action & Action.FIRE:
             group.bits |= self.fire | (self.purge if action & Action.PURGE else 0)
 
-    def on_fire(self, group: Held, moment: Moment) -> None:
+    def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         moment.purge = moment.purge or bool(group.bits & self.purge)
         group.bits &= ~(self.fire | self.purge)
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         for old in olds:
             group.bits |= old.bits & (self.fire | self.purge)
 
@@ -114,16 +114,16 @@ class ActionNode(Node):
 class CaseNode(ActionNode):
     """CASE ... END: each row carries its action."""
 
-    def __init__(self, layout: Layout, column: int) -> None:
+    def __init__(self, layout: TriggerLayout, column: int) -> None:
         super().__init__(layout)
         self.column = column
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         value = moment.value(self.column)
         if not isnan(value):
             self.take(group, moment, Action(int(value)))
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         return FIRES if group.bits & self.fire else NOT
 
 
@@ -133,36 +133,36 @@ class UsingNode(ActionNode):
     has_clock_deadlines = True
     has_event_deadlines = True
 
-    def __init__(self, layout: Layout, trigger: UserTrigger, columns: tuple[int, ...]) -> None:
+    def __init__(self, layout: TriggerLayout, trigger: UserTrigger, columns: tuple[int, ...]) -> None:
         super().__init__(layout)
         self.trigger, self.columns = trigger, columns
         self.slot = layout.slot("json")
 
-    def on_row(self, group: Held, moment: Moment, count: int) -> None:
+    def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         context = self._context(group, moment)
         values = tuple(moment.value(c) for c in self.columns)
         action = self.trigger.on_row(moment.rowtime, values, context)
         self._keep(group, context)
         self.take(group, moment, action)
 
-    def tick(self, group: Held, moment: Moment) -> None:
+    def tick(self, group: Held, moment: TriggerMoment) -> None:
         context = self._context(group, moment)
         for time in sorted(t for t in context.processing_timers if moment.due(t)):
             context.processing_timers.discard(time)
             self.take(group, moment, self.trigger.on_processing_time(time, context))
         self._keep(group, context)
 
-    def tock(self, group: Held, moment: Moment) -> None:
+    def tock(self, group: Held, moment: TriggerMoment) -> None:
         context = self._context(group, moment)
         for time in sorted(t for t in context.event_timers if t <= moment.watermark):
             context.event_timers.discard(time)
             self.take(group, moment, self.trigger.on_event_time(time, context))
         self._keep(group, context)
 
-    def ready(self, group: Held, moment: Moment) -> int:
+    def ready(self, group: Held, moment: TriggerMoment) -> int:
         return FIRES_EMPTY if group.bits & self.fire else NOT
 
-    def merge(self, group: Held, olds: Sequence[Held], moment: Moment) -> None:
+    def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
         super().merge(group, olds, moment)
         context = self._context(group, moment)
         self.trigger.on_merge(context, [self._context(old, moment) for old in olds])
@@ -178,10 +178,10 @@ class UsingNode(ActionNode):
     def processing(self, group: Held) -> int:
         return min((group.slots[self.slot] or {}).get("p", ()), default=MAX)
 
-    def event(self, group: Held, moment: Moment) -> int:
+    def event(self, group: Held, moment: TriggerMoment) -> int:
         return min((group.slots[self.slot] or {}).get("e", ()), default=MAX)
 
-    def _context(self, group: Held, moment: Moment | None) -> TriggerContext:
+    def _context(self, group: Held, moment: TriggerMoment | None) -> TriggerContext:
         kept = group.slots[self.slot] or {}
         bounded = group.end != MAX
         return TriggerContext(

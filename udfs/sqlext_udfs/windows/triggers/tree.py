@@ -91,7 +91,7 @@ class When:
 
     Attributes:
         condition: the name under which the engine was given it.
-        columns: the columns of ``Rows.values`` that it aggregates.
+        columns: the columns of ``ElementRows.values`` that it aggregates.
     """
 
     condition: str
@@ -107,7 +107,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Using:
-    """``USING TRIGGER name(args)``: a registered class; ``columns`` of ``Rows.values`` are shown to its on_row."""
+    """``USING TRIGGER name(args)``: a registered class; its on_row sees ``columns`` of ``ElementRows.values``."""
 
     name: str
     args: tuple[Argument, ...] = ()

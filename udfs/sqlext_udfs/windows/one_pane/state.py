@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -48,8 +47,3 @@ def decode(data: bytes) -> BucketState:
     table = decode_state(data)
     facts = json.loads(table.schema.metadata[_FACTS])
     return BucketState(table.replace_schema_metadata(None), **facts)
-
-
-def table_of(columns: Sequence[pa.Array]) -> pa.Table:
-    """Return a table whose columns are known by their places."""
-    return pa.table(list(columns), [f"c{i}" for i in range(len(columns))])
