@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlext.session.offline.scripts import check_file
 
-PAGE = Path(__file__).parents[3] / "docs" / "time.md"
+PAGE = Path(__file__).parents[2] / "docs" / "time.md"
 
 
 def test_the_page() -> None:

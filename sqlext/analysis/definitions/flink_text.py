@@ -2,7 +2,7 @@
 
 Identifiers are in backticks, keywords and function names in upper case. Parentheses stand only where precedence needs
 them. Some functions print as what Calcite makes of them. Recorded from Flink 2.3.0
-(tests/unit/definitions/flink_expressions.jsonl).
+(tests/unit/analysis/definitions/flink_expressions.jsonl).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Asks a real Flink 2.3 (make .venv/flink/.installed) what DESCRIBE says: rewrites the .jsonl beside it.
 
-    .venv/flink/bin/python tests/unit/definitions/described/record.py
+    .venv/flink/bin/python tests/unit/analysis/definitions/described/record.py
 
 Each line has a ``script`` over the tables of ``tables.sql``: statements that make tables ``t``, ``u`` or a view ``w``,
 the last one a DESCRIBE or SHOW. Its answer is ``rows``, or ``refused``: the innermost message. To ask more, add lines
