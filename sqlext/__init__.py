@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sqlext.hooks import Action, Trigger, TriggerContext, UserAggregate, UserEvictor, UserTrigger
     from sqlext.jobs.query import Query
     from sqlext.jobs.result import Result
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
 
 __all__ = [
     "connect",
@@ -43,7 +43,7 @@ __all__ = [
 ]
 #: Name -> module. They are imported when first asked for, so that ``import sqlext`` stays cheap.
 _LAZY = {
-    "Session": "sqlext.session.main",
+    "Session": "sqlext.session.api",
     "Query": "sqlext.jobs.query",
     "Result": "sqlext.jobs.result",
     **dict.fromkeys(
@@ -84,7 +84,7 @@ def connect(
     Raises:
         SqlExtError: ENV-013 for a ``spark`` that is no Spark session.
     """
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
     from sqlext.spark.sessions import check_spark
 
     if spark is not None:
@@ -109,7 +109,7 @@ def install(
     Raises:
         SqlExtError: ENV-013 for what is no Spark session.
     """
-    from sqlext.session.installed import install
+    from sqlext.session.spark_sql import install
     from sqlext.spark.sessions import check_spark
 
     check_spark(spark)
@@ -118,7 +118,7 @@ def install(
 
 def uninstall(spark: SparkSession) -> None:
     """Give ``spark.sql`` back to Spark; queries that were started go on."""
-    from sqlext.session.installed import uninstall
+    from sqlext.session.spark_sql import uninstall
 
     uninstall(spark)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
     from sqlext.jobs.query import Query
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
 
 _QUERY = ("query",)
 _INPUT = ("query", "input", "split")

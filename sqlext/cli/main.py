@@ -80,7 +80,7 @@ def rewrite(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, 
     if out is not None and target != "pipelines":
         raise click.UsageError("--out goes with --target pipelines")
     with _errors():
-        from sqlext.session.offline.scripts import rewrite_file, rewrite_project
+        from sqlext.session.offline.commands import rewrite_file, rewrite_project
 
         if out is not None:
             click.echo("\n".join(map(str, rewrite_project(file, out, dict(definitions), catalog))))
@@ -96,7 +96,7 @@ def rewrite(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, 
 def explain(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, format_: str) -> None:
     """Print each query's plan: time attributes, watermarks, native or stateful and why. Starts no Spark."""
     with _errors():
-        from sqlext.session.offline.scripts import explain_file
+        from sqlext.session.offline.commands import explain_file
 
         click.echo(explain_file(file, dict(definitions), format=format_, catalog=catalog))
 
@@ -112,7 +112,7 @@ def check(
 ) -> None:
     """Look for mistakes in scripts and in folders of scripts. Starts no Spark and changes nothing."""
     with _errors():
-        from sqlext.session.offline.scripts import check_files
+        from sqlext.session.offline.commands import check_files
 
         found = check_files(paths, dict(definitions), catalog=catalog, init=init)
     errors = [error for of_file in found.values() for error in of_file]

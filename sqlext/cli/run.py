@@ -17,7 +17,7 @@ from sqlext.spark.notices import Notice
 
 if TYPE_CHECKING:
     from sqlext.jobs.result import Result
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
 
 # Where output is not a terminal (a pipe, a file, CI), no column is cut or wrapped.
 _UNLIMITED_WIDTH = 1000

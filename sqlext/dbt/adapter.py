@@ -14,9 +14,9 @@ from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
 from dbt_common.exceptions import DbtRuntimeError
 
 from sqlext.dbt.connections import SqlextConnectionManager, SqlextCredentials
+from sqlext.dbt.streaming_tables import CHANGED, Kind, forget, kind_of
 from sqlext.errors import SqlExtError
-from sqlext.session.main import Session
-from sqlext.session.streaming_tables import CHANGED, Kind, forget, kind_of
+from sqlext.session.api import Session
 from sqlext.settings import parse_duration
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from sqlext.errors import SqlExtError
 from sqlext.locations import catalog_place
-from sqlext.session.main import Session
+from sqlext.session.api import Session
 from sqlext.spark.quiet import quiet
 
 _UNKNOWN_TO_SPARK = "TABLE_OR_VIEW_NOT_FOUND"
@@ -54,7 +54,7 @@ class SqlextCredentials(SparkCredentials):
         Raises:
             SqlExtError: ENV-... if Spark cannot be started; CAT-038, RUN-014 for folders at URLs.
         """
-        from sqlext.spark.embedded import persistent_spark
+        from sqlext.spark.local import persistent_spark
 
         catalog_place(self.catalog)  # before Spark starts
         spark = persistent_spark(self.spark_folder, packages=self.packages, settings=self.spark_settings)

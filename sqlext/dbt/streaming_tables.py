@@ -9,7 +9,7 @@ from sqlext_catalog import ddl
 from sqlext_catalog.model import View
 
 if TYPE_CHECKING:
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
 
 Kind = Literal["source", "view", "streaming_table"]
 

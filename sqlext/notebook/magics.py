@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sqlext.jobs.query import Query
     from sqlext.jobs.result import Result
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
 
 T = TypeVar("T")
 _DEFINE = argument("-D", "--define", action="append", default=[], metavar="NAME=value", help="the text of ${NAME}")
@@ -183,7 +183,7 @@ def unload(shell: InteractiveShell) -> None:
 
 def _session_in(spark: object, catalog: str | None) -> Session:
     import sqlext
-    from sqlext.session.installed import installed
+    from sqlext.session.spark_sql import installed
     from sqlext.spark.sessions import is_spark
 
     if not is_spark(spark):

@@ -17,9 +17,9 @@ from sqlext.session.catalog_folder import catalog_folder
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.commands import check_file, explanations, new_state, read_source, rewrite_source
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.offline.editor import Editor
-from sqlext.session.offline.scripts import check_file, explanations, new_state, read_source, rewrite_source
 from sqlext.session.ownership import is_ours
 from sqlext.session.settings import apply_to_spark, of_spark, set_options
 from sqlext.settings import Settings
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sqlext.jobs.query import Query
     from sqlext.session.answers.watermarks import Watermarks
-    from sqlext.session.frames import Delay
+    from sqlext.session.registration import Delay
 
 PathOrText = str | os.PathLike[str]
 
@@ -83,7 +83,7 @@ class Session:
         if self._own is None:
             given = self._given
             if given is None:
-                from sqlext.spark.embedded import local_spark
+                from sqlext.spark.local import local_spark
 
                 given = local_spark(settings=self._spark_settings)
             require_shared_folder(given, self.folder)
@@ -190,9 +190,9 @@ class Session:
             replace: whether another temporary table of that name may go.
 
         Raises:
-            SqlExtError: CAT-001, DDL-001, TIME-010, TIME-011, TIME-015, TIME-016 (``sqlext/session/frames.py``).
+            SqlExtError: CAT-001, DDL-001, TIME-010, TIME-011, TIME-015, TIME-016 (``sqlext/session/registration.py``).
         """
-        from sqlext.session.frames import FrameTable, register_frame
+        from sqlext.session.registration import FrameTable, register_frame
 
         wanted = FrameTable(self.catalog.resolve(name.split(".")), df, rowtime, watermark, proctime, bounded)
         register_frame(wanted, self.catalog, self._state.frames, replace=replace)

@@ -20,10 +20,10 @@ from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome, Run, last_number, plan_runs
-from sqlext.jobs.job import Job, JobLog, Part, Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.renewal import begin_empty, carry_over
 from sqlext.jobs.result import Result
+from sqlext.jobs.runner import Job, JobLog, Part, Place, Schedule
 from sqlext.jobs.timekeeping import Clock, Timekeeping
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
@@ -35,10 +35,10 @@ from sqlext.session.answers.explain import explain_statement
 from sqlext.session.answers.show import matching
 from sqlext.session.answers.watermarks import COLUMNS as WATERMARKS
 from sqlext.session.answers.watermarks import Watermarks
-from sqlext.session.bounds import closes_late, is_bounded, refuse_endless_final_state, streaming_scans
-from sqlext.session.changed_time import tell_changes
+from sqlext.session.boundedness import closes_late, is_bounded, refuse_endless_final_state, streaming_scans
 from sqlext.session.drafts import Draft, Drafts, RunOptions, end_of
 from sqlext.session.materialized import own_place
+from sqlext.session.query_changes import tell_changes
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import State
 from sqlext.session.unbounded import warn_of_unbounded_state

@@ -13,9 +13,9 @@ from sqlext.dialect.ast.statements import StopJob
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs import checkpoint
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.job import JobLog
 from sqlext.jobs.query import Query
 from sqlext.jobs.result import Result
+from sqlext.jobs.runner import JobLog
 from sqlext.locations import is_remote
 from sqlext_catalog import ddl
 from sqlext_catalog.changes import Change, ChangeFunction

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
-from sqlext.session.main import Session
+from sqlext.session.api import Session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -28,7 +28,7 @@ def java_options() -> str:
 
 def make_archive() -> None:
     """Run a small streaming job in a JVM of its own, which writes at its exit which classes that took."""
-    from sqlext.spark.embedded import local_spark
+    from sqlext.spark.local import local_spark
 
     ARCHIVE.parent.mkdir(parents=True, exist_ok=True)
     draft = ARCHIVE.with_suffix(".draft")

@@ -14,14 +14,14 @@ from sqlext.dialect.ast.statements import CreateTable, Insert, Statement, Statem
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
-from sqlext.session.offline.scripts import read_text
+from sqlext.session.offline.commands import read_text
 from sqlext.source import SourceText
 from sqlext.testing.render import is_ordered, result_title, section
 from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
     from sqlext.jobs.result import Result
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
     from sqlext.sinks.live_rows import Row
 
 _FOR = re.compile(r"--for '(\d+) s'")

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
-from sqlext.session.offline.scripts import read_text
+from sqlext.session.offline.commands import read_text
 from sqlext.testing.render import result_title, section
 from sqlext.testing.scripts import shown_result, whole_output
 
 if TYPE_CHECKING:
     from sqlext.jobs.result import Result
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
     from sqlext.sinks.live_rows import LiveRows
 
 _CLOCK = "clock"

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sqlext.spark.embedded import local_spark
+from sqlext.spark.local import local_spark
 from sqlext_udfs.spark.registry import operator
 
 _WARM_UP = 2

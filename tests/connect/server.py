@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlext.spark import class_archive
-from sqlext.spark.embedded import configuration
 from sqlext.spark.home import spark_home
+from sqlext.spark.local import configuration
 from tests.ports import await_port, free_port
 from tests.workspace import short_lived
 

@@ -14,7 +14,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.plan.nodes import KIND
 from sqlext.sinks.base import Sink, SinkContext
 from sqlext.sinks.opening import open_sink
-from sqlext.spark.reading.described import open_stream
+from sqlext.spark.reading.spark_sources import open_stream
 from sqlext.types import BIGINT, INT, STRING
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 

@@ -20,7 +20,7 @@ from sqlext.sinks.base import Sink, SinkContext
 from sqlext.sinks.collect import CollectSink
 from sqlext.sinks.opening import open_sink
 from sqlext.spark.notices import Notice
-from sqlext.spark.reading.described import open_batch
+from sqlext.spark.reading.spark_sources import open_batch
 from sqlext.types import (
     BIGINT,
     BOOLEAN,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
 
 TABLES = """
 SET 'sqlext.expressions' = 'flink';

@@ -25,7 +25,7 @@ from sqlext.connectors.delta.sink import DeltaSink
 from sqlext.jobs.batches import BatchWriter
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.sinks.sides import Side
-from sqlext.spark.embedded import local_spark
+from sqlext.spark.local import local_spark
 
 #: moment -> the function that it belongs to, and whether it is before or after it.
 MOMENTS: dict[str, tuple[type, str, bool]] = {

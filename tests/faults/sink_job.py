@@ -16,7 +16,7 @@ from sqlext.connectors.filesystem.sink import commit
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.sinks.base import SinkContext
 from sqlext.sinks.opening import open_sink
-from sqlext.spark.embedded import local_spark
+from sqlext.spark.local import local_spark
 from sqlext.types import INT, STRING
 
 COLUMNS = (WriteColumn("k", STRING), WriteColumn("v", INT))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlext.dialect.script import substitute
 from sqlext.dialect.tokens import Kind, tokenize
 from sqlext.errors import SqlExtError
-from sqlext.session.offline.scripts import TARGETS, explain_source, new_state, rewrite_source
+from sqlext.session.offline.commands import TARGETS, explain_source, new_state, rewrite_source
 from sqlext.source import SourceText
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,8 @@ from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.export.printed import printed_script
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.commands import new_state
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.offline.scripts import new_state
 from sqlext.source import SourceText
 from sqlext.types import quote
 

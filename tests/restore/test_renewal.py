@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 
 from sqlext import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome, Run, plan_runs
-from sqlext.session.changed_time import ChangedTimeNotice
+from sqlext.session.query_changes import ChangedTimeNotice
 from sqlext.settings import LEAVES_STATE
 from tests.kafka_broker import make_topic
 from tests.workspace import Workspace

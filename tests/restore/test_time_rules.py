@@ -15,10 +15,10 @@ from sqlext.jobs.checkpoint import QueryHome, Run, plan_runs
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import Begun, readers
-from sqlext.session.changed_time import ChangedTimeNotice, foretold, tell_changes
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.commands import new_state
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.offline.scripts import new_state
+from sqlext.session.query_changes import ChangedTimeNotice, foretold, tell_changes
 from sqlext.source import SourceText
 from tests.restore.test_fingerprint import prints
 

@@ -10,7 +10,7 @@ import pytest
 
 import sqlext
 from sqlext import SqlExtError
-from sqlext.session.main import Session
+from sqlext.session.api import Session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from sqlext.connectors.filesystem.reader.tables import READER
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.spark.reading.described import open_batch
+from sqlext.spark.reading.spark_sources import open_batch
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, Table, Watermark
 from sqlext_catalog.names import ObjectName

@@ -16,7 +16,7 @@ import sqlext
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.sources.tables import reader_of
-from sqlext.spark.reading.described import open_batch
+from sqlext.spark.reading.spark_sources import open_batch
 from sqlext.spark.settings_scope import query_settings
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
 from sqlext.types import Field as RowField

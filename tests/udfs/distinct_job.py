@@ -13,7 +13,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from streams import numbers
 
-from sqlext.spark.embedded import local_spark
+from sqlext.spark.local import local_spark
 from sqlext_udfs.spark.registry import operator
 
 

@@ -18,7 +18,7 @@ from sqlext.connectors.paths import absolute, holds_bytes, on_disk
 from sqlext.jobs.checkpoint import QueryHome, begun_run
 from sqlext.locations import is_remote, local_path, scheme_of
 from sqlext.session.catalog_folder import catalog_folder
-from sqlext.session.offline.scripts import check_file, check_files, explain_file, rewrite_file, rewrite_project
+from sqlext.session.offline.commands import check_file, check_files, explain_file, rewrite_file, rewrite_project
 from sqlext.settings import Settings
 from sqlext.testing.runner import find_cases
 from sqlext_catalog.store import CatalogStore
@@ -183,7 +183,7 @@ def test_scripts_and_what_is_written(place: str, tmp_path: Path) -> None:
 
 
 def test_the_folder_of_a_local_spark() -> None:
-    from sqlext.spark.embedded import persistent_spark
+    from sqlext.spark.local import persistent_spark
 
     assert code(persistent_spark, "s3a://b/spark") == "RUN-014"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sqlext.session.offline.scripts import check_file
+from sqlext.session.offline.commands import check_file
 
 PAGE = Path(__file__).parents[2] / "docs" / "time.md"
 

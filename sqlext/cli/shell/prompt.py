@@ -20,7 +20,7 @@ from prompt_toolkit.styles import Style
 
 from sqlext.cli.shell.commands import Leave, command
 from sqlext.cli.shell.runner import Shell
-from sqlext.session.main import Session
+from sqlext.session.api import Session
 from sqlext.session.offline.editor import Editor
 from sqlext_catalog.names import DEFAULT_DATABASE
 

@@ -25,7 +25,7 @@ from sqlext.spark.failures import run_error
 if TYPE_CHECKING:
     from sqlext.jobs.query import Query
     from sqlext.jobs.result import Result
-    from sqlext.session.main import Session
+    from sqlext.session.api import Session
     from sqlext.settings import Settings
 
     #: A result, and the settings under which its statement ran: the worker is ahead of what is shown.

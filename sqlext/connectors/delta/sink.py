@@ -15,7 +15,7 @@ from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Sink, SinkContext, refuse_mode
 from sqlext.sinks.last_rows import existence, one_row_per_key
 from sqlext.spark.notices import Notice
-from sqlext.spark.reading.described import simple_types
+from sqlext.spark.reading.spark_sources import simple_types
 from sqlext.types import LogicalType
 
 if TYPE_CHECKING:

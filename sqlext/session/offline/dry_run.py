@@ -19,7 +19,7 @@ from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.answers.explain import explain_statement
-from sqlext.session.bounds import is_bounded
+from sqlext.session.boundedness import is_bounded
 from sqlext.session.state import State
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Table

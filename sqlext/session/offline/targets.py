@@ -17,8 +17,8 @@ from sqlext.rewrite.export.datasets import Dataset, datasets, only_adds
 from sqlext.rewrite.export.pipeline_files import operators_file, readers_file, specification, sql_file
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.commands import compile_source
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.offline.scripts import compile_source
 from sqlext.session.state import State
 from sqlext.source import SourceText
 from sqlext.spark.settings_scope import query_settings

@@ -12,8 +12,8 @@ from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.quoting import identifier
 from sqlext.rewrite.script.model import ArrowView, SourceView, SparkScript
-from sqlext.spark.reading.described import open_frame
 from sqlext.spark.reading.folders import QueryFolders
+from sqlext.spark.reading.spark_sources import open_frame
 from sqlext.watermarks.inputs import SPLIT
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sqlext.jobs.moments import Moment
 from sqlext.notebook.charts import laid_out, plan_svg, timeline_svg
 from sqlext.notebook.magics import _distinct
 from sqlext.notebook.views import MOST_ROWS, PlanView, TableView, TimelineView
-from sqlext.session.main import Session
+from sqlext.session.api import Session
 
 JOIN = """
 CREATE TABLE a (k INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen');

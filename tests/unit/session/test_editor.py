@@ -7,9 +7,9 @@ import pytest
 from sqlext.dialect.statements.choice import FIRST_WORDS
 from sqlext.dialect.vocabulary import KEYWORDS
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.commands import new_state, parse_script
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.offline.editor import Editor
-from sqlext.session.offline.scripts import new_state, parse_script
 from sqlext.source import SourceText
 
 TABLES = """

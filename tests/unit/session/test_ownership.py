@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.session.main import Session
+from sqlext.session.api import Session
 
 OURS = """
 CREATE TABLE t (ts TIMESTAMP(3), WATERMARK FOR ts AS ts)

@@ -10,8 +10,8 @@ from sqlext import SqlExtError, connect
 from sqlext.dialect.ast.statements import CreateFunction, Drop, SparkStatement
 from sqlext.dialect.script import parse_script
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.commands import new_state
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.offline.scripts import new_state
 from sqlext.session.state import State
 from sqlext.source import SourceText
 

@@ -10,8 +10,8 @@ from sqlext import SqlExtError
 from sqlext.analysis.definitions.materialized import query_name
 from sqlext.dialect.script import parse_script
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.commands import new_state
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.offline.scripts import new_state
 from sqlext.source import SourceText
 from sqlext_catalog.model import Table
 from sqlext_catalog.names import ObjectName
