@@ -55,11 +55,11 @@ def negative(column: pa.Array, result: Number, policy: Policy) -> pa.Array:
     Raises:
         SqlExtError: RUN-041 for the least integer, unless it wraps around.
     """
+    if result.root == "DECIMAL":
+        return _fitted(pc.negate(widened(column, pa.decimal256(_MOST_DIGITS, _digits(column.type)[1]))), result, policy)
     column = widened(column, arrow_type(result))
-    if result.root in FLOATS or result.root == "DECIMAL":
-        return pc.negate(column)
     try:
-        return (pc.negate if policy.wraps else pc.negate_checked)(column)
+        return (pc.negate if policy.wraps or result.root in FLOATS else pc.negate_checked)(column)
     except pa.ArrowInvalid as error:
         raise policy.too_large(type_name(result)) from error
 
@@ -113,7 +113,10 @@ def _decimals(op: str, left: pa.Array, right: pa.Array, result: Number, policy: 
     """Return the exact result, rounded to the scale of its type."""
     if not _is_exact(op, left.type, right.type):
         return _one_by_one(op, left, right, result, policy)
-    exact = _KERNELS[op][0](*(c.cast(pa.decimal256(*_digits(c.type))) for c in (left, right)))
+    return _fitted(_KERNELS[op][0](*(c.cast(pa.decimal256(*_digits(c.type))) for c in (left, right))), result, policy)
+
+
+def _fitted(exact: pa.Array, result: Number, policy: Policy) -> pa.Array:
     rounded = pc.round(exact, result.scale, "half_towards_infinity") if exact.type.scale > result.scale else exact
     fits = pc.less(pc.abs(rounded), pa.scalar(Decimal(10) ** (result.precision - result.scale)))
     if not policy.wraps and pc.all(fits).as_py() is False:

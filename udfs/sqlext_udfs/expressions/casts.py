@@ -58,7 +58,7 @@ def widened(column: pa.Array, of: pa.DataType) -> pa.Array:
         return column.cast(pa.string()).cast(of)  # Arrow's own cast is not always the nearest
     if pa.types.is_integer(column.type) and pa.types.is_decimal(of):
         column = column.cast(pa.decimal128(_BIGINT_DIGITS, 0))
-    return column.cast(of, safe=False)
+    return column.cast(of, safe=not pa.types.is_floating(of))
 
 
 def low_bits(column: pa.Array, of: pa.DataType) -> pa.Array:

@@ -80,6 +80,19 @@ def calculate(op: str, left: Any, right: Any, result: Number, policy: Policy) ->
     return fit(_integer(op, int(left), int(right)), result, policy)
 
 
+def negate(value: Any, result: Number, policy: Policy) -> Any:
+    """Return ``-x``; NULL stays NULL.
+
+    Raises:
+        SqlExtError: RUN-041 for the least integer, unless it wraps around.
+    """
+    if isinstance(value, Decimal):  # ``-`` would round to the digits of Python's context
+        value = value.copy_negate()
+    elif value is not None:
+        value = -float(value) if result.root in FLOATS else -value
+    return fit(value, result, policy)
+
+
 def fit(value: Any, to: Number, policy: Policy) -> Any:
     """Return a number as one of a type: rounded, cut or refused. NULL stays NULL.
 
@@ -94,7 +107,9 @@ def fit(value: Any, to: Number, policy: Policy) -> Any:
         return _single(float(value))
     if to.root == "DECIMAL":
         rounded = Decimal(value).quantize(Decimal(1).scaleb(-to.scale), context=_EXACT)
-        if rounded.adjusted() < to.precision - to.scale or not rounded:
+        if not rounded:
+            return rounded.copy_abs()
+        if rounded.adjusted() < to.precision - to.scale:
             return rounded
         if policy.wraps:
             return None

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from sqlext_udfs.expressions import trees as e
 from sqlext_udfs.expressions.like import like_patterns
-from sqlext_udfs.expressions.numbers import Policy, calculate, compare, fit
+from sqlext_udfs.expressions.numbers import Policy, calculate, compare, negate
 
 #: Which row it is, and what it is looked up in.
 At = TypeVar("At")
@@ -68,12 +68,7 @@ class RowByRow(ABC, Generic[At, In]):
     @function.register
     def _(self, of: e.Negate) -> Evaluate[At, In]:
         operand, result, policy = self.function(of.operand), of.result, self.policy
-
-        def negated(at: At, rows: In) -> Any:
-            value = operand(at, rows)
-            return None if value is None else fit(-value, result, policy)
-
-        return negated
+        return lambda at, rows: negate(operand(at, rows), result, policy)
 
     @function.register
     def _(self, of: e.And) -> Evaluate[At, In]:
