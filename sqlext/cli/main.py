@@ -57,9 +57,9 @@ def run(
     metrics: tuple[str, int] | None,
 ) -> None:
     """Run a script: bounded queries to their end, unbounded ones until stopped."""
-    from sqlext.cli.run import RunOptions, run_script
+    from sqlext.cli.run import RunArguments, run_script
 
-    options = RunOptions(catalog, checkpoint, run_for, trigger_interval, progress=not no_progress, metrics=metrics)
+    options = RunArguments(catalog, checkpoint, run_for, trigger_interval, progress=not no_progress, metrics=metrics)
     with _errors():
         run_script(file, dict(definitions), options)
 

@@ -24,7 +24,7 @@ _UNLIMITED_WIDTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
+class RunArguments:
     """What the command line says about a run; times in milliseconds. ``metrics``: where they are served."""
 
     catalog: str
@@ -35,7 +35,7 @@ class RunOptions:
     metrics: tuple[str, int] | None = None
 
 
-def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> None:
+def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> None:
     """Run a script, show each result when it is there, and say at the end what each query wrote.
 
     Raises:
@@ -46,7 +46,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
 
     output, messages = console(), console(stderr=True)
     session = sqlext.connect(catalog=catalog_place(options.catalog).absolute())
-    shown = Shown(output)
+    shown = ResultPrinter(output)
     with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):
 
         def show(result: Result) -> None:
@@ -74,7 +74,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
 
 
 @contextmanager
-def served(session: Session, options: RunOptions, messages: Console) -> Iterator[None]:
+def served(session: Session, options: RunArguments, messages: Console) -> Iterator[None]:
     """Serve metrics meanwhile, if somebody wants them."""
     if options.metrics is None:
         yield
@@ -111,7 +111,7 @@ def warnings_shown(messages: Console) -> Iterator[None]:
         yield
 
 
-class Shown:
+class ResultPrinter:
     """Prints results in the order of their statements, rows of a streaming query once it has ended."""
 
     def __init__(self, output: Console) -> None:

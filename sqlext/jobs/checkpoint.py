@@ -51,7 +51,7 @@ END_TICK = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class QueryRun:
     """One life of a query: from its first row until it came to its end, restarts included.
 
     The queries of one job share ``run_id``; ``finished`` ones have nothing left to do when the job goes on.
@@ -70,7 +70,7 @@ class Run:
         """What its sinks know its micro-batches by, together with their numbers."""
         return f"{self.run_id}-{self.renewals}" if self.renewals else self.run_id
 
-    def renews(self, before: Run) -> bool:
+    def renews(self, before: QueryRun) -> bool:
         """Whether it goes on from the place of a run whose state it leaves behind."""
         return self.run_id == before.run_id and self.renewals != before.renewals
 
@@ -141,7 +141,7 @@ class QueryHome:
         """The folder of its time keeper."""
         return self.folder / _TIME
 
-    def run(self) -> Run | None:
+    def run(self) -> QueryRun | None:
         """Return the run that was begun here last, None if there is none.
 
         Raises:
@@ -159,7 +159,7 @@ class QueryHome:
                 hint=f"{self._anew}, without what it has in state",
             ) from None
 
-    def check(self, previous: Run | None, fingerprint: Fingerprint, *, leaves_state: bool = False) -> bool:
+    def check(self, previous: QueryRun | None, fingerprint: Fingerprint, *, leaves_state: bool = False) -> bool:
         """Refuse to go on from what lies here.
 
         Args:
@@ -227,7 +227,7 @@ class QueryHome:
                 (self.folder / name).rename(self._before / name)
         return self._before
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: QueryRun) -> None:
         """Remember the run, before its first batch."""
         if self._read_mark() != run.checkpoint_id:
             self._mark.parent.mkdir(parents=True, exist_ok=True)
@@ -235,7 +235,7 @@ class QueryHome:
         _write(self.folder / "run.json", json.dumps(asdict(run), indent=1))
         shutil.rmtree(self._before, ignore_errors=True)
 
-    def finish(self, run: Run) -> None:
+    def finish(self, run: QueryRun) -> None:
         """Remember that the query came to its end."""
         self.begin(replace(run, finished=True))
 
@@ -357,7 +357,7 @@ class QueryHome:
 
 def plan_runs(
     queries: Sequence[tuple[QueryHome, Fingerprint]], *, restart_finished: bool, leaves_state: bool = False
-) -> list[Run]:
+) -> list[QueryRun]:
     """Return the runs under which the queries of a job go on, or begin; nothing has begun yet.
 
     A job that was interrupted goes on as one: the queries of it that had ended rest. One that had ended as a whole
@@ -370,7 +370,7 @@ def plan_runs(
     found = [home.run() for home, _ in queries]
     interrupted = [r.run_id for r in found if r is not None and not r.finished]
     run_id = interrupted[0] if interrupted else uuid.uuid4().hex
-    runs: list[Run] = []
+    runs: list[QueryRun] = []
     ended: list[QueryHome] = []
     for (home, fingerprint), previous in zip(queries, found, strict=True):
         if previous is not None and previous.finished and restart_finished and previous.run_id != run_id:
@@ -380,7 +380,7 @@ def plan_runs(
             goes_on = previous is not None and not previous.finished
             leaves = home.check(previous, fingerprint, leaves_state=leaves_state and goes_on)
             previous = replace(previous, renewals=previous.renewals + 1) if previous and leaves else previous
-        runs.append(replace(previous, fingerprint=fingerprint) if previous else Run(run_id, fingerprint))
+        runs.append(replace(previous, fingerprint=fingerprint) if previous else QueryRun(run_id, fingerprint))
     for home in ended:
         home.clear()
     return runs
@@ -391,7 +391,7 @@ def time_folder(root: Path, name: str, checkpoint: str | None = None) -> Path:
     return _folder(root, name, checkpoint) / _TIME
 
 
-def begun_run(root: Path, name: str, checkpoint: str | None = None) -> Run | None:
+def begun_run(root: Path, name: str, checkpoint: str | None = None) -> QueryRun | None:
     """Return the run that a query began last, without asking for its folder; None if there is none to be read."""
     try:
         return _from_json(json.loads((_folder(root, name, checkpoint) / "run.json").read_text(encoding="utf-8")))
@@ -410,13 +410,15 @@ def _folder(root: Path, name: str, checkpoint: str | None) -> Path:
     return place / folder_name(name)
 
 
-def _from_json(found: Mapping[str, object]) -> Run:
+def _from_json(found: Mapping[str, object]) -> QueryRun:
     prints = found["fingerprint"]
     if not isinstance(prints, dict):
         raise TypeError("a fingerprint is an object")
     fingerprint = {str(k): (str(v[0]), str(v[1])) for k, v in prints.items()}
     renewals = found.get("renewals", 0)
-    return Run(str(found["run_id"]), fingerprint, bool(found["finished"]), renewals if isinstance(renewals, int) else 0)
+    return QueryRun(
+        str(found["run_id"]), fingerprint, bool(found["finished"]), renewals if isinstance(renewals, int) else 0
+    )
 
 
 def last_number(folder: Path) -> int:

@@ -15,7 +15,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class MicroBatch:
     """A micro-batch; times in ms since 1970 UTC.
 
     Attributes:
@@ -32,12 +32,12 @@ class Moment:
     rows_out: int
 
 
-def moment_of(report: StreamingQueryProgress, rows_in: int, rows_out: int) -> Moment:
+def moment_of(report: StreamingQueryProgress, rows_in: int, rows_out: int) -> MicroBatch:
     """Return the micro-batch that Spark reports."""
     times = report.eventTime
     at = instant_millis(report.timestamp)
     watermark, newest = (instant_millis(times[k]) if times.get(k) else None for k in ("watermark", "max"))
-    return Moment(at, report.batchId, watermark or None, newest or None, rows_in, rows_out)
+    return MicroBatch(at, report.batchId, watermark or None, newest or None, rows_in, rows_out)
 
 
 def instant_millis(text: str) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlext.jobs.moments import MOST, Moment, instant_millis, moment_of
+from sqlext.jobs.moments import MOST, MicroBatch, instant_millis, moment_of
 from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, READ_BY_US, ROWS, ROWS_OUT, SMALLEST
 from sqlext_udfs.spark.registry import OBSERVED
 
@@ -90,7 +90,7 @@ class Progress:
         self._state_rows = 0
         self._inputs: dict[str, dict[str, InputCounts]] = {}
         self._ends: tuple[str, ...] = ()
-        self._moments: deque[Moment] = deque(maxlen=MOST)
+        self._moments: deque[MicroBatch] = deque(maxlen=MOST)
 
     def add(self, reports: Iterable[StreamingQueryProgress]) -> None:
         """Take Spark's reports, oldest first; those that were taken before change nothing."""
@@ -109,7 +109,7 @@ class Progress:
         with self._lock:
             self._total = self._total.plus(Counts(rows_in=read, rows_out=rows))
 
-    def moments(self) -> list[Moment]:
+    def moments(self) -> list[MicroBatch]:
         """Return its last micro-batches, oldest first."""
         with self._lock:
             return list(self._moments)

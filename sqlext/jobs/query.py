@@ -13,7 +13,7 @@ from sqlext.spark.quiet import quiet
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from sqlext.jobs.moments import Moment
+    from sqlext.jobs.moments import MicroBatch
     from sqlext.jobs.timekeeping import Timekeeping
     from sqlext.watermarks.history import Sample
     from sqlext.watermarks.report import TimeReport
@@ -159,7 +159,7 @@ class Query:
         return self._ended.wait(timeout)
 
     @property
-    def moments(self) -> dict[str, list[Moment]]:
+    def moments(self) -> dict[str, list[MicroBatch]]:
         """Its last thousand micro-batches, oldest first, by the name of the single query."""
         if self.is_active:
             self.collect()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.batches import BatchWriter, WholeWriter
-from sqlext.jobs.checkpoint import QueryHome, Run
+from sqlext.jobs.checkpoint import QueryHome, QueryRun
 from sqlext.jobs.progress import Progress, is_own
 from sqlext.jobs.query import Query
 from sqlext.jobs.timekeeping import Timekeeping, keep_time
@@ -43,11 +43,11 @@ class Place:
     """Where a query of a streaming job keeps its place, and the run under which it goes on."""
 
     home: QueryHome
-    run: Run
+    run: QueryRun
 
 
 @dataclass(frozen=True)
-class Part:
+class JobPart:
     """One query of a job, ready to start: its rows and the sink that takes them.
 
     Attributes:
@@ -142,7 +142,7 @@ class Job:
         self,
         spark: SparkSession,
         name: str,
-        parts: Sequence[Part],
+        parts: Sequence[JobPart],
         schedule: Schedule,
         settings: Callable[[], AbstractContextManager[None]],
         log: JobLog,
@@ -160,7 +160,7 @@ class Job:
         locks = {target: threading.Lock() for p in parts for target in p.targets}
         self._writers = {p.name: self._writer(p, [locks[t] for t in sorted(set(p.targets))]) for p in parts}
 
-    def _writer(self, part: Part, locks: Sequence[threading.Lock]) -> BatchWriter:
+    def _writer(self, part: JobPart, locks: Sequence[threading.Lock]) -> BatchWriter:
         if part.whole is None:
             return BatchWriter(part.sink, part.name, self.query, locks)
         return WholeWriter(part.sink, part.name, self.query, locks, part.whole, self._settings)
@@ -216,7 +216,7 @@ class Job:
             raise
         self.query.follow(started)
 
-    def _start(self, part: Part) -> StreamingQuery:
+    def _start(self, part: JobPart) -> StreamingQuery:
         assert part.place is not None
         writer = _counted(part).writeStream.outputMode(part.output_mode)
         writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)
@@ -230,7 +230,7 @@ class Job:
         except Exception as error:
             raise run_error(error, part.span) from error
 
-    def _write_at_once(self, part: Part) -> None:
+    def _write_at_once(self, part: JobPart) -> None:
         """Write a query over static tables alone: one batch, now."""
         try:
             written = _write_again(part) if part.place is not None else _write_once(part)
@@ -265,10 +265,10 @@ class Job:
             if self.schedule.finish and part.place is not None:
                 part.place.home.finish(part.place.run)
 
-    def _must_close(self, part: Part) -> bool:
+    def _must_close(self, part: JobPart) -> bool:
         return not part.complete and ((part.heartbeat and part.closes_late) or (part.ends and self.schedule.finish))
 
-    def _close(self, parts: list[Part]) -> bool:
+    def _close(self, parts: list[JobPart]) -> bool:
         """Bring the watermark to the end of time, now that the data is through; tell those that have none."""
         for part in parts:
             assert part.place is not None
@@ -280,7 +280,7 @@ class Job:
             self.query.follow({p.name: self._start(p) for p in parts})
         return self._wait(parts)
 
-    def _wait(self, parts: list[Part]) -> bool:
+    def _wait(self, parts: list[JobPart]) -> bool:
         """Wait for Spark queries; return whether they ended by themselves. One that fails stops the others.
 
         Raises:
@@ -301,7 +301,7 @@ class Job:
             raise failure
         return not self.query.stop_requested
 
-    def _await(self, part: Part) -> None:
+    def _await(self, part: JobPart) -> None:
         """Wait until a Spark query has ended; one whose Python did not start in time is started again.
 
         Spark gives the processes of Python sources and operators ten seconds: too few on a machine that is busy.
@@ -318,7 +318,7 @@ class Job:
                 self.query.follow({**self.query.running, part.name: self._start(part)})
         self._follow(part)
 
-    def _follow(self, part: Part) -> None:
+    def _follow(self, part: JobPart) -> None:
         """Show what a part has to show until its Spark query has ended."""
         query = self.query.running[part.name]
         with quiet():
@@ -327,7 +327,7 @@ class Job:
                 self._note_sources(part, query)
             self._note_sources(part, query)
 
-    def _note_sources(self, part: Part, query: StreamingQuery) -> None:
+    def _note_sources(self, part: JobPart, query: StreamingQuery) -> None:
         """Remember, once, which sources Spark counts: whoever goes on without the state must know."""
         if part.place is None or part.name in self._noted:
             return
@@ -341,7 +341,7 @@ class Job:
         for part in self.parts:
             part.sink.show(self.spark)
 
-    def _first_failure(self, parts: list[Part], ends: dict[str, Future[None]]) -> SqlExtError | None:
+    def _first_failure(self, parts: list[JobPart], ends: dict[str, Future[None]]) -> SqlExtError | None:
         for part in parts:
             end = ends[part.name]
             error = end.exception() if end.done() else None
@@ -366,7 +366,7 @@ class Job:
             self.query.release()
 
 
-def _write_once(part: Part) -> int:
+def _write_once(part: JobPart) -> int:
     """Write rows that no earlier run can have written; return how many."""
     from pyspark.sql import Observation, functions
 
@@ -375,7 +375,7 @@ def _write_once(part: Part) -> int:
     return int(counted.get["n"])
 
 
-def _write_again(part: Part) -> int:
+def _write_again(part: JobPart) -> int:
     """Write rows that the sink may have already; return how many.
 
     Then nothing computes them, and an observation of them would be waited for without end.
@@ -388,7 +388,7 @@ def _write_again(part: Part) -> int:
         rows.unpersist()
 
 
-def _counted(part: Part) -> DataFrame:
+def _counted(part: JobPart) -> DataFrame:
     from pyspark.sql import functions as f
 
     if part.whole is not None:

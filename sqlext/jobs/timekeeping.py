@@ -36,7 +36,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _STATE = "keeper.json"
 
 
-class Clock:
+class ProcessingClock:
     """Processing time in ms: the machine's, or the last line of a folder of text files (``sqlext.clock``)."""
 
     def __init__(self, folder: str | None = None) -> None:
@@ -65,7 +65,7 @@ class Timekeeping:
         looks: how often it has looked.
     """
 
-    def __init__(self, folder: Path, kept: Sequence[KeptInput], clock: Clock) -> None:
+    def __init__(self, folder: Path, kept: Sequence[KeptInput], clock: ProcessingClock) -> None:
         self._folder = folder
         self._kept = {k.input.name: (number, k) for number, k in enumerate(kept)}
         self._clock = clock

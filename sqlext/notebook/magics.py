@@ -17,7 +17,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from sqlext.errors import did_you_mean
-from sqlext.notebook.running import Running
+from sqlext.notebook.running import QueryDisplay
 from sqlext.notebook.views import PlanView, TimelineView, progress_view, result_view
 from sqlext.settings import parse_duration
 
@@ -49,7 +49,7 @@ class SqlextMagics(Magics):
         self._session: Session | None = None
         self._spark: object = None
         self._catalog: str | None = None
-        self._running: list[Running] = []
+        self._running: list[QueryDisplay] = []
 
     @property
     def session(self) -> Session:
@@ -68,7 +68,7 @@ class SqlextMagics(Magics):
     def sqlext(self, line: str, cell: str) -> None:
         """Run the statements of a cell and show what each gives."""
         options = parse_argstring(self.sqlext, line)
-        shown: list[Running] = []
+        shown: list[QueryDisplay] = []
         try:
             results = self.session.run(
                 cell,
@@ -134,12 +134,12 @@ class SqlextMagics(Magics):
         names: dict[str, Any] = self.shell.user_ns
         return names
 
-    def _show(self, result: Result, shown: list[Running]) -> None:
+    def _show(self, result: Result, shown: list[QueryDisplay]) -> None:
         if result.query is None:
             if result.columns:
                 display(result_view(result))
             return
-        running = Running(result, result.query)
+        running = QueryDisplay(result, result.query)
         shown.append(running)
         self._running.append(running)
         running.show()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
-class Running:
+class QueryDisplay:
     """Follows the query of a result from the cell that started it, also after that cell has ended."""
 
     def __init__(self, result: Result, query: Query) -> None:

@@ -12,7 +12,7 @@ from sqlext.cli.tables import cell
 from sqlext.notebook.charts import plan_svg, timeline_svg
 
 if TYPE_CHECKING:
-    from sqlext.jobs.moments import Moment
+    from sqlext.jobs.moments import MicroBatch
     from sqlext.jobs.result import Result
 
 _NO_PLAN = "no query here that sqlext plans: Spark's EXPLAIN shows its own"
@@ -71,7 +71,7 @@ class PlanView:
 class TimelineView:
     """How the watermarks of queries went; ``moments`` are those of single queries, by name."""
 
-    moments: Mapping[str, Sequence[Moment]]
+    moments: Mapping[str, Sequence[MicroBatch]]
 
     def __repr__(self) -> str:
         """Return the last micro-batch of each as text."""

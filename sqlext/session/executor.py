@@ -19,12 +19,12 @@ from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, Run, last_number, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, QueryRun, last_number, plan_runs
 from sqlext.jobs.query import Query
 from sqlext.jobs.renewal import begin_empty, carry_over
 from sqlext.jobs.result import Result
-from sqlext.jobs.runner import Job, JobLog, Part, Place, Schedule
-from sqlext.jobs.timekeeping import Clock, Timekeeping
+from sqlext.jobs.runner import Job, JobLog, JobPart, Place, Schedule
+from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
@@ -40,7 +40,7 @@ from sqlext.session.drafts import Draft, Drafts, RunOptions, end_of
 from sqlext.session.materialized import own_place
 from sqlext.session.query_changes import tell_changes
 from sqlext.session.records import QueryRecords, drop_query, stop_job
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 from sqlext.session.unbounded import warn_of_unbounded_state
 from sqlext.sinks.base import Sink, SinkContext
 from sqlext.sinks.collect import CollectSink, collecting
@@ -72,7 +72,7 @@ class SparkHandler:
     def __init__(
         self,
         spark: Callable[[], SparkSession],
-        state: State,
+        state: SessionState,
         folder: Path,
         options: RunOptions,
         running: Callable[[], Sequence[Query]] = tuple,
@@ -166,8 +166,8 @@ class SparkHandler:
             undo.callback(home.remove)
             opened = self._open(script, env, home, statement.span, runs=not bounded)
             sink = self._with_sides(shown, script, replace(context, query=name), statement.span)
-            place = Place(home, Run("select", {}))
-            part = Part(name, statement.span, opened.rows, sink, _targets(name, script), script.output_mode, place)
+            place = Place(home, QueryRun("select", {}))
+            part = JobPart(name, statement.span, opened.rows, sink, _targets(name, script), script.output_mode, place)
             part = self._as_scripted(part, opened, script, plan, env)
             schedule = Schedule(bounded, interval=self.options.interval)
             job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
@@ -227,7 +227,7 @@ class SparkHandler:
         except SqlExtError as error:
             raise error.at(span) from error.__cause__
 
-    def _insert_part(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> Part:
+    def _insert_part(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> JobPart:
         insert, script = draft.insert, draft.script
         context = SinkContext(
             query=draft.name,
@@ -246,10 +246,12 @@ class SparkHandler:
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
         sink = self._with_sides(sink, script, context, insert.span)
         targets = _targets(insert.table.name.plain, script)
-        part = Part(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
+        part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
         return self._as_scripted(part, opened, script, insert.plan, env)
 
-    def _as_scripted(self, part: Part, opened: Opened, script: SparkScript, plan: PlanNode, env: Environment) -> Part:
+    def _as_scripted(
+        self, part: JobPart, opened: Opened, script: SparkScript, plan: PlanNode, env: Environment
+    ) -> JobPart:
         """Return a part with what its script and its plan say of how it runs."""
         place, clock = part.place, env.settings.get("sqlext.clock")
         if script.at_once:
@@ -260,7 +262,9 @@ class SparkHandler:
         kept = place is not None and bool(script.kept)
         return replace(
             part,
-            timekeeping=Timekeeping(place.home.time, script.kept, Clock(clock)) if place is not None and kept else None,
+            timekeeping=Timekeeping(place.home.time, script.kept, ProcessingClock(clock))
+            if place is not None and kept
+            else None,
             heartbeat=script.heartbeat,
             closes_late=closes_late(plan, env.zone),
             ticks=script.ticks,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlext.dialect.ast.statements import CreateFunction, Drop
 from sqlext.errors import SqlExtError
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 from sqlext.user_functions import imported, kind_of
 
 
-def create_function(statement: CreateFunction, state: State) -> None:
+def create_function(statement: CreateFunction, state: SessionState) -> None:
     """Register the class of an import path as what its hooks make it.
 
     Raises:
@@ -31,7 +31,7 @@ def create_function(statement: CreateFunction, state: State) -> None:
         raise error.at(statement.path_span) from error.__cause__
 
 
-def _register(statement: CreateFunction, state: State) -> None:
+def _register(statement: CreateFunction, state: SessionState) -> None:
     (name,) = statement.name
     cls = imported(statement.path)
     kind = kind_of(cls)
@@ -44,6 +44,6 @@ def _register(statement: CreateFunction, state: State) -> None:
     state.functions.register(kind, name, cls)
 
 
-def drop_function(statement: Drop, state: State) -> bool:
+def drop_function(statement: Drop, state: SessionState) -> bool:
     """Forget a class; return whether there was one: else the function is Spark's."""
     return len(statement.name) == 1 and state.functions.remove(statement.name[0])

@@ -26,10 +26,9 @@ from sqlext.session.answers.show import describe, show
 from sqlext.session.functions import create_function, drop_function
 from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, refuse_writes
 from sqlext.session.ownership import check_spark_tables, concerns_us, names_sparks_table
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 from sqlext_catalog import ddl
-from sqlext_catalog.model import Catalog, Database, Relation, Table
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, Table
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
@@ -75,7 +74,7 @@ class Handler(Protocol):
 class Interpreter:
     """Runs statements against a state."""
 
-    def __init__(self, state: State, handler: Handler) -> None:
+    def __init__(self, state: SessionState, handler: Handler) -> None:
         self.state = state
         self.handler = handler
         self._actions: dict[type[ast.Statement], Callable[..., Result]] = {

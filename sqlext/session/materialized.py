@@ -14,8 +14,7 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.checkpoint import folder_name
 from sqlext.jobs.result import Result
 from sqlext_catalog import ddl
-from sqlext_catalog.model import QueryRecord, Relation, Table
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table
 from sqlext_catalog.secrets import redact_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from sqlext.analysis.inserts.changes import Change, Kind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, Run
+from sqlext.jobs.checkpoint import QueryHome, QueryRun
 from sqlext.spark.notices import Notice
 
 _MEANS = {
@@ -21,7 +21,7 @@ class ChangedTimeNotice(Notice):
     """A query goes on from a checkpoint that was made under another declaration of its time, or leaves its state."""
 
 
-def tell_changes(queries: Iterable[tuple[QueryHome, Run]]) -> tuple[str, ...]:
+def tell_changes(queries: Iterable[tuple[QueryHome, QueryRun]]) -> tuple[str, ...]:
     """Warn of what is declared otherwise for queries that go on, before their runs begin; return the same texts."""
     told = []
     for home, run in queries:

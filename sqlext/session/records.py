@@ -18,11 +18,10 @@ from sqlext.jobs.result import Result
 from sqlext.jobs.runner import JobLog
 from sqlext.locations import is_remote
 from sqlext_catalog import ddl
-from sqlext_catalog.changes import Change, ChangeFunction
 from sqlext_catalog.ddl.queries import JOB, job_of, with_inputs
 from sqlext_catalog.model import QueryRecord
 from sqlext_catalog.session_catalog import SessionCatalog
-from sqlext_catalog.snapshot import Snapshot
+from sqlext_catalog.snapshot import Change, ChangeFunction, Snapshot
 from sqlext_catalog.store import CatalogStore
 
 

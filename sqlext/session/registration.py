@@ -31,8 +31,7 @@ from sqlext.spark.sessions import check_frame
 from sqlext.spark.types import logical_type
 from sqlext.types import TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
 from sqlext_catalog import ddl
-from sqlext_catalog.model import Column, Options, Table, Watermark
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Column, ObjectName, Options, Table, Watermark
 from sqlext_catalog.session_catalog import SessionCatalog
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,7 +19,7 @@ def of_spark(settings: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in settings.items() if key.startswith(_SPARK)}
 
 
-def set_options(state: State, settings: Mapping[str, str]) -> None:
+def set_options(state: SessionState, settings: Mapping[str, str]) -> None:
     """Set those that are ours.
 
     Raises:

@@ -21,7 +21,7 @@ def _is_built_in(name: str) -> bool:
 
 
 @dataclass
-class State:
+class SessionState:
     """Catalog and settings, and what the running script has created so far.
 
     ``folder`` is the catalog's. ``functions`` are those that the user has registered, and ``python_allowed`` says
@@ -38,7 +38,7 @@ class State:
     python_allowed: bool = False
     frames: Frames = field(default_factory=Frames)
 
-    def fork(self) -> State:
+    def fork(self) -> SessionState:
         """Return a copy for a dry run: nothing done to it reaches this one."""
         return replace(
             self,

@@ -33,7 +33,7 @@ _CLOCK = "clock"
 
 
 @dataclass(frozen=True)
-class Step:
+class InputStep:
     """What happens between two looks at the results: ``clock`` in ms since 1970 UTC, lines by folder."""
 
     clock: int | None
@@ -41,13 +41,13 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Stage:
+class StepFolders:
     """The folders of a run: ``inputs`` is ``${IN}``, ``clock`` the session's clock (``sqlext.clock``)."""
 
     inputs: Path
     clock: Path
 
-    def prepare(self, steps: Iterable[Step]) -> None:
+    def prepare(self, steps: Iterable[InputStep]) -> None:
         """Make the folders, and let the clock begin: where the first step says, or in 1970."""
         steps = list(steps)
         for name in {name for step in steps for name in step.lines}:
@@ -63,7 +63,7 @@ class Stage:
         draft.replace(folder / f"step-{len(list(folder.iterdir())):05}")
 
 
-def read_steps(file: Path) -> list[Step]:
+def read_steps(file: Path) -> list[InputStep]:
     """Return the steps of a file.
 
     Raises:
@@ -74,7 +74,7 @@ def read_steps(file: Path) -> list[Step]:
 
 
 def stepped_output(
-    session: Session, script: Path, variables: Mapping[str, str], steps: Sequence[Step], stage: Stage
+    session: Session, script: Path, variables: Mapping[str, str], steps: Sequence[InputStep], stage: StepFolders
 ) -> str:
     """Run a script, take the steps, and return what each of them gave; the stage must be prepared.
 
@@ -92,7 +92,7 @@ def stepped_output(
     return whole_output(session, script, shown)
 
 
-def _taken(results: Sequence[Result], steps: Sequence[Step], stage: Stage) -> list[str]:
+def _taken(results: Sequence[Result], steps: Sequence[InputStep], stage: StepFolders) -> list[str]:
     numbered = list(enumerate((r for r in results if r.columns), 1))
     sections = [shown_result(n, r) for n, r in numbered if r.query is None or r.query.bounded]
     followed = [(n, r, live) for n, r in numbered if _is_endless(r) and (live := r.live()) is not None]
@@ -124,11 +124,11 @@ def _settle(running: Iterable[Result]) -> None:
         result.query.process_available()
 
 
-def _step(line: str, place: str) -> Step:
+def _step(line: str, place: str) -> InputStep:
     try:
         fields: Any = json.loads(line)
         lines = {name: [_line(row) for row in rows] for name, rows in fields.items() if name != _CLOCK}
-        return Step(_millis(fields.get(_CLOCK)), lines)
+        return InputStep(_millis(fields.get(_CLOCK)), lines)
     except (ValueError, AttributeError, TypeError) as error:
         hint = '{"clock": "2024-01-01 00:00:00", "orders": [{"item": "pen"}]}'
         raise SqlExtError(

@@ -23,7 +23,7 @@ pre { background: #f5f5f2; padding: 1em; white-space: pre-wrap; font-size: 13px 
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QueryPart:
     """A query of a page; ``samples`` say how it went, oldest first."""
 
     asked: Asked
@@ -40,7 +40,7 @@ class Page:
     """
 
     name: str
-    parts: Sequence[Part]
+    parts: Sequence[QueryPart]
     zone: str
 
     def html(self) -> str:
@@ -68,7 +68,7 @@ class Page:
         """Show it in a notebook."""
         return self.fragment()
 
-    def _part(self, part: Part) -> Iterator[str]:
+    def _part(self, part: QueryPart) -> Iterator[str]:
         yield f"<pre>{escape(why(part.asked, self.zone))}</pre>"
         if not part.samples:
             yield "<p>No time keeper has written how it went, so there is nothing to draw.</p>"
@@ -78,7 +78,7 @@ class Page:
         yield _drawn(chart(_until_now(part), zones, self.zone).to_dict())
 
 
-def _until_now(part: Part) -> Sequence[Sample]:
+def _until_now(part: QueryPart) -> Sequence[Sample]:
     """Return samples of which the last one says that nothing has changed since."""
     last, report = part.samples[-1], part.asked.report
     return [*part.samples, replace(last, at=report.at)] if report is not None and report.at > last.at else part.samples

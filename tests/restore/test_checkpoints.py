@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, Run, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, QueryRun, plan_runs
 from tests.workspace import COUNTS, WINDOWED, Workspace
 
 EVENTS = """
@@ -145,7 +145,7 @@ def homes(folder: Path) -> list[QueryHome]:
     return [QueryHome(folder, name) for name in ("one", "two")]
 
 
-def begin(found: list[QueryHome], *, finish: int = 0) -> list[Run]:
+def begin(found: list[QueryHome], *, finish: int = 0) -> list[QueryRun]:
     runs = plan_runs([(home, PRINTS) for home in found], restart_finished=True)
     for home, run in zip(found, runs, strict=True):
         home.begin(run)

@@ -11,7 +11,7 @@ from sqlext import SqlExtError
 from sqlext.analysis.inserts.changes import Kind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.dialect.script import parse_script
-from sqlext.jobs.checkpoint import QueryHome, Run, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, QueryRun, plan_runs
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import Begun, readers
@@ -159,13 +159,13 @@ NEARER: Fingerprint = {**SLOWER, "largest rowtime": ("5 ms ahead of the clock", 
 def home(tmp_path: Path) -> QueryHome:
     """A query that has begun."""
     home = QueryHome(tmp_path, "q")
-    home.begin(Run("run", OLD))
+    home.begin(QueryRun("run", OLD))
     return home
 
 
 def test_a_run_goes_on_under_its_new_declaration(home: QueryHome) -> None:
     (run,) = plan_runs([(home, SLOWER)], restart_finished=False)
-    assert run == Run("run", SLOWER)
+    assert run == QueryRun("run", SLOWER)
     with pytest.warns(ChangedTimeNotice) as warned:
         told = tell_changes([(home, run)])
     declared, means = "watermark was ts, 1 ms behind, is ts, 2 ms behind", "the watermark goes on from where it is"
@@ -179,16 +179,16 @@ def test_a_micro_batch_ends_as_it_began(home: QueryHome) -> None:
     for log in ("offsets", "commits"):
         (Path(home.checkpoint) / log).mkdir()
         (Path(home.checkpoint) / log / "7").touch()
-    assert plan_runs([(home, NEARER)], restart_finished=False) == [Run("run", NEARER)]
+    assert plan_runs([(home, NEARER)], restart_finished=False) == [QueryRun("run", NEARER)]
     (Path(home.checkpoint) / "offsets" / "8").touch()
-    assert plan_runs([(home, SLOWER)], restart_finished=False) == [Run("run", SLOWER)]
+    assert plan_runs([(home, SLOWER)], restart_finished=False) == [QueryRun("run", SLOWER)]
     with pytest.raises(SqlExtError, match="largest rowtime was any, is 5 ms ahead of the clock") as refused:
         plan_runs([(home, NEARER)], restart_finished=False)
     assert refused.value.code == "RUN-026"
 
 
 def test_it_is_foretold(home: QueryHome, tmp_path: Path) -> None:
-    home.begin(Run("run", OLD))
+    home.begin(QueryRun("run", OLD))
     seen = QueryHome(tmp_path, "q", looks=True)  # while it runs
     assert foretold(seen, OLD, restart_finished=True) == "it goes on from its checkpoint"
     assert foretold(seen, NEARER, restart_finished=True) == (
@@ -200,7 +200,7 @@ def test_it_is_foretold(home: QueryHome, tmp_path: Path) -> None:
     refused = foretold(seen, other, restart_finished=True)
     assert refused is not None
     assert refused.startswith("refused, RUN-020: query `q` is not the one")
-    home.begin(replace(Run("run", OLD), finished=True))
+    home.begin(replace(QueryRun("run", OLD), finished=True))
     assert foretold(seen, other, restart_finished=True) == "it came to its end, and begins anew"
     unknown = QueryHome(tmp_path, "unknown", looks=True)
     assert foretold(unknown, OLD, restart_finished=True) is None

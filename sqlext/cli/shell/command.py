@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ShellArguments:
     """What the command line says; ``texts`` and ``file`` are to be run in place of a prompt."""
 
     catalog: str
@@ -61,7 +61,7 @@ def shell(
 
     Without a prompt the exit code is 0, or 1 after the first statement that is refused or fails.
     """
-    options = Options(catalog, dict(definitions), dict(conf), texts, file, init, database, form, silent)
+    options = ShellArguments(catalog, dict(definitions), dict(conf), texts, file, init, database, form, silent)
     try:
         code = _run(options)
     except SqlExtError as error:
@@ -70,7 +70,7 @@ def shell(
     sys.exit(code)
 
 
-def _run(options: Options) -> int:
+def _run(options: ShellArguments) -> int:
     import sqlext
     from sqlext.cli.shell.runner import Shell
     from sqlext.locations import catalog_place
@@ -88,7 +88,7 @@ def _run(options: Options) -> int:
     return 0 if opened.close(wait=well) and well else 1
 
 
-def _run_given(opened: Shell, options: Options) -> bool:
+def _run_given(opened: Shell, options: ShellArguments) -> bool:
     """Run what is given, one after the other, up to the first that goes wrong."""
     texts = options.texts if options.texts or options.file is not None else (sys.stdin.read(),)
     # A line that ends in .sql would be a file's name.

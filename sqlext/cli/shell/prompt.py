@@ -22,7 +22,7 @@ from sqlext.cli.shell.commands import Leave, command
 from sqlext.cli.shell.runner import Shell
 from sqlext.session.api import Session
 from sqlext.session.offline.editor import Editor
-from sqlext_catalog.names import DEFAULT_DATABASE
+from sqlext_catalog.model import DEFAULT_DATABASE
 
 _STYLE = Style.from_dict(
     {

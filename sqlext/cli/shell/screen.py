@@ -45,7 +45,7 @@ class Screen:
         """Stop to show."""
 
 
-class Changes(Screen):
+class ChangeLines(Screen):
     """Every change as a line, as it comes."""
 
     _first = True
@@ -94,7 +94,7 @@ class LiveChanges(_LiveScreen):
 
     def __init__(self, columns: Sequence[str], console: Console, form: str) -> None:
         super().__init__(columns, console, form)
-        self._changes = Changes(columns, console, form)
+        self._changes = ChangeLines(columns, console, form)
 
     def update(self, query: Query, live: LiveRows) -> None:
         """Print what is new above the status."""
@@ -105,7 +105,7 @@ class LiveChanges(_LiveScreen):
 def screen_for(result: Result, console: Console, mode: str, form: str) -> Screen:
     """Return how a query is followed: live where somebody looks, else its changes if it has no end."""
     endless = result.query is not None and not result.query.bounded
-    kind: type[Screen] = Changes if mode == "changelog" or endless else Screen
+    kind: type[Screen] = ChangeLines if mode == "changelog" or endless else Screen
     if console.is_terminal and mode != "tableau":
         kind = LiveChanges if mode == "changelog" else LiveTable
     return kind(result.columns, console, form)
@@ -113,7 +113,7 @@ def screen_for(result: Result, console: Console, mode: str, form: str) -> Screen
 
 def prints_changes(screen: Screen) -> bool:
     """Whether the rows are all there already when the query has ended."""
-    return isinstance(screen, (Changes, LiveChanges))
+    return isinstance(screen, (ChangeLines, LiveChanges))
 
 
 def status_line(rows: int, progress: Mapping[str, Any]) -> Text:

@@ -16,8 +16,7 @@ from sqlext.sinks.live_rows import Row
 from sqlext.watermarks.texts import wall
 from sqlext_catalog.ddl.queries import job_of
 from sqlext_catalog.information_schema import NAMES as SYSTEM_VIEWS
-from sqlext_catalog.model import QueryRecord, Relation, Table, View
-from sqlext_catalog.names import INFORMATION_SCHEMA
+from sqlext_catalog.model import INFORMATION_SCHEMA, QueryRecord, Relation, Table, View
 from sqlext_catalog.session_catalog import SessionCatalog
 
 __all__ = ["describe", "show"]

@@ -18,13 +18,12 @@ from sqlext.session.records import time_folder
 from sqlext.sinks.live_rows import Row
 from sqlext.source import Span
 from sqlext.watermarks.history import Sample, samples
-from sqlext.watermarks.page import Page, Part
+from sqlext.watermarks.page import Page, QueryPart
 from sqlext.watermarks.texts import wall
 from sqlext.watermarks.why import Asked, why
-from sqlext_catalog.changes import Put
 from sqlext_catalog.ddl.queries import job_of, with_inputs
 from sqlext_catalog.session_catalog import SessionCatalog
-from sqlext_catalog.snapshot import Snapshot
+from sqlext_catalog.snapshot import Put, Snapshot
 
 if TYPE_CHECKING:
     from sqlext.jobs.query import Query
@@ -93,7 +92,7 @@ class Watermarks:
         Raises:
             SqlExtError: CAT-002 for a query that nobody knows.
         """
-        return Page(name, [Part(k.asked, k.samples()) for k in self._found(name, None)], self._zone)
+        return Page(name, [QueryPart(k.asked, k.samples()) for k in self._found(name, None)], self._zone)
 
     def _found(self, name: str, span: Span | None) -> list[_Known]:
         known = list(self._known())

@@ -12,13 +12,13 @@ from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 from sqlext.source import SourceText, Span
 
 _UNKNOWN = frozenset({"NAME-002", "CAT-002"})
 
 
-def errors_of(source: SourceText, state: State) -> list[SqlExtError]:
+def errors_of(source: SourceText, state: SessionState) -> list[SqlExtError]:
     """Return the first error of each statement, in order.
 
     What is unknown only because its CREATE is wrong is no error of its own.

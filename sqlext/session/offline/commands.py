@@ -19,7 +19,7 @@ from sqlext.session.drafts import Drafts, RunOptions, script_name
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.checking import errors_of, sql_files
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 from sqlext.source import SourceText
 from sqlext_catalog.session_catalog import SessionCatalog
 from sqlext_catalog.store import CatalogStore
@@ -53,17 +53,17 @@ def read_text(file: Path_) -> str:
         raise SqlExtError("RUN-011", f"cannot read `{os.fspath(file)}`: {reason}") from error
 
 
-def new_state(catalog: Path_ | None) -> State:
+def new_state(catalog: Path_ | None) -> SessionState:
     """Return the state of a session over the catalog in a folder, in memory without one."""
     if catalog is None:
-        return State(SessionCatalog())
+        return SessionState(SessionCatalog())
     place = catalog_place(catalog)
-    return State(SessionCatalog(CatalogStore(place)), folder=place)
+    return SessionState(SessionCatalog(CatalogStore(place)), folder=place)
 
 
 def compile_source(
     source: SourceText,
-    state: State,
+    state: SessionState,
     *,
     batch: bool = False,
     heartbeat: bool = True,
@@ -88,7 +88,7 @@ def compile_source(
         yield statement, list(handler.compiled)
 
 
-def rewrite_source(source: SourceText, state: State, target: str = "spark") -> str:
+def rewrite_source(source: SourceText, state: SessionState, target: str = "spark") -> str:
     """Return the Spark SQL of a script's queries.
 
     Raises:
@@ -138,14 +138,14 @@ def explain_file(
     return explain_source(read_source(file, variables), new_state(catalog).fork(), format)
 
 
-def explain_source(source: SourceText, state: State, format: str = "text") -> str:
+def explain_source(source: SourceText, state: SessionState, format: str = "text") -> str:
     """Return the plans of a script's queries; ``state`` should be a copy."""
     return "\n\n".join(explanations(source, state, format)) + "\n"
 
 
 def explanations(
     source: SourceText,
-    state: State,
+    state: SessionState,
     format: str = "text",
     lookup: SparkLookup | None = None,
     *,
@@ -173,7 +173,7 @@ def check_file(
     file: Path_,
     variables: Mapping[str, str] | None = None,
     catalog: Path_ | None = None,
-    state: State | None = None,
+    state: SessionState | None = None,
 ) -> list[SqlExtError]:
     """Return what is wrong with a script: the first error of each statement that can be read.
 

@@ -14,11 +14,10 @@ from sqlext.dialect.statements.choice import FIRST_WORDS
 from sqlext.dialect.tokens import words
 from sqlext.dialect.vocabulary import KEYWORDS
 from sqlext.errors import SqlExtError
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 from sqlext_catalog.information_schema import NAMES as SYSTEM_VIEWS
 from sqlext_catalog.information_schema import system_view_columns
-from sqlext_catalog.model import Relation, Table
-from sqlext_catalog.names import INFORMATION_SCHEMA
+from sqlext_catalog.model import INFORMATION_SCHEMA, Relation, Table
 
 _BEFORE_A_TABLE = frozenset(words("FROM JOIN INTO TABLE VIEW DESCRIBE DESC EXTENDED OVERWRITE"))
 _WINDOW_COLUMNS = ("window_start", "window_end", "window_time")
@@ -36,7 +35,7 @@ class Candidate:
     kind: str
 
 
-def candidates(text: str, at: int, state: State) -> list[Candidate]:
+def candidates(text: str, at: int, state: SessionState) -> list[Candidate]:
     """Return what can stand at offset ``at`` of a text, the likeliest first.
 
     Args:
@@ -76,7 +75,7 @@ def _fitting(offers: Iterable[_Offer], written: str) -> Iterator[_Offer]:
             yield (name.lower() if lower else name), kind
 
 
-def _offered(spoken: Sequence[Piece], every: Sequence[Piece], state: State) -> Iterator[_Offer]:
+def _offered(spoken: Sequence[Piece], every: Sequence[Piece], state: SessionState) -> Iterator[_Offer]:
     if not spoken:
         yield from ((word, "keyword") for word in FIRST_WORDS)
     elif spoken[-1].text == ".":
@@ -97,11 +96,11 @@ def _offered(spoken: Sequence[Piece], every: Sequence[Piece], state: State) -> I
 # Names of the catalog
 
 
-def _relations(state: State) -> Iterator[_Offer]:
+def _relations(state: SessionState) -> Iterator[_Offer]:
     yield from ((name, "table") for name in state.catalog.candidates())
 
 
-def _databases(state: State) -> Iterator[_Offer]:
+def _databases(state: SessionState) -> Iterator[_Offer]:
     found = state.catalog.snapshot().databases(state.catalog.current_catalog)
     yield from ((d.name.database, "database") for d in found)
 
@@ -116,7 +115,7 @@ def _name_before(spoken: Sequence[Piece]) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _parts_of(name: tuple[str, ...], every: Sequence[Piece], state: State) -> Iterator[_Offer]:
+def _parts_of(name: tuple[str, ...], every: Sequence[Piece], state: SessionState) -> Iterator[_Offer]:
     if name == (INFORMATION_SCHEMA,):
         yield from ((view, "table") for view in SYSTEM_VIEWS)
         return
@@ -130,14 +129,14 @@ def _parts_of(name: tuple[str, ...], every: Sequence[Piece], state: State) -> It
     yield from ((r.name.name, "table") for r in relations)
 
 
-def _found(name: tuple[str, ...], state: State) -> Relation | None:
+def _found(name: tuple[str, ...], state: SessionState) -> Relation | None:
     try:
         return state.catalog.lookup(name)
     except SqlExtError:
         return None
 
 
-def _aliases(every: Sequence[Piece], state: State) -> Mapping[str, Relation]:
+def _aliases(every: Sequence[Piece], state: SessionState) -> Mapping[str, Relation]:
     """Return the tables and views that the text names, by name and by alias, in lower case."""
     found: dict[str, Relation] = {}
     for index, piece in enumerate(every):
@@ -154,7 +153,7 @@ def _aliases(every: Sequence[Piece], state: State) -> Mapping[str, Relation]:
     return found
 
 
-def _columns(every: Sequence[Piece], state: State) -> Iterator[_Offer]:
+def _columns(every: Sequence[Piece], state: SessionState) -> Iterator[_Offer]:
     named = _aliases(every, state).values() or state.catalog.snapshot().relations()  # all, as long as FROM is not there
     for relation in dict.fromkeys(named):
         yield from ((column, "column") for column in _column_names(relation))
@@ -172,14 +171,14 @@ def _column_names(relation: Relation) -> tuple[str, ...]:
 # Strings: options, settings, jobs
 
 
-def _within_quotes(before: Sequence[Piece], state: State) -> list[Candidate]:
+def _within_quotes(before: Sequence[Piece], state: SessionState) -> list[Candidate]:
     opened, spoken = before[-1], [p for p in before[:-1] if p.kind not in ("space", "comment")]
     written, quote = opened.text[1:], opened.text[0]
     offers = _strings(spoken, state)
     return [Candidate(name + quote, opened.start + 1, kind) for name, kind in _fitting(offers, written)]
 
 
-def _strings(spoken: Sequence[Piece], state: State) -> Iterator[_Offer]:
+def _strings(spoken: Sequence[Piece], state: SessionState) -> Iterator[_Offer]:
     first, last = (spoken[0].upper, spoken[-1].upper) if spoken else ("", "")
     options = _options(spoken)
     if first in ("SET", "RESET"):

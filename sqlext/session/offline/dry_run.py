@@ -20,7 +20,7 @@ from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.answers.explain import explain_statement
 from sqlext.session.boundedness import is_bounded
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Table
 
@@ -34,7 +34,7 @@ class DryRun:
         passed_on: whether a statement other than a query went to Spark: it may make tables that only Spark knows.
     """
 
-    state: State
+    state: SessionState
     lookup: SparkLookup | None = None
     heartbeat: bool = True
     at_once: bool = True

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from sqlext.dialect.pieces import Piece, pieces
 from sqlext.dialect.script import is_complete
 from sqlext.session.offline.completion import Candidate, candidates
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 
 
 class Editor:
     """A session's answers; they follow its catalog and its settings."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: SessionState) -> None:
         self._state = state
 
     def is_complete(self, text: str) -> bool:

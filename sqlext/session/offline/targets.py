@@ -19,7 +19,7 @@ from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.commands import compile_source
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 from sqlext.source import SourceText
 from sqlext.spark.settings_scope import query_settings
 from sqlext_catalog.model import View
@@ -49,7 +49,7 @@ class _Asked:
     script: str
 
 
-def databricks_source(source: SourceText, state: State) -> str:
+def databricks_source(source: SourceText, state: SessionState) -> str:
     """Return a script's queries as Databricks SQL.
 
     Raises:
@@ -58,7 +58,7 @@ def databricks_source(source: SourceText, state: State) -> str:
     return databricks_script([dataset for dataset, _ in _datasets(source, state)]) + "\n"
 
 
-def pipeline_files(source: SourceText, state: State, folder: Path) -> dict[str, str]:
+def pipeline_files(source: SourceText, state: SessionState, folder: Path) -> dict[str, str]:
     """Return the files of a pipeline project, by their path in it.
 
     Args:
@@ -86,7 +86,7 @@ def pipeline_files(source: SourceText, state: State, folder: Path) -> dict[str, 
     return files
 
 
-def write_pipeline(source: SourceText, state: State, folder: Path) -> list[Path]:
+def write_pipeline(source: SourceText, state: SessionState, folder: Path) -> list[Path]:
     """Write a pipeline project and return its files.
 
     Raises:
@@ -104,7 +104,7 @@ def write_pipeline(source: SourceText, state: State, folder: Path) -> list[Path]
     return written
 
 
-def _datasets(source: SourceText, state: State) -> list[tuple[Dataset, str]]:
+def _datasets(source: SourceText, state: SessionState) -> list[tuple[Dataset, str]]:
     """Return the datasets of a script, each with the text that defines it."""
     asked = list(_asked(source, state))
     zones = sorted({a.zone for a in asked})
@@ -114,7 +114,7 @@ def _datasets(source: SourceText, state: State) -> list[tuple[Dataset, str]]:
     return [(dataset, a.script) for dataset, a in zip(found, asked, strict=True)]
 
 
-def _asked(source: SourceText, state: State) -> Iterator[_Asked]:
+def _asked(source: SourceText, state: SessionState) -> Iterator[_Asked]:
     # Spark reads the sources: readers of our own keep their places in a query's folder, which no pipeline has.
     state.settings = state.settings.with_value("sqlext.source", "spark")
     definitions = [f"{text.rstrip()};" for text in _stored(state)]
@@ -128,7 +128,7 @@ def _asked(source: SourceText, state: State) -> Iterator[_Asked]:
             definitions.append(text)
 
 
-def _as_batch(statement: ast.Statement, state: State) -> list[Compiled]:
+def _as_batch(statement: ast.Statement, state: SessionState) -> list[Compiled]:
     """Return what a statement that has just been compiled is as batch."""
     state = state.fork()
     state.created = set()
@@ -138,7 +138,7 @@ def _as_batch(statement: ast.Statement, state: State) -> list[Compiled]:
     return handler.compiled
 
 
-def _stored(state: State) -> Iterator[str]:
+def _stored(state: SessionState) -> Iterator[str]:
     """Yield the CREATEs of what the catalog had before the script: tables, then views, those that others read first."""
     relations = state.catalog.snapshot().relations()
     env = state.environment()

@@ -105,7 +105,7 @@ class ArrowSource(DataSource):
         return cast(ArrowInput, pickle.loads(base64.b64decode(self.options[_INPUT])))  # noqa: S301
 
 
-class Piece(InputPartition):
+class SlicePartition(InputPartition):
     """A slice as Spark's partition."""
 
     def __init__(self, value: Slice) -> None:
@@ -128,7 +128,7 @@ class ArrowReader(DataSourceReader):
         reader = copy.deepcopy(self._source.reader)  # what it opens here cannot go to the workers
         try:
             start = reader.initial()
-            return [Piece(s) for s in reader.slices(start, reader.latest(start, None))]
+            return [SlicePartition(s) for s in reader.slices(start, reader.latest(start, None))]
         finally:
             reader.close()
 
@@ -163,7 +163,7 @@ class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         """Return the slices of a micro-batch."""
-        return [Piece(s) for s in self._source.reader.slices(start, end)] if start != end else []
+        return [SlicePartition(s) for s in self._source.reader.slices(start, end)] if start != end else []
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield what is made of a slice."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlext.jobs.progress import InputCounts, InputsRead
-from sqlext.jobs.timekeeping import Clock, Timekeeping, read_report
+from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping, read_report
 from sqlext.rewrite.script.model import KeptInput
 from sqlext.watermarks.inputs import Input
 
@@ -19,7 +19,7 @@ def read(counts: InputCounts) -> InputsRead:
 
 
 def keeping(folder: Path) -> Timekeeping:
-    return Timekeeping(folder, [KeptInput(Input(NAME, delay=1_000), "beats", "source")], Clock())
+    return Timekeeping(folder, [KeptInput(Input(NAME, delay=1_000), "beats", "source")], ProcessingClock())
 
 
 def test_the_last_micro_batch_counts_though_nobody_looked(tmp_path: Path) -> None:

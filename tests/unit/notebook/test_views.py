@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.jobs.moments import Moment
+from sqlext.jobs.moments import MicroBatch
 from sqlext.notebook.charts import laid_out, plan_svg, timeline_svg
 from sqlext.notebook.magics import _distinct
 from sqlext.notebook.views import MOST_ROWS, PlanView, TableView, TimelineView
@@ -24,8 +24,8 @@ START = 1_700_000_000_000
 END_OF_TIME = 253_370_764_800_000
 
 
-def moment(batch: int, watermark: int | None, newest: int | None) -> Moment:
-    return Moment(START + 1000 * batch, batch, watermark, newest, 1, 0)
+def moment(batch: int, watermark: int | None, newest: int | None) -> MicroBatch:
+    return MicroBatch(START + 1000 * batch, batch, watermark, newest, 1, 0)
 
 
 def drawn(svg: str | None) -> list[str]:

@@ -12,7 +12,7 @@ from sqlext import SqlExtError
 from sqlext.watermarks.charts import chart, count_points, state_spans, watermark_points
 from sqlext.watermarks.history import Sample
 from sqlext.watermarks.inputs import END_OF_TIME
-from sqlext.watermarks.page import Page, Part
+from sqlext.watermarks.page import Page, QueryPart
 from sqlext.watermarks.why import Asked
 
 HOUR = 3_600_000
@@ -27,7 +27,7 @@ SAMPLES = [sample(0, "active", None), sample(1000, "held"), sample(2000, "held")
 
 
 def page(samples: list[Sample]) -> Page:
-    return Page("q", [Part(Asked(EVIL, "running", bounded=False, report=None), samples)], "Europe/Berlin")
+    return Page("q", [QueryPart(Asked(EVIL, "running", bounded=False, report=None), samples)], "Europe/Berlin")
 
 
 def test_what_is_drawn() -> None:

@@ -12,7 +12,7 @@ from sqlext.dialect.script import parse_script
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.commands import new_state
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.state import State
+from sqlext.session.state import SessionState
 from sqlext.source import SourceText
 
 COUNTS = f"{__name__}.Counts"
@@ -50,13 +50,13 @@ def parsed(text: str) -> Any:
 
 
 @pytest.fixture
-def state() -> State:
+def state() -> SessionState:
     made = new_state(None)
     made.python_allowed = True
     return made
 
 
-def run(state: State, text: str) -> DryRun:
+def run(state: SessionState, text: str) -> DryRun:
     handler = DryRun(state)
     interpreter = Interpreter(state, handler)
     for statement in parse_script(SourceText.of(text)):
@@ -87,14 +87,14 @@ def test_other_code_is_sparks(text: str) -> None:
     assert isinstance(parsed(text), SparkStatement)
 
 
-def test_drop(state: State) -> None:
+def test_drop(state: SessionState) -> None:
     assert isinstance(parsed("DROP TEMPORARY SYSTEM FUNCTION IF EXISTS f"), Drop)
     handler = run(state, f"CREATE FUNCTION f AS '{COUNTS}' LANGUAGE PYTHON; DROP FUNCTION F;")
     assert (state.functions.names(), handler.passed_on) == ([], False)
     assert run(state, "DROP FUNCTION f;").passed_on, "what is none of ours may be Spark's"
 
 
-def test_registered_by_its_hooks_and_again(state: State) -> None:
+def test_registered_by_its_hooks_and_again(state: SessionState) -> None:
     create = f"CREATE FUNCTION f AS '{COUNTS}' LANGUAGE PYTHON;"
     run(state, create + create)
     found = state.functions.find("aggregate", "F")
@@ -121,7 +121,7 @@ def test_registered_by_its_hooks_and_again(state: State) -> None:
         ),
     ],
 )
-def test_refused(state: State, text: str, code: str) -> None:
+def test_refused(state: SessionState, text: str, code: str) -> None:
     with pytest.raises(SqlExtError) as refused:
         run(state, text)
     assert refused.value.code == code, refused.value.render()
