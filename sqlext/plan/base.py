@@ -42,6 +42,16 @@ class PlanNode:
         return ()
 
     @property
+    def step(self) -> str:
+        """What EXPLAIN and the fingerprints of checkpoints call a node of its class."""
+        return type(self).__name__
+
+    @property
+    def event_time(self) -> bool:
+        """Whether the watermark means anything to it: scans below it need one."""
+        return False
+
+    @property
     def updating(self) -> bool:
         """Whether rows already given out may change."""
         return any(i.updating for i in self.inputs)

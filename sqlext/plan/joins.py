@@ -8,11 +8,11 @@ from enum import Enum
 from typing import ClassVar
 
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
+from sqlext.plan.base import PlanNode
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.nodes import PlanNode
 from sqlext.plan.normal_form import column_form, expression_form
 from sqlext.plan.scope import Scope
-from sqlext.plan.stateful import Stateful
+from sqlext.plan.stateful import Operator
 from sqlext.source import Span
 from sqlext.types import LogicalType
 from sqlext_udfs.expressions.trees import Expression
@@ -106,7 +106,7 @@ class JoinSide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamJoin(Stateful):
+class StreamJoin(Operator):
     """The join of its two sources, of which both are streams.
 
     Attributes:

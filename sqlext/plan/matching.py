@@ -11,7 +11,7 @@ from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.scope import Scope
-from sqlext.plan.stateful import Stateful
+from sqlext.plan.stateful import Operator
 from sqlext.source import Span
 from sqlext_udfs.matching.pattern import most_rows
 from sqlext_udfs.matching.specification import MatchSpecification, specification_to_json
@@ -40,7 +40,7 @@ class Totalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match(Stateful):
+class Match(Operator):
     """A row for each match, or for each row of one.
 
     Its columns are the partition's, what measures look at, and the results of their aggregates.

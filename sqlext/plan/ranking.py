@@ -11,14 +11,13 @@ from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.scope import Scope
-from sqlext.plan.stateful import Stateful
-from sqlext.plan.states import kept_for
+from sqlext.plan.stateful import Operator
 from sqlext.source import Span
 from sqlext_udfs.ranking.specification import Emission, Ranking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rank(Stateful):
+class Rank(Operator):
     """The rows of its input whose number inside their key is in range.
 
     Its columns are those of its input, and last the number; what tells rows apart is an expression over the input.
@@ -75,11 +74,6 @@ class Rank(Stateful):
         return self.emission is not Emission.CHANGES
 
     @property
-    def uses_clock(self) -> bool:
-        """Whether keys are forgotten by processing time."""
-        return self.ttl is not None
-
-    @property
     def what(self) -> str:
         """Deduplication keeps one row of a key, Top-N some."""
         texts = (e.span.one_line for e in self.partition)
@@ -95,7 +89,7 @@ class Rank(Stateful):
         if self.emission is Emission.WINDOW:
             return "until the window ends"
         rows = "" if self.sources[0].changelog else f"{self.last} row{'s' if self.last != 1 else ''} of each key"
-        return ", ".join([*([rows] if rows else []), *([kept_for(self.ttl)] if self.ttl is not None else [])])
+        return ", ".join([*([rows] if rows else []), *self._lives()])
 
     @property
     def clause(self) -> Span | None:
@@ -111,5 +105,4 @@ class Rank(Stateful):
         times = [column_form(c, below) if c is not None else None for c in (self.time, self.window)]
         shown = f"{self.ranking.value} {self.first} to {self.last}, {self.emission.value.lower()}"
         yield "rank", shown, (shown, times, self.numbered, self.latest_first)
-        if self.ttl is not None:
-            yield "time to live", f"{self.ttl} ms", self.ttl
+        yield from self._ttl_parts()

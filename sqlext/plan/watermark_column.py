@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form
-from sqlext.plan.stateful import Stateful
+from sqlext.plan.stateful import Operator
 from sqlext.source import Span
 
 #: The physical column of the watermark, an instant; NULL before the first one.
@@ -16,7 +16,7 @@ WATERMARK = "__watermark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatermarkColumn(Stateful):
+class WatermarkColumn(Operator):
     """Each row of its input as it comes, with the watermark at the begin of its micro-batch.
 
     Its columns are those of its input, then one for each rowtime that is asked for: a query has one watermark.

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable
 
 from sqlext.plan.nodes import PlanNode
-from sqlext.plan.states import unbounded_states
+from sqlext.plan.stateful import unbounded_states
 from sqlext.spark.notices import Notice
 
 

@@ -17,10 +17,18 @@ from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.connectors.registry import OF_VIEWS
 from sqlext.dialect.ast.statements import CreateTable, CreateView, Insert
 from sqlext.errors import SqlExtError
-from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode
-from sqlext_catalog.model import KEPT_BY, Options, PrimaryKey, Table, View
-from sqlext_catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
+from sqlext.plan.panes import visible_key
+from sqlext_catalog.model import (
+    DEFAULT_CATALOG,
+    DEFAULT_DATABASE,
+    KEPT_BY,
+    ObjectName,
+    Options,
+    PrimaryKey,
+    Table,
+    View,
+)
 from sqlext_catalog.session_catalog import SessionCatalog
 
 _PLACES = ("path", "table-path", "table-name")

@@ -23,13 +23,14 @@ from sqlext.analysis.relations.state_ttl import ttl_of
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Node
 from sqlext.dialect.emit.nodes import EmitClause
+from sqlext.dialect.emit.printing import emit_text
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.firing import Firing, trigger_name
-from sqlext.plan.future import future_limit
 from sqlext.plan.parts import own_parts
 from sqlext.plan.scope import Scope
-from sqlext.plan.stateful import Stateful
+from sqlext.plan.session_rows import SessionRows
+from sqlext.plan.stateful import Operator, Stateful
 from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext_udfs.windows.horizon import single_pane_horizon
 from sqlext_udfs.windows.policy import Cumulate, Global, Hop, Policy, Session, Tumble
@@ -51,16 +52,8 @@ from sqlext_udfs.windows.triggers.tree import (
 _SAME_DISTINCT = ("MIN", "MAX")
 
 
-#: Why an operator of ours keeps groups that Spark could keep.
-COMBINED = "rows combined by Arrow where they are read"
-
-
-def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, combined: bool = False) -> Firing | None:
-    """Return what an operator of ours does for a grouping, None where Spark's own operators do.
-
-    Args:
-        read_on: whether an operator above reads its changes: then it takes back what it gave.
-        combined: whether Spark's own could do it, but the rows are combined where they are read.
+def find_firing(grouped: Grouped, env: Environment) -> Firing:
+    """Return what an operator of ours does for a grouping of a stream, or would do where Spark's own does.
 
     Raises:
         SqlExtError: EMIT-... for a clause or settings that mean nothing here.
@@ -92,32 +85,24 @@ def find_firing(grouped: Grouped, env: Environment, *, read_on: bool = False, co
     why += _of_input(grouped)
     if late is not None and clause is None:
         why.append("late rows kept")
-    if spec is not None and not processing and future_limit(grouped.node) is not None:
+    if spec is not None and not processing and nodes.future_limit(grouped.node) is not None:
         why.append("rows from the future left out")
-    if read_on:
-        why.append("GROUP BY whose changes are read on")
-    if combined:
-        why.append(COMBINED)
     ttl = _ttl(grouped, env)
-    if ttl is not None:
-        why.append("a time to live of state")
-    if read_on or ttl is not None or grouped.node.changelog:
+    if ttl is not None or grouped.node.changelog:
         policy = replace(policy, mode="RETRACTING")
-    if not why:
-        return None
     given = spec is not None and _is_given(grouped)
     asked = set(_of_panes(grouped)) - {"ROW_KIND()"}
     return Firing(
         replace(policy, keep_index=bool(asked)),
         given,
         tuple(dict.fromkeys(why)),
-        panes="each" if read_on else _panes(policy, grouped),
-        gap=spec.gap if spec is not None else None,
+        panes=_panes(policy, grouped),
         values=tuple(values),
         late=late_rows(late, grouped, given, env) if late is not None else None,
         notes=notes,
         using=using,
         ttl=ttl,
+        emit=emit_text(clause) if clause is not None else "",
     )
 
 
@@ -145,16 +130,10 @@ def _of_input(grouped: Grouped) -> Iterator[str]:
         yield "GROUP BY of rows that change"
     below = walk(grouped.node)
     if grouped.grouping.window is None:
-        if any(_has_state(n) for n in below):
+        if any(isinstance(n, Stateful) and n.keeps_state for n in below):
             yield "GROUP BY without a window over another operator with state"
-    elif any(isinstance(n, Stateful) for n in below):
+    elif any(isinstance(n, Operator) for n in below):
         yield "a window over another operator with state"
-
-
-def _has_state(node: nodes.PlanNode) -> bool:
-    if isinstance(node, nodes.Aggregate):
-        return node.streaming
-    return isinstance(node, (nodes.Operator, Stateful)) or (isinstance(node, nodes.AssignWindows) and node.by_rows)
 
 
 def _of_panes(grouped: Grouped) -> Iterator[str]:
@@ -232,7 +211,7 @@ def _is_given(grouped: Grouped) -> bool:
     """Whether rows must have their windows before the operator: someone looks at them, or they are a zone's."""
     assign = grouped.assign
     assert assign is not None
-    if assign.by_rows:
+    if isinstance(assign, SessionRows):
         return True
     below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
     wall = assign.spec.wall_clock is not None and assign.spec.kind is not WindowKind.SESSION

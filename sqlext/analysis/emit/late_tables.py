@@ -16,7 +16,8 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.base import walk
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import LATE_OPERATOR, LATE_WATERMARK, LateColumn, LateRows
-from sqlext.plan.nodes import Aggregate, Scan
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import Scan
 from sqlext.plan.windows import WindowKind
 from sqlext.types import STRING, TIMESTAMP3, TIMESTAMP_LTZ3
 from sqlext_catalog.model import Column, Table

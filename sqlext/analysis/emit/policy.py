@@ -13,8 +13,8 @@ from sqlext.analysis.emit.conditions import condition_json
 from sqlext.dialect.ast.expressions import Literal, NamedArgument, Node, Unary
 from sqlext.dialect.emit import nodes as e
 from sqlext.errors import SqlExtError
-from sqlext.plan.base import walk
-from sqlext.plan.nodes import Aggregate, PlanNode
+from sqlext.plan.base import PlanNode, walk
+from sqlext.plan.grouping import Aggregate
 from sqlext.plan.scope import Scope
 from sqlext_udfs.windows import policy as p
 from sqlext_udfs.windows.triggers import tree as t
@@ -74,8 +74,8 @@ def clause_policy(
 
 def _input_policy(clause: e.EmitClause, node: PlanNode) -> p.Policy:
     for below in walk(node):
-        if isinstance(below, Aggregate) and below.firing is not None and below.emit:
-            return below.firing.policy
+        if isinstance(below, Aggregate) and below.kept is not None and below.kept.emit:
+            return below.kept.policy
     raise SqlExtError(
         "EMIT-110",
         "CONTINUE needs an input with its own EMIT",

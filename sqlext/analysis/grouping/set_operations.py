@@ -17,6 +17,7 @@ from sqlext.dialect.ast.queries import Select
 from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.distinct import Distinct
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.plan.unnest import Elements, Unnested
 from sqlext.source import Span
@@ -52,7 +53,7 @@ def distinct_rows(binding: Binding, node: nodes.PlanNode, reason: str, span: Spa
     if node.changelog:
         return each_once(binding, "UNION", [plain])
     ttl = setting_ttl(binding.env) if plain.streaming else None
-    return nodes.Operator(plain.columns, plain, "distinct", ttl=ttl)
+    return Distinct(plain.columns, plain, ttl)
 
 
 def each_as_often(binding: Binding, op: str, branches: Sequence[nodes.PlanNode]) -> nodes.PlanNode:

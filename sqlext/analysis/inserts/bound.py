@@ -9,8 +9,8 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode
+from sqlext.plan.panes import visible_key
 from sqlext.plan.scope import Scope
 from sqlext.source import Span
 from sqlext_catalog.model import Column, Table

@@ -21,7 +21,8 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from sqlext.analysis.inserts.fingerprint import ADDED_LATER, NOT_COMPARED, Fingerprint
+from sqlext.analysis.inserts.fingerprint import ADDED_LATER, Fingerprint
+from sqlext.plan.normal_form import NOT_COMPARED
 
 _OPTION = re.compile(r" option '(.+)'$")
 _NUMBER = re.compile(r" \(\d+\)$")
@@ -31,7 +32,7 @@ _OF_PLACE = ("source option ", "reader of ", "sources read twice", "heartbeats",
 _MISSING = ("not there", "")
 
 
-class Kind(Enum):
+class ChangeKind(Enum):
     """What a difference touches."""
 
     STATE = "state"
@@ -53,7 +54,7 @@ class Change:
     part: str
     old: str
     new: str
-    kind: Kind
+    kind: ChangeKind
 
     def __str__(self) -> str:
         """Return ``<part> was <text>, is <text>``."""
@@ -75,17 +76,17 @@ def _is_compared(part: str) -> bool:
     return option is None or option[1] not in NOT_COMPARED
 
 
-def _kind(part: str, was: str, old: Fingerprint) -> Kind:
+def _kind(part: str, was: str, old: Fingerprint) -> ChangeKind:
     base = _base(part)
     if base == "watermark":  # with another rowtime that is a change too; older versions did not say which it was
-        return Kind.TIME if part in old and "rowtime" in old else Kind.STATE
+        return ChangeKind.TIME if part in old and "rowtime" in old else ChangeKind.STATE
     if base == "pace of the watermark":
-        return Kind.TIME
+        return ChangeKind.TIME
     if base == "rowtime NULL handling":  # who failed at such a row has given none of its micro-batch to a sink
-        return Kind.TIME if was == "fail" else Kind.ROWS
+        return ChangeKind.TIME if was == "fail" else ChangeKind.ROWS
     if base in _OF_ROWS or base.startswith(_LATE_TABLE):
-        return Kind.ROWS
-    return Kind.PLACE if base.startswith(_OF_PLACE) else Kind.STATE
+        return ChangeKind.ROWS
+    return ChangeKind.PLACE if base.startswith(_OF_PLACE) else ChangeKind.STATE
 
 
 def _base(part: str) -> str:

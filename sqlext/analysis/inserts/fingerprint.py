@@ -9,53 +9,22 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.connectors.base import written_columns
 from sqlext.dialect.ast.expressions import Expr
-from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.plan import nodes
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
-from sqlext.plan.firing import Firing
-from sqlext.plan.normal_form import column_form, expression_form, value_form
+from sqlext.plan.normal_form import column_form, condition_parts, expression_form, option_parts, value_form
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.unnest import Unnested
-from sqlext_catalog.model import Table
-from sqlext_catalog.secrets import redact
-from sqlext_udfs.windows.policy_json import policy_to_json
 
 #: Part -> its text, and the digest of its normal form.
 Fingerprint = dict[str, tuple[str, str]]
 
 #: Raised when the Spark SQL of a plan changes so that Spark cannot read its old state.
 STATE_LAYOUT = 1
-#: Options that say how fast or how often, not what; a query that a bad row made fail may go on without it. What those
-#: of time come to, be it by an option, a hint or SET, are parts of their own.
-NOT_COMPARED = frozenset(
-    {
-        "source.monitor-interval",
-        "maxFilesPerTrigger",
-        "maxBytesPerTrigger",
-        "maxOffsetsPerTrigger",
-        "minOffsetsPerTrigger",
-        "maxTriggerDelay",
-        "scan.parallelism",
-        "sink.parallelism",
-        "rows-per-second",
-        "ramp-up-time",
-        "num-partitions",
-        "sqlext.bad-rows",
-        "scan.watermark.idle-timeout",
-        "scan.watermark.emit.strategy",
-        "scan.watermark.alignment.group",
-        "scan.watermark.alignment.max-drift",
-        "scan.watermark.alignment.update-interval",
-        "sqlext.idle.close-windows",
-        "sqlext.watermark.max-future",
-        "sqlext.late-rows.table",
-    }
-)
 #: Parts that the first versions did not have: nothing is known of them where they are not there.
 ADDED_LATER = frozenset({"rowtime", "pace of the watermark", "largest rowtime", "state buckets"})
 _SHOWN = 160
@@ -106,7 +75,7 @@ def _digest(text: str) -> str:
 
 def _add_sink(parts: _Parts, insert: BoundInsert) -> None:
     table = insert.table
-    _add_options(parts, "sink", table)
+    _add_all(parts, option_parts("sink", table))
     parts.add("sink columns", ", ".join(f"{c.name} {c.type.flink()}" for c in written_columns(table)))
     key = table.primary_key.columns if table.primary_key else ()
     parts.add("sink primary key", ", ".join(key) or "none")
@@ -131,15 +100,14 @@ def _source_text(name: str | None, constant: Expr | None) -> str:
     return name or (_text(constant) if constant is not None else "NULL")
 
 
-def _add_options(parts: _Parts, role: str, table: Table) -> None:
-    for key, value in sorted(redact(table.options)):
-        if key not in NOT_COMPARED:
-            parts.add(f"{role} option '{key}'", value)
+def _add_all(parts: _Parts, found: Iterable[tuple[str, str, object]]) -> None:
+    for name, text, form in found:
+        parts.add(name, text, form)
 
 
 def _add_node(parts: _Parts, node: nodes.PlanNode) -> None:
     if isinstance(node, Stateful):
-        _add_stateful(parts, node)
+        _add_all(parts, node.parts())
     else:
         _ADDERS.get(type(node), _add_nothing)(parts, node)
     for below in node.inputs:
@@ -152,7 +120,7 @@ def _add_nothing(parts: _Parts, node: nodes.PlanNode) -> None:
 
 def _add_scan(parts: _Parts, node: nodes.Scan) -> None:
     table = node.table
-    _add_options(parts, "source", table)
+    _add_all(parts, option_parts("source", table))
     physical = [c for c in table.columns if c.kind != "computed"]
     texts = (
         f"{c.name} {c.type.flink() if c.type else '?'}{' METADATA' if c.kind == 'metadata' else ''}" for c in physical
@@ -175,74 +143,8 @@ def _add_scan(parts: _Parts, node: nodes.Scan) -> None:
         parts.add("largest rowtime", "any" if node.future is None else f"{node.future} ms ahead of the clock")
 
 
-def _add_window(parts: _Parts, node: nodes.AssignWindows) -> None:
-    columns = node.input.columns
-    keys = [column_form(k, columns) for k in node.spec.session_keys]
-    spec = node.spec
-    form = (spec.kind.value, spec.size, spec.slide, spec.offset, spec.wall_clock, keys, column_form(node.time, columns))
-    parts.add("window", f"{spec} on {node.time.name}", form)
-
-
 def _add_gap(parts: _Parts, node: nodes.ComputeGap) -> None:
     parts.add("session gap", _text(node.gap), (expression_form(node.gap, node.scope), node.interval))
-
-
-def _add_project(parts: _Parts, node: nodes.Project) -> None:
-    _add_outputs(parts, node.outputs, node)
-    _add_condition(parts, "WHERE", node.where, node)
-
-
-def _add_aggregate(parts: _Parts, node: nodes.Aggregate) -> None:
-    shown = ", ".join(_text(i) for i in node.group_by) or "nothing"
-    window = column_form(node.window, node.input.columns) if node.window else None
-    form = ([expression_form(i, node.scope) for i in node.group_by], window)
-    parts.add("GROUP BY", f"the window, {shown}" if node.window else shown, form)
-    _add_outputs(parts, tuple(o for o in node.outputs if o.physical not in node.key_columns), node)
-    _add_condition(parts, "WHERE", node.where, node)
-    _add_condition(parts, "HAVING", node.having, node)
-    if node.firing is not None:
-        _add_firing(parts, node, node.firing)
-
-
-def _add_firing(parts: _Parts, node: nodes.Aggregate, firing: Firing) -> None:
-    values = [value_form(v, node.scope) for v in firing.values]
-    parts.add("EMIT", node.emit or "by default", (policy_to_json(firing.policy), firing.given, values))
-    if firing.ttl is not None:
-        parts.add("time to live", f"{firing.ttl} ms", firing.ttl)
-    for name, implementation in firing.using:
-        parts.add(f"USING {name}", implementation)
-    if firing.late is not None:
-        _add_options(parts, "late table", firing.late.table)
-        below = node.without_windows().columns
-        columns = [(c.name, column_form(c.source, below) if c.relation else None) for c in firing.late.columns]
-        parts.add("late table columns", ", ".join(name for name, _ in columns), columns)
-
-
-def _add_stateful(parts: _Parts, node: Stateful) -> None:
-    for name, text, form in node.parts():
-        parts.add(name, text, form)
-
-
-def _add_outputs(parts: _Parts, outputs: tuple[nodes.Output, ...], node: nodes.Project | nodes.Aggregate) -> None:
-    texts, forms = [], []
-    for output in outputs:
-        if output.expr is not None:
-            texts.append(_text(output.expr))
-            forms.append(expression_form(output.expr, node.scope))
-        elif output.handed_on is not None:
-            texts.append(output.handed_on.name)
-            relation = next((r for r in node.scope.relations if r.alias == output.relation), None)
-            columns = relation.columns if relation else node.input.columns
-            place = node.scope.relations.index(relation) if relation else 0
-            forms.append((place, column_form(output.handed_on, columns)))
-    parts.add("SELECT", ", ".join(texts), forms)
-
-
-def _add_condition(
-    parts: _Parts, name: str, condition: Expr | None, node: nodes.Project | nodes.Aggregate | nodes.Join
-) -> None:
-    if condition is not None:
-        parts.add(name, _text(condition), expression_form(condition, node.scope))
 
 
 def _add_join(parts: _Parts, node: nodes.Join) -> None:
@@ -253,7 +155,7 @@ def _add_join(parts: _Parts, node: nodes.Join) -> None:
     ]
     shown = ", ".join(x for _, x, _, _ in node.equal)
     parts.add("JOIN", f"{node.kind}{f' USING ({shown})' if shown else ''}", (node.kind, equal))
-    _add_condition(parts, "ON", node.condition, node)
+    _add_all(parts, condition_parts("ON", node.condition, node.scope))
     if node.sought:
         texts = ", ".join(_text(one) for one, _ in node.sought)
         parts.add("IN", texts, [[expression_form(e, node.scope) for e in pair] for pair in node.sought])
@@ -273,29 +175,20 @@ def _add_values(parts: _Parts, node: nodes.ValuesRows) -> None:
     parts.add("VALUES", text, value_form(node.rows, node.scope))
 
 
-def _add_operator(parts: _Parts, node: nodes.Operator) -> None:
-    shown = ", ".join(f"{k} = {v}" for k, v in node.arguments)
-    parts.add("operator", f"{node.function}({shown})", (node.function, value_form(node.arguments, None)))
-    if node.ttl is not None:
-        parts.add("time to live", f"{node.ttl} ms", node.ttl)
-
-
 def _add_changelog(parts: _Parts, node: ToChangelog | FromChangelog) -> None:
     codes = ", ".join(f"{a} = {b}" for a, b in node.codes)
-    parts.add(f"{type(node).__name__} of", codes, (column_form(node.op, node.input.columns), node.codes))
+    parts.add(f"{node.step} of", codes, (column_form(node.op, node.input.columns), node.codes))
 
 
 _ADDERS: dict[type[nodes.PlanNode], Callable[..., None]] = {
     nodes.Scan: _add_scan,
-    nodes.AssignWindows: _add_window,
+    nodes.AssignWindows: lambda parts, node: parts.add(*node.window_part()),
     nodes.ComputeGap: _add_gap,
-    nodes.Project: _add_project,
-    nodes.Aggregate: _add_aggregate,
+    nodes.Project: lambda parts, node: _add_all(parts, node.selected_parts()),
     nodes.Join: _add_join,
     Unnested: _add_unnested,
     nodes.Ordered: _add_ordered,
     nodes.ValuesRows: _add_values,
-    nodes.Operator: _add_operator,
     ToChangelog: _add_changelog,
     FromChangelog: _add_changelog,
     nodes.SetQuery: lambda parts, node: parts.add("set operation", node.op),
@@ -310,9 +203,9 @@ def _shape(node: nodes.PlanNode) -> str:
         return _shape(node.input)
     below = ", ".join(_shape(i) for i in node.inputs)
     stream = "" if not isinstance(node, nodes.Scan) or node.is_stream else " of what is there"
-    return f"{type(node).__name__}{stream}{f'({below})' if below else ''}"
+    return f"{node.step}{stream}{f'({below})' if below else ''}"
 
 
-def _text(node: Expr | GroupingSets | object) -> str:
+def _text(node: object) -> str:
     span = getattr(node, "span", None)
     return span.one_line if span is not None else str(node)

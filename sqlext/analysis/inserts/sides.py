@@ -11,7 +11,8 @@ from sqlext.errors import SqlExtError
 from sqlext.plan.base import walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import LateColumn, LateRows
-from sqlext.plan.nodes import Aggregate, Aliased, PlanNode, Project, Scan
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import Aliased, PlanNode, Project, Scan
 
 
 def side_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
@@ -72,7 +73,7 @@ def bad_scans(plan: PlanNode) -> tuple[Scan, ...]:
 
 
 def _late(node: PlanNode) -> LateRows | None:
-    return node.firing.late if isinstance(node, Aggregate) and node.firing is not None else None
+    return node.kept.late if isinstance(node, Aggregate) and node.kept is not None else None
 
 
 def _carried(column: LateColumn) -> PlanColumn:

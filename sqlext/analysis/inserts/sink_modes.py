@@ -8,10 +8,9 @@ from sqlext.analysis.relations.changelogs import readable
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.base import walk
-from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode, Scan
-from sqlext.plan.panes import as_changelog, last_groupings, merged_sessions_removed, untold
-from sqlext.plan.stateful import Stateful
+from sqlext.plan.panes import as_changelog, last_firings, merged_sessions_removed, untold, visible_key
+from sqlext.plan.stateful import Operator
 from sqlext.source import Span
 from sqlext_catalog.model import Table
 from sqlext_udfs.windows.policy import Global, Session
@@ -62,7 +61,7 @@ def _changing(plan: PlanNode) -> str:
     top = next(n for n in walk(plan) if n.changelog and not any(i.changelog for i in n.inputs))
     if isinstance(top, Scan):
         return f"`{top.table.name.name}`"
-    return f"this {top.what}" if isinstance(top, Stateful) else "this GROUP BY"
+    return f"this {top.what}" if isinstance(top, Operator) else "this GROUP BY"
 
 
 def _check_panes(plan: PlanNode, table: Table, keyed: bool, span: Span) -> None:
@@ -76,7 +75,7 @@ def _check_panes(plan: PlanNode, table: Table, keyed: bool, span: Span) -> None:
 
 
 def _only_appends(plan: PlanNode, table: Table, span: Span) -> SqlExtError:
-    firings = [a.firing for a in last_groupings(plan) if a.firing is not None]
+    firings = list(last_firings(plan))
     if any(f.policy.mode == "RETRACTING" for f in firings):
         return _no_retractions(table, span)
     if any(not isinstance(f.policy.window, Global) for f in firings):

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.relations.join_names import JoinNames
-from sqlext.analysis.types.intervals import interval_millis
+from sqlext.analysis.types.literals import interval_millis
 from sqlext.dialect.ast.expressions import Binary, Expr, Interval, Paren, Unary
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
+from sqlext.plan.grouping import window_function
 from sqlext.plan.joins import JoinBound, JoinTime, Pair
 from sqlext.plan.scope import Found, Scope
 from sqlext.plan.windows import WindowSpec
@@ -19,7 +20,7 @@ _MONTHS = ("MONTH", "YEAR", "QUARTER")
 
 
 @dataclass(frozen=True)
-class Bounds:
+class JoinBounds:
     """How long rows of a join can match.
 
     Attributes:
@@ -42,7 +43,7 @@ class _Line:
     plus: int
 
 
-def interval_bounds(pairs: Sequence[Pair], names: JoinNames) -> Bounds | None:
+def interval_bounds(pairs: Sequence[Pair], names: JoinNames) -> JoinBounds | None:
     """Return the bounds that comparisons give the time attribute of each side by that of the other; None without both.
 
     Right rows lie between ``left + lower`` and ``left + upper``.
@@ -68,7 +69,7 @@ def interval_bounds(pairs: Sequence[Pair], names: JoinNames) -> Bounds | None:
         return None
     left_time, right_time = times[both]
     by_arrival = not left_time.column.is_rowtime
-    return Bounds(
+    return JoinBounds(
         JoinBound.ARRIVAL if by_arrival else JoinBound.INTERVAL,
         JoinTime(left_time.column, left_time.relation.alias, upper[both]),
         JoinTime(right_time.column, right_time.relation.alias, -lower[both]),
@@ -88,7 +89,7 @@ def _is_arrival(expr: Expr, scope: Scope) -> bool:
 
 def window_bounds(
     keys: Sequence[Pair], names: JoinNames, sources: tuple[nodes.PlanNode, nodes.PlanNode], span: Span
-) -> Bounds | None:
+) -> JoinBounds | None:
     """Return the windows that both sides are in, where both bounds are equated; None if they are not.
 
     As in Flink, windows of another kind or size on both sides make it a regular join.
@@ -108,7 +109,7 @@ def window_bounds(
     if specs[0] is not None and specs[0].processing:
         raise SqlExtError("JOIN-003", "a window join needs windows of event time", span=span)
     left, right = (JoinTime(f.column, f.relation.alias) for f in found)
-    return Bounds(JoinBound.WINDOW, left, right)
+    return JoinBounds(JoinBound.WINDOW, left, right)
 
 
 def _window_pairs(keys: Sequence[Pair], names: JoinNames) -> Iterator[tuple[Found, Found]]:
@@ -121,7 +122,7 @@ def _window_pairs(keys: Sequence[Pair], names: JoinNames) -> Iterator[tuple[Foun
 
 
 def _spec(node: nodes.PlanNode) -> WindowSpec | None:
-    assign = nodes.window_function(node)
+    assign = window_function(node)
     return replace(assign.spec, session_keys=()) if assign is not None else None
 
 

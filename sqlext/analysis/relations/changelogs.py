@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.errors import SqlExtError
-from sqlext.plan.nodes import Aggregate, PlanNode
+from sqlext.plan.base import PlanNode
+from sqlext.plan.grouping import Aggregate
 from sqlext.plan.panes import changed_groupings
 from sqlext.source import Span
 from sqlext_udfs.windows.triggers.tree import AfterCount, Repeat
@@ -16,7 +17,7 @@ def readable(node: PlanNode) -> PlanNode:
 
     A result that Spark updates by key is kept by an operator of ours instead, which takes back what it gave.
     """
-    return changed_groupings(node, _retracting) if node.updating else node
+    return changed_groupings(node, Aggregate.read_on) if node.updating else node
 
 
 def every_change(node: PlanNode) -> PlanNode:
@@ -39,14 +40,9 @@ def window_of_changes(span: Span, clause: str = "a window") -> SqlExtError:
 
 
 def _each_row(grouping: Aggregate) -> Aggregate:
-    made = _retracting(grouping)
-    if made is grouping or made.firing is None or grouping.emit or grouping.input.changelog or made.firing.ttl:
+    made = grouping.read_on()
+    firing = made.firing
+    if made is grouping or firing is None or firing.emit or grouping.input.changelog or firing.ttl:
         return made
-    policy = replace(made.firing.policy, trigger=Repeat(AfterCount(1)))
-    return replace(made, firing=replace(made.firing, policy=policy))
-
-
-def _retracting(grouping: Aggregate) -> Aggregate:
-    if not grouping.updating:
-        return grouping
-    return replace(grouping, final=True, retracts=True, firing=grouping.retracting)
+    policy = replace(firing.policy, trigger=Repeat(AfterCount(1)))
+    return replace(made, firing=replace(firing, policy=policy))

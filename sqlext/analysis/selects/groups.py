@@ -12,9 +12,10 @@ from sqlext.analysis.selects.items import Item
 from sqlext.analysis.windows.group_windows import NAMES
 from sqlext.analysis.windows.sessions import session_rows
 from sqlext.dialect.ast.expressions import ColumnRef
-from sqlext.dialect.emit.printing import emit_text
 from sqlext.plan import nodes
 from sqlext.plan.firing import Firing
+from sqlext.plan.grouping import Aggregate, GroupKeys, window_function
+from sqlext.plan.session_rows import SessionRows
 from sqlext.plan.windows import WindowKind
 
 
@@ -37,33 +38,23 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     if _sessions_of_others(node, grouping):
         node = session_rows(node)
     expressions = [i.expr for i in items if i.expr is not None]
-    assign = nodes.window_function(node) if grouping.window is not None else None
+    assign = window_function(node) if grouping.window is not None else None
     grouped = Grouped(select, node, scope, grouping, expressions, assign)
     firing = _firing(grouped, binding)
-    keys: tuple[str, ...] = ()
-    final = grouping.window is not None or not node.streaming
-    if firing is not None:
-        final = firing.panes != "last"
-    if not final:
+    hidden: tuple[str, ...] = ()
+    if firing is not None and firing.panes == "last":
         windowed = grouping.window is not None
-        keys = builder.add_keys(grouping.expressions, has_sets=grouping.has_sets, windowed=windowed)
-    session_key = _session_key(node, grouping) if node.streaming and firing is None else None
-    return nodes.Aggregate(
-        tuple(builder.columns),
-        node,
-        scope,
-        tuple(builder.outputs),
-        grouping.items,
-        grouping.window,
-        session_key,
-        select.where,
-        select.having,
-        final,
-        keys,
-        firing,
-        emit_text(select.emit) if select.emit is not None else "",
-        retracting=None if final else find_firing(grouped, binding.env, read_on=True),
-        combining=_combining(grouped, binding) if firing is None else None,
+        hidden = builder.add_keys(grouping.expressions, has_sets=grouping.has_sets, windowed=windowed)
+    constant = _constant_key(node, grouping) if firing is not None and not firing.why else None
+    return Aggregate(
+        columns=tuple(builder.columns),
+        input=node,
+        scope=scope,
+        outputs=tuple(builder.outputs),
+        where=select.where,
+        by=GroupKeys(grouping.items, grouping.window, hidden, constant),
+        having=select.having,
+        firing=firing,
     )
 
 
@@ -81,18 +72,11 @@ def _outputs(items: list[Item], grouping: Grouping) -> OutputBuilder:
 
 
 def _firing(grouped: Grouped, binding: Binding) -> Firing | None:
-    """Return what an operator of ours does for a grouping, None where Spark's own do."""
+    """Return how the groups of a stream are kept, None for rows that stand still."""
     if grouped.node.streaming:
         return find_firing(grouped, binding.env)
     refuse_static(tuple(grouped.aggregates()))
     return None
-
-
-def _combining(grouped: Grouped, binding: Binding) -> Firing | None:
-    """Return what an operator of ours would do for groups that Spark's own can keep as well."""
-    if not grouped.node.streaming or (grouped.assign is None and grouped.grouping.window is not None):
-        return None
-    return find_firing(grouped, binding.env, combined=True)
 
 
 def _sessions_of_others(node: nodes.PlanNode, grouping: Grouping) -> bool:
@@ -108,17 +92,17 @@ def _sessions_of_others(node: nodes.PlanNode, grouping: Grouping) -> bool:
     return not legacy and (declared != grouped or len(grouping.expressions) != len(declared))
 
 
-def _session_key(node: nodes.PlanNode, grouping: Grouping) -> str | None:
+def _constant_key(node: nodes.PlanNode, grouping: Grouping) -> str | None:
     """Return the constant key that a session without keys needs in Spark, None for other windows."""
     assign = _assignment(node, grouping.window)
-    if assign is None or assign.spec.kind is not WindowKind.SESSION or assign.by_rows:
+    if assign is None or assign.spec.kind is not WindowKind.SESSION or isinstance(assign, SessionRows):
         return None
     return assign.time.physical if not grouping.expressions else None
 
 
 def _assignment(node: nodes.PlanNode, window: str | None) -> nodes.AssignWindows | None:
     while not isinstance(node, nodes.AssignWindows):
-        if len(node.inputs) != 1 or isinstance(node, nodes.Aggregate):
+        if len(node.inputs) != 1 or isinstance(node, Aggregate):
             return None
         node = node.inputs[0]
     return node if window is not None else None

@@ -21,7 +21,7 @@ from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.plan.scope import Scope, ScopeRelation
-from sqlext.plan.states import unbounded_states
+from sqlext.plan.stateful import unbounded_states
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
@@ -189,7 +189,7 @@ def _refuse_unbounded(plan: nodes.PlanNode, span: Span) -> None:
         raise SqlExtError(
             "STATE-001",
             f"nothing bounds the state of {state.what}, and `sqlext.unbounded-state` is 'error'",
-            span=state.span or span,
+            span=state.clause or span,
             hint="bound it by a window, an interval of time, a number of rows or table.exec.state.ttl",
         )
 

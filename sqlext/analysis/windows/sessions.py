@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.analysis.types.inference import infer
-from sqlext.analysis.types.intervals import interval_millis
+from sqlext.analysis.types.literals import interval_millis
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Exists, Expr, InQuery, Interval, Node, ScalarQuery
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.nodes import Aliased, AssignWindows, ComputeGap, PlanNode
 from sqlext.plan.scope import Scope
+from sqlext.plan.session_rows import SessionRows
 from sqlext.plan.windows import WindowKind
 from sqlext.types import BIGINT
 
@@ -70,5 +71,5 @@ def session_rows(node: PlanNode) -> PlanNode:
     inner = node.input if isinstance(node, Aliased) else node
     if not isinstance(inner, AssignWindows) or inner.spec.kind is not WindowKind.SESSION:
         return node
-    rows = replace(inner, by_rows=True)
+    rows = SessionRows(inner.columns, inner.input, inner.spec, inner.time, inner.physical, inner.custom)
     return replace(node, input=rows) if isinstance(node, Aliased) else rows

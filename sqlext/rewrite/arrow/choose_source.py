@@ -24,6 +24,7 @@ from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
+from sqlext.plan.grouping import Aggregate, Combining
 from sqlext.plan.windows import WindowKind
 from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
@@ -47,13 +48,13 @@ ENOUGH_FOR_SESSIONS = 64 << 20
 ENOUGH_PARQUET_FOR_WINDOWS = 16 << 20
 
 
-def pays(node: nodes.Aggregate, renderer: Rendering) -> bool:
+def pays(node: Aggregate, renderer: Rendering) -> bool:
     """Whether groups that Spark can keep are better kept by our operator, above rows that Arrow reads."""
     scan = _only_scan(node)
     if scan is None:
         return False
     wanted = _wanted(scan, renderer)
-    if node.below_ours:  # Python works anyway, and our operator keeps many groups better than Spark's: as any of ours
+    if node.combining is Combining.BELOW_OURS:  # Python works anyway, and our operator keeps many groups better
         return wanted != "spark"
     if wanted != "auto":
         return wanted == "arrow"

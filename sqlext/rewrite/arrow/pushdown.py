@@ -311,7 +311,7 @@ def _relation(node: nodes.PlanNode, renderer: Rendering, alias: str = "") -> _Re
     if isinstance(node, nodes.Project) and not node.hidden:
         return _Selected(node, _relation(node.input, renderer), renderer, alias)
     if not isinstance(node, nodes.Scan):
-        raise Unsuited(f"{type(node).__name__} between the table and the grouping")
+        raise Unsuited(f"{node.step} between the table and the grouping")
     _require_suited(node)
     return _Table(node, reader_of(node.table), renderer, alias)
 

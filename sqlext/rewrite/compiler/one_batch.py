@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlext.plan.base import walk
-from sqlext.plan.nodes import Aggregate, AssignWindows, Join, Operator, PlanNode
+from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.stateful import Stateful
 from sqlext.rewrite.script.model import ArrowView, SourceView, Step
 from sqlext.sources.tables import reader_of
@@ -21,8 +20,8 @@ def fits_at_once(plan: PlanNode) -> bool:
 
     So it does where whatever keeps rows gives each of its rows once, when the watermark says so.
     """
-    keeping = [node for node in walk(plan) if _keeps_rows(node)]
-    return plan.streaming and bool(keeping) and all(map(_gives_once, keeping))
+    keeping = [node for node in walk(plan) if isinstance(node, Stateful)]
+    return plan.streaming and bool(keeping) and all(node.waits for node in keeping)
 
 
 def reads_at_once(sources: Sequence[SourceView], steps: Sequence[Step]) -> bool:
@@ -34,19 +33,3 @@ def reads_at_once(sources: Sequence[SourceView], steps: Sequence[Step]) -> bool:
         return False
     views = (step for step in steps if isinstance(step, ArrowView))
     return all(reader_of(view.table).limit(view.table) is None for view in views)
-
-
-def _keeps_rows(node: PlanNode) -> bool:
-    if isinstance(node, AssignWindows):
-        return node.by_rows
-    if isinstance(node, Join):
-        return all(side.streaming for side in node.inputs)
-    return isinstance(node, (Aggregate, Operator, Stateful))
-
-
-def _gives_once(node: PlanNode) -> bool:
-    if isinstance(node, Stateful):
-        return node.waits
-    if not isinstance(node, Aggregate) or node.window is None:
-        return False
-    return node.firing is None or node.firing.closes_once

@@ -16,11 +16,14 @@ from sqlext.plan import nodes
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.current_rows import CurrentRows
+from sqlext.plan.distinct import Distinct
+from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import StreamJoin
 from sqlext.plan.matching import Match
 from sqlext.plan.over import Over
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope
+from sqlext.plan.session_rows import SessionRows
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.timing import InputEnd
 from sqlext.plan.unnest import Unnested
@@ -31,6 +34,7 @@ from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.renderer import render
 from sqlext.rewrite.expressions.windows import custom_windows_sql, gap_millis, window_expression
 from sqlext.rewrite.operators.current_rows import current_rows_sql
+from sqlext.rewrite.operators.distinct import distinct_sql
 from sqlext.rewrite.operators.grouping import GroupingSql, combined_sql
 from sqlext.rewrite.operators.joins import stream_join_sql
 from sqlext.rewrite.operators.matching import match_sql
@@ -47,7 +51,6 @@ from sqlext.rewrite.script.begun import Readers, has_splits
 from sqlext.rewrite.script.late_rows import or_late, travels, unless_late
 from sqlext.rewrite.script.model import (
     KeptInput,
-    OperatorView,
     RowsView,
     SourceView,
     SqlView,
@@ -59,6 +62,7 @@ from sqlext.rewrite.script.model import (
 #: Returns each kind of node as a query over the view of its operator: its physical columns, hidden ones included.
 _OPERATORS: dict[type[Stateful], Callable[[Any, Rendering], str]] = {
     CurrentRows: current_rows_sql,
+    Distinct: distinct_sql,
     Match: match_sql,
     Over: over_sql,
     Rank: rank_sql,
@@ -148,8 +152,6 @@ class PlanRenderer:
 
     @sql.register
     def _(self, node: nodes.AssignWindows) -> str:
-        if node.by_rows:
-            return session_rows(node, self)
         source = self.relation(node.input)
         if node.custom:
             return custom_windows_sql(node, source, self.zone)
@@ -176,12 +178,8 @@ class PlanRenderer:
         return f"SELECT * FROM {self.add_step(lambda name: TagView(name, view, node.physical))}"
 
     @sql.register
-    def _(self, node: nodes.Operator) -> str:
-        view = self._view(node.input)
-        lives = () if node.ttl is None else (("ttl", node.ttl), ("name", str(len(self.steps))))
-        arguments, ticks = (*node.arguments, *lives), "clock" if lives else ""
-        result = self.add_step(lambda name: OperatorView(name, view, node.function, arguments, ticks))
-        return f"SELECT * FROM {result}"
+    def _(self, node: SessionRows) -> str:
+        return session_rows(node, self)
 
     @sql.register
     def _(self, node: Stateful) -> str:
@@ -214,18 +212,18 @@ class PlanRenderer:
         return text + (f" WHERE {conditions[0]}" if conditions else "")
 
     @sql.register
-    def _(self, node: nodes.Aggregate) -> str:
-        if node.firing is not None:
-            return GroupingSql(node, node.firing, self).sql()
+    def _(self, node: Aggregate) -> str:
+        if node.kept is not None:
+            return GroupingSql(node, self).sql()
         combined = combined_sql(node, self)
         if combined is not None:
             return combined
         selected = self._outputs(node.outputs, node.scope)
         having = self.expr(node.having, node.scope) if node.having is not None else None
-        keys = [identifier(node.window)] if node.window else []
-        if node.session_key:
-            keys.append(f"isnull({identifier(node.session_key)})")
-        keys += [self._group_item(i, node.scope) for i in node.group_by]
+        keys = [identifier(node.by.window)] if node.by.window else []
+        if node.by.constant:
+            keys.append(f"isnull({identifier(node.by.constant)})")
+        keys += [self._group_item(i, node.scope) for i in node.by.items]
         if node.updating:
             if nodes.KEY_SET in node.keys:
                 selected.append(f"grouping_id() AS {nodes.KEY_SET}")

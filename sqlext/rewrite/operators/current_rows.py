@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlext.plan.current_rows import CurrentRows
 from sqlext.plan.nodes import KIND, POSITION
 from sqlext.quoting import identifier
-from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 
@@ -22,5 +22,5 @@ def current_rows_sql(node: CurrentRows, renderer: Rendering) -> str:
         ("position", rows.place(POSITION)),
         ("ttl", node.ttl),
     )
-    operated = OperatorStep(node, specification, names).add(renderer, OperatorInput(below, rows.texts))
+    operated = SpecifiedStep(node, specification, names).over(renderer, OperatorInput(below, rows.texts))
     return f"SELECT {', '.join([*(identifier(c) for c in names), *node.hidden])} FROM {operated}"

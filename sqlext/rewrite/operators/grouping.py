@@ -18,8 +18,7 @@ from sqlext.dialect.emit.nodes import CaseTrigger
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
-from sqlext.plan.firing import Firing
-from sqlext.plan.future import future_limit
+from sqlext.plan.grouping import Aggregate, Combining
 from sqlext.plan.joins import may_lack_times
 from sqlext.plan.parts import own_parts
 from sqlext.plan.shapes import Shape, shape
@@ -31,7 +30,7 @@ from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouped import GroupedContext
 from sqlext.rewrite.expressions.grouping_sets import SET, Sets, sets_of
 from sqlext.rewrite.expressions.renderer import render
-from sqlext.rewrite.operators.window_step import PANE_COLUMNS, WindowStep
+from sqlext.rewrite.operators.windows import PANE_COLUMNS, WindowStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.relations.scans import ahead
@@ -50,15 +49,15 @@ _SAME_AS_SPARKS = frozenset({"count", "sum", "min", "max"})
 _ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
 
 
-def combined_sql(node: nodes.Aggregate, renderer: Rendering) -> str | None:
+def combined_sql(node: Aggregate, renderer: Rendering) -> str | None:
     """Return windows that Spark could keep as a query of our operator's panes; None where that does not pay.
 
     It does where Arrow decodes the rows and combines them where they are read, and the aggregates are Spark's exactly.
     """
-    if node.combining is None or not pays(node, renderer):
+    if node.firing is None or node.combining is Combining.NEVER or not pays(node, renderer):
         return None
     try:
-        grouping = GroupingSql(node, node.combining, renderer)
+        grouping = GroupingSql(replace(node, firing=node.firing.combined()), renderer)
     except SqlExtError:  # an aggregate that only Spark has
         return None
     return grouping.sql() if grouping.can_combine() else None
@@ -93,13 +92,14 @@ class GroupingSql:
     asked for.
     """
 
-    def __init__(self, node: nodes.Aggregate, firing: Firing, renderer: Rendering) -> None:
+    def __init__(self, node: Aggregate, renderer: Rendering) -> None:
+        assert node.kept is not None
         self.node = node
-        self.firing = firing
+        self.firing = node.kept
         self.renderer = renderer
-        self.late = firing.late
+        self.late = self.firing.late
         self.assign = node.assignment()
-        self.sets: Sets | None = sets_of(node.group_by, node.scope)
+        self.sets: Sets | None = sets_of(node.by.items, node.scope)
         self.keys = self._keys()
         self.accumulators = Accumulators()
         names = {s: f"__k{i}" for i, s in enumerate(self.keys)}
@@ -166,7 +166,7 @@ class GroupingSql:
         """Return the text of each grouping expression, by its shape."""
         context = ScopeContext(self.node.scope, self.renderer.sub_query)
         texts: dict[Shape, str] = {}
-        for expr in self.node.grouping_expressions():
+        for expr in self.node.by.expressions():
             own = shape(expr, self.node.scope)
             text = render(expr, context)
             texts.setdefault(own, self.sets.key(own, text) if self.sets else text)
@@ -187,14 +187,14 @@ class GroupingSql:
         shown_as = self._shown_as()
         step = replace(self.step, asked=frozenset(name for column in shown_as for name in column.made_of))
         if self._pushed is not None:
-            operated = step.add_pushed(self.renderer, self._pushed)
+            operated = step.add_pushed(self.renderer, [self._pushed])
         else:
             operated = step.add(self.renderer, self.rows.query(f"{self._below()}{self._where()}"))
         columns = ", ".join(map(str, shown_as))
         shown = self.renderer.add_step(lambda name: SqlView(name, f"SELECT {columns} FROM {operated}"))
-        if self.node.window is None:
+        window = self.node.by.window
+        if window is None:
             return shown
-        window = self.node.window
         return self.renderer.add_step(lambda name: TagView(name, shown, window, window=not self._is_custom()))
 
     @cached_property
@@ -211,7 +211,7 @@ class GroupingSql:
         """Return what is asked of the rows; those that an outer join gave without a time are in no window."""
         where = self.node.where
         conditions = [self.renderer.expr(where, self.node.scope)] if where is not None else []
-        if self.node.window is not None and may_lack_times(self.node.input):
+        if self.node.by.window is not None and may_lack_times(self.node.input):
             conditions = [*(f"({c})" for c in conditions), *(f"{text} IS NOT NULL" for _, text in self._times()[:1])]
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
@@ -227,11 +227,11 @@ class GroupingSql:
             "__row_kind",
         ]
         shown = [_Shown.same(name) for name in names if name in asked or self.late is not None]
-        if self.node.window is not None:
+        if self.node.by.window is not None:
             bounds = ["'start', timestamp_millis(__start)", "'end', timestamp_millis(__end)"]
             bounds += [f"'{wall}', __{wall}" for wall in self._walls()]
             made_of = ("__start", "__end", *(f"__{wall}" for wall in self._walls()))
-            shown.append(_Shown(identifier(self.node.window), f"named_struct({', '.join(bounds)})", made_of))
+            shown.append(_Shown(identifier(self.node.by.window), f"named_struct({', '.join(bounds)})", made_of))
         if "__pane_timestamp" in asked:
             time = instant_to_wall("timestamp_millis(__pane_ms)", self.renderer.zone)
             shown.append(_Shown("__pane_timestamp", time, ("__pane_ms",)))
@@ -261,15 +261,13 @@ class GroupingSql:
             for a in self.accumulators.accumulators
         )
         return WindowStep(
+            self.node,
             self.firing.policy,
             tuple(keys),
             tuple(places),
             aggregates,
             tuple(self.accumulators.result_names()),
             latest=self.node.updating and self.renderer.latest,
-            ticks=self._ticks(),
-            ends=self.firing.ends,
-            lag=self.node.input.lag,
         )
 
     def _number(self, value: Node) -> str:
@@ -295,12 +293,12 @@ class GroupingSql:
         time = self.assign.time if self.assign is not None else self._age()
         if time is not None and time.part is not Part.PROCTIME:
             times.append(("time", self._unless_ahead(instant(time))))
-        if self.firing.gap is not None:
-            times.append(("gap", identifier(self.firing.gap)))
+        if self.assign is not None and self.assign.spec.gap is not None:
+            times.append(("gap", identifier(self.assign.spec.gap)))
         return times
 
     def _unless_ahead(self, rowtime: str) -> str:
-        future = future_limit(self.node.input)
+        future = nodes.future_limit(self.node.input)
         millis = f"unix_millis({rowtime})"
         return millis if future is None else f"CASE WHEN {ahead(rowtime, future)} THEN {REFUSED} ELSE {millis} END"
 
@@ -320,16 +318,11 @@ class GroupingSql:
         return text + (self.sets.lateral_view if self.sets else "")
 
     def _window(self) -> str:
-        assert self.node.window is not None
-        return identifier(self.node.window)
+        assert self.node.by.window is not None
+        return identifier(self.node.by.window)
 
     def _walls(self) -> tuple[str, ...]:
         return ("wall_start", "wall_end") if self._is_custom() and self.firing.given else ()
 
     def _is_custom(self) -> bool:
         return self.assign is not None and self.assign.custom
-
-    def _ticks(self) -> str:
-        if self.firing.uses_clock:
-            return "clock"
-        return "start" if self.firing.event_time or self.firing.ends else ""

@@ -10,7 +10,7 @@ from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.parts import own_parts
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import held, instant, value
-from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext_udfs.expressions.cells import with_cells
@@ -60,7 +60,7 @@ def stream_join_sql(node: StreamJoin, renderer: Rendering) -> str:
         _side(node.sources[1], node.right, columns.of(RIGHT_SIDE), renderer),
     )
     names = tuple(c.physical for c in node.carried)
-    operated = OperatorStep(node, specification, names).add(renderer, *sides)
+    operated = SpecifiedStep(node, specification, names).over(renderer, *sides)
     shown = [*(identifier(n) for n in names), *node.hidden]
     alias = node.scope.relations[0].alias
     text = f"SELECT {', '.join(shown) or '1 AS __one'} FROM {operated} AS {identifier(alias)}"

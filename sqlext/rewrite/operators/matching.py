@@ -8,12 +8,12 @@ from sqlext.dialect.ast.expressions import ColumnRef
 from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.matching import Match, RowValue, Totalled
 from sqlext.quoting import identifier, named
-from sqlext.rewrite.expressions.accumulators import Accumulator, Accumulators, Parameters, result_names
+from sqlext.rewrite.expressions.accumulators import AccumulatorCall, Accumulators, Parameters, result_names
 from sqlext.rewrite.expressions.columns import instant, value
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouped import accumulated
 from sqlext.rewrite.expressions.renderer import ExpressionRenderer, render
-from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.model import SqlView, TagView
@@ -60,8 +60,8 @@ class _MatchSql:
         (below,) = node.sources
         given = [c.physical for c in node.columns if c not in self.total_columns]
         fields = (("keys", specification.keys), ("match", specification_to_json(specification)))
-        step = OperatorStep(node, fields, (*given, *self.accumulated.result_names()))
-        return step.add(self.renderer, OperatorInput(below, rows.texts))
+        step = SpecifiedStep(node, fields, (*given, *self.accumulated.result_names()))
+        return step.over(self.renderer, OperatorInput(below, rows.texts))
 
     @property
     def _alias(self) -> str:
@@ -106,14 +106,14 @@ class _MatchSql:
 class _Accumulated(Accumulators):
     """Collects the accumulators of all groups of variables; with another ``group`` into the same lists."""
 
-    kept: list[tuple[int, bool, Accumulator]] = field(default_factory=list)
+    kept: list[tuple[int, bool, AccumulatorCall]] = field(default_factory=list)
     group: int = 0
     final: bool = True
 
     def add(self, function: str, *inputs: str, distinct: bool = False, parameters: Parameters = ()) -> tuple[str, ...]:
         """Return the names of the columns in which an accumulator's results will be."""
         places = tuple(self._place(text) for text in inputs)
-        wanted = (self.group, self.final, Accumulator(function, places, distinct, parameters))
+        wanted = (self.group, self.final, AccumulatorCall(function, places, distinct, parameters))
         if wanted not in self.kept:
             self.kept.append(wanted)
         return result_names(self.kept.index(wanted), wanted[-1])

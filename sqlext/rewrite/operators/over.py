@@ -13,7 +13,7 @@ from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouped import accumulated
 from sqlext.rewrite.expressions.renderer import ExpressionRenderer
-from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 
@@ -46,8 +46,8 @@ def over_sql(node: Over, renderer: Rendering) -> str:
         ("calls", calls),
         ("ttl", node.ttl),
     )
-    step = OperatorStep(node, specification, (*below.physical_columns(), *accumulators.result_names()))
-    operated = step.add(renderer, OperatorInput(below, rows.texts))
+    step = SpecifiedStep(node, specification, (*below.physical_columns(), *accumulators.result_names()))
+    operated = step.over(renderer, OperatorInput(below, rows.texts))
     alias = node.scope.relations[0].alias
     return f"SELECT {', '.join([*columns, *results])} FROM {operated} AS {identifier(alias)}"
 

@@ -7,7 +7,7 @@ from sqlext.plan.nodes import KIND
 from sqlext.plan.ranking import Rank
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import instant
-from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 
@@ -46,7 +46,7 @@ def rank_sql(node: Rank, renderer: Rendering) -> str:
         ("ttl", node.ttl),
     )
     names = tuple(c for c in columns if c != KIND)
-    operated = OperatorStep(node, specification, (*names, _NUMBER)).add(renderer, OperatorInput(below, rows.texts))
+    operated = SpecifiedStep(node, specification, (*names, _NUMBER)).over(renderer, OperatorInput(below, rows.texts))
     type_ = node.columns[-1].type
     value = str(node.last) if node.first == node.last else _NUMBER
     number = f"CAST({value} AS {type_.spark() if type_ else 'BIGINT'}) AS {identifier(node.number)}"

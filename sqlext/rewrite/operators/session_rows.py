@@ -6,10 +6,10 @@ Of a stream, an operator keeps the rows until their session is over.
 from __future__ import annotations
 
 from sqlext.analysis.emit.firing import windows_of
-from sqlext.plan.nodes import AssignWindows
+from sqlext.plan.session_rows import SessionRows
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import instant
-from sqlext.rewrite.operators.window_step import WindowStep
+from sqlext.rewrite.operators.windows import WindowStep
 from sqlext.rewrite.relations.operator_input import InputColumns
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.model import SqlView, TagView
@@ -17,12 +17,12 @@ from sqlext_udfs.windows.policy import Policy
 from sqlext_udfs.windows.triggers.tree import AfterWatermark
 
 
-def session_rows(node: AssignWindows, renderer: Rendering) -> str:
+def session_rows(node: SessionRows, renderer: Rendering) -> str:
     """Return the query of a session window function's rows, with their sessions: of a stream, when these are over."""
     return f"SELECT * FROM {_kept(node, renderer)}" if node.streaming else _sorted(node, renderer)
 
 
-def _sorted(node: AssignWindows, renderer: Rendering) -> str:
+def _sorted(node: SessionRows, renderer: Rendering) -> str:
     """Return the query over rows that are all there: a session begins behind all ends before it."""
     columns = ", ".join(identifier(c) for c in node.input.physical_columns())
     keys = "".join(f"{identifier(k)}, " for k in node.spec.session_keys)
@@ -43,7 +43,7 @@ def _sorted(node: AssignWindows, renderer: Rendering) -> str:
     return f"SELECT {columns}, {struct} FROM ({numbered})"
 
 
-def _kept(node: AssignWindows, renderer: Rendering) -> str:
+def _kept(node: SessionRows, renderer: Rendering) -> str:
     """Return the view of an operator that keeps the rows until their session is over."""
     columns = [identifier(c) for c in node.input.physical_columns()]
     rows = InputColumns([identifier(k) for k in node.spec.session_keys])
@@ -54,7 +54,7 @@ def _kept(node: AssignWindows, renderer: Rendering) -> str:
     whole = rows.place(f"struct({', '.join(columns)})")
     policy = Policy(windows_of(node.spec), AfterWatermark())
     asked = frozenset(("__start", "__end", "__rows"))
-    step = WindowStep(policy, keys, tuple(places), (("collect_list", (whole,), False, ()),), ("__rows",), asked)
+    step = WindowStep(node, policy, keys, tuple(places), (("collect_list", (whole,), False, ()),), ("__rows",), asked)
     operated = step.add(renderer, rows.query(renderer.relation(node.input)))
     struct = "named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end))"
     window = identifier(node.physical)

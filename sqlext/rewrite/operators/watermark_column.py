@@ -6,7 +6,7 @@ from sqlext.plan.nodes import KIND
 from sqlext.plan.watermark_column import WATERMARK, WatermarkColumn
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import instant
-from sqlext.rewrite.operators.step import OperatorStep
+from sqlext.rewrite.operators.step import SpecifiedStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 
@@ -21,6 +21,6 @@ def watermark_column_sql(node: WatermarkColumn, renderer: Rendering) -> str:
         ("out", tuple(rows.place(identifier(c)) for c in names)),
         ("kind", rows.place(KIND) if below.changelog else None),
     )
-    operated = OperatorStep(node, specification, (*names, WATERMARK)).add(renderer, OperatorInput(below, rows.texts))
+    operated = SpecifiedStep(node, specification, (*names, WATERMARK)).over(renderer, OperatorInput(below, rows.texts))
     stamp = f"timestamp_millis({WATERMARK}) AS {WATERMARK}"
     return f"SELECT {', '.join([*(identifier(c) for c in names), stamp, *node.hidden])} FROM {operated}"

@@ -43,6 +43,9 @@ class Rendering(Protocol):
     read_by_spark: dict[str, str]
     used_heartbeat: bool
 
+    def sql(self, node: PlanNode) -> str:
+        """Return a node as a query."""
+
     def relation(self, node: PlanNode) -> str:
         """Return a node as it stands in FROM."""
 

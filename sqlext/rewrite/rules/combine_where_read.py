@@ -1,4 +1,4 @@
-"""Rule: let our operator keep groups that Spark could keep, where their rows are combined as they are read.
+"""Let our operator keep groups that Spark could keep, where their rows are combined as they are read.
 
 It applies only where Spark keeps nothing else above or below. Chains of windows and joins that are Spark's stay so.
 Below operators of ours it also applies to several inputs, and to the first of a chain of windows. Rendering the
@@ -9,26 +9,32 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.plan.base import walk
-from sqlext.plan.nodes import Aggregate, AssignWindows, Join, Operator, PlanNode
-from sqlext.plan.stateful import Stateful
+from sqlext.plan.base import PlanNode, walk
+from sqlext.plan.grouping import Aggregate, Combining
+from sqlext.plan.nodes import Join
+from sqlext.plan.stateful import Operator, Stateful
 
 
 def combine_where_read(plan: PlanNode) -> PlanNode:
     """Return the plan whose groupings may be combined where their rows are read only where that can pay."""
-    below_ours = any(isinstance(n, Stateful) for n in walk(plan))
+    below_ours = any(isinstance(n, Operator) for n in walk(plan))
     alone = sum(map(_kept_by_spark, walk(plan))) == 1
+    combining = Combining.BELOW_OURS if below_ours else Combining.WHERE_CHEAPER
 
     def rule(node: PlanNode) -> PlanNode:
-        if not isinstance(node, Aggregate) or node.combining is None:
+        if not isinstance(node, Aggregate):
             return node
         free = alone or (below_ours and sum(map(_kept_by_spark, walk(node))) == 1)
-        return replace(node, below_ours=below_ours) if free else replace(node, combining=None)
+        return replace(node, combining=combining if free and _could_be_ours(node) else Combining.NEVER)
 
     return plan.transform(rule)
 
 
+def _could_be_ours(node: Aggregate) -> bool:
+    """Whether Spark keeps groups of a stream whose windows, if there are some, an operator of ours could give."""
+    known = node.by.window is None or node.assignment() is not None
+    return known and node.firing is not None and node.kept is None
+
+
 def _kept_by_spark(node: PlanNode) -> bool:
-    if isinstance(node, AssignWindows):
-        return node.by_rows
-    return isinstance(node, (Aggregate, Join, Operator))
+    return isinstance(node, Join) or (isinstance(node, Stateful) and not isinstance(node, Operator))

@@ -1,4 +1,4 @@
-"""Rule: give a scan its watermark only where something above waits for it: a window, an operator, a DataFrame.
+"""Give a scan its watermark only where something above waits for it: a window, an operator, a DataFrame.
 
 With a needless watermark, Spark would drop late rows from an aggregate that is to count them all (a GROUP BY without
 window). It would also keep asking for batches that nothing needs.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.plan.nodes import Aggregate, AssignWindows, PlanNode, Scan, TagTime
-from sqlext.plan.stateful import Stateful
+from sqlext.plan.base import PlanNode
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import AssignWindows, Scan
 from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.watermarks.ends import Ends, SessionEnd
 
@@ -23,7 +24,7 @@ def _place(node: PlanNode, ends: tuple[Ends | SessionEnd, ...], *, needed: bool)
     if isinstance(node, Scan):
         watermarked = needed and node.is_stream and node.rowtime is not None
         return replace(node, watermarked=watermarked, ends=ends if watermarked else ())
-    needed = needed or _waits(node)
+    needed = needed or node.event_time
     if isinstance(node, Aggregate):  # windows above it come later than those below
         ends = ()
     elif isinstance(node, AssignWindows) and not node.spec.processing:
@@ -37,16 +38,3 @@ def _ends(spec: WindowSpec) -> Ends | SessionEnd:
         return SessionEnd(spec.size)
     offset = spec.offset + (spec.size if spec.kind is WindowKind.HOP else 0)
     return Ends(spec.slide, offset % spec.slide, spec.wall_clock)
-
-
-def _waits(node: PlanNode) -> bool:
-    """Whether a node gives its rows when the watermark passes a window, or hands the watermark on."""
-    if isinstance(node, TagTime):
-        return True
-    if isinstance(node, AssignWindows):
-        return node.by_rows
-    if isinstance(node, Stateful):
-        return node.event_time
-    if not isinstance(node, Aggregate):
-        return False
-    return node.firing.event_time if node.firing is not None else node.window is not None

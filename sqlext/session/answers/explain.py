@@ -16,14 +16,15 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.plan.explain import Course, as_json, as_mermaid, as_text
-from sqlext.plan.nodes import Aggregate, PlanNode
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.script.model import SparkScript
-from sqlext.session.bounds import is_bounded
+from sqlext.session.boundedness import is_bounded
 from sqlext.session.drafts import end_of
 
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
@@ -124,9 +125,9 @@ def _noted(plan: PlanNode, interval: int | None) -> PlanNode:
     """Return a plan whose groupings say where micro-batches come less often than they want to fire."""
 
     def rule(node: PlanNode) -> PlanNode:
-        if interval is None or not isinstance(node, Aggregate) or node.firing is None:
+        if interval is None or not isinstance(node, Aggregate) or node.kept is None:
             return node
-        notes = (*node.firing.notes, *period_notes(node.firing.policy, interval))
-        return replace(node, firing=replace(node.firing, notes=notes))
+        notes = (*node.kept.notes, *period_notes(node.kept.policy, interval))
+        return replace(node, firing=replace(node.kept, notes=notes))
 
     return plan.transform(rule)

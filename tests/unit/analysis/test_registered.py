@@ -14,7 +14,7 @@ from sqlext.analysis.inserts.fingerprint import fingerprint
 from sqlext.hooks import Action, Trigger
 from sqlext.plan.base import walk
 from sqlext.plan.firing import Firing
-from sqlext.plan.nodes import Aggregate
+from sqlext.plan.grouping import Aggregate
 from sqlext.rewrite.script.model import OperatorView
 from sqlext.user_functions import UserFunctions, kind_of
 from sqlext_udfs.windows.triggers.tree import Using
@@ -87,7 +87,7 @@ def known(flink: Analysis) -> Analysis:
 
 def firing(analysis: Analysis, text: str) -> Firing:
     """Return how the grouping of a query fires."""
-    (found,) = (n.firing for n in walk(analysis.plan(text)) if isinstance(n, Aggregate) and n.firing is not None)
+    (found,) = (n.kept for n in walk(analysis.plan(text)) if isinstance(n, Aggregate) and n.kept is not None)
     return found
 
 
