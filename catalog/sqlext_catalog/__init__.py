@@ -1,1 +1,1 @@
-"""The catalog: what every table, view and query is, in one Delta table that needs no JVM to read."""
+"""Keep the definitions of tables, views and queries in one Delta table, which needs no JVM to read."""

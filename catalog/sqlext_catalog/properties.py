@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlext.errors import SqlExtError
 from sqlext.types import quote
-from sqlext_catalog.model import Column, PrimaryKey, Table, Watermark
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Column, ObjectName, PrimaryKey, Table, Watermark
 from sqlext_catalog.secrets import redact
 from sqlext_catalog.type_text import parse_type
 

@@ -15,6 +15,7 @@ from sqlext_catalog.model import (
     CatalogObject,
     Column,
     Database,
+    ObjectName,
     Options,
     PrimaryKey,
     QueryRecord,
@@ -22,7 +23,6 @@ from sqlext_catalog.model import (
     View,
     Watermark,
 )
-from sqlext_catalog.names import ObjectName
 
 Row = dict[str, Any]
 

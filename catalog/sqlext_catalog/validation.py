@@ -1,14 +1,13 @@
-"""What no store accepts, whichever statement it came from: the last check before an object is kept."""
+"""Check objects before any store keeps them: their names, and literal secrets in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from sqlext.errors import SqlExtError
-from sqlext_catalog.changes import Change, Put
-from sqlext_catalog.model import Catalog, CatalogObject, Database, QueryRecord, Table, View
-from sqlext_catalog.names import check_part
+from sqlext_catalog.model import Catalog, CatalogObject, Database, QueryRecord, Table, View, check_part
 from sqlext_catalog.secrets import check_storable, check_storable_text
+from sqlext_catalog.snapshot import Change, Put
 
 
 def check_changes(changes: Iterable[Change]) -> None:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 from sqlext.connectors.filesystem.table import FORMATS
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
-from sqlext.connectors.options import COMMON, Choice, OptionError, Rules, boolean
+from sqlext.connectors.options import COMMON, OneOf, OptionError, Rules, boolean
 from sqlext.connectors.registry import CONNECTORS
-from sqlext_catalog.model import Table
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import ObjectName, Table
 
 
 def option_keys(options: Mapping[str, str]) -> list[str]:
@@ -22,7 +21,7 @@ def option_values(key: str, options: Mapping[str, str]) -> list[str]:
     if key == "connector":
         return list(CONNECTORS)
     rule = _rules(options).keys.get(key)
-    if isinstance(rule, Choice):
+    if isinstance(rule, OneOf):
         return list(rule.choices)
     if key == "format":
         return [*FORMATS, *CHANGELOG_FORMATS]

@@ -68,7 +68,7 @@ def number(value: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OneOf:
     """Takes one of some words, in any case."""
 
     choices: tuple[str, ...]
@@ -81,7 +81,7 @@ class Choice:
 
 def one_of(*choices: str) -> Check:
     """Take one of some words, in any case."""
-    return Choice(choices)
+    return OneOf(choices)
 
 
 def pattern(value: str) -> str | None:

@@ -25,7 +25,7 @@ _OF_OPERANDS = (Apply, Compare, Connected, Case, Coalesce)
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ColumnBounds:
     """The values of a column in some rows.
 
     Attributes:
@@ -51,15 +51,15 @@ class Bounds:
 
 
 #: Column -> its bounds; one that is not there may have any value.
-Known = Mapping[str, Bounds]
+Known = Mapping[str, ColumnBounds]
 
 
-def bounds_of(expression: Expression, known: Known) -> Bounds | None:
+def bounds_of(expression: Expression, known: Known) -> ColumnBounds | None:
     """Return the bounds of an expression; None where they are not known, or it fails for one of them."""
     if isinstance(expression, Column):
         return known.get(expression.name)
     if isinstance(expression, Literal) and expression.value is not None:
-        return Bounds(expression.evaluate(Rows.of({}, 2)), 0)
+        return ColumnBounds(expression.evaluate(Rows.of({}, 2)), 0)
     if not isinstance(expression, Apply) or expression.function not in _MONOTONE:
         return None
     (of,) = expression.inputs
@@ -68,7 +68,7 @@ def bounds_of(expression: Expression, known: Known) -> Bounds | None:
         made = None if inner is None else FUNCTIONS[expression.function](expression.type, inner.values)
     except pa.ArrowInvalid:
         return None
-    return Bounds(made, inner.nulls) if inner is not None else None
+    return ColumnBounds(made, inner.nulls) if inner is not None else None
 
 
 def can_fail(expression: Expression, known: Known) -> bool:
@@ -98,7 +98,7 @@ def may_hold(condition: Expression, known: Known) -> bool:
     return True
 
 
-def _may_compare(rule: Callable[[Any, Any], bool], sides: list[Bounds | None]) -> bool:
+def _may_compare(rule: Callable[[Any, Any], bool], sides: list[ColumnBounds | None]) -> bool:
     one, other = sides
     if (one is not None and one.span is None) or (other is not None and other.span is None):
         return False  # a comparison with NULL does not hold

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from sqlext.dialect.ast.statements import ResetOption, SetOption, Statement
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.statements.choice import parse_statement
-from sqlext.dialect.tokens import Cursor, Token, tokenize
+from sqlext.dialect.tokens import Token, tokenize
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import SourceText, Span, Substitution
 

@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
-from sqlext.analysis.inserts.changes import Kind, changes
+from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
 from sqlext.locations import checkpoint_place
@@ -335,8 +335,8 @@ class QueryHome:
     def _compare(self, old: Fingerprint, new: Fingerprint, leaves_state: bool) -> bool:
         """Return whether the state has to be left behind."""
         found = changes(old, new)
-        carried = not any(c.kind is Kind.PLACE for c in found)
-        changed = "; ".join(str(c) for c in found if c.kind in (Kind.STATE, Kind.PLACE))
+        carried = not any(c.kind is ChangeKind.PLACE for c in found)
+        changed = "; ".join(str(c) for c in found if c.kind in (ChangeKind.STATE, ChangeKind.PLACE))
         if changed and not (leaves_state and carried):
             without = f"; SET '{LEAVES_STATE}' = 'true' goes on from its place without its state" if carried else ""
             raise SqlExtError(
@@ -344,7 +344,7 @@ class QueryHome:
                 f"query `{self.name}` is not the one that its checkpoint was made by: {changed}",
                 hint=f"{self._anew}; another 'pipeline.name' leaves the old one alone{without}",
             )
-        rows = "; ".join(str(c) for c in found if c.kind is not Kind.TIME)
+        rows = "; ".join(str(c) for c in found if c.kind is not ChangeKind.TIME)
         if rows and self.repeats_a_batch():
             raise SqlExtError(
                 "RUN-026",

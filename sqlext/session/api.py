@@ -13,15 +13,15 @@ from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.locations import checkpoint_place
-from sqlext.session.catalog_folder import catalog_folder
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
 from sqlext.session.interpreter import Interpreter
-from sqlext.session.offline.commands import check_file, explanations, new_state, read_source, rewrite_source
+from sqlext.session.offline.commands import check_file, explanations, rewrite_source
+from sqlext.session.offline.compilation import new_state, read_source
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.offline.editor import Editor
+from sqlext.session.opening import apply_to_spark, catalog_folder, of_spark, set_options
 from sqlext.session.ownership import is_ours
-from sqlext.session.settings import apply_to_spark, of_spark, set_options
 from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.spark.sessions import is_connect, own_session, require_shared_folder

@@ -8,67 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from sqlext.analysis.definitions import alteration_of, fill_of, table_of, view_of
 from sqlext.analysis.inserts.binding import bind_insert
-from sqlext.analysis.inserts.bound import BoundInsert
-from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
-from sqlext.dialect.nesting import too_deep
+from sqlext.dialect.cursor import too_deep
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.locations import catalog_place
 from sqlext.plan.nodes import PlanNode
 from sqlext.session.answers.show import describe, show
-from sqlext.session.functions import create_function, drop_function
+from sqlext.session.handler import Handler
 from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, refuse_writes
 from sqlext.session.ownership import check_spark_tables, concerns_us, names_sparks_table
 from sqlext.session.state import SessionState
+from sqlext.user_functions import imported, kind_of
 from sqlext_catalog import ddl
-from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, Table
+from sqlext_catalog.model import Catalog, Database, ObjectName, Relation
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
-
-
-class Handler(Protocol):
-    """What is done with the statements that read data."""
-
-    def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
-        """Show a query's rows."""
-
-    def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
-        """Run INSERTs as one job: one, or those of a statement set."""
-
-    def explain(self, statement: ast.Explain, env: Environment) -> Result:
-        """Say what a statement would do."""
-
-    def spark(self, statement: ast.Statement) -> Result:
-        """Hand a statement to Spark byte for byte."""
-
-    def drop_query(self, statement: ast.Drop) -> Result:
-        """Remove a query and its state."""
-
-    def stop_job(self, statement: ast.StopJob) -> Result:
-        """Stop a running job."""
-
-    def show_watermarks(self, statement: ast.Show, env: Environment) -> Result:
-        """Say how far the inputs of queries are."""
-
-    def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
-        """Say why nothing comes out of a query."""
-
-    def runs(self, query: str) -> bool:
-        """Whether a query of this session runs."""
-
-    def drop_kept(self, query: str, table: Table) -> None:
-        """Stop the query that keeps a materialized view, and remove its state; the view's own rows go too."""
-
-    def spark_table(self) -> SparkLookup | None:
-        """Return how to ask Spark for a table, None without Spark."""
 
 
 class Interpreter:
@@ -319,3 +281,44 @@ class Interpreter:
 def bind_query(query: Query, env: Environment) -> PlanNode:
     """Return the plan of a query."""
     return QueryBinder(env).bind_whole(query)
+
+
+def create_function(statement: ast.CreateFunction, state: SessionState) -> None:
+    """Register the class of an import path as what its hooks make it.
+
+    Raises:
+        SqlExtError: FUNC-035 if scripts may not import code, FUNC-031 for a name of several parts, FUNC-034 for a path
+            that leads to no class, FUNC-037 for a name that another class has; as ``UserFunctions.register``.
+    """
+    if not state.python_allowed:
+        raise SqlExtError(
+            "FUNC-035",
+            "CREATE FUNCTION ... LANGUAGE PYTHON imports code, which scripts may not do here",
+            span=statement.span,
+            hint="sqlext.connect(..., allow_python_functions=True) allows it",
+        )
+    if len(statement.name) > 1:
+        message = f"`{'.'.join(statement.name)}`: a function of Python is the session's, and in no database"
+        raise SqlExtError("FUNC-031", message, span=statement.name_span, hint=f"write {statement.name[-1]}")
+    try:
+        _register(statement, state)
+    except SqlExtError as error:
+        raise error.at(statement.path_span) from error.__cause__
+
+
+def _register(statement: ast.CreateFunction, state: SessionState) -> None:
+    (name,) = statement.name
+    cls = imported(statement.path)
+    kind = kind_of(cls)
+    known = state.functions.find(kind, name)
+    if known is not None and not statement.or_replace:
+        if statement.if_not_exists or known.cls is cls:
+            return
+        message = f"{kind} `{name}` is {known.implementation} already"
+        raise SqlExtError("FUNC-037", message, span=statement.name_span, hint="CREATE OR REPLACE FUNCTION replaces it")
+    state.functions.register(kind, name, cls)
+
+
+def drop_function(statement: ast.Drop, state: SessionState) -> bool:
+    """Forget a class; return whether there was one: else the function is Spark's."""
+    return len(statement.name) == 1 and state.functions.remove(statement.name[0])

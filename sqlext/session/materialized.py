@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlext.analysis.definitions.materialized import keeping_query, materialized_of, query_name
 from sqlext.analysis.inserts.binding import bind_insert
@@ -13,12 +12,10 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.checkpoint import folder_name
 from sqlext.jobs.result import Result
+from sqlext.session.handler import Definitions
 from sqlext_catalog import ddl
 from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table
 from sqlext_catalog.secrets import redact_text
-
-if TYPE_CHECKING:
-    from sqlext.session.interpreter import Interpreter
 
 #: Below the catalog's folder: the rows of materialized views, a folder each.
 TABLES = "tables"
@@ -29,7 +26,7 @@ def own_place(folder: Path, name: ObjectName) -> Path:
     return folder.absolute() / TABLES / folder_name(name.plain)
 
 
-def create_materialized(statement: ast.CreateView, interpreter: Interpreter) -> Result:
+def create_materialized(statement: ast.CreateView, interpreter: Definitions) -> Result:
     """Create a materialized view and start its query; one that is there goes on where it was.
 
     Raises:
@@ -53,7 +50,7 @@ def create_materialized(statement: ast.CreateView, interpreter: Interpreter) -> 
     return _started(statement, fill, query, interpreter)
 
 
-def _started(statement: ast.CreateView, fill: ast.Insert, query: str, interpreter: Interpreter) -> Result:
+def _started(statement: ast.CreateView, fill: ast.Insert, query: str, interpreter: Definitions) -> Result:
     """Start the query under its name."""
     state = interpreter.state
     env = interpreter.environment()
@@ -79,7 +76,7 @@ def _is_done(record: QueryRecord, statement: ast.CreateView, env: Environment) -
     return True
 
 
-def drop_materialized(statement: ast.Drop, interpreter: Interpreter) -> Result:
+def drop_materialized(statement: ast.Drop, interpreter: Definitions) -> Result:
     """Stop a materialized view's query, and forget both; rows below the catalog's folder go too.
 
     Raises:
@@ -105,7 +102,7 @@ def drop_materialized(statement: ast.Drop, interpreter: Interpreter) -> Result:
     return Result()
 
 
-def _remove(name: ObjectName, found: Relation | None, interpreter: Interpreter) -> None:
+def _remove(name: ObjectName, found: Relation | None, interpreter: Definitions) -> None:
     query = keeping_query(found)
     if isinstance(found, Table) and query is not None:
         interpreter.handler.drop_kept(query, found)

@@ -17,7 +17,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.rewrite.export.placeholders import with_placeholders
 from sqlext.rewrite.script.model import Compiled, OperatorView, SourceView, SparkScript, SqlView, Step, TagView
-from sqlext.session.offline.commands import compile_source, new_state, read_source
+from sqlext.session.offline.compilation import compile_source, new_state, read_source
 from sqlext.spark.event_time import tagged
 from sqlext.spark.reading.spark_sources import open_batch, open_stream
 from sqlext.spark.reading.ticks import TickSource

@@ -5,15 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 
-from sqlext.analysis.inserts.changes import Change, Kind, changes
+from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome, QueryRun
 from sqlext.spark.notices import Notice
 
 _MEANS = {
-    Kind.TIME: "the watermark goes on from where it is, and never back",
-    Kind.ROWS: "this holds for rows that are read from now on",
+    ChangeKind.TIME: "the watermark goes on from where it is, and never back",
+    ChangeKind.ROWS: "this holds for rows that are read from now on",
 }
 
 

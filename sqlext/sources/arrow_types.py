@@ -10,7 +10,7 @@ from sqlext.types import LogicalType
 from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 
 
-class Field(NamedTuple):
+class ArrowField(NamedTuple):
     """A column: its name and the type that it is read as."""
 
     name: str

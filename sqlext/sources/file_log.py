@@ -19,7 +19,7 @@ from sqlext.errors import SqlExtError
 _DIGITS = 20
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A file as it was found: path, time of modification in milliseconds since 1970, size in bytes."""
 
     path: str
@@ -50,7 +50,7 @@ class FileLog:
         self._load()
         return path in self._paths
 
-    def append(self, files: Sequence[Found]) -> None:
+    def append(self, files: Sequence[FoundFile]) -> None:
         """Admit files; durable when this returns."""
         if not files:
             return
@@ -65,7 +65,7 @@ class FileLog:
         temporary.replace(place)
         self._take(self._count, files)
 
-    def between(self, start: int, end: int) -> Iterator[Found]:
+    def between(self, start: int, end: int) -> Iterator[FoundFile]:
         """Yield the files at positions from ``start`` to before ``end``.
 
         Raises:
@@ -92,7 +92,7 @@ class FileLog:
         for place in sorted(self.folder.glob("[0-9]*.json")):
             self._take(int(place.stem), _read(place))
 
-    def _take(self, start: int, files: Sequence[Found]) -> None:
+    def _take(self, start: int, files: Sequence[FoundFile]) -> None:
         self._starts.append(start)
         self._paths.update(f.path for f in files)
         self._count = start + len(files)
@@ -101,5 +101,5 @@ class FileLog:
         return self.folder / f"{start:0{_DIGITS}}.json"
 
 
-def _read(place: Path) -> list[Found]:
-    return [Found(*entry) for entry in json.loads(place.read_text(encoding="utf-8"))]
+def _read(place: Path) -> list[FoundFile]:
+    return [FoundFile(*entry) for entry in json.loads(place.read_text(encoding="utf-8"))]

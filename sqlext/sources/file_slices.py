@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import pyarrow as pa
 
 from sqlext.connectors.splits import Limit, Passes, Slice
-from sqlext.sources.file_log import Found
+from sqlext.sources.file_log import FoundFile
 
 #: A slice has at least so many bytes, where there are as many, and not many more than that.
 _LEAST, _MOST = 1 << 22, 1 << 27
@@ -45,7 +45,7 @@ class FileDecoder(Protocol):
         """
 
 
-def sliced(split: str, end: int, files: Sequence[Found], decoder: FileDecoder, tasks: int) -> list[FileSlice]:
+def sliced(split: str, end: int, files: Sequence[FoundFile], decoder: FileDecoder, tasks: int) -> list[FileSlice]:
     """Return the slices of a micro-batch that reads some files and ends at a position of their split.
 
     Args:
@@ -56,7 +56,7 @@ def sliced(split: str, end: int, files: Sequence[Found], decoder: FileDecoder, t
     return [FileSlice(split, end, part, tuple(ranges)) for part, ranges in enumerate(cut)]
 
 
-def admitted(limit: Limit | None, files: Iterable[Found]) -> int:
+def admitted(limit: Limit | None, files: Iterable[FoundFile]) -> int:
     """Return how many of some files a limit lets a micro-batch take: one at least."""
     if limit is None or limit.unit == "rows":
         return sum(1 for _ in files)
@@ -76,7 +76,7 @@ def rows_of(piece: Slice, decoder: FileDecoder, passes: Passes | None) -> Iterat
         yield from decoder.read(part, passes)
 
 
-def _ranges(found: Found, size: int, decoder: FileDecoder) -> Iterator[Range]:
+def _ranges(found: FoundFile, size: int, decoder: FileDecoder) -> Iterator[Range]:
     if not decoder.can_cut(found.path):
         yield Range(found.path, 0, found.size)
         return

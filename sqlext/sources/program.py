@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlext.connectors.row_bounds import Bounds, Known, bounds_of, can_fail, may_hold
+from sqlext.connectors.row_bounds import ColumnBounds, Known, bounds_of, can_fail, may_hold
 from sqlext.errors import SqlExtError
 from sqlext_udfs.expressions.columns import Expression, Rows, selected
 
@@ -150,7 +150,7 @@ def _holds_back(stages: Stages, known: Known) -> bool:
     return False
 
 
-def _bounds_after(stage: Stage, known: Known) -> dict[str, Bounds]:
+def _bounds_after(stage: Stage, known: Known) -> dict[str, ColumnBounds]:
     found = {name: bounds_of(expression, known) for name, expression in stage.columns}
     return {name: bounds for name, bounds in found.items() if bounds is not None}
 
@@ -159,7 +159,7 @@ def _can_fail(stage: Stage, known: Known) -> bool:
     return any(can_fail(expression, known) for _, expression in stage.columns)
 
 
-def _sound(rowtime: Rowtime, times: Bounds) -> bool:
+def _sound(rowtime: Rowtime, times: ColumnBounds) -> bool:
     """Return whether no row fails for its time."""
     early = times.span is not None and times.span[0] < 0 and rowtime.since_1970
     return not early and not (times.nulls and rowtime.nulls == "fail")

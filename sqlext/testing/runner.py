@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
 from sqlext.session.offline.checking import sql_files
-from sqlext.session.offline.commands import read_text
+from sqlext.session.offline.compilation import read_text
 from sqlext.testing.scripts import script_output
 from sqlext.testing.steps import StepFolders, read_steps, stepped_output
 

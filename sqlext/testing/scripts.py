@@ -14,7 +14,7 @@ from sqlext.dialect.ast.statements import CreateTable, Insert, Statement, Statem
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
-from sqlext.session.offline.commands import read_text
+from sqlext.session.offline.compilation import read_text
 from sqlext.source import SourceText
 from sqlext.testing.render import is_ordered, result_title, section
 from sqlext_catalog.model import Table

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
-from sqlext.session.offline.commands import read_text
+from sqlext.session.offline.compilation import read_text
 from sqlext.testing.render import result_title, section
 from sqlext.testing.scripts import shown_result, whole_output
 

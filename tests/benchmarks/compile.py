@@ -21,7 +21,7 @@ from statistics import median
 
 from sqlext.dialect.script import parse_script
 from sqlext.session.interpreter import Interpreter
-from sqlext.session.offline.commands import new_state
+from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
 

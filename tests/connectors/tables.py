@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sqlext.types import LogicalType
-from sqlext_catalog.model import Column, PrimaryKey, Table, Watermark
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Column, ObjectName, PrimaryKey, Table, Watermark
 
 
 def table(

@@ -35,8 +35,8 @@ class _Asked:
     @property
     def guarded(self) -> str:
         """Its text, asked only of rows for which it does not fail."""
-        places = ", ".join(str(p) for p in range(COUNT) if p not in self.failing)
-        return f"CASE WHEN id IN ({places}) THEN {self.text} END" if self.failing else self.text
+        places = ", ".join(map(str, self.failing))
+        return f"CASE WHEN id NOT IN ({places}) THEN {self.text} END" if self.failing else self.text
 
 
 def _asked(text: str, scope: Strs, rows: Rows) -> _Asked | None:

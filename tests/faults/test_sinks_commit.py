@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlext.connectors.filesystem.sink import commit
-from sqlext.connectors.filesystem.sink.commit import Commit, Folder
+from sqlext.connectors.filesystem.sink.commit import FileCommit, Folder
 
 ROWS = {"k=a/x.csv": "1", "k=b/x.csv": "2", "k=b/y.csv": "3"}
 
@@ -42,19 +42,19 @@ def stage(folder: str) -> None:
     Path(folder, "_SUCCESS").touch()
 
 
-def appending(batch: int) -> Callable[[Iterable[str]], Commit]:
-    def plan(staged: Iterable[str]) -> Commit:
+def appending(batch: int) -> Callable[[Iterable[str]], FileCommit]:
+    def plan(staged: Iterable[str]) -> FileCommit:
         moves = tuple((n, f"{n.rpartition('/')[0]}/part-{batch}-{i}.csv") for i, n in enumerate(staged))
-        return Commit((), moves)
+        return FileCommit((), moves)
 
     return plan
 
 
-def replacing(folder: Folder) -> Callable[[Iterable[str]], Commit]:
-    return lambda staged: Commit(tuple(folder.visible_files()), appending(9)(staged).moves)
+def replacing(folder: Folder) -> Callable[[Iterable[str]], FileCommit]:
+    return lambda staged: FileCommit(tuple(folder.visible_files()), appending(9)(staged).moves)
 
 
-def attempt(folder: Folder, batch: int, plan: Callable[[Iterable[str]], Commit]) -> bool:
+def attempt(folder: Folder, batch: int, plan: Callable[[Iterable[str]], FileCommit]) -> bool:
     """Return whether the commit came through."""
     try:
         folder.commit(batch, stage, plan)

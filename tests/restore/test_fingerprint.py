@@ -13,7 +13,7 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.dialect.ast.statements import Insert
 from sqlext.dialect.script import parse_script
 from sqlext.session.interpreter import Interpreter
-from sqlext.session.offline.commands import new_state
+from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
 

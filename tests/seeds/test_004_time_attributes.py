@@ -14,7 +14,7 @@ import pytest
 
 import sqlext
 from sqlext.session.boundedness import streaming_scans
-from sqlext.session.offline.commands import compile_source, new_state
+from sqlext.session.offline.compilation import compile_source, new_state
 from sqlext.source import SourceText
 from tests.stepped_queries import Move, SteppedQuery, rows_of, run_together
 

@@ -14,8 +14,7 @@ from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.spark.reading.spark_sources import open_batch
 from sqlext.types import LogicalType
-from sqlext_catalog.model import Column, Table, Watermark
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Column, ObjectName, Table, Watermark
 
 Rows = list[tuple[Any, ...]]
 

@@ -20,8 +20,7 @@ from sqlext.spark.reading.spark_sources import open_batch
 from sqlext.spark.settings_scope import query_settings
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
 from sqlext.types import Field as RowField
-from sqlext_catalog.model import Column, Table, Watermark
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Column, ObjectName, Table, Watermark
 from tests.avro_bytes import NULL, some, text, whole
 from tests.workspace import Workspace
 

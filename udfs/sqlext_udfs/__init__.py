@@ -1,4 +1,6 @@
-"""Hold the stateful operators, one room for each, without a Spark import; ``spark`` puts them on Spark.
+"""Hold the stateful operators, one room for each.
+
+No room imports Spark, but ``spark``: it puts the operators on Spark.
 
 ======================================== ==============================================================
 ``kernel``                               what all operators are built on

@@ -1,8 +1,8 @@
-"""The current rows of a table that is told by upserts: each record replaces the row of its key, or takes it away.
+"""Keep the current row of each key of an upsert stream.
 
-As Flink's ChangelogNormalize: the first record of a key gives +I, one that says something else -U and +U, one that
-takes the row away -D; a record that says what is there already says nothing (but rows with maps, which cannot be
-compared, are always said anew). Only the last record of a key in a micro-batch counts.
+Works as Flink's ChangelogNormalize. The first record of a key gives +I, a different one -U and +U, a deletion -D.
+A record that repeats the current row gives nothing. Rows with maps cannot be compared, so they are always given anew.
+Of several records of a key in one micro-batch only the last one counts.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class CurrentSpecification:
         out: the columns of a row, which come out.
         kind: a row kind: DELETE takes the row of the key away, any other one gives it.
         position: BIGINT: of records of one key the one with the largest is the last.
-        ttl: ms of processing time after which a key is forgotten to which no record came. What had come out of it
-            stays out.
+        ttl: ms of processing time after which a key without new records is forgotten. What had come out of it
+            stays out. None: never.
     """
 
     keys: int
@@ -43,9 +43,14 @@ class CurrentSpecification:
 
 
 class CurrentOperator(TableState, BucketOperator[pa.Table]):
-    """A bucket operator. Its state: the rows that there are, and, with a time to live, when each was written (ms).
+    """Turn upserts into a changelog.
 
-    It gives ``out`` and the row kind.
+    The state is the current rows. With a time to live a last column has when each was written (ms of the batch clock).
+    The columns ``out`` and the row kind (int8) come out.
+
+    Args:
+        specification: the columns.
+        types: of the columns that go in.
     """
 
     def __init__(self, specification: CurrentSpecification, types: Sequence[pa.DataType]) -> None:
@@ -69,6 +74,7 @@ class CurrentOperator(TableState, BucketOperator[pa.Table]):
 
     def step(self, state: pa.Table, rows: pa.Table | None, clock: Clock) -> StepResult[pa.Table]:
         """Replace the rows of the keys to which records come."""
+        # Also without rows: a key may have come to its end.
         state = self._lives.alive(state, clock)
         if rows is None or not rows.num_rows:
             return StepResult(state, self._changes([], _NONE, _NONE), open_groups=state.num_rows)

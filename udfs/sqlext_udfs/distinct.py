@@ -1,6 +1,6 @@
-"""SELECT DISTINCT over an unbounded input: each row once, when it first comes.
+"""Give each different row of an unbounded input once: SELECT DISTINCT.
 
-Append-only: a row that is out stays true. So Flink's changelog of such a query has only inserts.
+A row that came out stays true, so only inserts come out. Flink's changelog of such a query has only inserts too.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from sqlext_udfs.kernel.table_codec import TableState
 
 
 class DistinctOperator(TableState, BucketOperator[pa.Table]):
-    """A bucket operator; its state is the table of all rows seen, in the order in which they came.
+    """Let a row out when it first comes.
+
+    The state is the table of all rows seen, in the order in which they came. With a time to live a last column has
+    when each row last came (ms of the batch clock).
 
     Args:
-        ttl: ms of processing time after which a row that did not come again is forgotten, None for never. Then the
-            state has a last column: when each row last came. A row that was forgotten comes out again.
+        ttl: ms of processing time after which a row that did not come again is forgotten; None: never. A forgotten
+            row comes out again.
     """
 
     def __init__(self, ttl: int | None = None) -> None:
@@ -56,6 +59,7 @@ class DistinctOperator(TableState, BucketOperator[pa.Table]):
                 f"DISTINCT has seen rows of ({_types(state)}), not of ({_types(rows)})",
                 hint="DROP QUERY starts the query anew",
             )
+        # Known rows stand first, so the first of equal rows is new only if it lies behind them.
         together = pa.concat_tables([state, rows])
         first = first_rows(together)
         new = together.take(first.filter(pc.greater_equal(first, state.num_rows)))

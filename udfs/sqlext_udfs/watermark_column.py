@@ -1,4 +1,4 @@
-"""Rows with the watermark that they meet."""
+"""Add to rows the watermark that they meet: CURRENT_WATERMARK."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.kernel.row_kinds import INSERT
 
-#: 9999-01-01, in place of the watermark at the end of input.
+#: Milliseconds of 9999-01-01. It stands for the watermark at the end of input, which no TIMESTAMP can show.
 _END = 253_370_764_800_000
 
 
@@ -30,9 +30,14 @@ class WatermarkSpecification:
 
 
 class WatermarkOperator(BucketOperator[None]):
-    """A bucket operator without a state.
+    """Stamp rows with the watermark at the begin of their micro-batch; there is no state.
 
-    It gives ``out``, the watermark (BIGINT of ms since 1970 UTC, NULL before the first one), and the row kind.
+    The columns ``out`` come out, the watermark (BIGINT of ms since 1970 UTC, NULL before the first one), and the row
+    kind (int8).
+
+    Args:
+        specification: the columns.
+        types: of the columns that go in.
     """
 
     def __init__(self, specification: WatermarkSpecification, types: Sequence[pa.DataType]) -> None:
@@ -44,7 +49,7 @@ class WatermarkOperator(BucketOperator[None]):
         return rows
 
     def empty(self) -> None:
-        """Return the state: there is none."""
+        """Return None: there is no state."""
 
     def step(self, state: None, rows: pa.Table | None, clock: Clock) -> StepResult[None]:
         """Give out the rows with the watermark at the begin of the micro-batch."""

@@ -6,10 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext_catalog.changes import Change, ChangeFunction, Delete, ObjectKey, Put, key_of
-from sqlext_catalog.model import Catalog, Database, Table, View
-from sqlext_catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, INFORMATION_SCHEMA, ObjectName
-from sqlext_catalog.snapshot import Snapshot
+from sqlext_catalog.model import (
+    DEFAULT_CATALOG,
+    DEFAULT_DATABASE,
+    INFORMATION_SCHEMA,
+    Catalog,
+    Database,
+    ObjectName,
+    Table,
+    View,
+)
+from sqlext_catalog.snapshot import Change, ChangeFunction, Delete, ObjectKey, Put, Snapshot, key_of
 
 
 def create_database(database: Database, *, if_not_exists: bool = False) -> ChangeFunction:

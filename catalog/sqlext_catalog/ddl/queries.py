@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext_catalog.changes import Change, ChangeFunction, Delete, ObjectKey, Put
 from sqlext_catalog.model import QueryRecord
 from sqlext_catalog.secrets import redact, redact_text
-from sqlext_catalog.snapshot import Snapshot
+from sqlext_catalog.snapshot import Change, ChangeFunction, Delete, ObjectKey, Put, Snapshot
 
 #: In a record's details: the name of the job that the query is a part of.
 JOB = "job"

@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import Literal
 
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext_catalog.changes import Change, ChangeFunction, Delete, Put, relation_key
 from sqlext_catalog.diff import diff
-from sqlext_catalog.model import Relation, Table, View
-from sqlext_catalog.names import INFORMATION_SCHEMA, ObjectName
-from sqlext_catalog.snapshot import Snapshot
+from sqlext_catalog.model import INFORMATION_SCHEMA, ObjectName, Relation, Table, View
+from sqlext_catalog.snapshot import Change, ChangeFunction, Delete, Put, Snapshot, relation_key
 
 #: What CREATE does when the name is taken: refuse; nothing (IF NOT EXISTS); put the new definition in its place (OR
 #: REPLACE); nothing if the definitions are equal and refuse, naming the difference, if not (a script that runs again).

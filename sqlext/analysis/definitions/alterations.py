@@ -10,8 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from sqlext.analysis.definitions import keys, watermarks
-from sqlext.analysis.definitions.columns import column_of, columns_of, find, listed, typed
+from sqlext.analysis.definitions.elements import (
+    check_key_column,
+    check_partitions,
+    check_watermark,
+    column_of,
+    columns_of,
+    find,
+    listed,
+    not_null,
+    primary_key_of,
+    single_key,
+    single_watermark,
+    typed,
+    watermark_of,
+)
 from sqlext.analysis.definitions.expressions import Expressions, expressions_of
 from sqlext.analysis.definitions.references import refuse_used
 from sqlext.analysis.names.environment import Environment
@@ -52,7 +65,7 @@ def _add(statement: AlterTable, table: Table, expressions: Expressions) -> Table
         message = f"`{table.name.name}` has a watermark already, for `{table.watermark.column}`"
         hint = "ALTER TABLE ... MODIFY WATERMARK changes it"
         raise SqlExtError("DDL-031", message, span=statement.watermarks[0].span, hint=hint)
-    if table.primary_key is not None and (key := keys.single(statement.primary_keys, statement.columns)):
+    if table.primary_key is not None and (key := single_key(statement.primary_keys, statement.columns)):
         message = f"`{table.name.name}` has a primary key already: {', '.join(table.primary_key.columns)}"
         raise SqlExtError("DDL-031", message, span=key.span, hint="ALTER TABLE ... DROP PRIMARY KEY first")
     return _with_marks(statement, replace(table, columns=tuple(columns)), expressions)
@@ -72,7 +85,7 @@ def _modify(statement: AlterTable, table: Table, expressions: Expressions) -> Ta
         columns.insert(_place(columns, position, definition, at), new)
     if statement.watermarks and table.watermark is None:
         raise _nothing(table, "watermark", statement.watermarks[0].span, "ALTER TABLE ... ADD WATERMARK makes one")
-    key = keys.single(statement.primary_keys, statement.columns)
+    key = single_key(statement.primary_keys, statement.columns)
     if key is not None and table.primary_key is None:
         raise _nothing(table, "primary key", key.span, "ALTER TABLE ... ADD PRIMARY KEY makes one")
     return _with_marks(statement, replace(table, columns=tuple(columns)), expressions)
@@ -81,13 +94,13 @@ def _modify(statement: AlterTable, table: Table, expressions: Expressions) -> Ta
 def _with_marks(statement: AlterTable, table: Table, expressions: Expressions) -> Table:
     """Return the table with the watermark and the key of the statement, where it has any."""
     table = replace(table, columns=typed(table.columns, expressions))
-    definition = keys.single(statement.primary_keys, statement.columns)
+    definition = single_key(statement.primary_keys, statement.columns)
     if definition is not None:
         every = {c.name for c in table.columns}
-        table = replace(table, primary_key=keys.primary_key_of(definition, table.columns, every))
-    mark = watermarks.single(statement.watermarks)
+        table = replace(table, primary_key=primary_key_of(definition, table.columns, every))
+    mark = single_watermark(statement.watermarks)
     if mark is not None:
-        table = replace(table, watermark=watermarks.watermark_of(mark, table.columns, expressions))
+        table = replace(table, watermark=watermark_of(mark, table.columns, expressions))
     return table
 
 
@@ -158,15 +171,15 @@ def _checked(table: Table, expressions: Expressions) -> Table:
     Raises:
         SqlExtError: if the change makes a part of it invalid that it does not mention.
     """
-    columns = typed(keys.not_null(table.columns, table.primary_key), expressions)
+    columns = typed(not_null(table.columns, table.primary_key), expressions)
     if table.primary_key is not None:
         for name in table.primary_key.columns:
             column = find(columns, name)
             if column is not None:
-                keys.check_key_column(column, expressions.span, own=(name,))
-    keys.check_partitions(table.partitioned_by, columns, expressions.span)
+                check_key_column(column, expressions.span, own=(name,))
+    check_partitions(table.partitioned_by, columns, expressions.span)
     if table.watermark is not None:
-        watermarks.check_watermark(table.watermark, columns, expressions, expressions.span)
+        check_watermark(table.watermark, columns, expressions, expressions.span)
     return replace(table, columns=columns)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.analysis.definitions.columns import find
+from sqlext.analysis.definitions.elements import find
 from sqlext.analysis.definitions.flink_text import expression_text, string_literal
 from sqlext.analysis.definitions.type_text import full_type
 from sqlext.analysis.definitions.view_text import view_text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlext.analysis.definitions.columns import find, listed
+from sqlext.analysis.definitions.elements import find, listed
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.coercion import can_implicitly_cast

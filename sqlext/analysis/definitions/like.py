@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sqlext.analysis.definitions.columns import find
+from sqlext.analysis.definitions.elements import find
 from sqlext.dialect.ast.statements import ColumnDef, CreateTable, LikeClause, PrimaryKeyDef, WatermarkDef
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span

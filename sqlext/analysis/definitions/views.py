@@ -12,8 +12,7 @@ from sqlext.dialect.ast.statements import CreateView
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
-from sqlext_catalog.model import View
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import ObjectName, View
 from sqlext_catalog.secrets import check_storable_text
 from sqlext_catalog.session_catalog import SessionCatalog
 

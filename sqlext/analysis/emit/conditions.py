@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlext.analysis.types.inference import infer
-from sqlext.analysis.types.intervals import interval_millis
+from sqlext.analysis.types.literals import interval_millis
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 from sqlext.plan.scope import Scope

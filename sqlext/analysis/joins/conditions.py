@@ -28,7 +28,7 @@ _SAME = {"==": "=", "!=": "<>", "<=>": NULL_SAFE}
 
 
 @dataclass(frozen=True)
-class Conditions:
+class JoinConditions:
     """The conjuncts of a join's condition by what they are.
 
     Attributes:
@@ -60,7 +60,7 @@ def and_parts(expr: Expr | None) -> Iterator[Expr]:
         yield inner
 
 
-def conditions_of(expr: Expr | None, names: JoinNames) -> Conditions:
+def conditions_of(expr: Expr | None, names: JoinNames) -> JoinConditions:
     """Return the conjuncts of a condition by what they are.
 
     Raises:
@@ -79,7 +79,7 @@ def conditions_of(expr: Expr | None, names: JoinNames) -> Conditions:
         if None in asked:
             found["rest"].append(part)
     keys = tuple(p for p in pairs if p.operator in ("=", NULL_SAFE))
-    return Conditions(
+    return JoinConditions(
         tuple(dict.fromkeys(keys)),
         tuple(p for p in pairs if p not in keys),
         tuple(found[LEFT]),

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.expressions.pairs import PairTrees
-from sqlext.analysis.joins.bounds import Bounds, interval_bounds, window_bounds, without_arrivals
+from sqlext.analysis.joins.bounds import JoinBounds, interval_bounds, window_bounds, without_arrivals
 from sqlext.analysis.joins.columns import JoinColumns
-from sqlext.analysis.joins.conditions import Conditions
+from sqlext.analysis.joins.conditions import JoinConditions
 from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.join_names import JoinNames
 from sqlext.analysis.windows.sessions import session_rows
@@ -49,10 +49,10 @@ class StreamJoinParts:
     sources: tuple[nodes.PlanNode, nodes.PlanNode]
     relations: tuple[Sequence[ScopeRelation], Sequence[ScopeRelation]]
     names: JoinNames
-    conditions: Conditions
+    conditions: JoinConditions
     alias: str
     ttl: tuple[int | None, int | None] = (None, None)
-    bounds: Bounds | None = None
+    bounds: JoinBounds | None = None
     used: frozenset[str] | None = None
 
 
@@ -97,13 +97,13 @@ def planned(parts: StreamJoinParts) -> tuple[nodes.PlanNode, list[ScopeRelation]
     return nodes.Aliased(node.columns, node, parts.alias), given
 
 
-def _bounds(parts: StreamJoinParts) -> Bounds:
+def _bounds(parts: StreamJoinParts) -> JoinBounds:
     found = window_bounds(parts.conditions.keys, parts.names, parts.sources, parts.span)
     pairs = (*parts.conditions.keys, *parts.conditions.comparisons)
-    return found or interval_bounds(pairs, parts.names) or Bounds()
+    return found or interval_bounds(pairs, parts.names) or JoinBounds()
 
 
-def _check(parts: StreamJoinParts, bounds: Bounds) -> None:
+def _check(parts: StreamJoinParts, bounds: JoinBounds) -> None:
     by_interval = bounds.bound in (JoinBound.INTERVAL, JoinBound.ARRIVAL)
     if by_interval and any(s.changelog for s in parts.sources):
         raise SqlExtError(
@@ -115,7 +115,7 @@ def _check(parts: StreamJoinParts, bounds: Bounds) -> None:
 
 
 def _sides(
-    parts: StreamJoinParts, bounds: Bounds, columns: JoinColumns
+    parts: StreamJoinParts, bounds: JoinBounds, columns: JoinColumns
 ) -> tuple[tuple[JoinSide, JoinSide], list[ScopeRelation]]:
     join, conditions = parts.join, parts.conditions
     sides: list[JoinSide] = []
@@ -137,7 +137,7 @@ def _sides(
     return (sides[0], sides[1]), given
 
 
-def _what_stays(bounds: Bounds, side: int, *, nullable: bool) -> tuple[str, str]:
+def _what_stays(bounds: JoinBounds, side: int, *, nullable: bool) -> tuple[str, str]:
     """Return why a side's time attributes are lost (empty: they are not), and which window stays all the same."""
     time = (bounds.left, bounds.right)[side]
     if bounds.bound is JoinBound.INTERVAL or (bounds.bound is JoinBound.VERSION and side == 0):
@@ -146,7 +146,7 @@ def _what_stays(bounds: Bounds, side: int, *, nullable: bool) -> tuple[str, str]
     return _LOST[bounds.bound], keeps
 
 
-def _windows(join: JoinKind, bounds: Bounds) -> int | None:
+def _windows(join: JoinKind, bounds: JoinBounds) -> int | None:
     """Return of which source the windows are that the rows carry."""
     if bounds.bound is JoinBound.VERSION:
         return 0
@@ -155,7 +155,7 @@ def _windows(join: JoinKind, bounds: Bounds) -> int | None:
     return 1 if join is JoinKind.RIGHT else 0
 
 
-def _retracts(parts: StreamJoinParts, bounds: Bounds) -> bool:
+def _retracts(parts: StreamJoinParts, bounds: JoinBounds) -> bool:
     """Whether rows are taken back: those that were alone until a match came, and those whose inputs are."""
     if bounds.bound is JoinBound.NONE:
         changing = any(s.changelog for s in parts.sources)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlext.analysis.joins.conditions import Conditions, and_parts, compared, conditions_of, row_items
+from sqlext.analysis.joins.conditions import JoinConditions, and_parts, compared, conditions_of, row_items
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.names.used import used_names
@@ -227,7 +227,7 @@ def names_around(outer: Scope, inner: Scope) -> JoinNames:
     return JoinNames(outer, inner, side_of)
 
 
-def _conditions(test: SubQueryTest, inside: Inside, names: JoinNames, plain: tuple[Expr, ...]) -> Conditions:
+def _conditions(test: SubQueryTest, inside: Inside, names: JoinNames, plain: tuple[Expr, ...]) -> JoinConditions:
     """Return what the sub-query asks, and of left rows what WHERE asks besides: others need not be kept."""
     conditions = conditions_of(inside.where, names)
     conditions = replace(conditions, left=(*conditions.left, *plain))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sqlext.analysis.joins.conditions import NULL_SAFE, Conditions, and_parts, compared, conditions_of
+from sqlext.analysis.joins.conditions import NULL_SAFE, JoinConditions, and_parts, compared, conditions_of
 from sqlext.analysis.joins.full_using import with_common_columns
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.names.used import names_of, used_names
@@ -89,15 +89,17 @@ def from_names(
     return JoinNames(scopes[0], scopes[1], side_of)
 
 
-def used_by(clause: FromClause, join: Join, conditions: Conditions) -> frozenset[str] | None:
+def used_by(clause: FromClause, join: Join, conditions: JoinConditions) -> frozenset[str] | None:
     """Return the names of the columns that a join must give, None for all."""
     used = used_names(clause.select, join) if clause.select is not None else None
     return used | names_of(conditions.rest) if used is not None else None
 
 
-def with_where(conditions: Conditions, where: Expr | None, names: JoinNames) -> Conditions:
+def with_where(conditions: JoinConditions, where: Expr | None, names: JoinNames) -> JoinConditions:
     """Return the conditions of an inner join with those of WHERE that it can ask: WHERE goes on asking them itself."""
-    asked = conditions_of(AllOf(where.span, tuple(_known(where, names))), names) if where is not None else Conditions()
+    asked = (
+        conditions_of(AllOf(where.span, tuple(_known(where, names))), names) if where is not None else JoinConditions()
+    )
     known = {*conditions.keys, *conditions.comparisons}
     new = [p for p in (*asked.keys, *asked.comparisons) if p not in known]
     return replace(

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from sqlext.analysis.grouping.group_by import is_grouped
 from sqlext.analysis.grouping.set_operations import distinct_rows
-from sqlext.analysis.joins.conditions import Conditions, conditions_of
+from sqlext.analysis.joins.conditions import JoinConditions, conditions_of
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.joins.semi import inside_of, names_around, sought_operands, sought_pair, sub_query_test
 from sqlext.analysis.names.substitution import substitute
@@ -162,7 +162,7 @@ class _Values:
             (self.node, below),
             (self.scope.relations, (right,)),
             names_around(self.scope, inner),
-            Conditions(keys=keys),
+            JoinConditions(keys=keys),
             f"__w{number}",
             (
                 ttl_of(self.scope.relations, self.select.hints, self.binding.env),
@@ -252,7 +252,7 @@ class _Values:
         once = distinct_rows(self.binding, rows, "EXISTS and IN compare values", part.span)
         return _Joined(once, _by_name(keys), f"{{}}.{_KEY.format(0)} IS NOT NULL")
 
-    def _keys(self, part: SubQuery, conditions: Conditions) -> tuple[tuple[Pair, ...], Expr | None]:
+    def _keys(self, part: SubQuery, conditions: JoinConditions) -> tuple[tuple[Pair, ...], Expr | None]:
         """Return what equates the sub-query with the rows around it, and what it asks of its own rows."""
         others = (*conditions.comparisons, *conditions.rest, *conditions.left)
         if others or any(k.operator != "=" for k in conditions.keys):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.joins.bounds import Bounds
-from sqlext.analysis.joins.conditions import NULL_SAFE, Conditions, conditions_of
+from sqlext.analysis.joins.bounds import JoinBounds
+from sqlext.analysis.joins.conditions import NULL_SAFE, JoinConditions, conditions_of
 from sqlext.analysis.joins.planning import StreamJoinParts, planned
 from sqlext.analysis.joins.streams import from_names, used_by, with_where
 from sqlext.analysis.joins.versions import Versions, versions_of
@@ -125,7 +125,9 @@ def bind_temporal_join(
         names,
         _by_key(conditions, versions, names, join),
         f"__j{places.stop}",
-        bounds=Bounds(JoinBound.VERSION, JoinTime(time.column, time.relation.alias), JoinTime(versions.time, alias)),
+        bounds=JoinBounds(
+            JoinBound.VERSION, JoinTime(time.column, time.relation.alias), JoinTime(versions.time, alias)
+        ),
         used=used_by(clause, join, conditions),
     )
     node, given = planned(parts)
@@ -133,7 +135,7 @@ def bind_temporal_join(
     return node
 
 
-def _by_key(conditions: Conditions, versions: Versions, names: JoinNames, join: Join) -> Conditions:
+def _by_key(conditions: JoinConditions, versions: Versions, names: JoinNames, join: Join) -> JoinConditions:
     """Return conditions with the primary key alone as key: all others are asked of the version that it finds."""
     keys = [p for p in conditions.keys if _physical(p.right, names.right) in versions.keys]
     missing = set(versions.keys) - {_physical(p.right, names.right) for p in keys}

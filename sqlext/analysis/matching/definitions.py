@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlext.analysis.expressions.rows import COMPARISONS, RowTrees
 from sqlext.analysis.matching.names import Names
-from sqlext.analysis.matching.values import Values
+from sqlext.analysis.matching.values import MatchValues
 from sqlext.analysis.types.arithmetic import ARITHMETIC
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.analysis.types.inference import infer
@@ -28,7 +28,7 @@ _STRICT = (e.ColumnRef, e.Literal, e.Paren, e.FieldAccess, e.Subscript, e.Cast, 
 _TRUE = e.Literal(SourceText.of("TRUE").span(0, 4), "BOOLEAN", "TRUE")
 
 
-class Definition(RowTrees):
+class BoundDefinition(RowTrees):
     """Makes the condition of one variable.
 
     Args:
@@ -37,7 +37,7 @@ class Definition(RowTrees):
         values: collects what conditions look at.
     """
 
-    def __init__(self, names: Names, own: int, values: Values) -> None:
+    def __init__(self, names: Names, own: int, values: MatchValues) -> None:
         self.names = names
         self.own = own
         self.values = values
@@ -153,7 +153,7 @@ class Definition(RowTrees):
         )
 
 
-def _aggregate(call: e.Call, trees: Definition) -> core.Expression:
+def _aggregate(call: e.Call, trees: BoundDefinition) -> core.Expression:
     """Return an aggregate as a tree.
 
     Raises:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlext.analysis.matching.definitions import Definition
+from sqlext.analysis.matching.definitions import BoundDefinition
 from sqlext.analysis.matching.measures import MATCH, Measures
 from sqlext.analysis.matching.names import ROW, Names
 from sqlext.analysis.matching.patterns import core_pattern, variables_of
-from sqlext.analysis.matching.values import Values
+from sqlext.analysis.matching.values import MatchValues
 from sqlext.analysis.relations.binding import Binding, FromClause
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.types.inference import infer
-from sqlext.analysis.types.intervals import interval_millis
+from sqlext.analysis.types.literals import interval_millis
 from sqlext.dialect.ast import matching
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
 from sqlext.dialect.ast.queries import MatchRecognize
@@ -52,7 +52,7 @@ class _MatchBinder:
         scope = Scope((self.relation,), self.env.mode, self.env.zone, binding.bind_inside)
         self.names = Names(variables_of(clause.pattern), clause.subsets, scope, self.standard)
         self.time = self._time()
-        self.values = Values(scope)
+        self.values = MatchValues(scope)
         self.measures = Measures(self.names, self.values, self.time)
 
     def bind(self) -> nodes.PlanNode:
@@ -212,10 +212,10 @@ class _MatchBinder:
             number = self._defined(definition)
             if number in found:
                 raise SqlExtError("MATCH-004", f"`{definition.name}` is defined twice", span=definition.span)
-            found[number] = Definition(self.names, number, self.values).condition(definition.condition)
+            found[number] = BoundDefinition(self.names, number, self.values).condition(definition.condition)
         return tuple(found.get(v) for v in range(self.names.everything))
 
-    def _defined(self, definition: matching.Definition) -> int:
+    def _defined(self, definition: matching.VariableDefinition) -> int:
         number = self.names.require(definition.name, definition.span)
         if number >= self.names.everything:
             raise SqlExtError("MATCH-004", f"`{definition.name}` is a SUBSET", span=definition.span)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlext.analysis.matching.names import Names
-from sqlext.analysis.matching.values import Values
+from sqlext.analysis.matching.values import MatchValues
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.analysis.types.inference import infer
@@ -40,7 +40,7 @@ class Measures:
     """
 
     names: Names
-    values: Values
+    values: MatchValues
     time: PlanColumn
     measures: list[tuple[Measure, PlanColumn]] = field(default_factory=list)
     totals: list[tuple[Totalled, PlanColumn]] = field(default_factory=list)

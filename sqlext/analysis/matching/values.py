@@ -10,7 +10,7 @@ from sqlext.plan.shapes import Shape, shape
 
 
 @dataclass
-class Values:
+class MatchValues:
     """The values of single rows, each once, by their numbers.
 
     Attributes:

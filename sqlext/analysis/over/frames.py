@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.analysis.types.intervals import interval_millis
+from sqlext.analysis.types.literals import interval_millis
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 from sqlext_udfs.over.specification import OverFrame

@@ -32,7 +32,7 @@ _FLIPPED = {"=": "=", "<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 
 
 @dataclass(frozen=True)
-class Limit:
+class RankLimit:
     """The range of a rank that a WHERE asks for, and what else it says."""
 
     first: int
@@ -137,7 +137,7 @@ def _order(items: tuple[OrderItem, ...], scope: Scope) -> tuple[tuple[OrderItem,
     return items, False
 
 
-def _in_range(rank: Rank, limit: Limit, *, looked_at: bool) -> Rank:
+def _in_range(rank: Rank, limit: RankLimit, *, looked_at: bool) -> Rank:
     single = limit.first == limit.last == 1
     made = replace(rank, first=limit.first, last=limit.last, numbered=looked_at and limit.first != limit.last)
     by_time = _only_time(rank)
@@ -182,7 +182,7 @@ def _replaced(node: nodes.PlanNode, old: Rank, new: Rank) -> nodes.PlanNode:
     return node.with_inputs(inputs) if inputs else node
 
 
-def _limit(where: Expr, scope: Scope, physical: str) -> Limit | None:
+def _limit(where: Expr, scope: Scope, physical: str) -> RankLimit | None:
     """Return the range that the conjuncts of a WHERE give a column; None if they give no end."""
     first, last = 1, None
     rest: list[Expr] = []
@@ -195,7 +195,7 @@ def _limit(where: Expr, scope: Scope, physical: str) -> Limit | None:
         first = max(first, low) if low is not None else first
         last = high if last is None or (high is not None and high < last) else last
     left = AllOf(where.span, tuple(rest)) if rest else None
-    return Limit(first, last, left) if last is not None else None
+    return RankLimit(first, last, left) if last is not None else None
 
 
 def _conjuncts(expr: Expr) -> list[Expr]:

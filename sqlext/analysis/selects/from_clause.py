@@ -44,8 +44,7 @@ from sqlext.plan.columns import PlanColumn
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.source import Span
 from sqlext.types import LogicalType
-from sqlext_catalog.model import View
-from sqlext_catalog.names import INFORMATION_SCHEMA
+from sqlext_catalog.model import INFORMATION_SCHEMA, View
 
 
 class RelationBinder:

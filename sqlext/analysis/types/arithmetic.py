@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlext.analysis.types import decimals
 from sqlext.analysis.types.coercion import comparable, group, merge_numbers, mixable
-from sqlext.analysis.types.operands import Types, boolean, need_boolean, refused
+from sqlext.analysis.types.operands import OperandTypes, boolean, need_boolean, refused
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 from sqlext.types import BIGINT, BOOLEAN, DOUBLE, STRING, LogicalType
@@ -15,7 +15,7 @@ COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">="})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
 
 
-def unary_type(expr: e.Unary, types: Types) -> LogicalType | None:
+def unary_type(expr: e.Unary, types: OperandTypes) -> LogicalType | None:
     """Return the type of ``NOT x`` and ``-x``."""
     operand = types.type_of(expr.operand)
     if expr.op == "NOT":
@@ -26,7 +26,7 @@ def unary_type(expr: e.Unary, types: Types) -> LogicalType | None:
     return operand
 
 
-def binary_type(expr: e.Binary, types: Types) -> LogicalType | None:
+def binary_type(expr: e.Binary, types: OperandTypes) -> LogicalType | None:
     """Return the type of ``left op right``.
 
     Raises:
@@ -48,7 +48,7 @@ def binary_type(expr: e.Binary, types: Types) -> LogicalType | None:
     return BOOLEAN.not_null() if expr.op == "<=>" else None
 
 
-def _check_comparison(expr: e.Binary, types: Types, left: LogicalType | None, right: LogicalType | None) -> None:
+def _check_comparison(expr: e.Binary, types: OperandTypes, left: LogicalType | None, right: LogicalType | None) -> None:
     if types.mode != "flink" or comparable(left, right):
         return
     if left is None or right is None or (expr.op not in ("=", "<>") and _orderable(left, right)):
@@ -62,7 +62,7 @@ def _orderable(left: LogicalType, right: LogicalType) -> bool:
 
 
 def _arithmetic(
-    expr: e.Binary, types: Types, left: LogicalType | None, right: LogicalType | None
+    expr: e.Binary, types: OperandTypes, left: LogicalType | None, right: LogicalType | None
 ) -> LogicalType | None:
     if left is None or right is None:
         return None
@@ -120,7 +120,9 @@ def is_time(type_: LogicalType) -> bool:
     return type_.is_timestamp or type_.root in ("DATE", "TIME")
 
 
-def _concat(expr: e.Binary, types: Types, left: LogicalType | None, right: LogicalType | None) -> LogicalType | None:
+def _concat(
+    expr: e.Binary, types: OperandTypes, left: LogicalType | None, right: LogicalType | None
+) -> LogicalType | None:
     if left is None or right is None:
         return None
     kinds = {group(left), group(right)} - {"NULL"}
@@ -134,7 +136,7 @@ def _concat(expr: e.Binary, types: Types, left: LogicalType | None, right: Logic
     return LogicalType(root, length, nullable=nullable)
 
 
-def between_type(expr: e.Between, types: Types) -> LogicalType | None:
+def between_type(expr: e.Between, types: OperandTypes) -> LogicalType | None:
     """Return BOOLEAN, after checking that both bounds compare with the operand."""
     operand, low, high = (types.type_of(x) for x in (expr.operand, expr.low, expr.high))
     for bound in (low, high):
@@ -143,7 +145,7 @@ def between_type(expr: e.Between, types: Types) -> LogicalType | None:
     return boolean(operand, low, high)
 
 
-def in_list_type(expr: e.InList, types: Types) -> LogicalType | None:
+def in_list_type(expr: e.InList, types: OperandTypes) -> LogicalType | None:
     """Return BOOLEAN, after checking that the items go together."""
     operand = types.type_of(expr.operand)
     items = [types.type_of(item) for item in expr.items]
@@ -152,7 +154,7 @@ def in_list_type(expr: e.InList, types: Types) -> LogicalType | None:
     return boolean(operand, *items)
 
 
-def like_type(expr: e.Like, types: Types) -> LogicalType | None:
+def like_type(expr: e.Like, types: OperandTypes) -> LogicalType | None:
     """Return BOOLEAN; both sides of LIKE are strings."""
     sides = [types.type_of(expr.operand), types.type_of(expr.pattern)]
     if types.mode == "flink":
@@ -162,7 +164,7 @@ def like_type(expr: e.Like, types: Types) -> LogicalType | None:
     return boolean(*sides)
 
 
-def is_test_type(expr: e.IsTest, types: Types) -> LogicalType | None:
+def is_test_type(expr: e.IsTest, types: OperandTypes) -> LogicalType | None:
     """Return BOOLEAN NOT NULL (IS [NOT] JSON of NULL is false in Flink)."""
     operand = types.type_of(expr.operand)
     if expr.test in ("TRUE", "FALSE", "UNKNOWN"):

@@ -20,7 +20,7 @@ class KnowsFunctions(Protocol):
         """Whether the user has defined a function of this name."""
 
 
-class Types(Protocol):
+class ArgumentTypes(Protocol):
     """Gives the types of the arguments."""
 
     mode: str
@@ -33,7 +33,7 @@ class Types(Protocol):
         """Return the type of an expression, or None."""
 
 
-def call_type(call: e.Call, types: Types) -> LogicalType | None:
+def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
     """Return the type of a call.
 
     Raises:
@@ -56,11 +56,11 @@ def call_type(call: e.Call, types: Types) -> LogicalType | None:
     return function.result(seen)
 
 
-def _argument_type(node: e.Node, types: Types) -> LogicalType | None:
+def _argument_type(node: e.Node, types: ArgumentTypes) -> LogicalType | None:
     return None if isinstance(node, (e.Keyword, e.Star)) else types.type_of(node)
 
 
-def _check_known(call: e.Call, types: Types) -> None:
+def _check_known(call: e.Call, types: ArgumentTypes) -> None:
     name = call.name
     if "." in name or functions.is_spark_function(name):
         return
@@ -108,7 +108,7 @@ def _refuse_count_of_many(seen: CallTypes) -> None:
         )
 
 
-def _check_filter(call: e.Call, types: Types) -> None:
+def _check_filter(call: e.Call, types: ArgumentTypes) -> None:
     condition = types.type_of(call.filter) if call.filter else None
     if call.filter and condition and types.mode == "flink" and condition.root not in ("BOOLEAN", "NULL"):
         raise SqlExtError(

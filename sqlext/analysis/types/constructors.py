@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlext.analysis.types.coercion import can_explicitly_cast, comparable, least_restrictive, mixable
-from sqlext.analysis.types.operands import Types, need_boolean, refused
+from sqlext.analysis.types.operands import OperandTypes, need_boolean, refused
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 from sqlext.types import NULL, Field, LogicalType, array, map_of, row
 
 
-def case_type(expr: e.Case, types: Types) -> LogicalType | None:
+def case_type(expr: e.Case, types: OperandTypes) -> LogicalType | None:
     """Return the common type of the branches; NULL if one may be or ELSE is missing."""
     operand = types.type_of(expr.operand) if expr.operand else None
     for when in expr.whens:
@@ -49,7 +49,7 @@ def branches_type(expr: e.Expr, what: str, results: Sequence[LogicalType | None]
     return least_restrictive(results)
 
 
-def cast_type(expr: e.Cast, types: Types) -> LogicalType | None:
+def cast_type(expr: e.Cast, types: OperandTypes) -> LogicalType | None:
     """Return the target type; NULL if the operand may be, always for TRY_CAST."""
     operand = types.type_of(expr.operand)
     if types.mode == "flink" and operand and not can_explicitly_cast(operand, expr.type):
@@ -59,7 +59,7 @@ def cast_type(expr: e.Cast, types: Types) -> LogicalType | None:
     return replace(expr.type, nullable=nullable)
 
 
-def row_type(expr: e.RowValue, types: Types) -> LogicalType | None:
+def row_type(expr: e.RowValue, types: OperandTypes) -> LogicalType | None:
     """Return ROW<`EXPR$0` ..., `EXPR$1` ...> NOT NULL."""
     items = [types.type_of(item) for item in expr.items]
     if any(t is None for t in items):
@@ -69,13 +69,13 @@ def row_type(expr: e.RowValue, types: Types) -> LogicalType | None:
     return row(*(Field(f"{name}{i}", t) for i, t in enumerate(items, first) if t)).not_null()
 
 
-def array_type(expr: e.ArrayValue, types: Types) -> LogicalType | None:
+def array_type(expr: e.ArrayValue, types: OperandTypes) -> LogicalType | None:
     """Return ARRAY<common type of the items> NOT NULL."""
     element = branches_type(expr, "ARRAY", [types.type_of(i) for i in expr.items], types.mode)
     return array(element).not_null() if element else None
 
 
-def map_type(expr: e.MapValue, types: Types) -> LogicalType | None:
+def map_type(expr: e.MapValue, types: OperandTypes) -> LogicalType | None:
     """Return MAP<common type of the keys, of the values> NOT NULL."""
     keys = [types.type_of(i) for i in expr.items[::2]]
     values = [types.type_of(i) for i in expr.items[1::2]]
@@ -84,7 +84,7 @@ def map_type(expr: e.MapValue, types: Types) -> LogicalType | None:
     return map_of(key, value).not_null() if key and value else None
 
 
-def subscript_type(expr: e.Subscript, types: Types) -> LogicalType | None:
+def subscript_type(expr: e.Subscript, types: OperandTypes) -> LogicalType | None:
     """Return the element of an array, the value of a map, the field of a row; may be NULL."""
     operand = types.type_of(expr.operand)
     types.type_of(expr.index)
@@ -99,7 +99,7 @@ def subscript_type(expr: e.Subscript, types: Types) -> LogicalType | None:
     return None
 
 
-def field_type(expr: e.FieldAccess, types: Types) -> LogicalType | None:
+def field_type(expr: e.FieldAccess, types: OperandTypes) -> LogicalType | None:
     """Return the type of a field of a row."""
     operand = types.type_of(expr.operand)
     for field in operand.fields if operand else ():

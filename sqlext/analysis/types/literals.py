@@ -1,12 +1,14 @@
-"""Infer the types of literals, and give their values to operators."""
+"""Infer the types of literals, and give their values: constants for operators, milliseconds for intervals."""
 
 from __future__ import annotations
 
 import datetime
 import re
+from decimal import Decimal
 
-from sqlext.analysis.types.operands import Types
+from sqlext.analysis.types.operands import OperandTypes
 from sqlext.dialect.ast import expressions as e
+from sqlext.dialect.ast.expressions import Expr, Interval, Paren, Unary
 from sqlext.errors import SqlExtError
 from sqlext.types import (
     BIGINT,
@@ -27,7 +29,7 @@ _PLAIN_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 _YEAR_MONTH = frozenset({"YEAR", "QUARTER", "MONTH"})
 
 
-def literal_type(expr: e.Literal, types: Types) -> LogicalType | None:
+def literal_type(expr: e.Literal, types: OperandTypes) -> LogicalType | None:
     """Return the type of a literal: ``'ab'`` is CHAR(2) in Flink, 1.50 DECIMAL(3, 2), 1e2 DOUBLE."""
     if expr.kind == "NULL":
         return NULL
@@ -99,7 +101,7 @@ def _fraction_digits(text: str) -> int:
     return min(len(text.partition(".")[2].rstrip("Zz ")), 9) if "." in text else 0
 
 
-def interval_type(expr: e.Interval, types: Types) -> LogicalType | None:
+def interval_type(expr: e.Interval, types: OperandTypes) -> LogicalType | None:
     """Return INTERVAL MONTH or INTERVAL SECOND."""
     kind = INTERVAL_YEAR_MONTH if expr.unit in _YEAR_MONTH else INTERVAL_DAY_TIME
     return kind.not_null()
@@ -118,3 +120,58 @@ def constant_of(literal: e.Literal) -> core.Constant | None:
     if literal.value.isdigit():
         return core.Constant(int(literal.value))
     return core.Constant(literal.value, decimal=True)
+
+
+_UNIT_MILLIS = {
+    "MILLISECOND": 1,
+    "SECOND": 1000,
+    "MINUTE": 60_000,
+    "HOUR": 3_600_000,
+    "DAY": 86_400_000,
+    "WEEK": 604_800_000,
+}
+_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
+
+
+def interval_millis(expr: Expr) -> int | None:
+    """Return the length of a day-time interval literal in milliseconds, None if it is no such literal.
+
+    Raises:
+        SqlExtError: WINDOW-002 for month and year intervals, WINDOW-003 for text that is no interval.
+    """
+    if isinstance(expr, Paren):
+        return interval_millis(expr.operand)
+    if isinstance(expr, Unary) and expr.op in ("-", "+"):
+        inner = interval_millis(expr.operand)
+        return inner if inner is None or expr.op == "+" else -inner
+    if not isinstance(expr, Interval):
+        return None
+    unit = _unit(expr.unit)
+    if unit in ("MONTH", "YEAR", "QUARTER"):
+        raise SqlExtError(
+            "WINDOW-002",
+            f"{unit} intervals have no fixed length",
+            span=expr.span,
+            hint="use DAY, HOUR, MINUTE or SECOND",
+        )
+    value = expr.value.strip()
+    try:
+        if expr.to_unit:
+            return _compound(value, unit, _unit(expr.to_unit))
+        return int(Decimal(value) * _UNIT_MILLIS[unit])
+    except (ArithmeticError, KeyError, ValueError):
+        raise SqlExtError("WINDOW-003", f"'{expr.value}' {expr.unit} is no interval", span=expr.span) from None
+
+
+def _unit(unit: str) -> str:
+    upper = unit.upper()
+    return upper[:-1] if upper.endswith("S") else upper
+
+
+def _compound(value: str, first: str, last: str) -> int:
+    sign = -1 if value.startswith("-") else 1
+    fields = re.split(r"[ :]", value.lstrip("+-").strip())
+    units = _UNITS[_UNITS.index(first) : _UNITS.index(last) + 1]
+    if len(fields) != len(units):
+        raise ValueError(value)
+    return sign * sum(int(Decimal(f) * _UNIT_MILLIS[u]) for f, u in zip(fields, units, strict=True))

@@ -10,7 +10,7 @@ from sqlext.errors import SqlExtError
 from sqlext.types import BOOLEAN, LogicalType
 
 
-class Types(Protocol):
+class OperandTypes(Protocol):
     """Gives the types of the operands; ``mode`` is ``'spark'`` or ``'flink'``."""
 
     mode: str
@@ -31,7 +31,7 @@ def _may_be_unknown(type_: LogicalType | None) -> bool:
     return any(_may_be_unknown(f.type) for f in type_.fields)
 
 
-def need_boolean(expr: e.Expr, types: Types, *operands: LogicalType | None) -> None:
+def need_boolean(expr: e.Expr, types: OperandTypes, *operands: LogicalType | None) -> None:
     if types.mode != "flink":
         return
     for operand in operands:

@@ -12,7 +12,7 @@ from sqlext.analysis.names.time_attributes import require_time
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import window_of_changes
 from sqlext.analysis.relations.extended import extended
-from sqlext.analysis.types.intervals import interval_millis
+from sqlext.analysis.types.literals import interval_millis
 from sqlext.analysis.windows.sessions import GAP, is_row_gap, with_gap
 from sqlext.analysis.windows.table_functions import assign_windows, over_time, wall_clock_of
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node

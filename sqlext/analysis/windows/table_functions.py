@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from sqlext.analysis.types.intervals import interval_millis
+from sqlext.analysis.types.literals import interval_millis
 from sqlext.analysis.windows.sessions import GAP, is_row_gap
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, NamedArgument, Node
 from sqlext.dialect.ast.queries import Descriptor, TableArgument, TableFunction

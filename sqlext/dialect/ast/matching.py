@@ -103,7 +103,7 @@ class Subset(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Definition(Node):
+class VariableDefinition(Node):
     """``A AS condition``."""
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlext.dialect.ast.expressions import Expr, Node, OverSpec
-from sqlext.dialect.ast.matching import AfterMatch, Definition, Measure, Pattern, RowsPerMatch, Subset
+from sqlext.dialect.ast.matching import AfterMatch, Measure, Pattern, RowsPerMatch, Subset, VariableDefinition
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.source import Span
 
@@ -111,7 +111,7 @@ class MatchRecognize(Relation):
     after: AfterMatch | None = None
     within: Expr | None = None
     subsets: tuple[Subset, ...] = ()
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[VariableDefinition, ...] = ()
     alias: Alias | None = None
 
 

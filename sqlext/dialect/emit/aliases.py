@@ -15,12 +15,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sqlext.dialect.ast.expressions import Expr
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.emit import nodes, triggers
 from sqlext.dialect.emit.quantities import duration_text, parse_duration
 from sqlext.dialect.emit.reading import expect_any, expect_words, must_follow
 from sqlext.dialect.expressions import operations
 from sqlext.dialect.queries import relations
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
@@ -155,7 +156,7 @@ def _key_expire(cursor: Cursor) -> Meaning | None:
         raise SqlExtError(error.code, error.message, span=error.span, hint=hint)
     cursor.advance()
     expect_words(cursor, "IDENTIFIED", "BY")
-    if cursor.token.kind not in (Kind.WORD, Kind.QUOTED):
+    if cursor.token.kind not in (TokenKind.WORD, TokenKind.QUOTED):
         raise must_follow(cursor, "IDENTIFIED BY", "a column")
     _, column = relations.parse_name(cursor)
     expect_words(cursor, column.text, "WITH")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlext.dialect.ast.expressions import Expr, Node
+from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.emit import nodes, triggers
 from sqlext.dialect.emit.quantities import at_count, at_duration, parse_count, parse_duration, parse_threshold
 from sqlext.dialect.emit.reading import (
@@ -18,8 +19,7 @@ from sqlext.dialect.emit.reading import (
     refusal,
 )
 from sqlext.dialect.expressions import calls, operations
-from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
@@ -31,7 +31,7 @@ _TRIGGERS = "AFTER, EVERY, ON WINDOW CLOSE, NEVER, WHEN, CASE, REPEAT, ALL OF, A
 def parse_primary(cursor: Cursor) -> nodes.Trigger:
     """Read one trigger without operators, or a whole one in parentheses."""
     parser = _PRIMARIES.get(cursor.token.upper or cursor.token.text)
-    if parser is None or cursor.token.kind not in (Kind.WORD, Kind.SYMBOL):
+    if parser is None or cursor.token.kind not in (TokenKind.WORD, TokenKind.SYMBOL):
         raise refusal(cursor, f"expected a trigger ({_TRIGGERS}) but found {found(cursor)}", _PRIMARIES)
     return parser(cursor)
 
@@ -116,7 +116,7 @@ def _not_a_trigger(cursor: Cursor) -> SqlExtError:
     """Return the error for a duration after AFTER: it does not say of which time."""
     start = cursor.token.start
     ahead = 0
-    while cursor.peek(ahead).kind not in (Kind.NUMBER, Kind.STRING, Kind.END):
+    while cursor.peek(ahead).kind not in (TokenKind.NUMBER, TokenKind.STRING, TokenKind.END):
         ahead += 1
     value = cursor.peek(ahead).value
     parse_duration(cursor, "AFTER", zero=True)

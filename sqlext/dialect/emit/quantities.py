@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.emit.reading import found, must_follow, refusal
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
@@ -32,7 +33,7 @@ _THRESHOLD = re.compile(r"\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?")
 def at_count(cursor: Cursor) -> bool:
     """Whether a number comes next that is no duration: a number of rows, or one that lacks its unit."""
     ahead = _after_sign(cursor)
-    return cursor.peek(ahead).kind is Kind.NUMBER and cursor.peek(ahead + 1).upper not in _UNIT_WORDS
+    return cursor.peek(ahead).kind is TokenKind.NUMBER and cursor.peek(ahead + 1).upper not in _UNIT_WORDS
 
 
 def at_duration(cursor: Cursor) -> bool:
@@ -41,7 +42,9 @@ def at_duration(cursor: Cursor) -> bool:
         return True
     ahead = _after_sign(cursor)
     token = cursor.peek(ahead)
-    return token.kind is Kind.STRING or (token.kind is Kind.NUMBER and cursor.peek(ahead + 1).upper in _UNIT_WORDS)
+    return token.kind is TokenKind.STRING or (
+        token.kind is TokenKind.NUMBER and cursor.peek(ahead + 1).upper in _UNIT_WORDS
+    )
 
 
 def _after_sign(cursor: Cursor) -> int:
@@ -57,7 +60,7 @@ def parse_count(cursor: Cursor, what: str) -> int:
     start = cursor.token.start
     sign = _sign(cursor)
     number = cursor.token
-    if number.kind is not Kind.NUMBER:
+    if number.kind is not TokenKind.NUMBER:
         raise must_follow(cursor, what, "a number of ROWS")
     cursor.advance()
     text = sign.removeprefix("+") + number.text
@@ -77,7 +80,7 @@ def parse_duration(cursor: Cursor, what: str, *, zero: bool = False) -> int:
     cursor.accept_words("INTERVAL")
     sign = _sign(cursor)
     value = cursor.token
-    if value.kind not in (Kind.NUMBER, Kind.STRING):
+    if value.kind not in (TokenKind.NUMBER, TokenKind.STRING):
         raise must_follow(cursor, what, "a duration")
     match = _VALUE.fullmatch(value.value)
     if match is None or match[3].upper() not in ("", *_UNIT_WORDS):
@@ -126,7 +129,7 @@ def parse_threshold(cursor: Cursor, after: str) -> Decimal:
     """Read a number with or without sign."""
     sign = _sign(cursor)
     number = cursor.token
-    if number.kind is not Kind.NUMBER or not _THRESHOLD.fullmatch(number.text):
+    if number.kind is not TokenKind.NUMBER or not _THRESHOLD.fullmatch(number.text):
         raise must_follow(cursor, after, "a number")
     cursor.advance()
     return Decimal(sign + number.text)

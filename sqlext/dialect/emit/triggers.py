@@ -7,11 +7,10 @@ postfix  ::= primary {TIMEOUT duration [SINCE (FIRST | LAST) ROW] [KEEPING STATE
 
 from __future__ import annotations
 
+from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.emit import nodes, primaries
 from sqlext.dialect.emit.quantities import parse_duration
 from sqlext.dialect.emit.reading import expect_any, expect_words
-from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.tokens import Cursor
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 

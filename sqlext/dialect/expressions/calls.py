@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from sqlext.dialect.ast.expressions import Call, Expr, Keyword, NamedArgument, Node, OverSpec, ScalarQuery
 from sqlext.dialect.ast.queries import Descriptor, OrderItem, SelectItem
+from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.expressions import operations
 from sqlext.dialect.keywords import at_query
-from sqlext.dialect.nesting import enter, leave
 from sqlext.dialect.queries import relations, whole
 from sqlext.dialect.queries.over import parse_over
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 
 
 def parse_call(cursor: Cursor, name: str, start: int) -> Expr:
@@ -79,7 +79,7 @@ def parse_arguments(cursor: Cursor) -> tuple[Node, ...]:
 def parse_argument(cursor: Cursor) -> Node:
     """Read an expression, ``name => argument``, ``TABLE t``, ``DESCRIPTOR(..)``, a lambda or a query."""
     token, following = cursor.token, cursor.peek()
-    if following.text == "=>" and token.kind in (Kind.WORD, Kind.QUOTED):
+    if following.text == "=>" and token.kind in (TokenKind.WORD, TokenKind.QUOTED):
         cursor.index += 2
         value = _value(cursor)
         return NamedArgument(cursor.span_from(token.start), token.value, value)
@@ -90,7 +90,7 @@ def _value(cursor: Cursor) -> Node:
     token, following = cursor.token, cursor.peek()
     if token.upper == "DESCRIPTOR" and following.text == "(":
         return _descriptor(cursor)
-    if token.upper == "TABLE" and (following.text == "(" or following.kind in (Kind.WORD, Kind.QUOTED)):
+    if token.upper == "TABLE" and (following.text == "(" or following.kind in (TokenKind.WORD, TokenKind.QUOTED)):
         return relations.parse_table_argument(cursor)
     if at_query(cursor):
         query = whole.parse_query(cursor)
@@ -116,7 +116,7 @@ def lambda_parameters(cursor: Cursor) -> tuple[str, ...]:
     """Move past ``(x, y) ->`` and return the names; return nothing if no lambda begins here."""
     names: list[str] = []
     ahead = 1
-    while cursor.peek(ahead).kind in (Kind.WORD, Kind.QUOTED):
+    while cursor.peek(ahead).kind in (TokenKind.WORD, TokenKind.QUOTED):
         names.append(cursor.peek(ahead).value)
         ahead += 2
         if cursor.peek(ahead - 1).text != ",":

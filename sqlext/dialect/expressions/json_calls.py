@@ -6,11 +6,10 @@ from collections.abc import Callable
 
 from sqlext.dialect.ast.expressions import Expr, Node
 from sqlext.dialect.ast.queries import OrderItem
+from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.expressions import calls, operations
 from sqlext.dialect.expressions.types import parse_type
-from sqlext.dialect.nesting import enter, leave
 from sqlext.dialect.queries import whole
-from sqlext.dialect.tokens import Cursor
 
 
 def _json_path(cursor: Cursor) -> Expr:

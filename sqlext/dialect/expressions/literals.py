@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Interval, Literal
-from sqlext.dialect.tokens import Cursor, Kind, Token, words
+from sqlext.dialect.cursor import Cursor
+from sqlext.dialect.tokens import Token, TokenKind, words
 from sqlext.errors import SqlExtError
 
 #: Words that make a typed literal of the string after them, and its kind.
@@ -33,7 +34,7 @@ _PHRASE = re.compile(r"\s*([+-]?[\d.:]+)\s*([A-Za-z]+)\s*")
 def parse_literal(cursor: Cursor) -> Expr:
     """Read a number or a string; strings side by side are one, as in the standard."""
     token = cursor.advance()
-    if token.kind is Kind.NUMBER:
+    if token.kind is TokenKind.NUMBER:
         _suffix(cursor, token)
         span = cursor.span_from(token.start)
         return Literal(span, "NUMBER", span.text)
@@ -45,7 +46,7 @@ def parse_literal(cursor: Cursor) -> Expr:
             hint=f"write '{token.value}' for a string, `{token.value}` for a name",
         )
     value = token.value
-    while cursor.token.kind is Kind.STRING:
+    while cursor.token.kind is TokenKind.STRING:
         value += cursor.advance().value
     return Literal(cursor.span_from(token.start), "STRING", value)
 
@@ -74,7 +75,7 @@ def parse_unit(cursor: Cursor) -> str:
     cursor.advance()
     if cursor.accept_symbol("("):
         while not cursor.at_symbol(")"):
-            if cursor.token.kind is not Kind.NUMBER:
+            if cursor.token.kind is not TokenKind.NUMBER:
                 raise cursor.unexpected("a precision")
             cursor.advance()
             cursor.accept_symbol(",")
@@ -86,17 +87,17 @@ def parse_interval(cursor: Cursor) -> Expr:
     """Read ``INTERVAL [+|-] '1:30' MINUTE TO SECOND``, ``INTERVAL 5 MINUTES`` or a column called interval."""
     word = cursor.advance()
     sign = ""
-    if cursor.at_symbol("-", "+") and (cursor.peek().kind is Kind.STRING or cursor.peek(2).upper in UNITS):
+    if cursor.at_symbol("-", "+") and (cursor.peek().kind is TokenKind.STRING or cursor.peek(2).upper in UNITS):
         sign = "-" if cursor.advance().text == "-" else ""
     token = cursor.token
-    if token.kind not in (Kind.STRING, Kind.NUMBER):
+    if token.kind not in (TokenKind.STRING, TokenKind.NUMBER):
         return ColumnRef(cursor.span_from(word.start), (word.value,))
     cursor.advance()
-    if token.kind is Kind.STRING and cursor.token.upper not in UNITS:
+    if token.kind is TokenKind.STRING and cursor.token.upper not in UNITS:
         return _phrase(cursor, word, token, sign)
     unit = parse_unit(cursor)
     to_unit = parse_unit(cursor) if cursor.accept_words("TO") else None
-    if cursor.token.kind in (Kind.NUMBER, Kind.STRING) and cursor.peek().upper in UNITS:
+    if cursor.token.kind in (TokenKind.NUMBER, TokenKind.STRING) and cursor.peek().upper in UNITS:
         raise _compound(cursor, word)
     return Interval(cursor.span_from(word.start), _signed(sign, token.value.strip()), unit, to_unit)
 

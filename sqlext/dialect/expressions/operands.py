@@ -27,11 +27,12 @@ from sqlext.dialect.ast.expressions import (
     Subscript,
     When,
 )
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.expressions import calls, json_calls, literals, operations, special_calls
 from sqlext.dialect.expressions.types import parse_type
 from sqlext.dialect.keywords import NOT_AN_OPERAND, at_query, unsupported
 from sqlext.dialect.queries import whole
-from sqlext.dialect.tokens import Cursor, Kind, Token, words
+from sqlext.dialect.tokens import Token, TokenKind, words
 
 _BARE_CALLS = frozenset(
     words(
@@ -45,15 +46,15 @@ def parse_operand(cursor: Cursor) -> Expr:
     """Read a primary and what is applied to it."""
     token = cursor.token
     kind = token.kind
-    if kind is Kind.WORD:
+    if kind is TokenKind.WORD:
         expr = _word(cursor, token)
-    elif kind is Kind.QUOTED:
+    elif kind is TokenKind.QUOTED:
         expr = _name(cursor)
-    elif kind is Kind.NUMBER or kind is Kind.STRING:
+    elif kind is TokenKind.NUMBER or kind is TokenKind.STRING:
         expr = literals.parse_literal(cursor)
     else:
         expr = _symbol(cursor, token)
-    while cursor.token.kind is Kind.SYMBOL:
+    while cursor.token.kind is TokenKind.SYMBOL:
         applied = _apply(cursor, expr)
         if applied is None:
             break
@@ -90,7 +91,7 @@ def _symbol(cursor: Cursor, token: Token) -> Expr:
     if token.text == "*":
         cursor.advance()
         return Star(cursor.span_from(token.start))
-    if token.text == "." and cursor.peek().kind is Kind.NUMBER and cursor.peek().start == token.end:
+    if token.text == "." and cursor.peek().kind is TokenKind.NUMBER and cursor.peek().start == token.end:
         cursor.index += 2
         span = cursor.span_from(token.start)
         return Literal(span, "NUMBER", span.text)
@@ -105,7 +106,7 @@ def parenthesised_query(cursor: Cursor) -> bool:
     After several parentheses, what follows the innermost query's end decides.
     """
     ahead = 0
-    while cursor.peek(ahead).text == "(" and cursor.peek(ahead).kind is Kind.SYMBOL:
+    while cursor.peek(ahead).text == "(" and cursor.peek(ahead).kind is TokenKind.SYMBOL:
         ahead += 1
     if not at_query(cursor, ahead):
         return False
@@ -122,9 +123,9 @@ def parenthesised_query(cursor: Cursor) -> bool:
 def _closing(cursor: Cursor, ahead: int) -> int:
     """Return where the parenthesis that is open at ``ahead`` has been closed."""
     depth = 1
-    while depth and cursor.peek(ahead).kind is not Kind.END:
+    while depth and cursor.peek(ahead).kind is not TokenKind.END:
         token = cursor.peek(ahead)
-        if token.kind is Kind.SYMBOL:
+        if token.kind is TokenKind.SYMBOL:
             depth += (token.text == "(") - (token.text == ")")
         ahead += 1
     return ahead
@@ -150,7 +151,7 @@ def _parenthesised(cursor: Cursor) -> Expr:
 def _word(cursor: Cursor, token: Token) -> Expr:
     """Read what begins with an unquoted word."""
     word, following = token.upper, cursor.peek()
-    if following.kind is Kind.SYMBOL and following.text == ".":
+    if following.kind is TokenKind.SYMBOL and following.text == ".":
         return _name(cursor)
     if word in NOT_AN_OPERAND:
         hint = f"write `{token.text}` in backticks if it is a name"
@@ -159,9 +160,9 @@ def _word(cursor: Cursor, token: Token) -> Expr:
         raise cursor.unexpected("an expression", hint)
     if parser := _WORDS.get(word):
         return parser(cursor)
-    if following.kind is Kind.STRING and word in literals.TYPED:
+    if following.kind is TokenKind.STRING and word in literals.TYPED:
         return literals.parse_typed_literal(cursor)
-    if following.kind is Kind.SYMBOL:
+    if following.kind is TokenKind.SYMBOL:
         if following.text == "(" and (special := special_calls.SPECIAL.get(word) or json_calls.JSON.get(word)):
             return special(cursor)
         if following.text == "[" and word in ("ARRAY", "MAP", "MULTISET"):
@@ -225,7 +226,7 @@ def _when(cursor: Cursor) -> When:
 def _exists(cursor: Cursor) -> Expr:
     """Read ``EXISTS (query)``; Spark's function EXISTS(array, lambda) is a plain call."""
     start, ahead = cursor.token.start, 1
-    while cursor.peek(ahead).text == "(" and cursor.peek(ahead).kind is Kind.SYMBOL:
+    while cursor.peek(ahead).text == "(" and cursor.peek(ahead).kind is TokenKind.SYMBOL:
         ahead += 1
     if ahead == 1 or not at_query(cursor, ahead):
         return _name(cursor)

@@ -22,11 +22,11 @@ from sqlext.dialect.ast.expressions import (
     RowValue,
     Unary,
 )
+from sqlext.dialect.cursor import STRAIN, Cursor, balanced, check_height, enter, leave, too_deep
 from sqlext.dialect.expressions import operands
 from sqlext.dialect.keywords import at_query
-from sqlext.dialect.nesting import STRAIN, balanced, check_height, enter, leave, too_deep
 from sqlext.dialect.queries import whole
-from sqlext.dialect.tokens import Cursor, Kind, tokenize
+from sqlext.dialect.tokens import TokenKind, tokenize
 from sqlext.source import SourceText
 
 OR, AND, NOT, IS, COMPARISON, PREDICATE, BIT_OR, BIT_XOR, BIT_AND, SHIFT, ADD, MULTIPLY, SIGN = range(1, 14)
@@ -90,7 +90,7 @@ def parse_expression_text(text: str, mode: str = "spark", name: str = "<sql>") -
 
 def _prefix(cursor: Cursor) -> Expr:
     token = cursor.token
-    if token.kind is Kind.SYMBOL and token.text in ("-", "+", "~", "!"):
+    if token.kind is TokenKind.SYMBOL and token.text in ("-", "+", "~", "!"):
         cursor.advance()
         op, level = ("NOT", NOT) if token.text == "!" else (token.text, SIGN)
     elif token.upper == "NOT":
@@ -119,7 +119,7 @@ def _chain(op: str) -> Callable[[Cursor, Expr, int], Expr]:
     def parse(cursor: Cursor, left: Expr, level: int) -> Expr:
         items = [left]
         token = cursor.token
-        while (token.upper or token.text) == op and token.kind in (Kind.WORD, Kind.SYMBOL):
+        while (token.upper or token.text) == op and token.kind in (TokenKind.WORD, TokenKind.SYMBOL):
             cursor.advance()
             items.append(parse_expression(cursor, level + 1))
             token = cursor.token
@@ -131,7 +131,7 @@ def _chain(op: str) -> Callable[[Cursor, Expr, int], Expr]:
 def _operator(cursor: Cursor) -> str:
     """Return the operator or word in front, in upper case."""
     token = cursor.token
-    if token.kind is not Kind.SYMBOL:
+    if token.kind is not TokenKind.SYMBOL:
         return token.upper
     if token.text not in ("<", ">"):
         return token.text

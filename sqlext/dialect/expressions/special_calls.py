@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlext.dialect.ast.expressions import Cast, Expr, Keyword, Node
+from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.expressions import calls, operations
 from sqlext.dialect.expressions.literals import UNITS
 from sqlext.dialect.expressions.types import parse_type
-from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.tokens import Cursor, Kind, Token
+from sqlext.dialect.tokens import Token, TokenKind
 
 
 def _open(cursor: Cursor) -> Token:
@@ -42,7 +42,7 @@ def _extract(cursor: Cursor) -> Expr:
     """``EXTRACT(YEAR FROM x)``."""
     name = _open(cursor)
     cursor_word = cursor.token
-    if cursor_word.kind is not Kind.WORD:
+    if cursor_word.kind is not TokenKind.WORD:
         raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, ...)")
     unit = calls.keyword(cursor)
     cursor.expect_words("FROM")

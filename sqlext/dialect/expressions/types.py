@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlext import types
-from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.tokens import Cursor, Kind, Token, tokenize
+from sqlext.dialect.cursor import Cursor, enter, leave
+from sqlext.dialect.tokens import Token, TokenKind, tokenize
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import SourceText
 from sqlext.types import UNBOUNDED, Field, LogicalType
@@ -85,7 +85,7 @@ def _base(cursor: Cursor) -> LogicalType:
 
 def _unknown(cursor: Cursor) -> SqlExtError:
     token = cursor.token
-    if token.kind not in (Kind.WORD, Kind.QUOTED):
+    if token.kind not in (TokenKind.WORD, TokenKind.QUOTED):
         return cursor.unexpected("a type")
     hint = did_you_mean(token.value, [*_PLAIN, *_READERS])
     span = cursor.source.span(token.start, token.end)
@@ -94,7 +94,7 @@ def _unknown(cursor: Cursor) -> SqlExtError:
 
 def _number(cursor: Cursor, name: str, low: int, high: int) -> int:
     token = cursor.token
-    if token.kind is not Kind.NUMBER or not token.text.isdigit():
+    if token.kind is not TokenKind.NUMBER or not token.text.isdigit():
         raise cursor.unexpected(f"a whole number, the parameter of {name}")
     # The length guards int(): Python refuses to convert thousands of digits.
     if len(token.text) > 10 or not low <= int(token.text) <= high:
@@ -221,7 +221,7 @@ def _field(cursor: Cursor) -> Field:
     name = cursor.expect_identifier("a field's name").value
     cursor.accept_symbol(":")
     field_type = parse_type(cursor)
-    if cursor.accept_words("COMMENT") or cursor.token.kind is Kind.STRING:
+    if cursor.accept_words("COMMENT") or cursor.token.kind is TokenKind.STRING:
         return Field(name, field_type, cursor.expect_string("a comment").value)
     return Field(name, field_type)
 

@@ -14,12 +14,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sqlext.dialect.ast.expressions import Expr
-from sqlext.dialect.ast.matching import AfterMatch, Definition, Measure, RowsPerMatch, Subset
+from sqlext.dialect.ast.matching import AfterMatch, Measure, RowsPerMatch, Subset, VariableDefinition
 from sqlext.dialect.ast.queries import MatchRecognize, Relation
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.expressions import operations
 from sqlext.dialect.queries import whole
 from sqlext.dialect.queries.patterns import parse_pattern
-from sqlext.dialect.tokens import Cursor, Kind, did_you_mean_word
+from sqlext.dialect.tokens import TokenKind, did_you_mean_word
 from sqlext.errors import SqlExtError
 
 _ORDER = "PARTITION BY, ORDER BY, MEASURES, ONE ROW PER MATCH, AFTER MATCH SKIP, PATTERN, WITHIN, SUBSET, DEFINE"
@@ -70,7 +71,7 @@ def _partition_by(cursor: Cursor) -> tuple[Expr, ...]:
 def _measure(cursor: Cursor) -> Measure:
     start = cursor.token.start
     semantics = ""
-    if cursor.at_any("FINAL", "RUNNING") and cursor.peek().kind is not Kind.SYMBOL and cursor.peek().upper != "AS":
+    if cursor.at_any("FINAL", "RUNNING") and cursor.peek().kind is not TokenKind.SYMBOL and cursor.peek().upper != "AS":
         semantics = cursor.advance().upper
     expr = operations.parse_expression(cursor)
     cursor.expect_words("AS")
@@ -105,7 +106,7 @@ def _after_match(cursor: Cursor) -> AfterMatch | None:
     if cursor.accept_words("NEXT", "ROW"):
         return AfterMatch(cursor.span_from(start), "NEXT ROW")
     # FIRST and LAST are variables too, if no name follows.
-    named = cursor.peek().kind is Kind.QUOTED or (cursor.peek().upper not in ("", "PATTERN"))
+    named = cursor.peek().kind is TokenKind.QUOTED or (cursor.peek().upper not in ("", "PATTERN"))
     to = (cursor.accept_any("FIRST", "LAST") if named else "") or "LAST"
     token = cursor.expect_identifier("NEXT ROW, FIRST, LAST or a pattern variable")
     return AfterMatch(cursor.span_from(start), to, token.value, cursor.source.span(token.start, token.end))
@@ -121,12 +122,12 @@ def _subset(cursor: Cursor) -> Subset:
     return Subset(cursor.span_from(start), name, members)
 
 
-def _definition(cursor: Cursor) -> Definition:
+def _definition(cursor: Cursor) -> VariableDefinition:
     start = cursor.token.start
     name = cursor.expect_identifier("a pattern variable").value
     cursor.expect_words("AS")
     condition = operations.parse_expression(cursor)
-    return Definition(cursor.span_from(start), name, condition)
+    return VariableDefinition(cursor.span_from(start), name, condition)
 
 
 def _expect_pattern(cursor: Cursor) -> None:

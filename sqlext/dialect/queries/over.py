@@ -9,11 +9,10 @@ bound  ::= UNBOUNDED (PRECEDING | FOLLOWING) | CURRENT ROW | x (PRECEDING | FOLL
 from __future__ import annotations
 
 from sqlext.dialect.ast.expressions import Expr, Frame, FrameBound, OverSpec
+from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.expressions import operations
 from sqlext.dialect.keywords import unsupported
-from sqlext.dialect.nesting import enter, leave
 from sqlext.dialect.queries import whole
-from sqlext.dialect.tokens import Cursor
 
 _BOUND = "UNBOUNDED PRECEDING, CURRENT ROW or a number or interval PRECEDING"
 

@@ -18,8 +18,8 @@ from sqlext.dialect.ast.matching import (
     PatternSequence,
     PatternVariable,
 )
-from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.cursor import Cursor, enter, leave
+from sqlext.dialect.tokens import TokenKind
 from sqlext.errors import SqlExtError
 
 _PLAIN: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
@@ -109,7 +109,7 @@ def _permutation(cursor: Cursor) -> Pattern:
 def _quantifier(cursor: Cursor) -> tuple[int, int | None] | None:
     """Read a quantifier; return the least and the largest number of times, None if none comes next."""
     token = cursor.token
-    if token.kind is Kind.SYMBOL and token.text in _PLAIN:
+    if token.kind is TokenKind.SYMBOL and token.text in _PLAIN:
         cursor.advance()
         return _PLAIN[token.text]
     if not cursor.at_symbol("{") or cursor.peek().text == "-":
@@ -131,7 +131,7 @@ def _quantifier(cursor: Cursor) -> tuple[int, int | None] | None:
 
 
 def _number(cursor: Cursor) -> int | None:
-    if cursor.token.kind is not Kind.NUMBER or not cursor.token.text.isdigit():
+    if cursor.token.kind is not TokenKind.NUMBER or not cursor.token.text.isdigit():
         return None
     return int(cursor.advance().text)
 

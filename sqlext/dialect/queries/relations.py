@@ -13,6 +13,7 @@ from typing import TypeVar
 from sqlext.dialect.ast.expressions import Expr, NamedArgument, Node, ScalarQuery
 from sqlext.dialect.ast.queries import (
     Alias,
+    Hint,
     Join,
     MatchRecognize,
     OrderItem,
@@ -24,13 +25,12 @@ from sqlext.dialect.ast.queries import (
     TableRef,
     Unnest,
 )
+from sqlext.dialect.cursor import STRAIN, Cursor, enter, leave
 from sqlext.dialect.expressions import calls, operands, operations
 from sqlext.dialect.keywords import at_alias, at_query, unsupported
-from sqlext.dialect.nesting import STRAIN, enter, leave
 from sqlext.dialect.queries import whole
-from sqlext.dialect.queries.hints import parse_hints
 from sqlext.dialect.queries.matching import parse_match_recognize
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 from sqlext.source import Span
 
 _Aliased = TypeVar("_Aliased", SubqueryRef, TableFunction, Unnest, ParenRelation)
@@ -121,7 +121,7 @@ def _primary(cursor: Cursor) -> Relation:
 def _unaliased(cursor: Cursor) -> Relation:
     token, following = cursor.token, cursor.peek()
     word = token.upper
-    if token.kind is Kind.SYMBOL and token.text == "(":
+    if token.kind is TokenKind.SYMBOL and token.text == "(":
         return _parenthesised(cursor)
     if word == "LATERAL":
         return _lateral(cursor)
@@ -238,12 +238,12 @@ def _stream(cursor: Cursor) -> tuple[bool, bool]:
     if not cursor.at_words("STREAM"):
         return False, False
     following = cursor.peek()
-    if following.kind is Kind.SYMBOL and following.text == "(":
+    if following.kind is TokenKind.SYMBOL and following.text == "(":
         cursor.index += 2
         return True, True
     index = cursor.index
     cursor.index += 1
-    if cursor.token.kind in (Kind.WORD, Kind.QUOTED) and at_alias(cursor, relation=True):
+    if cursor.token.kind in (TokenKind.WORD, TokenKind.QUOTED) and at_alias(cursor, relation=True):
         return True, False
     cursor.index = index
     return False, False
@@ -319,3 +319,43 @@ def _argument_order(cursor: Cursor) -> tuple[OrderItem, ...]:
         items.append(whole.parse_order_item(cursor))
     cursor.expect_symbol(")")
     return tuple(items)
+
+
+def parse_hints(cursor: Cursor) -> tuple[Hint, ...]:
+    """Read the hint comments that come next."""
+    hints: list[Hint] = []
+    while cursor.token.kind is TokenKind.HINT:
+        token = cursor.advance()
+        inner = Cursor.over(cursor.source.span(token.start + 3, token.end - 2), cursor.mode)
+        while not inner.at_end:
+            hints.append(_hint(inner))
+            inner.accept_symbol(",")
+    return tuple(hints)
+
+
+def _hint(cursor: Cursor) -> Hint:
+    name = cursor.expect_identifier("a hint's name")
+    options: list[tuple[str, str]] = []
+    arguments: list[str] = []
+    if cursor.accept_symbol("("):
+        while not cursor.at_symbol(")"):
+            key = _operand(cursor)
+            if cursor.accept_symbol("="):
+                options.append((key, _operand(cursor)))
+            else:
+                arguments.append(key)
+            if not cursor.accept_symbol(","):
+                break
+        cursor.expect_symbol(")")
+    return Hint(name.value.upper(), tuple(options), tuple(arguments), cursor.span_from(name.start))
+
+
+def _operand(cursor: Cursor) -> str:
+    """Read a string, a number, or a name with dots and dashes (``scan.mode``); return it unquoted."""
+    first = cursor.token
+    if first.kind in (TokenKind.SYMBOL, TokenKind.END):
+        raise cursor.unexpected("a hint's argument")
+    parts = [cursor.advance().value]
+    while cursor.at_symbol(".", "-", ":"):
+        parts += [cursor.advance().text, cursor.expect_identifier().value]
+    return "".join(parts)

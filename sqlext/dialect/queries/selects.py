@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from sqlext.dialect.ast.expressions import Expr, Keyword
 from sqlext.dialect.ast.queries import GroupBy, GroupingSets, NamedWindow, Select, SelectItem
+from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.emit import clause
 from sqlext.dialect.expressions import calls, operations
 from sqlext.dialect.keywords import SPARK_ONLY, at_alias, unsupported
-from sqlext.dialect.nesting import enter, leave
 from sqlext.dialect.queries import over, relations
-from sqlext.dialect.queries.hints import parse_hints
-from sqlext.dialect.tokens import Cursor, Kind, did_you_mean_word
+from sqlext.dialect.queries.relations import parse_hints
+from sqlext.dialect.tokens import TokenKind, did_you_mean_word
 
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "UNION", "JOIN")
 
@@ -35,7 +35,7 @@ def parse_select(cursor: Cursor) -> Select:
     qualify = _condition(cursor, "QUALIFY")
     if not windows:
         windows = _windows(cursor)
-    emit = clause.parse_emit(cursor)
+    emit = clause.parse_emit(cursor) if cursor.at_any("EMIT") else None
     refuse_spark_clauses(cursor)
     span = cursor.span_from(start)
     return Select(span, tuple(items), distinct, hints, from_, where, group_by, having, windows, qualify, emit)
@@ -114,7 +114,7 @@ def _set(cursor: Cursor) -> tuple[Expr | GroupingSets, ...]:
 
 
 def _windows(cursor: Cursor) -> tuple[NamedWindow, ...]:
-    if not cursor.at_words("WINDOW") or cursor.peek().kind not in (Kind.WORD, Kind.QUOTED):
+    if not cursor.at_words("WINDOW") or cursor.peek().kind not in (TokenKind.WORD, TokenKind.QUOTED):
         return ()
     cursor.advance()
     windows = [_window(cursor)]

@@ -24,13 +24,13 @@ from sqlext.dialect.ast.queries import (
     TableRef,
     Values,
 )
+from sqlext.dialect.cursor import STRAIN, Cursor, balanced, check_height, enter, leave, too_deep
 from sqlext.dialect.emit import clause
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.dialect.expressions import operations
 from sqlext.dialect.keywords import at_query, unsupported
-from sqlext.dialect.nesting import STRAIN, balanced, check_height, enter, leave, too_deep
 from sqlext.dialect.queries import relations, selects
-from sqlext.dialect.tokens import Cursor, did_you_mean_word, tokenize
+from sqlext.dialect.tokens import did_you_mean_word, tokenize
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText, Span
 
@@ -199,10 +199,10 @@ def _row(cursor: Cursor) -> tuple[Expr, ...]:
 
 def _trailing_emit(cursor: Cursor, body: QueryBody) -> QueryBody:
     """Give an EMIT that follows ORDER BY to its SELECT; refuse it where it would be a guess."""
-    emit = clause.parse_emit(cursor)
-    if emit is None:
+    if not cursor.at_any("EMIT"):
         _refuse_emit_of_last_branch(body)
         return body
+    emit = clause.parse_emit(cursor)
     if isinstance(body, Select):
         return replace(body, emit=emit)
     raise _ambiguous_emit(emit, body)

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sqlext.dialect.ast.statements import AlterTable
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name, parse_names
-from sqlext.dialect.statements.columns import Elements, parse_element, parse_elements
+from sqlext.dialect.statements.columns import TableElements, parse_element, parse_elements
 from sqlext.dialect.statements.options import parse_if_exists, parse_keys, parse_options
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 
 #: The word after the action that shows a statement of Spark's.
 _SPARK_NEXT = {
@@ -40,7 +41,7 @@ def parse_alter_table(cursor: Cursor, start: int) -> AlterTable | None:
 
 
 def _add(cursor: Cursor, base: AlterTable) -> AlterTable:
-    elements = Elements()
+    elements = TableElements()
     if cursor.at_symbol("("):
         elements = parse_elements(cursor, positions=True)
     else:
@@ -61,7 +62,7 @@ def _drop(cursor: Cursor, base: AlterTable) -> AlterTable:
         return replace(base, names=parse_names(cursor))
     if cursor.accept_words("PRIMARY", "KEY"):
         return replace(base, action="DROP PRIMARY KEY")
-    if cursor.at_words("CONSTRAINT") and cursor.peek().kind in (Kind.WORD, Kind.QUOTED):
+    if cursor.at_words("CONSTRAINT") and cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
         cursor.advance()
         return replace(base, action="DROP CONSTRAINT", names=(cursor.advance().value,))
     token = cursor.expect_identifier("a column, PRIMARY KEY, CONSTRAINT or WATERMARK")

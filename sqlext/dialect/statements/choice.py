@@ -13,8 +13,8 @@ from sqlext.dialect.ast.statements import (
     Statement,
     UnparsedQuery,
 )
+from sqlext.dialect.cursor import Cursor, check_height, too_deep
 from sqlext.dialect.keywords import unsupported
-from sqlext.dialect.nesting import check_height, too_deep
 from sqlext.dialect.queries.whole import after_query, parse_query
 from sqlext.dialect.statements.alter_table import parse_alter_table
 from sqlext.dialect.statements.create_table import CreateFlags, is_spark_table, parse_create_table
@@ -25,7 +25,7 @@ from sqlext.dialect.statements.jobs import parse_query_name, parse_stop
 from sqlext.dialect.statements.settings import parse_reset, parse_set
 from sqlext.dialect.statements.show import parse_describe, parse_show
 from sqlext.dialect.statements.views import parse_alter_view, parse_create_view
-from sqlext.dialect.tokens import Cursor, Kind, words
+from sqlext.dialect.tokens import TokenKind, words
 from sqlext.errors import SqlExtError
 
 #: First words of what only reads or inserts, and the refusals that may mean nothing but another grammar.
@@ -63,7 +63,7 @@ def _unparsed(cursor: Cursor, error: SqlExtError) -> UnparsedQuery:
     start, index = cursor.token.start, cursor.index
     while not cursor.at_statement_end:
         cursor.advance()
-    named = (t.text for t in cursor.tokens[index : cursor.index] if t.kind in (Kind.WORD, Kind.QUOTED))
+    named = (t.text for t in cursor.tokens[index : cursor.index] if t.kind in (TokenKind.WORD, TokenKind.QUOTED))
     return UnparsedQuery(cursor.span_from(start), frozenset(n.strip("`").replace("``", "`") for n in named), error)
 
 
@@ -106,7 +106,7 @@ def _spark(cursor: Cursor) -> SparkStatement:
 def _refuse_misspelled(cursor: Cursor) -> None:
     """Refuse ``SELCT ...`` here, where the hint is; words that are nothing like ours are Spark's to judge."""
     token = cursor.token
-    if token.kind is not Kind.WORD:
+    if token.kind is not TokenKind.WORD:
         raise cursor.unexpected("a statement")
     close = difflib.get_close_matches(token.upper, _STATEMENTS, n=1, cutoff=0.8)
     if close and token.upper not in _SPARK_WORDS:

@@ -10,17 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlext.dialect.ast.statements import ColumnDef, PrimaryKeyDef, WatermarkDef
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.expressions.operations import parse_expression
 from sqlext.dialect.expressions.types import parse_type
+from sqlext.dialect.keywords import FLINK_RESERVED
 from sqlext.dialect.queries.relations import parse_name, parse_names
-from sqlext.dialect.reserved_words import FLINK_RESERVED
 from sqlext.dialect.statements.options import parse_comment
-from sqlext.dialect.tokens import Cursor, Kind, Token
+from sqlext.dialect.tokens import Token, TokenKind
 from sqlext.errors import SqlExtError
 
 
 @dataclass
-class Elements:
+class TableElements:
     """The elements of one pair of parentheses; ``positions`` goes with ``columns``."""
 
     columns: list[ColumnDef] = field(default_factory=list)
@@ -30,9 +31,9 @@ class Elements:
     primary_keys: list[PrimaryKeyDef] = field(default_factory=list)
 
 
-def parse_elements(cursor: Cursor, positions: bool = False) -> Elements:
+def parse_elements(cursor: Cursor, positions: bool = False) -> TableElements:
     """Read ``(element, ...)``; with ``positions`` a column may end in FIRST or AFTER name."""
-    elements = Elements()
+    elements = TableElements()
     cursor.expect_symbol("(")
     while True:
         parse_element(cursor, elements, positions)
@@ -42,7 +43,7 @@ def parse_elements(cursor: Cursor, positions: bool = False) -> Elements:
     return elements
 
 
-def parse_element(cursor: Cursor, elements: Elements, positions: bool = False) -> None:
+def parse_element(cursor: Cursor, elements: TableElements, positions: bool = False) -> None:
     """Read one element into ``elements``."""
     if cursor.at_words("WATERMARK", "FOR"):
         elements.watermarks.append(_watermark(cursor))
@@ -148,6 +149,6 @@ def _position(cursor: Cursor) -> str | None:
     """Read ``FIRST`` or ``AFTER name``; FIRST unquoted is the position, a name is given as it is."""
     if cursor.accept_words("FIRST"):
         return "FIRST"
-    if cursor.token.kind is Kind.WORD and cursor.accept_words("AFTER"):
+    if cursor.token.kind is TokenKind.WORD and cursor.accept_words("AFTER"):
         return cursor.expect_identifier("a column's name").value
     return None

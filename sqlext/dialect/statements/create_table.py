@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sqlext.dialect.ast.statements import CreateTable, LikeClause, LikeOption, Option
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.keywords import at_query
 from sqlext.dialect.queries.relations import parse_name, parse_names
 from sqlext.dialect.queries.whole import parse_query
-from sqlext.dialect.statements.columns import Elements, parse_elements
+from sqlext.dialect.statements.columns import TableElements, parse_elements
 from sqlext.dialect.statements.options import parse_comment, parse_options
-from sqlext.dialect.tokens import Cursor, Kind, Token, did_you_mean_word
+from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word
 from sqlext.source import Span
 
 _CLAUSES = ("COMMENT", "DISTRIBUTED", "PARTITIONED", "WITH", "LIKE", "AS")
@@ -40,8 +41,8 @@ class _Clauses(NamedTuple):
 def is_spark_table(cursor: Cursor) -> bool:
     """Whether a CREATE TABLE, the cursor at its name, says USING or another clause that only Spark has."""
     depth, ahead = 0, 0
-    while (token := cursor.peek(ahead)).kind is not Kind.END and token.text != ";":
-        if token.kind is Kind.SYMBOL:
+    while (token := cursor.peek(ahead)).kind is not TokenKind.END and token.text != ";":
+        if token.kind is TokenKind.SYMBOL:
             depth += (token.text == "(") - (token.text == ")")
         elif depth == 0 and token.upper == "AS":
             return False
@@ -55,7 +56,7 @@ def parse_create_table(cursor: Cursor, flags: CreateFlags) -> CreateTable:
     """Read a CREATE TABLE from its name on."""
     if_not_exists = cursor.accept_words("IF", "NOT", "EXISTS")
     name, name_span = parse_name(cursor)
-    elements = parse_elements(cursor) if cursor.at_symbol("(") and not at_query(cursor, 1) else Elements()
+    elements = parse_elements(cursor) if cursor.at_symbol("(") and not at_query(cursor, 1) else TableElements()
     if elements.names and elements.columns:
         raise cursor.unexpected("a type for every column, or names alone")
     clauses = _clauses(cursor)
@@ -104,7 +105,7 @@ def _distribution(cursor: Cursor) -> Span | None:
         cursor.accept_any("HASH", "RANGE")
         parse_names(cursor)
     if cursor.accept_words("INTO"):
-        if cursor.token.kind is not Kind.NUMBER:
+        if cursor.token.kind is not TokenKind.NUMBER:
             raise cursor.unexpected("a number of buckets")
         cursor.advance()
         cursor.expect_words("BUCKETS")

@@ -10,10 +10,11 @@ DROP [TEMPORARY] TABLE | [MATERIALIZED] VIEW | DATABASE | SCHEMA | CATALOG | QUE
 from __future__ import annotations
 
 from sqlext.dialect.ast.statements import CreateCatalog, CreateDatabase, Drop, Use
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name
 from sqlext.dialect.statements.create_table import CreateFlags
 from sqlext.dialect.statements.options import parse_comment, parse_if_exists, parse_options
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 
 _KINDS = {
     "TABLE": "TABLE",
@@ -50,7 +51,7 @@ def parse_use(cursor: Cursor) -> Use | None:
     """Read USE; None for Flink's USE MODULES."""
     start = cursor.expect_words("USE").start
     kind = "DATABASE"
-    if cursor.peek().kind in (Kind.WORD, Kind.QUOTED):
+    if cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
         word = cursor.accept_any("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE")
         if not word:
             return None

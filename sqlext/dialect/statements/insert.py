@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.statements import Insert, StatementSet
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.expressions.operands import parenthesised_query
 from sqlext.dialect.expressions.operations import parse_expression
 from sqlext.dialect.keywords import unsupported
-from sqlext.dialect.queries.hints import parse_hints
-from sqlext.dialect.queries.relations import parse_name, parse_names
+from sqlext.dialect.queries.relations import parse_hints, parse_name, parse_names
 from sqlext.dialect.queries.whole import after_query, parse_query
-from sqlext.dialect.tokens import Cursor
 from sqlext.errors import SqlExtError
 
 

@@ -6,9 +6,10 @@ STOP JOB 'name' [WITH SAVEPOINT]
 from __future__ import annotations
 
 from sqlext.dialect.ast.statements import Name, StopJob
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.queries.relations import parse_name
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 from sqlext.source import Span
 
 
@@ -26,7 +27,7 @@ def parse_stop(cursor: Cursor) -> StopJob | None:
 
 def parse_query_name(cursor: Cursor) -> tuple[Name, Span]:
     """Read a query's name: identifiers with dots between them, or a string."""
-    if cursor.token.kind is not Kind.STRING:
+    if cursor.token.kind is not TokenKind.STRING:
         return parse_name(cursor, "a query's name")
     token = cursor.expect_string("a query's name")
     return (token.value,), cursor.source.span(token.start, token.end)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from sqlext.dialect.ast.statements import Option
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 
 __all__ = ["parse_comment", "parse_if_exists", "parse_keys", "parse_name", "parse_options"]
 
@@ -22,11 +23,11 @@ def parse_options(cursor: Cursor) -> tuple[Option, ...]:
 
 
 def _option(cursor: Cursor) -> Option:
-    if cursor.token.kind in (Kind.WORD, Kind.QUOTED):
+    if cursor.token.kind in (TokenKind.WORD, TokenKind.QUOTED):
         raise cursor.unexpected("an option's key", hint="write keys and values in quotes: 'connector' = 'kafka'")
     key = cursor.expect_string("an option's key")
     cursor.expect_symbol("=")
-    if cursor.token.kind in (Kind.WORD, Kind.NUMBER):
+    if cursor.token.kind in (TokenKind.WORD, TokenKind.NUMBER):
         raise cursor.unexpected("an option's value", hint=f"write the value in quotes: '{cursor.token.text}'")
     value = cursor.expect_string("an option's value")
     source = cursor.source

@@ -6,8 +6,8 @@ SET ['key' [= 'value']]      RESET ['key']
 from __future__ import annotations
 
 from sqlext.dialect.ast.statements import ResetOption, SetOption
-from sqlext.dialect.strings import unquote
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.cursor import Cursor
+from sqlext.dialect.tokens import TokenKind, unquote
 
 _PREFIXES = ("sqlext", "table", "execution", "pipeline", "parallelism")
 
@@ -18,12 +18,12 @@ def parse_set(cursor: Cursor) -> SetOption | None:
     if cursor.at_statement_end:
         return SetOption(cursor.span_from(start))
     first = cursor.token
-    if first.kind is not Kind.STRING:
+    if first.kind is not TokenKind.STRING:
         return _unquoted_set(cursor, start)
     key = cursor.advance().value
     if not cursor.accept_symbol("="):
         return SetOption(cursor.span_from(start), key)
-    if cursor.token.kind is Kind.NUMBER or cursor.token.upper:
+    if cursor.token.kind is TokenKind.NUMBER or cursor.token.upper:
         raise cursor.unexpected("a value", hint=f"write the value in quotes: '{cursor.token.text}'")
     value = cursor.expect_string("a value").value
     return SetOption(cursor.span_from(start), key, value)
@@ -34,7 +34,7 @@ def parse_reset(cursor: Cursor) -> ResetOption | None:
     start = cursor.expect_words("RESET").start
     if cursor.at_statement_end:
         return ResetOption(cursor.span_from(start))
-    if cursor.token.kind is Kind.STRING:
+    if cursor.token.kind is TokenKind.STRING:
         key = cursor.advance().value
         return ResetOption(cursor.span_from(start), key)
     if not _is_ours(cursor):

@@ -9,9 +9,10 @@ DESCRIBE | DESC [EXTENDED] [TABLE] name
 from __future__ import annotations
 
 from sqlext.dialect.ast.statements import Describe, Name, Show
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name
 from sqlext.dialect.statements.jobs import parse_query_name
-from sqlext.dialect.tokens import Cursor, Kind, words
+from sqlext.dialect.tokens import TokenKind, words
 from sqlext.source import Span
 
 _SHOWN = "TABLES VIEWS COLUMNS DATABASES CATALOGS FUNCTIONS JARS MODULES JOBS QUERIES PROCEDURES WATERMARKS"
@@ -44,9 +45,9 @@ def parse_show(cursor: Cursor) -> Show | None:
     name, name_span = _of_query(cursor) if what == "WATERMARKS" else _of(cursor)
     negated = cursor.accept_words("NOT")
     like_op = cursor.accept_any("LIKE", "ILIKE")
-    if (negated and not like_op) or cursor.token.kind in (Kind.WORD, Kind.QUOTED):
+    if (negated and not like_op) or cursor.token.kind in (TokenKind.WORD, TokenKind.QUOTED):
         raise cursor.unexpected("LIKE, ILIKE or the end of the statement")
-    like = cursor.expect_string("a pattern").value if like_op or cursor.token.kind is Kind.STRING else None
+    like = cursor.expect_string("a pattern").value if like_op or cursor.token.kind is TokenKind.STRING else None
     if what == "COLUMNS" and not name:
         raise cursor.unexpected("FROM and a table's name")
     return Show(cursor.span_from(start), what, name, name_span, like, like_op or "LIKE", negated)
@@ -65,11 +66,11 @@ def _of_query(cursor: Cursor) -> tuple[Name, Span | None]:
 def parse_describe(cursor: Cursor) -> Describe | None:
     """Read DESCRIBE; None for what only Spark describes (functions, history, ...)."""
     start = cursor.advance().start
-    if cursor.token.upper in _DESCRIBE_SPARK and cursor.peek().kind in (Kind.WORD, Kind.QUOTED):
+    if cursor.token.upper in _DESCRIBE_SPARK and cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
         return None
-    named = cursor.peek().kind in (Kind.WORD, Kind.QUOTED)
+    named = cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED)
     extended = named and bool(cursor.accept_any("EXTENDED", "FORMATTED"))
-    if cursor.peek().kind in (Kind.WORD, Kind.QUOTED):
+    if cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
         cursor.accept_words("TABLE")
     name, name_span = parse_name(cursor)
     if not cursor.at_statement_end:  # DESCRIBE t PARTITION (..), DESCRIBE t column

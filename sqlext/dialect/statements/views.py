@@ -8,11 +8,11 @@ ALTER VIEW v RENAME TO w | AS query
 from __future__ import annotations
 
 from sqlext.dialect.ast.statements import AlterView, CreateView
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name
 from sqlext.dialect.queries.whole import parse_query
 from sqlext.dialect.statements.create_table import CreateFlags
 from sqlext.dialect.statements.options import parse_comment, parse_options
-from sqlext.dialect.tokens import Cursor
 
 
 def parse_create_view(cursor: Cursor, flags: CreateFlags) -> CreateView | None:

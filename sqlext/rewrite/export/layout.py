@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.dialect.tokens import Kind, Token, tokenize, words
+from sqlext.dialect.tokens import Token, TokenKind, tokenize, words
 from sqlext.source import SourceText
 
 _WIDTH = 100
@@ -50,9 +50,9 @@ class _Layout:
             self.depth += 1
             self.lists.append(False)
         in_query = opened or not self.parens or self.parens[-1] is not None
-        if token.text == "(" and token.kind is Kind.SYMBOL:
+        if token.text == "(" and token.kind is TokenKind.SYMBOL:
             self.parens.append(self.depth if self._opens_query(i) else None)
-        elif token.text == ")" and token.kind is Kind.SYMBOL and self.parens:
+        elif token.text == ")" and token.kind is TokenKind.SYMBOL and self.parens:
             depth = self.parens.pop()
             if depth is not None:
                 self.depth = depth
@@ -74,9 +74,9 @@ class _Layout:
 
     def _opens_query(self, i: int) -> bool:
         token = self.tokens[i]
-        if token.kind is not Kind.SYMBOL or token.text != "(":
+        if token.kind is not TokenKind.SYMBOL or token.text != "(":
             return False
-        while self.tokens[i].text == "(" and self.tokens[i].kind is Kind.SYMBOL:
+        while self.tokens[i].text == "(" and self.tokens[i].kind is TokenKind.SYMBOL:
             i += 1
         return self.tokens[i].upper in _QUERY
 
@@ -103,7 +103,7 @@ class _Layout:
 
     def _list_end(self, i: int) -> int:
         """Return where the select list that contains token ``i`` ends."""
-        while self.tokens[i].kind is not Kind.END and self.tokens[i].text != ")":
+        while self.tokens[i].kind is not TokenKind.END and self.tokens[i].text != ")":
             i = self.closing.get(i, i) + 1
             if self.tokens[i].upper == "FROM" and self._word(i - 1) != "DISTINCT":
                 break
@@ -118,7 +118,7 @@ def _closings(tokens: list[Token]) -> dict[int, int]:
     found: dict[int, int] = {}
     open_: list[int] = []
     for i, token in enumerate(tokens):
-        if token.kind is not Kind.SYMBOL:
+        if token.kind is not TokenKind.SYMBOL:
             continue
         if token.text == "(":
             open_.append(i)

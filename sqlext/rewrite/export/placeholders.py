@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlext.dialect.tokens import Kind, tokenize
+from sqlext.dialect.tokens import TokenKind, tokenize
 from sqlext.source import SourceText
 
 
@@ -12,7 +12,7 @@ def with_placeholders(sql: str, names: Collection[str]) -> str:
     """Return a query with each name that stands for a relation as ``{name}``, and all other braces doubled."""
     pieces, end = [], 0
     for token in tokenize(SourceText.of(sql)):
-        if token.kind is Kind.WORD and token.text in names:
+        if token.kind is TokenKind.WORD and token.text in names:
             pieces += [_escaped(sql[end : token.start]), f"{{{token.text}}}"]
             end = token.end
     return "".join([*pieces, _escaped(sql[end:])])

@@ -19,7 +19,7 @@ Parameters = tuple[tuple[str, object], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Accumulator:
+class AccumulatorCall:
     """One accumulator: its function, the places of its inputs, whether it takes each value once; its frame (OVER)."""
 
     function: str
@@ -37,13 +37,13 @@ class Accumulators:
     """
 
     inputs: list[str] = field(default_factory=list)
-    accumulators: list[Accumulator] = field(default_factory=list)
+    accumulators: list[AccumulatorCall] = field(default_factory=list)
     frame: OverFrame | None = None
 
     def add(self, function: str, *inputs: str, distinct: bool = False, parameters: Parameters = ()) -> tuple[str, ...]:
         """Return the names of the columns in which an accumulator's results will be."""
         places = tuple(self._place(text) for text in inputs)
-        wanted = Accumulator(function, places, distinct, parameters, self.frame)
+        wanted = AccumulatorCall(function, places, distinct, parameters, self.frame)
         if wanted not in self.accumulators:
             self.accumulators.append(wanted)
         return result_names(self.accumulators.index(wanted), wanted)
@@ -63,7 +63,7 @@ class Accumulators:
         return self.inputs.index(text)
 
 
-def result_names(index: int, accumulator: Accumulator) -> tuple[str, ...]:
+def result_names(index: int, accumulator: AccumulatorCall) -> tuple[str, ...]:
     """Return the columns in which the results of the accumulator at a place are."""
     fields = _FIELDS.get(accumulator.function)
     return tuple(f"__a{index}_{f}" for f in fields) if fields else (f"__a{index}",)

@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?D?")
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregation:
+class AggregateForm:
     """A call of one of Spark's aggregates, its arguments as text.
 
     Attributes:
@@ -59,10 +59,10 @@ class Aggregation:
         return type_ is not None and type_.root == "DECIMAL"
 
 
-Form = Callable[[Aggregation], str]
+Form = Callable[[AggregateForm], str]
 
 
-def aggregate_text(call: Aggregation) -> str:
+def aggregate_text(call: AggregateForm) -> str:
     """Return an aggregate as a text over accumulators.
 
     Raises:
@@ -75,12 +75,12 @@ def aggregate_text(call: Aggregation) -> str:
     return form(call)
 
 
-def _not_kept(call: Aggregation, what: str, hint: str) -> SqlExtError:
+def _not_kept(call: AggregateForm, what: str, hint: str) -> SqlExtError:
     message = f"{what} cannot be kept in the state of a window with EMIT, DISTINCT or CUMULATE"
     return SqlExtError("FUNC-020", message, span=call.span, hint=hint)
 
 
-def registered_text(call: Aggregation, registered: Registered) -> str:
+def registered_text(call: AggregateForm, registered: Registered) -> str:
     """Return a user's aggregate as the result column of an accumulator; its class is found when it runs."""
     returns = registered.returns.spark()
     parameters = (("name", registered.name), ("bare", not call.args), ("returns", returns))
@@ -88,7 +88,7 @@ def registered_text(call: Aggregation, registered: Registered) -> str:
     return call.into.one("python", *inputs, distinct=call.distinct, parameters=parameters)
 
 
-def _count(call: Aggregation) -> str:
+def _count(call: AggregateForm) -> str:
     if call.args in (("*",), ("1",), ()):
         return call.into.one("count", call.input("1")) if call.condition else call.into.one("count")
     if len(call.args) == 1:
@@ -97,15 +97,15 @@ def _count(call: Aggregation) -> str:
     return call.one("count", f"CASE WHEN {known} THEN struct({', '.join(call.args)}) END")
 
 
-def _count_if(call: Aggregation) -> str:
+def _count_if(call: AggregateForm) -> str:
     return call.one("count", f"CASE WHEN {call.args[0]} THEN 1 END")
 
 
-def _sum(call: Aggregation) -> str:
+def _sum(call: AggregateForm) -> str:
     return call.one("sum", call.args[0])
 
 
-def _avg(call: Aggregation) -> str:
+def _avg(call: AggregateForm) -> str:
     """Spark's: of DECIMAL(p, s) a DECIMAL(p + 4, s + 4), of everything else the DOUBLE sum by the count."""
     count = call.one("count", call.args[0])
     type_ = call.types[0] if call.types else None
@@ -127,7 +127,7 @@ def _extreme(function: str) -> Form:
 def _edge(function: str) -> Form:
     """FIRST and LAST take NULLs for values unless told otherwise: a struct keeps a NULL apart from no row."""
 
-    def form(call: Aggregation) -> str:
+    def form(call: AggregateForm) -> str:
         skips = (len(call.args) > 1 and call.args[1].strip().lower() == "true") or not call.keeps_nulls
         if skips:
             return call.one(function, call.args[0], distinct=False)
@@ -139,7 +139,7 @@ def _edge(function: str) -> Form:
 def _variance(text: str) -> Form:
     """A text over ``n`` and ``m2``, the sum of squared distances from the mean."""
 
-    def form(call: Aggregation) -> str:
+    def form(call: AggregateForm) -> str:
         n, mean, m2 = call.fields("variance", f"CAST({call.args[0]} AS DOUBLE)")
         return text.format(n=n, mean=mean, m2=m2)
 
@@ -147,7 +147,7 @@ def _variance(text: str) -> Form:
 
 
 def _covariance(text: str) -> Form:
-    def form(call: Aggregation) -> str:
+    def form(call: AggregateForm) -> str:
         both = f"({call.args[0]}) IS NOT NULL AND ({call.args[1]}) IS NOT NULL"
         x, y = (f"CASE WHEN {both} THEN CAST({a} AS DOUBLE) END" for a in call.args[:2])
         names = ("n", "mean_x", "mean_y", "cxy", "m2x", "m2y")
@@ -160,7 +160,7 @@ def _collect(function: str) -> Form:
     return lambda call: f"coalesce({call.one(function, call.args[0])}, array())"
 
 
-def _listagg(call: Aggregation) -> str:
+def _listagg(call: AggregateForm) -> str:
     separator = call.args[1] if len(call.args) > 1 else "''"
     if call.ordering and call.ordering not in (call.args[0], f"{call.args[0]} ASC"):
         raise SqlExtError(
@@ -177,7 +177,7 @@ def _by(function: str) -> Form:
     return lambda call: call.one(function, *call.args[:2], distinct=False)
 
 
-def _percentile(call: Aggregation) -> str:
+def _percentile(call: AggregateForm) -> str:
     text = call.args[1] if len(call.args) > 1 else "0.5"
     several = text.startswith("array(")
     shares = [_number(s.strip()) for s in (text[len("array(") : -1].split(",") if several else [text])]
@@ -193,12 +193,12 @@ def _number(text: str) -> float | None:
     return float(text.rstrip("D")) if _NUMBER.fullmatch(text) else None
 
 
-def _median(call: Aggregation) -> str:
+def _median(call: AggregateForm) -> str:
     values = f"CAST({call.args[0]} AS DOUBLE)"
     return call.into.one("percentile", call.input(values), parameters=(("percentage", 0.5),))
 
 
-def _distinct_count(call: Aggregation) -> str:
+def _distinct_count(call: AggregateForm) -> str:
     """Counted exactly: the state has the values, and an exact number is the best approximation."""
     return call.one("count", call.args[0], distinct=True)
 

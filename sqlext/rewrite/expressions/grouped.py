@@ -16,7 +16,7 @@ from sqlext.analysis.types.calls import is_aggregate
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.plan.shapes import Shape, shape
 from sqlext.rewrite.expressions.accumulators import Accumulators
-from sqlext.rewrite.expressions.aggregates import Aggregation, aggregate_text, registered_text
+from sqlext.rewrite.expressions.aggregates import AggregateForm, aggregate_text, registered_text
 from sqlext.rewrite.expressions.calls import call_texts
 from sqlext.rewrite.expressions.columns import value
 from sqlext.rewrite.expressions.context import ScopeContext
@@ -124,12 +124,12 @@ class _Collecting(CallTexts):
         """Return an aggregate of Spark as a text over accumulators."""
         return aggregate_text(self.aggregation(name, *args, distinct=distinct))
 
-    def aggregation(self, name: str, *args: str, distinct: bool | None = None) -> Aggregation:
+    def aggregation(self, name: str, *args: str, distinct: bool | None = None) -> AggregateForm:
         """Return an aggregate with what its text is made of."""
         assert self.into is not None
         is_distinct = self.call.distinct if distinct is None else distinct
         keeps_nulls = "IGNORE NULLS" not in self.call.clauses
         types = self.types if args == self.args else ()
-        return Aggregation(
+        return AggregateForm(
             name, args, types, is_distinct, self.condition, keeps_nulls, self.ordering, self.span, self.into
         )

@@ -1,1 +1,1 @@
-"""Change plans before they become text: one rule a file, in a fixed order."""
+"""Change plans before they become text, by rules in a fixed order (``order``)."""

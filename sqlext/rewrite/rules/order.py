@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.rules.combine_where_read import combine_where_read
+from sqlext.rewrite.rules.event_time_tags import (
+    tag_custom_windows,
+    tag_unions,
+    tag_watermark_expressions,
+    tag_window_times,
+)
 from sqlext.rewrite.rules.place_watermarks import place_watermarks
-from sqlext.rewrite.rules.tag_custom_windows import tag_custom_windows
-from sqlext.rewrite.rules.tag_unions import tag_unions
-from sqlext.rewrite.rules.tag_watermark_expressions import tag_watermark_expressions
-from sqlext.rewrite.rules.tag_window_times import tag_window_times
 
 Rule = Callable[[PlanNode], PlanNode]
 

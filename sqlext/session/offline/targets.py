@@ -17,7 +17,7 @@ from sqlext.rewrite.export.datasets import Dataset, datasets, only_adds
 from sqlext.rewrite.export.pipeline_files import operators_file, readers_file, specification, sql_file
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
-from sqlext.session.offline.commands import compile_source
+from sqlext.session.offline.compilation import compile_source
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sqlext.sources.arrow_types import Field
+from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.block_texts import texts_at
 from sqlext.sources.decoding.malformed import BadValueError
 from sqlext.sources.decoding.text_messages import Reader
@@ -58,9 +58,9 @@ class AvroValues:
     fields: tuple[AvroField, ...]
 
     @property
-    def columns(self) -> Sequence[Field]:
+    def columns(self) -> Sequence[ArrowField]:
         """What is read of them."""
-        return tuple(Field(f.name, f.type) for f in self.fields if f.type is not None)
+        return tuple(ArrowField(f.name, f.type) for f in self.fields if f.type is not None)
 
     def reader(self) -> Reader:
         """Return what makes rows of them."""

@@ -18,7 +18,7 @@ from pyarrow import csv
 
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
-from sqlext.sources.arrow_types import Field
+from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.line_blocks import blocks, can_cut
 from sqlext.sources.decoding.spark_casts import cast_texts
 from sqlext.sources.file_slices import Range
@@ -39,7 +39,7 @@ class CsvDecoder:
         null: the text that stands for NULL, in any column.
     """
 
-    columns: tuple[Field, ...]
+    columns: tuple[ArrowField, ...]
     needed: tuple[str, ...]
     delimiter: str = ","
     quote: str | None = '"'
@@ -173,7 +173,7 @@ class CsvDecoder:
         return re.compile(f"{quote}((?:[^{quote}]|{quote}{quote})*){quote}(?={delimiter}|\\Z)")
 
     @cached_property
-    def read_columns(self) -> tuple[Field, ...]:
+    def read_columns(self) -> tuple[ArrowField, ...]:
         """The columns that are read; Arrow needs one to count rows by."""
         found = tuple(c for c in self.columns if c.name in self.needed)
         return found or self.columns[:1]

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from sqlext.connectors.splits import Passes
-from sqlext.sources.arrow_types import Field
+from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.json_layout import LayoutReader
 from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, parsed
 from sqlext.sources.decoding.line_blocks import BLOCK_BYTES, blocks, can_cut
@@ -37,7 +37,7 @@ class JsonBlocks:
         columns: those that are read; other keys are skipped, a missing key is NULL.
     """
 
-    def __init__(self, columns: Sequence[Field]) -> None:
+    def __init__(self, columns: Sequence[ArrowField]) -> None:
         self._columns = columns
         self._alike = LayoutReader(tuple(columns))
         self._has_instants = any(pa.types.is_timestamp(c.type) and c.type.tz for c in columns)
@@ -75,7 +75,7 @@ class JsonDecoder:
         columns: see ``JsonBlocks``.
     """
 
-    columns: tuple[Field, ...]
+    columns: tuple[ArrowField, ...]
 
     def can_cut(self, path: str) -> bool:
         """Return whether a file can be read in parts: an object never goes on behind a line end, as in Spark."""

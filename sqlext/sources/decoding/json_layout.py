@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sqlext.sources.arrow_types import Field
-from sqlext.sources.decoding.json_texts import Texts, Unlike
+from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding.json_texts import JsonTexts, Unlike
 from sqlext_udfs.kernel.groups import Ints
 
 #: The keys that lead to a value: its object's, before its own.
@@ -88,7 +88,7 @@ class LayoutReader:
         columns: what is read.
     """
 
-    def __init__(self, columns: Sequence[Field]) -> None:
+    def __init__(self, columns: Sequence[ArrowField]) -> None:
         self._columns = columns
         self._layouts: list[Layout] = []
         self._zoned = True  # instants end in `Z`, as Flink writes them; a wrong guess is another reading of a block
@@ -170,7 +170,7 @@ def layout_of(line: bytes) -> Layout:
         place = comma.end()
 
 
-def read_block(block: bytes, layouts: list[Layout], columns: Sequence[Field], *, zoned: bool) -> pa.RecordBatch:
+def read_block(block: bytes, layouts: list[Layout], columns: Sequence[ArrowField], *, zoned: bool) -> pa.RecordBatch:
     """Return the rows of a block of lines of UTF-8.
 
     Args:
@@ -320,7 +320,7 @@ class _Fitting:
                 mask &= (data[start] != _BLANK) & (data[end - 1] != _BLANK)
         return self.where(mask)
 
-    def columns(self, columns: Sequence[Field], *, zoned: bool) -> list[pa.Array]:
+    def columns(self, columns: Sequence[ArrowField], *, zoned: bool) -> list[pa.Array]:
         """Return the values of columns."""
         at = {value.path: i for i, value in enumerate(self.layout.values)}
         made = [self._column((c.name,), c.type, at, zoned) for c in columns]
@@ -331,7 +331,7 @@ class _Fitting:
         """Return a column, and take what it is read from out of ``at``: NULL where no key says it."""
         place = at.pop(path, None)
         if place is not None:
-            texts = Texts(self.lines.block, self.lines.data, *self.spans[place], self.layout.values[place].quoted)
+            texts = JsonTexts(self.lines.block, self.lines.data, *self.spans[place], self.layout.values[place].quoted)
             return texts.values(of, zoned=zoned)
         if not any(known[: len(path)] == path for known in at):
             return pa.nulls(len(self.rows), of)
@@ -344,4 +344,4 @@ class _Fitting:
         """Raise ``Unlike`` unless values that stand without quotes, and which nobody reads, are some of JSON."""
         if values:  # all of them in one go, each line's in their order
             start, end = (np.stack([self.spans[i][side] for i in values], 1).ravel() for side in (0, 1))
-            Texts(self.lines.block, self.lines.data, start, end, quoted=False).check()
+            JsonTexts(self.lines.block, self.lines.data, start, end, quoted=False).check()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlext.sources.arrow_types import Field
+from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.spark_casts import parser_of, to_date, to_instant, to_wall_clock
 
 _MICROS = 1_000_000
@@ -32,7 +32,7 @@ class ObjectRows:
         columns: those that are read; other keys are skipped, a missing key is NULL.
     """
 
-    def __init__(self, columns: Sequence[Field]) -> None:
+    def __init__(self, columns: Sequence[ArrowField]) -> None:
         self._columns = columns
         self._converters = [(c.name, _converter(c.type)) for c in columns]
         self._made: dict[str, list[Any]] = {c.name: [] for c in columns}

@@ -25,7 +25,7 @@ class Unlike(Exception):  # noqa: N818 - not an error: a parser reads the block
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class JsonTexts:
     """The texts of one value in some lines, in order.
 
     Attributes:
@@ -66,9 +66,9 @@ class Texts:
         except (Unlike, pa.ArrowInvalid):
             numbers.values(pa.float64(), zoned=False)
 
-    def where(self, mask: Any) -> Texts:
+    def where(self, mask: Any) -> JsonTexts:
         """Return some of them."""
-        return Texts(self.block, self.data, self.start[mask], self.end[mask], self.quoted)
+        return JsonTexts(self.block, self.data, self.start[mask], self.end[mask], self.quoted)
 
     def _bare(self, texts: pa.Array, of: pa.DataType) -> pa.Array:
         """Return values that stand without quotes."""

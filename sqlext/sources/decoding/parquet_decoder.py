@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sqlext.connectors.row_bounds import Bounds
+from sqlext.connectors.row_bounds import ColumnBounds
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
-from sqlext.sources.arrow_types import Field
+from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.file_slices import Range
 from sqlext_udfs.kernel.arrow_numpy import whole
 
@@ -37,7 +37,7 @@ class ParquetDecoder:
         columns: those that are read; one that a file lacks is NULL there, as in Spark.
     """
 
-    columns: tuple[Field, ...]
+    columns: tuple[ArrowField, ...]
 
     def can_cut(self, path: str) -> bool:
         """Return whether a file can be read in parts: its row groups."""
@@ -109,21 +109,23 @@ def _groups(metadata: pq.FileMetaData, part: Range) -> list[int]:
     return found
 
 
-def _bounds(schema: pa.Schema, chunks: Mapping[str, pq.ColumnChunkMetaData], column: Field, rows: int) -> Bounds | None:
+def _bounds(
+    schema: pa.Schema, chunks: Mapping[str, pq.ColumnChunkMetaData], column: ArrowField, rows: int
+) -> ColumnBounds | None:
     """Return what a row group's statistics say of a column; nothing of FLOAT and DOUBLE, where NaN is not counted."""
     if column.name not in schema.names:
-        return Bounds(pa.array([], column.type), rows)
+        return ColumnBounds(pa.array([], column.type), rows)
     chunk = chunks.get(column.name)
     known = chunk.statistics if chunk is not None and chunk.is_stats_set else None
     if known is None or not known.has_null_count or pa.types.is_floating(column.type):
         return None
     if known.null_count == rows:
-        return Bounds(pa.array([], column.type), rows)
+        return ColumnBounds(pa.array([], column.type), rows)
     if not known.has_min_max:
         return None
     try:
         own = pa.array([known.min, known.max], schema.field(column.name).type)
-        return Bounds(_as(own, column.type), known.null_count)
+        return ColumnBounds(_as(own, column.type), known.null_count)
     except (ValueError, OverflowError, pa.ArrowException):  # a time that Python has not, a text that was cut off
         return None
 

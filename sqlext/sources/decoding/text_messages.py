@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
-from sqlext.sources.arrow_types import Field
+from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.csv_decoder import CsvDecoder
 from sqlext.sources.decoding.json_decoder import JsonBlocks
 from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, first_parsed
@@ -19,11 +19,11 @@ from sqlext.sources.decoding.malformed import SKIPS, BadValueError
 Reader = Callable[[Sequence[bytes]], pa.RecordBatch]
 
 
-class Values(Protocol):
+class MessageValues(Protocol):
     """Says how values are read. Picklable."""
 
     @property
-    def columns(self) -> Sequence[Field]:
+    def columns(self) -> Sequence[ArrowField]:
         """What is read of them."""
 
     def reader(self) -> Reader:
@@ -38,7 +38,7 @@ class JsonValues:
         columns: those that are read of them; other keys are skipped, a missing key is NULL.
     """
 
-    columns: tuple[Field, ...]
+    columns: tuple[ArrowField, ...]
 
     def reader(self) -> Reader:
         """Return what makes rows of them."""
@@ -79,7 +79,7 @@ class CsvValues:
     decoder: CsvDecoder
 
     @property
-    def columns(self) -> Sequence[Field]:
+    def columns(self) -> Sequence[ArrowField]:
         """What is read of them."""
         return self.decoder.read_columns
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from sqlext.analysis.emit import policy as emit_policy
 from sqlext.dialect.ast.expressions import Node
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.emit import nodes
 from sqlext.dialect.emit.clause import parse_emit
-from sqlext.dialect.tokens import Cursor
 from sqlext.source import SourceText
 from sqlext_udfs.windows.policy import Global, Hop, Policy, Session, Tumble, WindowKind
 
@@ -25,7 +25,6 @@ def parse(text: str) -> nodes.EmitClause:
     """Return the clause of a text."""
     cursor = Cursor.over(SourceText.of(text).span(0, len(text)))
     clause = parse_emit(cursor)
-    assert clause is not None
     assert cursor.at_end, text
     return clause
 

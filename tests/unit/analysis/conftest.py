@@ -9,7 +9,7 @@ from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
-from sqlext.session.offline.commands import new_state
+from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sqlext.types import INT
-from sqlext_catalog.model import Column, Table
-from sqlext_catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
+from sqlext_catalog.model import DEFAULT_CATALOG, DEFAULT_DATABASE, Column, ObjectName, Table
 from sqlext_catalog.store import CatalogStore
 
 

@@ -31,23 +31,22 @@ from sqlext.types import (
     timestamp,
     timestamp_ltz,
 )
-from sqlext_catalog.changes import Put
 from sqlext_catalog.model import (
     Catalog,
     CatalogObject,
     Column,
     Database,
+    ObjectName,
     PrimaryKey,
     QueryRecord,
     Table,
     View,
     Watermark,
 )
-from sqlext_catalog.names import ObjectName
 from sqlext_catalog.properties import from_properties, to_properties
 from sqlext_catalog.rows import dump_type, from_row, load_type, to_row
 from sqlext_catalog.secrets import is_secret
-from sqlext_catalog.snapshot import Snapshot
+from sqlext_catalog.snapshot import Put, Snapshot
 from sqlext_catalog.store import CatalogStore
 from sqlext_catalog.type_text import parse_type
 

@@ -11,8 +11,7 @@ import pytest
 from sqlext.errors import SqlExtError
 from sqlext_catalog import ddl, information_schema
 from sqlext_catalog.diff import diff
-from sqlext_catalog.model import Catalog, Database, QueryRecord, Table, View
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Catalog, Database, ObjectName, QueryRecord, Table, View
 from sqlext_catalog.properties import to_properties
 from sqlext_catalog.secrets import HIDDEN, is_secret, redact, redact_text, resolve_options, resolve_secret
 from sqlext_catalog.session_catalog import SessionCatalog
@@ -109,7 +108,7 @@ STORED = [
 
 @pytest.mark.parametrize("item", STORED, ids=lambda item: type(item).__name__)
 def test_a_literal_secret_is_not_stored(item: Table, store: CatalogStore) -> None:
-    from sqlext_catalog.changes import Put
+    from sqlext_catalog.snapshot import Put
 
     with pytest.raises(SqlExtError) as caught:
         SessionCatalog(store).apply([Put(item)], "PUT")

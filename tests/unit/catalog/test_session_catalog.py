@@ -8,10 +8,9 @@ import pytest
 
 from sqlext.errors import SqlExtError
 from sqlext_catalog import ddl
-from sqlext_catalog.changes import Put
-from sqlext_catalog.model import Catalog, Database, Table, View
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Catalog, Database, ObjectName, Table, View
 from sqlext_catalog.session_catalog import SessionCatalog
+from sqlext_catalog.snapshot import Put
 from sqlext_catalog.store import CatalogStore
 
 MakeTable = Callable[..., Table]

@@ -13,11 +13,10 @@ import pytest
 
 from sqlext.errors import SqlExtError
 from sqlext_catalog import ddl, migrations
-from sqlext_catalog.changes import Change, ChangeFunction, Put
-from sqlext_catalog.memory import MemoryStore
 from sqlext_catalog.model import Table
 from sqlext_catalog.rows import Row
-from sqlext_catalog.snapshot import Snapshot
+from sqlext_catalog.session_catalog import MemoryStore
+from sqlext_catalog.snapshot import Change, ChangeFunction, Put, Snapshot
 from sqlext_catalog.store import TABLE_FOLDER, CatalogStore, Store
 
 MakeTable = Callable[..., Table]

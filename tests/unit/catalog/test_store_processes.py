@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlext_catalog.changes import Put
 from sqlext_catalog.model import Table
+from sqlext_catalog.snapshot import Put
 from sqlext_catalog.store import CatalogStore
 
 WORKERS = 8

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.dialect.keywords import KEYWORDS
+from sqlext.dialect.script import parse_script
 from sqlext.dialect.statements.choice import FIRST_WORDS
-from sqlext.dialect.vocabulary import KEYWORDS
 from sqlext.session.interpreter import Interpreter
-from sqlext.session.offline.commands import new_state, parse_script
+from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.offline.editor import Editor
 from sqlext.source import SourceText

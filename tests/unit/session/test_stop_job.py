@@ -8,7 +8,8 @@ from sqlext import SqlExtError
 from sqlext.dialect.ast.statements import SparkStatement, Statement, StopJob
 from sqlext.dialect.script import parse_script
 from sqlext.jobs.query import Query
-from sqlext.session.offline.commands import check_file, new_state
+from sqlext.session.offline.commands import check_file
+from sqlext.session.offline.compilation import new_state
 from sqlext.session.records import stop_job
 from sqlext.source import SourceText
 

@@ -15,7 +15,8 @@ from sqlext.dialect.script import parse_script
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.query import Query
 from sqlext.session.answers.watermarks import Watermarks
-from sqlext.session.offline.commands import check_file, new_state
+from sqlext.session.offline.commands import check_file
+from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
 from sqlext.watermarks.ends import Ends
 from sqlext.watermarks.inputs import Input

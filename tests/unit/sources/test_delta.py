@@ -12,13 +12,12 @@ from deltalake import DeltaTable, write_deltalake
 
 from sqlext.connectors.delta.reader.log import DeltaLog
 from sqlext.connectors.delta.reader.tables import READER
-from sqlext.connectors.delta.reader.versions import SPLIT, DeltaReader, Position
+from sqlext.connectors.delta.reader.versions import SPLIT, DeltaPosition, DeltaReader
 from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
 from sqlext.sources.stream import SplitStream
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
-from sqlext_catalog.model import Column, Table, Watermark
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Column, ObjectName, Table, Watermark
 
 _COLUMNS: dict[str, LogicalType] = {"id": BIGINT, "ts": TIMESTAMP3}
 
@@ -60,8 +59,8 @@ def _drained(reader: DeltaReader, limit: Limit | None = None, start: int | None 
 
 
 def test_positions_are_numbers_in_their_order() -> None:
-    places = [Position(v, c, f) for v in (0, 1, 7_000_000_000) for c in (False, True) for f in (0, 1, 1 << 23)]
-    assert [Position.of(p.number) for p in places] == places
+    places = [DeltaPosition(v, c, f) for v in (0, 1, 7_000_000_000) for c in (False, True) for f in (0, 1, 1 << 23)]
+    assert [DeltaPosition.of(p.number) for p in places] == places
     assert sorted(p.number for p in places) == [p.number for p in sorted(places)]
 
 
@@ -160,7 +159,7 @@ def test_a_version_that_is_gone_is_told(tmp_path: Path) -> None:
     DeltaTable(str(tmp_path / "t")).create_checkpoint()
     (tmp_path / "t" / "_delta_log" / f"{0:020}.json").unlink()
     with pytest.raises(SqlExtError) as refused:
-        _reader(tmp_path).latest({SPLIT: Position(0, True, 0).number}, None)
+        _reader(tmp_path).latest({SPLIT: DeltaPosition(0, True, 0).number}, None)
     assert refused.value.code == "RUN-068"
 
 

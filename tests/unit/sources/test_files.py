@@ -14,14 +14,14 @@ import pytest
 from sqlext.connectors.filesystem.reader.folder import SPLIT, FolderReader, listed
 from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
-from sqlext.sources.arrow_types import Field
+from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.csv_decoder import CsvDecoder
 from sqlext.sources.decoding.line_blocks import blocks
-from sqlext.sources.file_log import FileLog, Found
+from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import Range
 from sqlext.sources.stream import SplitStream
 
-_DECODER = CsvDecoder((Field("id", pa.int64()),), ("id",))
+_DECODER = CsvDecoder((ArrowField("id", pa.int64()),), ("id",))
 
 
 def _reader(folder: Path, **changes: object) -> FolderReader:
@@ -82,9 +82,9 @@ def test_a_pattern_matches_whole_paths(tmp_path: Path) -> None:
 
 def test_the_log_is_small_files_that_do_not_change(tmp_path: Path) -> None:
     log = FileLog(tmp_path)
-    log.append([Found(f"/{i}", i, 1) for i in range(3)])
+    log.append([FoundFile(f"/{i}", i, 1) for i in range(3)])
     log.append([])
-    log.append([Found("/x", 5, 1)])
+    log.append([FoundFile("/x", 5, 1)])
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"{0:020}.json", f"{3:020}.json"]
     again = FileLog(tmp_path)
     assert len(again) == 4

@@ -1,5 +1,5 @@
-"""Aggregate by group: accumulators whose partial results can be joined.
+"""Aggregate rows by group, with partial results that can be joined.
 
-``accumulator`` defines one, ``known`` lists all with what each keeps, ``aggregation`` puts several side by side.
-``hooks`` is what users write.
+``accumulator`` defines an accumulator, ``known`` lists all with what each keeps. ``aggregation`` runs several side by
+side. ``hooks`` is what users write.
 """

@@ -1,4 +1,4 @@
-"""What an accumulator is. Which there are: accumulators.py."""
+"""Define what an accumulator does; ``known`` lists all of them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Columns = Sequence[pa.Array]
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """A wanted aggregate.
+    """One call of an aggregate function.
 
     Attributes:
-        function: its name, one of accumulators.py.
+        function: its name, one of ``aggregates.known``.
         inputs: positions of columns.
         distinct: whether each value counts once.
-        parameters: what else the function needs, by name; plain JSON values, and of ``python`` its class.
+        parameters: what else the function needs, by name: plain JSON values, and of ``python`` the user's class.
     """
 
     function: str
@@ -37,12 +37,14 @@ class AggregateCall:
 
 
 class Accumulator(ABC):
-    """One aggregate's partial results.
+    """Compute one aggregate of many groups at once, by partial results.
+
+    A partial result is one row of Arrow columns for each group.
 
     Attributes:
         partial_types: of the columns of a partial result.
         output_types: of the columns of the result.
-        ordered: whether the order of rows matters: then a partial result begins with a column of positions.
+        ordered: whether the order of arrival matters.
     """
 
     def __init__(self, partial_types: Types, output_types: Types, *, ordered: bool = False) -> None:
@@ -62,15 +64,15 @@ class Accumulator(ABC):
 
     @abstractmethod
     def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
-        """Return a partial result of the partial results of each group."""
+        """Return one partial result for each group of partial results."""
 
     def renumbered(self, partials: Columns, first: int) -> list[pa.Array]:
-        """Return partial results whose places in the order of arrival are their own order, from a number on.
+        """Return partial results with new places in the order of arrival: their own order, counted from ``first``.
 
-        ``start`` may have worked where only the order within some of a batch's rows was known.
+        ``start`` may have run before the shuffle, where only the order inside a piece of the batch was known.
         """
         return list(partials)
 
     def finish(self, partials: Columns) -> list[pa.Array]:
-        """Return the output columns: the partial results themselves, where they are it."""
+        """Return the output columns; by default these are the partial results."""
         return list(partials)

@@ -1,4 +1,4 @@
-"""All aggregates of a window together: their partial results side by side in one table."""
+"""Run several aggregates side by side, with their partial results in one table."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from sqlext_udfs.kernel.groups import Groups, Ints
 
 
 class Aggregation:
-    """The accumulators of some aggregates.
+    """Several accumulators as one: columns stand in the order of the calls.
 
     Args:
-        aggregates: which.
-        types: of the columns whose positions the aggregates name.
+        aggregates: the calls.
+        types: of the columns whose positions the calls name.
         places: whether partial results can meet that are not one after the other in the order of arrival.
+
+    Raises:
+        SqlExtError: FUNC-022 for a function that there is not, or not for these types.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Sums of DOUBLE that are exact, so that what was added can be taken away again without a trace.
+"""Sum DOUBLE values exactly, so that a value that was added can be taken away without a trace.
 
-A sum is kept as digits to the base 2 ** 32 (a fixed-point number over the whole range of DOUBLE, as in Neal, "Fast
-exact summation using small and large superaccumulators", 2015), of which only those in use are kept: three or four
-where the summed values are of a size. Digits have the sign of the sum; so equal sums have equal digits.
+A sum is a fixed-point number over the whole range of DOUBLE, as digits to the base 2 ** 32 (Neal, "Fast exact
+summation using small and large superaccumulators", 2015). Only the digits in use are kept: three or four where the
+values are of one size. Digits have the sign of the sum, so equal sums have equal digits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,16 @@ class _Digits(NamedTuple):
 
 
 def started(values: Doubles, weights: Ints, groups: Groups) -> list[pa.Array]:
-    """Return the sum of each group's finite values, each as often as its weight says: ``low`` and ``digits``."""
+    """Return the sum of each group's values, each as often as its weight says.
+
+    Args:
+        values: finite numbers.
+        weights: how often each counts; a negative weight takes away.
+        groups: of the values.
+
+    Returns:
+        ``low`` (BIGINT, the place of the lowest digit) and ``digits`` (a list of BIGINT) of each group.
+    """
     mantissas, exponents = np.frexp(values)
     whole = np.ldexp(mantissas, _MANTISSA).astype(np.int64)
     bits = exponents.astype(np.int64) - _MANTISSA + _BIAS
@@ -85,6 +94,8 @@ def _columns(digits: _Digits, count: int) -> list[pa.Array]:
     table = np.zeros((count, width), np.int64)
     np.add.at(table, (digits.group, digits.place - least), digits.value)
     _carry(table)
+    # After a carry only the highest digit has a sign. Negated and carried again, a negative sum has digits of its
+    # absolute value: so it has the fewest digits, and -x the same ones as x.
     negative = table[:, -1] < 0
     table[negative] *= -1
     _carry(table)

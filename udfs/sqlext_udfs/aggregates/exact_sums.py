@@ -1,4 +1,7 @@
-"""Sums by group that are exact or fail: a sum that wraps around is a wrong number without a sound."""
+"""Sum integers and decimals by group, exactly or with an error.
+
+A sum that wraps around would be a wrong number without any sign of it.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,12 @@ _MOST_DIGITS = 38
 
 
 def integer_sums(values: Values, groups: Groups, weights: Ints | None = None) -> Ints:
-    """Return the sum of each group.
+    """Return the sum of each group's integers; 0 for a group without values.
 
     Args:
         values: what is added.
         groups: of the values.
-        weights: how often each value counts, less than 0 for one that is taken away (of all no more than 2 ** 30);
-            None: once.
+        weights: how often each value counts; a negative weight takes away. Together at most 2 ** 30. None: once.
 
     Raises:
         SqlExtError: RUN-035 if one does not fit 64 bits.
@@ -31,6 +33,7 @@ def integer_sums(values: Values, groups: Groups, weights: Ints | None = None) ->
     values = values.astype(np.int64, copy=False)
     if not len(values) or _largest(values) * len(values) * (1 if weights is None else _largest(weights)) < _LIMIT:
         return _added(values if weights is None else values * weights, groups)
+    # Halves of 32 bits cannot leave 64 bits in sum; the high half has the sign.
     parts = (values & _LOW, values >> _WORD)
     low, high = (_added(p if weights is None else p * weights, groups) for p in parts)
     high += low >> _WORD

@@ -1,4 +1,4 @@
-"""What users write for an aggregate function of their own, as aggregates/python.py calls it."""
+"""Define what users write for an aggregate function of their own; ``aggregates.python`` calls it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ State: TypeAlias = Any
 class UserAggregate(Protocol):
     """An aggregate function called by its name: a class, made without arguments. It keeps nothing itself.
 
-    A row whose arguments are all NULL is none to it, as to SQL's own aggregates; otherwise NULL is None. A class may
+    A row whose arguments are all NULL is skipped, as by SQL's own aggregates. In other rows NULL is None. A class may
     also have
 
-    * ``merge(one, other)``: the state of two parts of the rows. Without it the rows themselves are kept, in the order
-      in which they came, and sessions and overlapping windows are refused (EMIT-116).
-    * ``encode(state)``, to bytes (or text, whose UTF-8 they are then), and ``decode(data)``, of those bytes: for a
-      state that JSON cannot say. JSON makes lists of tuples, and text of the keys of a dict.
+    * ``merge(one, other)``: returns the state of two parts of the rows. Without it the rows themselves are kept, in
+      the order of arrival, and sessions and overlapping windows are refused (EMIT-116).
+    * ``encode(state)`` to bytes (or to text, which is stored as UTF-8) and ``decode(data)`` of those bytes: for a
+      state that JSON cannot express. JSON turns tuples into lists, and keys of a dict into text.
 
     Attributes:
         returns: the type of the result, as Spark writes it (``DOUBLE``, ``ARRAY<STRING>``).

@@ -1,8 +1,8 @@
-"""What a window keeps of its rows for each aggregate: partial results that can be joined.
+"""List all accumulators: what each keeps of its rows, and what it gives.
 
-Every accumulator has three steps on whole columns: ``start`` makes one partial result for each group of rows,
-``merge`` one for each group of partial results, ``finish`` turns partial results into output columns. Any split of the
-rows gives the same result (of floating-point sums: up to rounding), in arrival order where order matters.
+Every accumulator has three steps on whole columns. ``start`` makes one partial result for each group of rows, ``merge``
+one for each group of partial results. ``finish`` turns partial results into output columns. Any split of the rows gives
+the same result, in arrival order where order matters; sums of floating-point numbers up to rounding.
 
 | function | partial result | result | exact | order |
 |---|---|---|---|---|
@@ -18,12 +18,12 @@ rows gives the same result (of floating-point sums: up to rounding), in arrival 
 | collect_set | list of different values | list | yes | |
 | percentile, percentile_disc | list of values | DOUBLE, or the value; ``percentage`` | yes | |
 | mode | list of values | the value; of several the least | yes | |
-| approx_count_distinct | list of different values | BIGINT | yes: what could be nearer | |
+| approx_count_distinct | list of different values | BIGINT | yes | |
 | python (a user's) | its state as bytes; without merge the rows | what it returns | | without merge: arrival |
 | any of one input, ``distinct`` | list of different values | that of the function | as the function | |
 
-NULL is no value to any function. All of them merge, so sessions may grow together. What the columns of a partial
-result mean is part of the state: changing one needs a new version of it (bucket_state.py).
+No function takes NULL for a value. All of them merge, so sessions may grow together. The meaning of a partial result's
+columns is part of the state: to change one, raise the version of the state that holds it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def accumulator(aggregate: AggregateCall, types: Types, *, places: bool = False)
     Args:
         aggregate: what is wanted.
         types: of its inputs.
-        places: whether partial results can meet that are not one after the other: see ``Collect``.
+        places: whether partial results can meet that are not one after the other in the order of arrival.
 
     Raises:
         SqlExtError: FUNC-022 for a function that there is not, or not for these types.

@@ -1,4 +1,4 @@
-"""Aggregates that keep all values of a group: COLLECT_LIST, PERCENTILE, MODE."""
+"""Keep all values of a group: COLLECT_LIST, PERCENTILE, MODE."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class _Kept(Accumulator):
 
 
 class Percentile(_Kept):
-    """PERCENTILE: exact, between two values by linear interpolation, as Spark's.
+    """PERCENTILE: exact, with linear interpolation between two values, as Spark's ``percentile``.
 
     Args:
         of: the values' type, DOUBLE in and out; with ``discrete`` any that can be ranked.
@@ -94,6 +94,7 @@ class Percentile(_Kept):
             return [taken(taken(values, order), np.where(sizes > 0, places, -1))]
         where = self._percentage * np.maximum(sizes - 1, 0)
         low, high = heads + np.floor(where).astype(np.int64), heads + np.ceil(where).astype(np.int64)
+        # A last number, to read at the place of an empty list at the end; the mask hides it.
         numbers = np.append(np.asarray(values.cast(pa.float64()).to_numpy(), np.float64)[order], np.nan)
         last = len(numbers) - 1
         lower, higher = numbers[np.minimum(low, last)], numbers[np.minimum(high, last)]

@@ -1,6 +1,6 @@
-"""Variance and covariance by group, from counts, means and sums of squared distances (Chan, Golub, LeVeque 1979).
+"""Compute variance and covariance from counts, means and sums of squared distances (Chan, Golub, LeVeque 1979).
 
-The sum of squares would lose all digits where values are large and near each other; this does not.
+A sum of squares would lose all digits where values are large and near each other; distances do not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 
 class Variance(Accumulator):
-    """n, mean, m2: what VAR_POP, STDDEV_SAMP and so on are made of."""
+    """n, mean, m2: VAR_POP, STDDEV_SAMP and their kin are computed of these."""
 
     def __init__(self) -> None:
         types = (pa.int64(), pa.float64(), pa.float64())
@@ -41,7 +41,7 @@ class Variance(Accumulator):
 
 
 class Covariance(Accumulator):
-    """n, mean_x, mean_y, cxy, m2x, m2y: what COVAR_POP, CORR and the REGR functions are made of."""
+    """n, mean_x, mean_y, cxy, m2x, m2y: COVAR_POP, CORR and the REGR functions are computed of these."""
 
     def __init__(self) -> None:
         types = (pa.int64(), *[pa.float64()] * 5)

@@ -1,4 +1,4 @@
-"""COUNT, SUM, MIN, MAX by group. What they keep is described in accumulators.py."""
+"""Compute COUNT, SUM, MIN, MAX and bitwise aggregates by group; ``known`` says what each keeps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,14 @@ class Count(Accumulator):
 
 
 class Sum(Accumulator):
-    """SUM of integers, decimals, floating-point numbers or durations; its type is that of its partial result."""
+    """SUM of integers, decimals, floating-point numbers or durations.
+
+    Args:
+        of: the type of partial result and result, which values have or are widened to.
+
+    Raises:
+        SqlExtError: RUN-035, from its steps, for a sum of integers or decimals that does not fit the type.
+    """
 
     def __init__(self, of: pa.DataType) -> None:
         super().__init__((of,), (of,))
@@ -62,7 +69,10 @@ class Sum(Accumulator):
 
 
 def sum_of(of: pa.DataType) -> Sum | None:
-    """Return the accumulator of SUM over a type."""
+    """Return the accumulator of SUM over a type; None for a type without sums.
+
+    Decimals get ten digits more, at most 38, as in Spark.
+    """
     if pa.types.is_integer(of):
         return Sum(pa.int64())
     if pa.types.is_floating(of) or pa.types.is_null(of):
@@ -101,7 +111,12 @@ class Bits(Accumulator):
 
 
 class MinMax(Accumulator):
-    """MIN or MAX."""
+    """MIN or MAX, by the order of ``kernel.order``: NaN is the largest number.
+
+    Args:
+        name: ``min`` or ``max``.
+        of: the values' type.
+    """
 
     def __init__(self, name: str, of: pa.DataType) -> None:
         super().__init__((of,), (of,))
@@ -157,6 +172,7 @@ def _extreme_rows(rank: Ints, present: Bools | None, groups: Groups, *, largest:
     if present is not None:
         keys, places, groups = keys[present], places[present], groups.filter(present)
     found = np.full(groups.count, -1)
+    # Best last: of several values for one place the last one stays.
     order = np.argsort(keys, kind="stable")[::-1]
     found[groups.ids[order]] = places[order]
     return found

@@ -1,6 +1,6 @@
-"""FIRST, LAST, MIN_BY, MAX_BY by group: values of one row, chosen by arrival or by another value.
+"""Choose the value of one row by group: FIRST, LAST, MIN_BY, MAX_BY.
 
-A partial result begins with the place of that row in the order of arrival, NULL where there is none.
+A partial result begins with the place of that row in the order of arrival, NULL where there is no such row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,13 @@ _NOWHERE = np.iinfo(np.int64).max
 
 
 class FirstLast(Accumulator):
-    """FIRST or LAST: in the order of arrival."""
+    """FIRST or LAST, in the order of arrival.
+
+    Args:
+        of: the value's type.
+        last: whether LAST.
+        skips_nulls: whether a NULL is no value (IGNORE NULLS).
+    """
 
     def __init__(self, of: pa.DataType, *, last: bool, skips_nulls: bool) -> None:
         super().__init__((pa.int64(), of), (of,), ordered=True)

@@ -1,6 +1,6 @@
-"""Aggregate functions of users (aggregates/hooks.py) by group: row by row, in Python.
+"""Run aggregate functions of users (``aggregates.hooks``), row by row in Python.
 
-Whatever they raise is told with the function's name (RUN-038).
+Whatever they raise is reported with the function's name (RUN-038).
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ NAME, BARE, CLASS, RETURNS = "name", "bare", "class", "arrow_type"
 
 
 def of_python(aggregate: AggregateCall, types: Types, *, places: bool) -> Accumulator:
-    """Return the accumulator of a user's aggregate: of states that merge, or of the rows themselves."""
+    """Return the accumulator of a user's aggregate: of states that merge, or of the rows themselves.
+
+    Raises:
+        SqlExtError: FUNC-023 if the aggregate is not registered here, RUN-038 for what its class raises.
+    """
     function = _Function(aggregate)
     if hasattr(function.hooks, "merge"):
         return Folded(function)
@@ -142,7 +146,7 @@ class Folded(Accumulator):
 
 
 class FoldedRows(Accumulator):
-    """An aggregate without ``merge``: the rows are kept, and folded in the order of arrival for each pane."""
+    """An aggregate without ``merge``: rows are kept, and folded in the order of arrival for each result."""
 
     def __init__(self, function: _Function, types: Types, *, places: bool) -> None:
         row = pa.struct([pa.field(f"v{i}", t) for i, t in enumerate(types)])

@@ -1,4 +1,4 @@
-"""Exact sets of values by group: COLLECT_SET, and DISTINCT around any other aggregate."""
+"""Keep exact sets of values by group: COLLECT_SET, and DISTINCT around any other aggregate."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sqlext_udfs.kernel.list_columns import elements, lists_of
 
 
 class DistinctValues(Accumulator):
-    """Another accumulator over each group's different values.
+    """Keep each group's different values, and compute another aggregate over them at the end.
 
     Args:
         of: the values' type.
-        inner: what is made of the values at the end; None: nothing, they are the result.
+        inner: that aggregate; None: the values are the result.
     """
 
     def __init__(self, of: pa.DataType, inner: Accumulator | None) -> None:
@@ -52,7 +52,7 @@ def codes_of(values: pa.Array) -> tuple[Ints, int]:
 
 
 def _different(values: pa.Array, groups: Groups) -> pa.Array:
-    """Return the first of equal values of each group."""
+    """Return each group's different values as a list, in the order in which they first came."""
     values = whole(normalised(pa.table([values], ["value"])).column(0))
     numbers, count = codes(values)
     first = np.sort(dense(groups.ids * count + numbers, groups.count * count).first())

@@ -1,4 +1,4 @@
-"""Group without a window, over rows that may be taken back: a result takes back the one before.
+"""Group rows that may be taken back, without a window: a new result takes back the one before.
 
-``operator`` keeps groups; ``results`` computes them from ``retractable`` numbers or from ``kept_rows``.
+``operator`` keeps groups. ``results`` computes them from ``retractable`` numbers or from ``kept_rows``.
 """

@@ -1,4 +1,4 @@
-"""The rows of groups, kept for aggregates that cannot go on from their result when a row is taken back."""
+"""Keep the rows of groups, for aggregates that cannot go on from a result when a row is taken back."""
 
 from __future__ import annotations
 
@@ -73,10 +73,12 @@ class KeptRows:
             there: which of these groups have rows.
         """
         columns, number = self._together(held, rows, counts)
+        # Only rows of touched groups are netted; all others stay as they are.
         of = self._groups_of(columns, held.num_rows, touched)
         mine, others = np.flatnonzero(of >= 0), np.flatnonzero(of < 0)
         live, net = net_of(numbered([taken(c, mine) for c in columns], (), len(mine)), number[mine])
         live, net = mine[live[net > 0]], net[net > 0]
+        # A group that has no rows left gives no result, also where taking back unknown rows has left some here.
         in_group = there[of[live]]
         live, net = live[in_group], net[in_group]
         left = np.concatenate([others, live])
@@ -111,6 +113,6 @@ class KeptRows:
         return group[keys.ids]
 
     def _as_input(self, columns: list[pa.Array], places: Ints) -> pa.Table:
-        """Return rows with each column in its place; of those that nobody looks at NULLs."""
+        """Return rows with each column at its position; columns that no aggregate reads are NULL."""
         known = {place: taken(columns[i], places) for i, place in enumerate(self._places)}
         return table_of([known.get(i, pa.nulls(len(places), of)) for i, of in enumerate(self._types)])

@@ -1,11 +1,11 @@
-"""GROUP BY without a window, as a changelog: a group's result takes back the one before.
+"""Compute GROUP BY without a window, as a changelog: a group's result takes back the one before.
 
-Of rows that only come any aggregate goes on from what it has. Of rows that may be taken back counts and sums do too
-(``retractable``); for other aggregates the different rows of each group are kept (``kept_rows``). What came out last
-is kept as well: an equal result does not come out again.
+Of rows that only come, any aggregate goes on from what it has. Of rows that may be taken back, counts and sums do too
+(``retractable``); for other aggregates the different rows of each group are kept (``kept_rows``). The last result of a
+group is kept as well: an equal result does not come out again.
 
-With a time to live a group to which no row came for so long (of processing time, as the batch clock tells it) is
-forgotten. Its result stays out; its next row begins it anew. Flink: ``GroupAggFunction`` with ``table.exec.state.ttl``.
+With a time to live a group without new rows for so long (ms of the batch clock) is forgotten. Its result stays out, and
+its next row begins it anew. Flink: ``GroupAggFunction`` with ``table.exec.state.ttl``.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Groupings:
     """A bucket's state.
 
     Attributes:
-        groups: keys, how many rows, when one last came (ms), partial results, results: a row for each group.
-        rows: of aggregates that need them: keys, inputs, and of how many rows: each different row once.
+        groups: a row for each group: keys, how many rows it has, when one last came (ms), partial results, results.
+        rows: for aggregates that need rows: keys, inputs, and how many equal rows each stands for.
         arrived: how many rows have come.
     """
 
@@ -78,7 +78,7 @@ class _Groups:
 
 
 class GroupAggregate(BucketOperator[Groupings]):
-    """A bucket operator. What comes out has the columns of a window operator's (``window_specification``).
+    """Group without windows. The columns that come out are those of a window operator (``windows.specification``).
 
     Args:
         specification: what is computed; ``kind`` is None where rows only come, ``ttl`` where groups stay for ever.
@@ -117,6 +117,7 @@ class GroupAggregate(BucketOperator[Groupings]):
         partials = self._results.merged(was.partials, rows, counts, touched, state.arrived)
         kept, results = self._results.finished(state.rows, partials, rows, counts, touched, there)
         places = touched.groups.first()
+        # Groups that have gone are in ``made`` too: ``_changes`` needs the pairs, and the state leaves them out.
         made = _Groups([taken(c, places) for c in new_keys], count, np.full(len(count), now), partials, results)
         out = self._changes(was, made, touched.known, there)
         left = np.ones(len(held.count), np.bool_)
@@ -151,7 +152,7 @@ class GroupAggregate(BucketOperator[Groupings]):
         return Groupings(groups.replace_schema_metadata(None), rows, facts["arrived"])
 
     def _now(self, clock: Clock) -> int:
-        """Return when rows are written; always the same where nobody asks."""
+        """Return the time (ms) with which rows are written; 0 without a time to live, as nobody reads it."""
         if self._ttl is None:
             return 0
         assert clock.now is not None, "groups with a time to live need the batch clock"
@@ -181,6 +182,7 @@ class GroupAggregate(BucketOperator[Groupings]):
         """Return the groups to which rows come."""
         before = len(held.count)
         ids = numbered(joined(held.keys, new) if before else new, (), before + rows).ids
+        # Numbered anew, so that work and arrays grow with the groups touched and not with all that are held.
         used, of_new = np.unique(ids[before:], return_inverse=True)
         place = np.full(int(ids.max()) + 1, -1, np.int64)
         place[ids[:before]] = np.arange(before)

@@ -1,4 +1,7 @@
-"""The results of a GROUP BY without a window: from partial results where that is possible, else from kept rows."""
+"""Compute the results of a GROUP BY without a window.
+
+They come from partial results where that is possible, else from kept rows.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +100,7 @@ class GroupResults:
 
 
 class _Coming:
-    """Of rows that only come any accumulator goes on."""
+    """Partial results of rows that only come: those of any accumulator."""
 
     def __init__(self, aggregates: Sequence[AggregateCall], types: Sequence[pa.DataType]) -> None:
         self._aggregation = Aggregation(aggregates, types)
@@ -117,7 +120,7 @@ class _Coming:
 
 
 class _Weighted:
-    """Counts and sums, which rows leave as they came."""
+    """Partial results of rows that come and go: counts and sums of weighted rows."""
 
     def __init__(self, aggregates: Sequence[AggregateCall], ways: Sequence[Retractable]) -> None:
         self._each = list(zip([a.inputs for a in aggregates], ways, strict=True))

@@ -1,7 +1,7 @@
-"""Aggregates that rows can leave again: counts and sums, kept as numbers and not as rows.
+"""Aggregate rows that may leave again: counts and sums, kept as numbers and not as rows.
 
-Sums are exact, those of DOUBLE too (Flink subtracts them, and keeps what rounding, NaN and Infinity have left behind):
-so a group has the result of the rows that it has, whatever came and went.
+Sums are exact, also those of DOUBLE, so a group's result depends only on the rows that it has now. Flink subtracts
+floating-point numbers and keeps what rounding, NaN and Infinity leave behind.
 
 | function | partial result |
 |---|---|
@@ -27,7 +27,7 @@ from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 
 
 class Retractable(ABC):
-    """An aggregate of weighted rows: a row of weight 2 counts twice, one of weight -1 is taken back.
+    """Aggregate weighted rows: a row of weight 2 counts twice, one of weight -1 is taken back.
 
     Attributes:
         partial_types: of the columns of a partial result.

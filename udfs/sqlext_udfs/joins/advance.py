@@ -1,8 +1,8 @@
-"""One step of a join: rows come to both sides, and what they match is found.
+"""Advance a join by the rows of a micro-batch: find what they match.
 
-Pairs are looked for where something is new: rows that have come with all of the other side, rows that were held only
-with what has come to the other side. So the work goes with the micro-batch and with what it meets, not with the state
-(but for a few operations on whole columns).
+Pairs are looked for only where something is new. Rows that came meet all of the other side; rows that were held meet
+what came to the other side. So the work grows with the micro-batch and what it meets, not with the state, but for a few
+operations on whole columns.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 
 
 class Advanced(NamedTuple):
-    """What rows that came have changed.
+    """What the rows of a micro-batch changed.
 
     Attributes:
-        left, right: the sides, with matches counted where somebody asks for them.
+        left, right: the sides, with matches counted where the kind of the join needs them.
         pairs: the pairs that come out.
     """
 
@@ -43,7 +43,7 @@ class Advanced(NamedTuple):
 
 
 class Advance:
-    """Does steps of a join.
+    """Compute the changes of both sides and the pairs that come out.
 
     Args:
         specification: of the join.
@@ -83,6 +83,7 @@ class Advance:
         pairs: list[Given] = []
         more = np.zeros(len(left.rows), np.int64), np.zeros(len(right.rows), np.int64)
         everything = np.arange(len(left.rows))
+        # Two rectangles that do not overlap: changed left rows with unchanged right ones, all left with changed right.
         for some, others in (
             (np.flatnonzero(left_new), np.flatnonzero(~right_new)),
             (everything, np.flatnonzero(right_new)),
@@ -94,12 +95,13 @@ class Advance:
                 if self._counts[RIGHT_SIDE]:
                     _add(more[RIGHT_SIDE], other, _seen(left, one, other >= right.held))
                 if self._join.pairs:
+                    # What the pair counts now, less what it counted before: right also where both sides change.
                     weight = left.rows.count[one] * right.rows.count[other] - left.count[one] * right.count[other]
                     pairs.append(Given(one, other, weight))
         return Advanced(left.matched(more[LEFT_SIDE]), right.matched(more[RIGHT_SIDE]), pairs)
 
     def _in_time(self, left: SideChange, right: SideChange, pairs: Pairs) -> Pairs:
-        """Return the pairs of which the one came while the other could match."""
+        """Return the pairs whose rows came close enough together (``ArrivalBound``); all for other bounds."""
         if self._arrival is None:
             return pairs
         ends = left.rows.time[pairs.left], right.rows.time[pairs.right]

@@ -1,4 +1,4 @@
-"""What a micro-batch changes on one side of a join: which rows there are, how many of each, before and after."""
+"""Compute what a micro-batch changes on one side of a join: its rows and their counts, before and after."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sqlext_udfs.kernel.groups import Bools, Groups, Ints, numbered
 
 @dataclass(frozen=True, slots=True)
 class SideChange:
-    """A side's rows: those that were held, then those that are new.
+    """A side's rows before and after a micro-batch: those that were held, then those that are new.
 
     Attributes:
         rows: with their counts and matches after the micro-batch.
@@ -31,7 +31,7 @@ class SideChange:
     held: int
 
     def touched(self) -> Bools:
-        """Return of which rows there are more or fewer than before."""
+        """Return which rows have another count than before."""
         touched: Bools = self.rows.count != self.count
         return touched
 
@@ -61,7 +61,7 @@ def appended(held: JoinRows, new: JoinRows, keys: Groups) -> SideChange:
 def netted(held: JoinRows, signed: JoinRows, keys: Groups) -> SideChange:
     """Return a change by rows that come and go: equal rows become one, and those that cancel out are gone.
 
-    What is taken back must be there; else (its state was forgotten) nothing happens.
+    A row that is taken back but is not held changes nothing: its state was forgotten.
 
     Args:
         held: the rows before, no two of them equal.

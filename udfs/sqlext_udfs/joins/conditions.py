@@ -1,4 +1,4 @@
-"""Comparisons between the columns of two sides, as numbers: so that a pair of rows is compared by two numbers."""
+"""Compare columns of two sides as numbers, so that a pair of rows is compared by two numbers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Compared:
         operator: stands between the left and the right value.
         left, right: numbers that compare as the values do; any number for NULL.
         left_known, right_known: which values are not NULL.
-        pivot: what both values of comparisons can be looked up by, if their numbers are those of their type: the
-            position of the left and of the right column.
+        pivot: positions of the left and the right column, if a sorted column can answer the comparison. None for
+            ``<>``, for null-aware ones, and where the numbers are made for this comparison alone.
         null_aware: a comparison with NULL counts as true.
     """
 

@@ -1,4 +1,7 @@
-"""Interval joins: rows match for some event time (Flink: ``TimeIntervalJoin``)."""
+"""Join rows that match for some time: by event time, or by processing time.
+
+Flink: ``TimeIntervalJoin`` (``RowTimeIntervalJoin`` and ``ProcTimeIntervalJoin``).
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ from sqlext_udfs.kernel.operator import Clock, Wakeup
 
 
 class IntervalLife(Life):
-    """Rows live until the watermark is greater than the time that they bring."""
+    """Keep rows until the watermark is greater than the time (ms) that they bring."""
 
     def step(self, state: Sides, new: Sides, clock: Clock) -> Lived:
         """Give matches at once, and rows without a match when they can have none any more."""
-        # Rows that were over before (the bucket was not called then) do not meet the new ones.
+        # Rows that were over in the batch before, when the bucket may not have been called, do not meet the new ones.
         state, out = self._expired(state, clock.late_watermark)
         if new.rows():
             advanced = self.advance(state, new)
@@ -55,7 +58,15 @@ class IntervalLife(Life):
 
 
 class ArrivalLife(IntervalLife):
-    """As by event time, where the batch clock is the watermark: a row's time is when it matches nothing more."""
+    """Keep rows for some time of the batch clock, which takes the place of the watermark.
+
+    A row's time (ms) is the last at which it can match.
+
+    Args:
+        specification: of the join.
+        output: makes the rows that come out.
+        bound: how far apart rows may come.
+    """
 
     def __init__(self, specification: JoinSpecification, output: JoinOutput, bound: ArrivalBound) -> None:
         super().__init__(specification, output)

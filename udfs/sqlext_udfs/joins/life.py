@@ -1,4 +1,4 @@
-"""How long rows of a join live, and when their result comes out: what the bounds of state have in common."""
+"""Define how long rows of a join live, and when their result comes out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Lived(NamedTuple):
 
 
 class Life(ABC):
-    """A bound of state.
+    """What differs between the kinds of joins; a subclass is one bound of state.
 
     Args:
         specification: of the join.
@@ -48,11 +48,11 @@ class Life(ABC):
 
     @abstractmethod
     def step(self, state: Sides, new: Sides, clock: Clock) -> Lived:
-        """Do a micro-batch: take rows that have come."""
+        """Take the rows that came, and forget what is over. Neither argument is changed."""
 
     @abstractmethod
     def next_wakeup(self, state: Sides) -> Wakeup:
-        """Return when something happens without rows."""
+        """Return when something happens without rows (ms of watermark and batch clock)."""
 
     def changed(self, advanced: Advanced) -> list[Given]:
         """Return the change of the result: pairs, and rows that are in none."""
@@ -64,7 +64,7 @@ class Life(ABC):
         return parts
 
     def made(self, rows: Sides, parts: list[Given]) -> list[pa.Table]:
-        """Return rows that come out, by their places."""
+        """Return the rows that come out as tables: one, or none where nothing does."""
         given = joined(parts)
         return [self.output.table(*rows, given)] if len(given.weight) else []
 
@@ -77,7 +77,7 @@ class Life(ABC):
 
 
 def first_time(state: Sides) -> int | None:
-    """Return the least time of all rows."""
+    """Return the least time (ms) of all rows; None without rows."""
     return min((int(rows.time.min()) for rows in state if len(rows)), default=None)
 
 

@@ -1,8 +1,8 @@
-"""Joins of two streams: regular, interval, window and temporal joins; inner, outer, semi and anti.
+"""Join two streams: regular, interval, window and temporal joins; inner, outer, semi and anti.
 
-Of a regular join a micro-batch gives the net change: a row that was out with NULL for the other side is taken back
-(DELETE) when its first match comes, and comes again when its last one goes. UPDATE kinds do not come out: which insert
-belongs to which delete depends on the key of the table that takes them.
+A micro-batch of a regular join gives the net change. A row that came out with NULL for the other side is taken back
+(DELETE) when its first match comes, and comes again when its last match goes. UPDATE kinds do not come out: which
+insert belongs to which delete depends on the key of the table that takes them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeu
 
 
 class JoinOperator(BucketOperator[Sides]):
-    """A bucket operator; its state is the rows of both sides that may still match.
+    """Join the rows of both sides; the state is the rows that may still match.
 
     ``StepResult.open_groups`` counts these rows, ``StepResult.dropped_late`` rows of windows that are over.
 
@@ -43,8 +43,8 @@ class JoinOperator(BucketOperator[Sides]):
         types: of the columns that go in.
 
     Raises:
-        ValueError: for what the planner should have refused: comparisons of different types or without order, a
-            changelog (or the right side of SEMI and ANTI) of values that cannot be told apart.
+        ValueError: for what the planner should have refused. That is a comparison of different types or without order,
+            or a changelog (or right side of SEMI and ANTI) with values that cannot be told apart.
     """
 
     def __init__(self, specification: JoinSpecification, types: Sequence[pa.DataType]) -> None:
@@ -56,7 +56,7 @@ class JoinOperator(BucketOperator[Sides]):
         self._life = self._of(specification)
 
     def partial(self, rows: pa.Table) -> pa.Table:
-        """Return the rows that may come out, keys that are equal with equal bits."""
+        """Return the rows that may come out; equal keys have equal bits after that."""
         rows = without_useless(self._specification, rows)
         keys = normalised(rows.select(range(self._specification.keys)))
         for position, column in enumerate(keys.columns):

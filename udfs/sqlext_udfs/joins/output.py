@@ -1,4 +1,4 @@
-"""The rows that come out of a join: pairs, and rows of one side with NULL for the other."""
+"""Make the rows that come out of a join: pairs, and rows of one side with NULL for the other."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def joined(parts: Sequence[Given]) -> Given:
 
 
 def alone(side: int, weight: Ints) -> Given:
-    """Return rows of one side without the other, by the weight of each of its rows."""
+    """Return rows of one side alone, by the weight of each of its rows; those of weight 0 do not come out."""
     places = np.flatnonzero(weight)
     other = np.full(len(places), -1, np.int64)
     return Given(*((places, other) if side == LEFT_SIDE else (other, places)), weight[places])
 
 
 def shown(join: JoinKind, side: int, count: Ints, matches: Ints) -> Ints:
-    """Return how many of each row of a side the result has that are not in a pair.
+    """Return how often each row of a side is in the result by itself, not in a pair.
 
     Args:
         join: the kind of the join.

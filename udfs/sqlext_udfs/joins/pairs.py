@@ -1,7 +1,7 @@
-"""Which rows of two sides match: pairs of places, without looking at pairs that the keys exclude.
+"""Find the rows of two sides that match, without looking at pairs that the keys exclude.
 
-The rows of one side are sorted by key and, where comparisons ask for it, by a value; each row of the other side then
-matches a range of them. Ranges are found by binary search and written out in pieces of bounded size.
+The rows of one side are sorted by key and, where comparisons allow it, by a value. Each row of the other side then
+matches a range of them. Binary search finds the ranges; they are written out in pieces of bounded size.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sqlext_udfs.joins.specification import Comparison
 from sqlext_udfs.kernel.arrow_numpy import taken
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints, integer_codes, stable_order
 
-#: How many candidates are looked at at once.
+#: How many candidate pairs are looked at at once: it bounds the memory of a join with few keys.
 _PIECE = 1 << 22
 
 
@@ -42,7 +42,7 @@ class _Candidates(NamedTuple):
 
 
 class Matcher:
-    """Finds the pairs of rows that match.
+    """Find the pairs of rows that match.
 
     Args:
         comparisons: what they must fulfil, with places among the columns in place of positions.
@@ -175,6 +175,7 @@ def _ranges(rows: _Candidates, ranging: Sequence[Compared]) -> tuple[Ints, Ints,
         if comparison.operator in ("=", ">=", ">"):
             until = np.searchsorted(steps, comparison.left, "left" if comparison.operator == ">" else "right")
             high = np.minimum(high, until)
+    # Key and value as one number: a range of values inside a key is a range of numbers.
     numbers = rows.right_codes * width + place
     order = stable_order(numbers)
     ordered, base = numbers[order], rows.left_codes * width

@@ -1,4 +1,4 @@
-"""Regular joins: rows match whenever they come (Flink: ``StreamingJoinOperator``)."""
+"""Join rows whenever they come (Flink: ``StreamingJoinOperator``)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sqlext_udfs.kernel.operator import Clock, Wakeup
 
 
 class RegularLife(Life):
-    """Rows live for ever, or for some processing time after they were written.
+    """Keep rows for ever, or for some processing time after they were written.
 
     Args:
         specification: of the join.
@@ -52,7 +52,10 @@ class RegularLife(Life):
         return Wakeup(processing=min(ends, default=None))
 
     def _now(self, clock: Clock) -> int:
-        """Return when rows are written; always the same where nobody asks: then it takes no place in the state."""
+        """Return the time (ms) with which rows are written.
+
+        It is 0 where no row is forgotten: a number that is the same in all rows takes no place in the state.
+        """
         if self._ttls == (None, None):
             return 0
         assert clock.now is not None, "rows with a time to live need the batch clock"

@@ -1,4 +1,4 @@
-"""Rows of one side of a join, by column: held, or just come."""
+"""Hold the rows of one side of a join by column: rows in state, or rows that just came."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ class Sides(NamedTuple):
 def without_useless(specification: JoinSpecification, rows: pa.Table) -> pa.Table:
     """Return the rows that may come out.
 
-    Not: rows with a NULL key, of a side that comes out only in pairs; and of versions what an UPDATE_BEFORE takes back,
-    as the UPDATE_AFTER replaces it.
+    Rows with a NULL key are left out where their side comes out only in pairs. UPDATE_BEFORE rows of versions are left
+    out too, as the UPDATE_AFTER replaces the version.
     """
     useful = np.ones(rows.num_rows, np.bool_)
     is_left = integers(rows.column(specification.side)) == LEFT_SIDE

@@ -1,7 +1,7 @@
-"""What a join of two streams is to compute, and the columns that come out of it.
+"""Describe a join of two streams.
 
-Both sides come as one table, their union: the columns of the other side are NULL in a row. Rows are equal where
-``equality`` says so (NaN = NaN, -0.0 = 0.0); a comparison with NULL is not true.
+Both sides come as one table, their union: in each row the columns of the other side are NULL. Rows are equal where
+``kernel.equality`` says so (NaN = NaN, -0.0 = 0.0). A comparison with NULL is not true.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Comparison:
         operator: ``=``, ``<>``, ``<``, ``<=``, ``>`` or ``>=``. Numbers compare as in Spark: NaN is the largest.
         right: position of a column that right rows fill.
         null_aware: a comparison with NULL counts as true. ``a NOT IN (SELECT b ... WHERE c)`` is an ANTI join on
-            ``a = b`` null-aware and on c as usual: a row stays away if one of the set's may be equal. The keys are what
-            c equates; without any (``keys=0``) all rows are in one bucket.
+            ``a = b`` null-aware and on c as usual: a row does not come out if a row of the set may be equal. The keys
+            are what c equates; without any (``keys=0``) all rows are in one bucket.
     """
 
     left: int
@@ -69,10 +69,10 @@ class Unbounded:
     """A regular join: rows may match whenever they come.
 
     Attributes:
-        left_ttl, right_ttl: processing time (ms) after which a row of that side is forgotten that was not written; None
-            for never. As in Flink (``table.exec.state.ttl``, or the hint STATE_TTL for each side) a row is written when
-            it comes, when its count changes, and, where its matches are counted, when their number changes. What had
-            come out of a forgotten row stays out.
+        left_ttl, right_ttl: processing time (ms) after which a row of that side that was not written is forgotten;
+            None: never. Flink: ``table.exec.state.ttl``, or the hint STATE_TTL for each side. A row is written when it
+            comes, when its count changes, and, where its matches are counted, when their number changes. What had come
+            out of a forgotten row stays out.
     """
 
     left_ttl: int | None = None
@@ -84,7 +84,7 @@ class IntervalBound:
     """An interval join: each row says until when it can match. Takes and gives inserts alone.
 
     Attributes:
-        expires: position of a BIGINT column of ms: the row matches nothing more once the watermark is greater. As in
+        expires: position of a BIGINT column of ms (UTC): the row matches nothing once the watermark is greater. As in
             Flink (``TimeIntervalJoin``) a late row still meets what is held of the other side.
     """
 
@@ -93,10 +93,12 @@ class IntervalBound:
 
 @dataclass(frozen=True, slots=True)
 class ArrivalBound:
-    """An interval join by processing time: right rows match that come ``lower`` to ``upper`` ms after a left one.
+    """An interval join by processing time: rows match by when they came (ms of the batch clock).
 
-    A row's time is that of the batch clock when it comes. Takes and gives inserts alone, as Flink's
-    ``ProcTimeIntervalJoin`` does.
+    Takes and gives inserts alone, as Flink's ``ProcTimeIntervalJoin`` does.
+
+    Attributes:
+        lower, upper: how many ms after a left row its matches of the right side come, at least and at most.
     """
 
     lower: int
@@ -150,8 +152,8 @@ class JoinSpecification:
             has found: there is no other.
         null_safe: NULL keys are equal (IS NOT DISTINCT FROM).
         bound: when state ends.
-        rest: what pairs must fulfil that is no comparison of a column with one of the other side
-            (``pair_conditions``): a cell's value is the position of a column that the side ``group`` fills.
+        rest: what pairs must fulfil that is no comparison of two columns (``expressions.pairs``). A cell's value is
+            the position of a column that the side ``group`` fills.
         wraps: whether integers in it wrap around (Flink), or fail.
 
     Raises:

@@ -1,6 +1,6 @@
-"""The state of a bucket of a join as bytes: the rows that are held of both sides.
+"""Turn the state of a bucket of a join into bytes and back: the rows that are held of both sides.
 
-A table of one row: each column of each side is one list, so both sides lie in one table without being copied.
+The table has one row. Each column of each side is one list in it, so both sides lie in one table without a copy.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Temporal joins by event time (FOR SYSTEM_TIME AS OF): each left row meets the version of its key at its time.
+"""Join left rows with the version of their key at their time: FOR SYSTEM_TIME AS OF, by event time.
 
-Flink's rules (``TemporalRowTimeJoinOperator``): the version is the last one at or before the row's time, of several at
-one time the one that came last. A left row that comes late is not dropped: it comes out at once and meets what is still
-held, which is, of each key, the last version before the watermark and all later ones. Other than in Flink a DELETE is
-not held for ever: once the watermark has passed it, and with it all earlier versions, nothing of the key is held.
+The rules are Flink's (``TemporalRowTimeJoinOperator``). The version is the last one at or before the row's time; of
+several at one time the one that came last. A late left row is not dropped: it comes out at once, and meets the versions
+that are still held. Of each key these are the last version before the watermark and all later ones. Flink holds a
+DELETE for ever. Here nothing of the key is held once the watermark has passed the DELETE and all earlier versions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ from sqlext_udfs.kernel.operator import Clock, Wakeup
 
 
 class TemporalLife(Life):
-    """Left rows wait until no earlier version can come; versions live until a later one is in force."""
+    """Hold left rows until no earlier version can come, and versions until a later one is in force.
+
+    Args:
+        specification: of the join, with a ``VersionBound``.
+        output: makes the rows that come out.
+    """
 
     def __init__(self, specification: JoinSpecification, output: JoinOutput) -> None:
         super().__init__(specification, output)

@@ -1,4 +1,4 @@
-"""Window joins: rows match in windows (Flink: ``WindowJoinOperator``)."""
+"""Join rows that lie in the same window (Flink: ``WindowJoinOperator``)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from sqlext_udfs.kernel.operator import Clock, Wakeup
 
 
 class WindowLife(Life):
-    """Rows live until the watermark reaches their window's end, and are joined then."""
+    """Hold rows until the watermark reaches their window's end, and join them then.
+
+    Args:
+        specification: of the join, with a ``WindowBound``.
+        output: makes the rows that come out.
+        nothing: no rows of both sides.
+    """
 
     def __init__(self, specification: JoinSpecification, output: JoinOutput, nothing: Sides) -> None:
         super().__init__(specification, output)
@@ -21,7 +27,7 @@ class WindowLife(Life):
 
     def step(self, state: Sides, new: Sides, clock: Clock) -> Lived:
         """Give the result of windows that are over."""
-        # Windows that were over before (the bucket was not called then) do not get the new rows.
+        # Windows that were over in the batch before, when the bucket may not have been called, do not get the new rows.
         state, out = self._fired(state, clock.late_watermark)
         in_time = [rows.time > time_of(clock.late_watermark) for rows in new]
         late = sum(int(np.count_nonzero(~i)) for i in in_time)

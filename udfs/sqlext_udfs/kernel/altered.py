@@ -1,4 +1,4 @@
-"""An operator of which something else comes out; its state and its steps are those of another one."""
+"""Wrap an operator and change only its output."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sqlext_udfs.kernel.operator import BucketOperator, Clock, State, StepResult
 
 
 class Altered(BucketOperator[State]):
-    """Does what an operator does, and alters what comes out of it.
+    """Delegate to an operator and alter its output; state and steps stay the same.
 
     Args:
-        operator: that one.
+        operator: the one that works.
     """
 
     def __init__(self, operator: BucketOperator[State]) -> None:
@@ -63,10 +63,11 @@ class Altered(BucketOperator[State]):
 
 
 class Selected(Altered[State]):
-    """Only some columns: what nobody looks at need not travel.
+    """Give only some columns: what nobody reads need not travel back to Spark.
 
     Args:
-        places: of these columns.
+        operator: the one that works.
+        places: positions of the columns that come out, in their order.
     """
 
     def __init__(self, operator: BucketOperator[State], places: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""Arrow columns as numpy arrays and back, without turning integers with NULLs into floats."""
+"""Turn Arrow columns into numpy arrays and back, without making floats of integers with NULLs."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ def storage(of: pa.DataType) -> pa.DataType | None:
 def numbers(column: pa.Array) -> Values:
     """Return the values of a type that has numbers; 0 for NULL."""
     of = storage(column.type)
+    # Arrow packs booleans into bits; only these cannot be read where they lie.
     column = column.cast(of) if pa.types.is_boolean(column.type) else column.view(of)
     if column.null_count:
         column = column.fill_null(0)
@@ -78,5 +79,5 @@ def taken(column: pa.Array, places: Ints) -> pa.Array:
 
 
 def table_of(columns: Sequence[pa.Array]) -> pa.Table:
-    """Return a table whose columns are known by their places."""
+    """Return a table of columns that are known by position; they are called ``c0``, ``c1``, ..."""
     return pa.table(list(columns), [f"c{i}" for i in range(len(columns))])

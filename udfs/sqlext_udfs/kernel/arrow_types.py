@@ -1,7 +1,7 @@
-"""One Arrow type for each Spark type, whatever the session's settings are when rows arrive.
+"""Map each Spark type to one Arrow type, whatever the session's settings are.
 
-Spark gives the session's time zone to every instant (``spark.sql.session.timeZone``), and 64-bit offsets to text
-if told so (``spark.sql.execution.arrow.useLargeVarTypes``). State must be the same under both.
+Spark gives instants the session's time zone (``spark.sql.session.timeZone``). It gives text 64-bit offsets if told so
+(``spark.sql.execution.arrow.useLargeVarTypes``). State must be the same under all such settings.
 """
 
 from __future__ import annotations

@@ -1,11 +1,14 @@
-"""What time it is for an operator. Imports nothing heavy: a rewrite uses it too."""
+"""Tell an operator what time it is.
+
+Imports nothing heavy, because the rewrite uses it too.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
-#: Before and after every time that is possible: sums with durations still fit 64 bits.
+#: Before and after every possible time (ms). Sums of these with durations still fit 64 bits.
 BEFORE_ALL, AFTER_ALL = -(1 << 62), 1 << 62
 #: The time of a row that is refused: late for every window.
 REFUSED: Final = -(1 << 61)
@@ -17,8 +20,8 @@ class Clock:
 
     Attributes:
         watermark: milliseconds; None where the query has no event time; ``END`` when its input has come to its end.
-        late_watermark: the watermark of the micro-batch before, by which rows are late (rule M7): what an operator
-            upstream gave out in this batch is behind the current one. None in the first batch.
+        late_watermark: the watermark of the micro-batch before, in milliseconds: by it rows are late (rule M7). Rows
+            that an operator upstream gives out in this batch are behind the current one. None in the first batch.
         now: the micro-batch's processing time in milliseconds; None where the operator does not ask for it.
     """
 

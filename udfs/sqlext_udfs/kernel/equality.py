@@ -1,7 +1,7 @@
-"""When are two rows the same? As in Spark's DISTINCT and GROUP BY, on whole columns.
+"""Decide which rows are equal, as Spark's DISTINCT and GROUP BY do.
 
-NULL equals NULL, NaN equals NaN whatever its bits, -0.0 equals 0.0, also inside structs and arrays
-(Spark: NormalizeFloatingNumbers, which like ``normalised`` gives out NaN and 0.0 in their one usual form).
+NULL equals NULL, NaN equals NaN whatever its bits, -0.0 equals 0.0, also inside structs and arrays.
+As Spark's NormalizeFloatingNumbers, ``normalised`` gives NaN and 0.0 one form, and this form comes out.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def _normal(column: pa.Array) -> pa.Array:
     if pa.types.is_struct(of):
         fields = [of.field(i) for i in range(of.num_fields)]
         return pa.StructArray.from_arrays([_normal(c) for c in column.flatten()], fields=fields, mask=column.is_null())
+    # New offsets: flatten leaves out what lies under NULL lists, so the old ones may not fit.
     offsets = pa.array(_offsets(column).astype(np.int32))
     return pa.ListArray.from_arrays(offsets, _normal(column.flatten()), type=of, mask=column.is_null())
 
@@ -56,6 +57,7 @@ def groupable(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     if pa.types.is_struct(column.type):
         return _numbered([column.is_valid(), *(groupable(c) for c in column.flatten())])
     if pa.types.is_list(column.type):
+        # The numbers of a list's items, read as bytes, are one binary value: equal where the lists are.
         items = _numbered([groupable(column.flatten())])
         offsets = pa.py_buffer(_offsets(column) * _ID_BYTES)
         texts = pa.Array.from_buffers(pa.large_binary(), len(column), [None, offsets, items.buffers()[1]])
@@ -68,6 +70,7 @@ def _numbered(columns: Sequence[pa.Array]) -> pa.Array:
     numbers = pa.array(np.zeros(len(columns[0]), np.int64))
     for column in columns:
         encoded = column.dictionary_encode(null_encoding="encode")
+        # Dense again after each column, so that the product stays below the square of the rows.
         both = pc.add(pc.multiply(numbers, len(encoded.dictionary)), encoded.indices.cast(pa.int64()))
         numbers = both.dictionary_encode().indices.cast(pa.int64())
     return numbers

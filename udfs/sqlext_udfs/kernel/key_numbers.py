@@ -1,4 +1,7 @@
-"""A number for each key of a bucket, the same from its first row until nothing is known of it any more."""
+"""Number the keys of a bucket.
+
+A key keeps its number from its first row until nothing is known of it any more.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +50,7 @@ class KeyNumbers:
         new = np.flatnonzero(number < 0)
         if not len(new):
             return number[groups.ids[known:]], self
+        # In the order of first rows: numbers do not depend on how ``numbered`` works.
         new = new[np.argsort(first[new])]
         number[new] = self.next + np.arange(len(new))
         columns = tuple(pa.concat_arrays([a, taken(b, first[new])]) for a, b in zip(self.columns, both, strict=True))

@@ -1,4 +1,4 @@
-"""Columns of lists by group: put together, joined, taken apart; all on flat columns."""
+"""Build, join and split columns of lists by group, on flat columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Rows with a time to live: a last column says when each was written (ms of the batch clock)."""
+"""Forget rows whose time to live is over.
+
+A last column says when each row was written (ms of the batch clock).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,13 @@ class Lives:
     ttl: int | None
 
     def alive(self, rows: pa.Table, clock: Clock, *, keeps: Bools | None = None) -> pa.Table:
-        """Return the rows that are not forgotten yet; ``keeps``: which are not to be."""
+        """Return the rows that are not forgotten yet.
+
+        Args:
+            rows: with the column of times.
+            clock: what time it is.
+            keeps: which rows stay, however old; None: none.
+        """
         if self.ttl is None or not rows.num_rows:
             return rows
         lives = integers(rows.column(rows.num_columns - 1)) > self.now(clock) - self.ttl
@@ -32,7 +41,7 @@ class Lives:
         return rows if lives.all() else rows.filter(pa.array(lives))
 
     def split(self, rows: pa.Table) -> tuple[pa.Table, Ints]:
-        """Return rows without the column, and the column."""
+        """Return rows without the column of times, and the column; zeros where there is none."""
         if self.ttl is None or not rows.num_columns:
             return rows, np.zeros(rows.num_rows, np.int64)
         last = rows.num_columns - 1
@@ -53,12 +62,12 @@ class Lives:
         return rows.append_column("written", pa.array(times[places]))
 
     def first_end(self, rows: pa.Table) -> int | None:
-        """Return when the first row is forgotten."""
+        """Return when (ms of the batch clock) the first row is forgotten; None: never."""
         if self.ttl is None or not rows.num_rows:
             return None
         return int(integers(rows.column(rows.num_columns - 1)).min()) + self.ttl
 
     def now(self, clock: Clock) -> int:
-        """Return what time it is."""
+        """Return the batch clock (ms), which an operator with a time to live has always."""
         assert clock.now is not None, "rows with a time to live need the batch clock"
         return clock.now

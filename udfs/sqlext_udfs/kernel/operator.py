@@ -1,8 +1,8 @@
-"""What a stateful operator is, before Spark: a fold of row tables into one state per bucket.
+"""Define a stateful operator, before Spark: a fold of row tables into one state per bucket.
 
-Rows are spread over a few buckets by a hash of their key, so that state is read and written a few times per
-micro-batch, not once per key (each state call is a round trip to the JVM). A bucket's operator sees all rows of
-its keys, works on whole columns, and keeps everything it knows in one value.
+A hash of the key spreads rows over a few buckets. So state is read and written a few times per micro-batch, not once
+per key: each state call is a round trip to the JVM. A bucket's operator sees all rows of its keys, works on whole
+columns, and keeps everything it knows in one value.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ class BucketOperator(Protocol[State]):
         return False
 
     def partial(self, rows: pa.Table) -> pa.Table:
-        """Return less that means the same: work that can be done before rows travel to their bucket.
+        """Return fewer rows that mean the same: work that can be done before rows travel to their bucket.
 
-        Called on some rows of one micro-batch, of any buckets, and again on results of its own. The last column is
-        the bucket, which depends on the key alone; it must still be there, last.
+        Called on some rows of one micro-batch, of any buckets, and again on its own results. The last column is the
+        bucket, which depends on the key alone. It must still be the last column of the result.
         """
 
     def gathered(self, tables: Sequence[pa.Table]) -> pa.Table:
-        """Return all that has come to a bucket in a micro-batch, at least one table, as ``step`` takes it.
+        """Return all that came to a bucket in a micro-batch as one table, as ``step`` takes it.
 
         Args:
-            tables: results of ``partial`` without the bucket; where ``takes_rows``, rows too.
+            tables: at least one: results of ``partial`` without the bucket; where ``takes_rows``, rows too.
         """
         return pa.concat_tables(tables)
 
@@ -68,14 +68,14 @@ class BucketOperator(Protocol[State]):
         """Return what a micro-batch does to a bucket.
 
         Args:
-            state: before; it is not changed. Where nothing changes, the same object must come back: then it is not
+            state: before; it is not changed. Where nothing changes the same object must come back, and is not
                 written.
             rows: what ``gathered`` gives; None where only the clock has moved.
             clock: what time it is.
         """
 
     def next_wakeup(self, state: State) -> Wakeup:
-        """Return when a bucket must be called although no rows come."""
+        """Return when a bucket must be called although no rows come (ms of watermark and batch clock)."""
 
     def encode(self, state: State) -> bytes:
         """Return a state as bytes that ``decode`` reads, also after a restart with a later version of this code."""

@@ -1,4 +1,7 @@
-"""The order of values as numbers, as Spark orders them: NULL before all, NaN after all numbers, structs by fields."""
+"""Turn the order of values into numbers, as Spark orders them.
+
+NULL is before all values, NaN after all numbers; structs are ordered by their fields.
+"""
 
 from __future__ import annotations
 

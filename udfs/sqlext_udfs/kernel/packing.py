@@ -1,8 +1,7 @@
-"""Rows travel to their bucket and back as few binary values, each a table of many rows.
+"""Pack the rows of a bucket into few binary values, each a table of many rows.
 
-Spark hands ``transformWithState`` its input row by row, cell by cell as Python objects. A table in one cell costs
-that once, and keeps every type as it is (pandas would turn integers with NULLs into floats).
-
+Spark hands ``transformWithState`` its input row by row, cell by cell, as Python objects. A table in one cell pays that
+price once. It also keeps every type as it is, where pandas would turn integers with NULLs into floats.
 These functions run in Python workers (``mapInArrow``).
 """
 
@@ -22,7 +21,7 @@ from sqlext_udfs.kernel.partial_work import PATIENCE, PartialWork
 from sqlext_udfs.kernel.table_codec import decode_rows, encode_rows
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
 
-#: The columns of packed rows, to Spark: the grouping key of the bucket, a table, and in a tick the time in its place.
+#: The columns of packed rows, to Spark: the bucket's grouping key, a table, and in place of a table the time of a tick.
 PACKED = "bucket INT, rows BINARY, now BIGINT"
 # The most rows of one packed table on its way back.
 _ROWS = 1 << 18
@@ -39,7 +38,7 @@ def pack(
     batches: Iterable[pa.RecordBatch],
     buckets_of: Callable[[pa.Table], Ints] = last_column,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield a partition's rows, worked on as far as they can be here, as a table per bucket.
+    """Yield a partition's rows as tables, one per bucket, after the operator's partial work.
 
     Args:
         operator: does the partial work.
@@ -63,7 +62,7 @@ def unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def tables(table: pa.Table) -> Iterator[bytes]:
-    """Yield a table as packed tables."""
+    """Yield a table as packed tables of at most 262,144 rows."""
     for start in range(0, table.num_rows, _ROWS):
         yield encode_rows(table.slice(start, _ROWS))
 
@@ -76,6 +75,7 @@ def _packed(table: pa.Table, buckets: Ints, keys: Sequence[int]) -> Iterator[pa.
     rows = pa.table(columns, table.column_names[:-1])
     ends = np.cumsum(np.bincount(buckets, minlength=len(keys)))
     starts = np.append(0, ends[:-1])
+    # A cell holds at most a bucket's share of what was kept back, so that no single row of Spark's grows large.
     most = max(PATIENCE // len(keys), 1)
     while present := np.flatnonzero(starts < ends).tolist():
         parts = np.minimum(ends - starts, most)

@@ -1,8 +1,8 @@
-"""How much partial work a worker does on rows before they travel, by what comes of it.
+"""Decide how much partial work a worker does before rows travel.
 
-Partial work joins rows of the same group, so what it leaves depends on how many rows of a group a piece has. With few
-groups small pieces, which stay in the processor's caches, do. With many groups larger pieces leave less; and where
-nearly each row is a group of its own, rows as they are take less time and space than results do.
+Partial work joins rows of the same group, so its gain depends on how many rows of a group one piece has.
+With few groups small pieces do, and stay in the processor's caches. With many groups larger pieces leave less.
+Where nearly each row is a group of its own, plain rows take less time and space than results.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _MANY, _NEARLY_ALL = 0.5, 0.95
 
 
 class PartialWork:
-    """Takes the rows of a partition, and gives what is to travel: results of partial work, or rows.
+    """Work on the rows of a partition, and give what is to travel: results of partial work, or rows.
 
     Args:
         operator: does the work.
-        buckets_of: finds the bucket of rows, and of results.
+        buckets_of: finds the bucket of each row, and of each result.
     """
 
     def __init__(self, operator: BucketOperator[Any], buckets_of: Callable[[pa.Table], Ints]) -> None:
@@ -47,6 +47,7 @@ class PartialWork:
         if _rows(self._waiting) < self._patience:
             return
         yield from self._work()
+        # Results wait to be joined once more; they leave where even the joined ones are many.
         if _rows(self._worked) > self._patience // 2:
             self._worked = [self._joined()]
             if _rows(self._worked) > self._patience // 2:
@@ -72,7 +73,7 @@ class PartialWork:
         self._worked.append(result)
 
     def _learn(self, rows: pa.Table, result: pa.Table) -> None:
-        """Keep more back from now on, if pieces were too small; rows that travel as they are need no larger ones."""
+        """Keep more rows back from now on, if the piece was too small for its groups."""
         share = result.num_rows / max(rows.num_rows, 1)
         self._doubts = self._operator.takes_rows and share > _MANY
         if self._doubts or _MANY < share <= _NEARLY_ALL:
@@ -80,12 +81,12 @@ class PartialWork:
             self._patience = max(self._patience, min(_MORE * PATIENCE, most))
 
     def _is_in_vain(self, rows: pa.Table, buckets: Ints) -> bool:
-        """Return whether work would leave nearly all rows: those of one bucket, which are all of their keys, tell."""
+        """Return whether work would leave nearly all rows, judged by one bucket: it has all rows of its keys."""
         some = rows.take(pa.array(np.flatnonzero(buckets == np.bincount(buckets).argmax())))
         return bool(self._operator.partial(some).num_rows > _NEARLY_ALL * some.num_rows)
 
     def _joined(self) -> pa.Table:
-        """Return results as one; work that hardly made the rows fewer is not done twice on them."""
+        """Return the results so far as one."""
         if len(self._worked) == 1:
             return self._worked[0]
         return self._operator.partial(pa.concat_tables(self._worked))

@@ -1,6 +1,6 @@
-"""A table as bytes: for state that outlives the code, and for rows on their way to a bucket.
+"""Turn tables into bytes and back: for state, and for rows on their way to a bucket.
 
-Columns in Arrow's IPC stream format, which is stable across versions and runs no code when it is read.
+The columns are in Arrow's IPC stream format, which is stable across versions and runs no code when it is read.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import pyarrow as pa
 from sqlext.errors import SqlExtError
 
 VERSION = 1
-# As wide as Arrow's alignment, so that columns are used where they lie and not copied.
+# As wide as Arrow's alignment: so columns are read in place, not copied.
 _HEADER_BYTES = 8
 _HEADER = bytes([VERSION]).ljust(_HEADER_BYTES, b"\0")
-# Both the protocol to the JVM and a row in its state store end at 2 GiB.
+# The protocol to the JVM and a row of its state store end at 2 GiB; the limit is half of that.
 LIMIT_BYTES = 1 << 30
 
 
@@ -88,7 +88,7 @@ def _encoded(table: pa.Table, header: bytes) -> bytes:
 
 
 class TableState:
-    """The part of a bucket operator whose state is a table."""
+    """Mix into a bucket operator whose state is one table: its codec."""
 
     def encode(self, state: pa.Table) -> bytes:
         """Return a state as bytes; see ``encode_state``."""

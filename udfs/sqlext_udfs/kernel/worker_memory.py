@@ -1,8 +1,8 @@
 """Keep what a Python worker has loaded out of its garbage collections.
 
-A worker of PySpark's collects garbage after each task, over all that it holds (``pyspark/daemon.py``). Of the 100,000
-objects of pandas, Arrow and our own modules none ever goes, and looking at them takes 20 ms and more: at the end of a
-stage all its workers do so at once, when the next stage wants the processors.
+A PySpark worker collects garbage after each task, over all that it holds (``pyspark/daemon.py``). The 100,000 objects
+of pandas, Arrow and our modules never go, and looking at them takes 20 ms and more. At the end of a stage all workers
+would do so at once, when the next stage needs the processors.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from functools import cache
 
 
 def spare_what_is_loaded() -> None:
-    """Leave what is loaded by now out of later collections; in a process that is no worker, do nothing.
+    """Leave what is loaded by now out of later collections. In a process that is no worker it does nothing.
 
-    To be called at the end of a task's work: by then all is loaded that work of its kind needs.
+    Call it at the end of a task: by then everything is loaded that such a task needs.
     """
     pyspark = sys.modules.get("pyspark")  # a process without it runs no task of Spark's
     if pyspark is not None and pyspark.TaskContext.get() is not None:
@@ -24,6 +24,6 @@ def spare_what_is_loaded() -> None:
 
 @cache
 def _spare(modules: int) -> None:
-    """Do so once for as many modules, and again when work of another kind has loaded more."""
+    """Freeze once for a number of modules, and again when another kind of task has loaded more."""
     gc.collect()
     gc.freeze()

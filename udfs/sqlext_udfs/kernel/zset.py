@@ -1,7 +1,7 @@
-"""Rows with counts: how many of each a micro-batch adds, or takes back (a Z-set, as in DBSP, VLDB 2023).
+"""Count rows: how many of each a micro-batch adds or takes back (a Z-set, as in DBSP, VLDB 2023).
 
-On its way to a bucket a changelog's column of row kinds (int8) becomes one of counts (int64): equal rows are one, and
-what was added and taken back again is gone. A batch's net effect is all that operators look at.
+On its way to a bucket a changelog's column of row kinds (int8) becomes one of counts (int64). Equal rows become one
+row, and rows that were added and taken back are gone. Operators look only at a batch's net effect.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from sqlext_udfs.kernel.row_kinds import INSERT, UPDATE_AFTER
 
 
 def counts_of(kinds: pa.Array | pa.ChunkedArray) -> Ints:
-    """Return how many of each row are added: less than 0 are taken back.
+    """Return how many of each row are added; a negative count is taken back.
 
     Args:
-        kinds: row kinds, or counts already.
+        kinds: row kinds (int8), or counts already (int64).
     """
     values = integers(kinds)
     if pa.types.is_int64(kinds.type):
@@ -30,7 +30,7 @@ def counts_of(kinds: pa.Array | pa.ChunkedArray) -> Ints:
 
 
 def netted(rows: pa.Table, kind: int) -> pa.Table:
-    """Return a changelog's rows, each different one once, with their counts in the place of their kinds.
+    """Return the different rows of a changelog, each once, with counts in place of row kinds.
 
     Args:
         rows: of some buckets.

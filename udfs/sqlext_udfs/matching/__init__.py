@@ -2,5 +2,5 @@
 
 ``specification`` says what is looked for, ``pattern`` is the tree of PATTERN, ``program`` its states and edges.
 ``operator`` orders ``rows``, searches partitions (``search``, ``run``, ``links``) and gives out matches (``output``).
-``conditions`` evaluates DEFINE; ``reach`` finds the rows that PREV and NEXT look at.
+``conditions`` evaluates DEFINE.
 """

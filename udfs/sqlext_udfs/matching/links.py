@@ -1,6 +1,7 @@
-"""A match in the making: which row was taken for which variable, one link a row, from the last one back.
+"""Record a match in the making: which row was taken as which variable.
 
-Links are never changed, so that matches which begin alike share them; conditions look at them from a link on.
+There is one link for each row, and each has the link before it. Links are never changed, so matches that begin alike
+share them. Conditions look at a match from a link on.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from typing import Any
 
 @dataclass(eq=False, slots=True)
 class Link:
-    """A row taken.
+    """A row that was taken as a variable.
+
+    A group is a variable, all variables, or a SUBSET (``MatchSpecification.groups``).
 
     Attributes:
         row: its place in ``PartitionRows``.
-        variable: as which it was taken.
-        before: the link of the row before it, None at the beginning of the match.
-        first, last: the first and the last link of each group, None where it has no row yet; this one counts.
-        totals: what aggregates come to up to here, by their numbers: filled in when it is asked for.
+        variable: the variable's number.
+        before: the link of the row before it; None at the beginning of the match.
+        first, last: the first and the last link of each group up to this one; None where the group has no row yet.
+        totals: results of aggregates up to here, by their numbers; filled in when they are asked for.
     """
 
     row: int
@@ -78,9 +81,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class PartitionRows:
-    """The rows of a partition that can be looked at: the places ``low`` to ``high`` of some columns.
+    """The rows of a partition that can be looked at.
 
-    ``values`` are lists of Python values, by the numbers of values; None where no condition looks at one.
+    Attributes:
+        values: lists of Python values, by the numbers of values; None where no condition looks at one.
+        low: the place of the first row.
+        high: the place behind the last row.
     """
 
     values: Sequence[Sequence[Any] | None]

@@ -1,8 +1,8 @@
-"""MATCH_RECOGNIZE: patterns in the rows of a partition, in the order of time.
+"""Find patterns in the rows of a partition, in the order of time: MATCH_RECOGNIZE.
 
 A row is looked at when the watermark has passed it; rows behind the watermark of the micro-batch before are late. The
-state has the rows that wait for the watermark, and those from the first row on that may still begin a match: the search
-starts there anew, so that what it was up to need not be kept. Matches are never taken back: the result is append-only.
+state holds the rows that wait for the watermark, and those from the first row on that may still begin a match. The
+search starts there anew, so no attempt need be kept. Matches are never taken back: the result is append-only.
 """
 
 from __future__ import annotations
@@ -37,11 +37,13 @@ from sqlext_udfs.matching.specification import MatchSpecification, reach_of, val
 
 
 class MatchOperator(BucketOperator[MatchState]):
-    """A bucket operator.
+    """Search partitions for matches.
+
+    Each match gives one row, or one for each of its rows: the keys, measures, totals, and the row kind INSERT.
 
     Args:
         specification: what is looked for.
-        types: of the input's columns.
+        types: of the columns that go in.
     """
 
     def __init__(self, specification: MatchSpecification, types: Sequence[pa.DataType]) -> None:
@@ -149,6 +151,7 @@ class MatchOperator(BucketOperator[MatchState]):
                 shown += self._output.shown(match, number, rows)
             matches[low:high] = before + len(found)
             past[low:kept_from] = True
+            # Rows before the first one that may begin a match stay as far as PREV can look back at them.
             keep[max(low, kept_from - self._reach.back) : high] = now != Clock.END
         return keep, past, matches, self._output.table(shown, columns)
 
@@ -158,6 +161,7 @@ class MatchOperator(BucketOperator[MatchState]):
         """Return the matches of a partition, and the first row that may be part of a later one."""
         if now == Clock.END:
             return self._search.finish(rows, times, start, rows.high), high
+        # NEXT must be able to look ahead of each row that is taken.
         end = max(start, rows.high - self._reach.ahead)
         found = self._search.run(rows, times, start, end, now)
         return found.matches, found.kept_from

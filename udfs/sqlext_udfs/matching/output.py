@@ -1,4 +1,4 @@
-"""The rows that come out: what measures ask of matches, taken from whole columns."""
+"""Make the rows that come out of matches: measures and totals, taken from whole columns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ from sqlext_udfs.matching.specification import MatchSpecification
 
 
 class MatchRow(NamedTuple):
-    """A row that comes out: up to which link of which match, and where its partition is."""
+    """A row that comes out of a match.
+
+    Attributes:
+        link: up to which link RUNNING measures look; None for a match of no row.
+        last: the match's last link, up to which FINAL measures look.
+        start: the place of the match's first row.
+        number: which match of its partition it is, from 1.
+        low, high: where its partition lies: the first place, and the place behind the last.
+    """
 
     link: Link | None
     last: Link | None
@@ -35,7 +43,10 @@ class MatchRow(NamedTuple):
 
 
 class MatchOutput:
-    """Makes tables of matches: keys, measures, totals, row kind. ``types`` are those of their columns.
+    """Make tables of matches: keys, measures, totals, row kind.
+
+    Attributes:
+        types: of these columns.
 
     Args:
         specification: what is asked of a match.

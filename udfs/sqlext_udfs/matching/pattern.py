@@ -1,4 +1,7 @@
-"""What rows of a partition can match, one after the other: PATTERN of MATCH_RECOGNIZE as a small tree."""
+"""Represent PATTERN of MATCH_RECOGNIZE as a small tree.
+
+A state in a checkpoint holds the names of these classes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class Concatenation:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several; of two that match the one that stands first is preferred."""
+    """One of several (``|``); of two that match the one that stands first is preferred."""
 
     items: tuple[Pattern, ...]
 

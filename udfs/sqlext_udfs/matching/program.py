@@ -1,11 +1,11 @@
-"""A pattern as states and edges, in the two ways in which matches are preferred.
+"""Compile a pattern to states and edges, for either of two rules of preference.
 
-Standard (SQL:2016): of all matches that begin at a row the preferred one counts: a greedy quantifier tries one more
-row first, a reluctant one none. A state's edges stand in the order of preference; it has none of those that would be
-tried after it accepts, because a match that is complete counts.
+Standard (SQL:2016): of all matches that begin at a row the preferred one counts. A greedy quantifier tries one more row
+first, a reluctant one none. A state's edges stand in the order of preference. It has no edges that would be tried after
+it accepts, because a complete match counts.
 
 Flink (its NFACompiler): all ways are tried at once, and the match that is complete first counts. A greedy quantifier is
-possessive: what follows takes no row that the quantifier's variable could have taken. ``PatternEdge.unless`` says so.
+possessive: what follows takes no row that the quantifier's variable could have taken (``PatternEdge.unless``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,13 @@ from sqlext_udfs.matching.pattern import Choice, Concatenation, Pattern, Repeat,
 
 @dataclass(frozen=True, slots=True)
 class PatternEdge:
-    """A way on: take the row as a variable, unless it fulfils the condition of another one."""
+    """A way from a state: take the row as a variable.
+
+    Attributes:
+        variable: its number.
+        target: the number of the next state.
+        unless: variables whose condition the row must not fulfil.
+    """
 
     variable: int
     target: int
@@ -26,7 +32,12 @@ class PatternEdge:
 
 @dataclass(frozen=True, slots=True)
 class PatternState:
-    """Where a match in the making stands: its edges, and whether it is complete if none of them is taken."""
+    """Where a match in the making stands.
+
+    Attributes:
+        edges: the ways on, in the order of preference.
+        accepts: whether the match is complete if no edge is taken.
+    """
 
     edges: tuple[PatternEdge, ...]
     accepts: bool
@@ -34,7 +45,12 @@ class PatternState:
 
 @dataclass(frozen=True, slots=True)
 class PatternProgram:
-    """The states of a pattern; ``start`` is the number of the first."""
+    """A pattern as a nondeterministic automaton.
+
+    Attributes:
+        states: by their numbers.
+        start: the number of the first state.
+    """
 
     states: tuple[PatternState, ...]
     start: int
@@ -44,8 +60,8 @@ def program_of(pattern: Pattern, *, standard: bool) -> PatternProgram:
     """Return the program of a pattern.
 
     Args:
-        pattern: for Flink a sequence of variables, of which each may be repeated.
-        standard: which of the two ways.
+        pattern: for Flink a sequence of variables, each of which may be repeated.
+        standard: whether the rule is SQL:2016's, else Flink's.
     """
     graph = _Graph()
     accept = graph.node(_Node(accepts=True))
@@ -85,6 +101,7 @@ class _Graph:
             node = self.nodes[number]
             if node.variable is not None or node.accepts:
                 found.append(number)
+            # Reversed, as the last one is taken next: depth first is the order of preference.
             pending.extend(reversed(node.ways))
         return found
 

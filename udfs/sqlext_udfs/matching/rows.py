@@ -1,4 +1,4 @@
-"""The rows of a bucket in the order in which they are looked at, and the state that is kept of them."""
+"""Order the rows of a bucket by partition and time, and keep the state of them."""
 
 from __future__ import annotations
 
@@ -119,13 +119,14 @@ def partitions(table: pa.Table, known: int, specification: MatchSpecification) -
     for order in specification.order:
         numbers = _order(whole(table.column(order.column)), order)
         by.append(numbers if specification.event_time else np.where(fresh, numbers, 0))
+    # Stable, and the last key of lexsort sorts first: so rows equal in all keys stay in the order of arrival.
     places = np.lexsort(by[::-1])
     ordered = pa.table([taken(whole(c), places) for c in table.columns], table.schema.names)
     return Partitions(ordered, ids[places], None if times is None else times[places], fresh[places])
 
 
 def python_values(column: pa.Array) -> list[Any]:
-    """Return values as conditions see them: numbers, text, truth; days and microseconds as whole numbers."""
+    """Return values as conditions see them: numbers, text and booleans; dates as days, times as microseconds."""
     kept = storage(column.type) if pa.types.is_temporal(column.type) else None
     return list((column if kept is None else column.view(kept)).to_pylist())
 

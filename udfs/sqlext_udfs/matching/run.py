@@ -1,9 +1,9 @@
-"""The attempts at matches in the rows of one partition.
+"""Run the attempts at matches in the rows of one partition.
 
-An attempt follows all ways of the program at once, each a thread, in the order of preference. A match that is complete
-ends the threads that are less preferred (for Flink all of its attempt), and waits until nothing that is preferred to it
-can come any more: until its own attempt has no thread left, and no earlier one has a thread or a match. Then it counts,
-and takes away the attempts that AFTER MATCH SKIP passes over.
+An attempt follows all ways of the program at once, each as a thread, in the order of preference. A complete match ends
+the threads that are less preferred; for Flink it ends all threads of its attempt. It counts when nothing preferred can
+come any more: its own attempt has no thread left, and no earlier one has a thread or a match. Then it removes the
+attempts that AFTER MATCH SKIP passes over.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ MOST_THREADS = 1 << 14
 
 
 class CompleteMatch(NamedTuple):
-    """A match that counts: its first row, and the link of its last one; None for a match of no row."""
+    """A match that counts.
+
+    Attributes:
+        start: the place of its first row.
+        link: the link of its last row; None for a match of no row.
+    """
 
     start: int
     link: Link | None
@@ -48,7 +53,7 @@ class _Attempt:
 
 @dataclass
 class MatchRun:
-    """What is going on in the rows of a partition.
+    """The search in the rows of one partition, row by row.
 
     Attributes:
         search: what is looked for.
@@ -101,6 +106,7 @@ class MatchRun:
         for thread in threads:
             for edge in states[thread.state].edges:
                 link = self._taken(edge, thread.link, row)
+                # Where threads of one state have one future, the first to reach it is preferred and stands for all.
                 if link is None or (self.search.forgets and edge.target in seen):
                     continue
                 seen.add(edge.target)

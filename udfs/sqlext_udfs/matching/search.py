@@ -1,4 +1,4 @@
-"""The search for matches in the rows of one partition: at every row an attempt begins (``match_run``)."""
+"""Search the rows of one partition for matches: an attempt begins at every row (``run``)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,23 @@ from sqlext_udfs.matching.specification import MatchSpecification
 
 
 class SearchResult(NamedTuple):
-    """Matches that count, and the first row that may be part of a later one."""
+    """What a search found.
+
+    Attributes:
+        matches: those that count, in order.
+        kept_from: the place of the first row that may be part of a later match.
+    """
 
     matches: list[CompleteMatch]
     kept_from: int
 
 
 class Search:
-    """Finds what a specification asks for; holds no rows."""
+    """A specification, compiled; it holds no rows.
+
+    Args:
+        specification: what is looked for.
+    """
 
     def __init__(self, specification: MatchSpecification) -> None:
         self.specification = specification
@@ -71,8 +80,8 @@ class Search:
     def finish(self, rows: PartitionRows, times: Sequence[int] | None, start: int, end: int) -> list[CompleteMatch]:
         """Return what is found in the rows of a partition after which nothing will come.
 
-        Flink has no end of its rows but the last watermark: with WITHIN it ends all that is open, without it nothing
-        does, and a match that waits is not given out.
+        Flink knows no end of rows but the last watermark. With WITHIN that watermark ends all open attempts. Without
+        it nothing does, so a match that waits does not come out.
         """
         run = MatchRun(self, rows, times)
         for row in range(start, end):

@@ -1,4 +1,8 @@
-"""What a match operator is to find, and the columns that come out of it; as JSON too, for it is an argument."""
+"""Describe what a match operator finds, and turn the description into JSON and back.
+
+The JSON is an argument of the operator. It holds the names of the classes here and in ``pattern`` and
+``expressions.trees``, so these keep their names.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ class Total:
 
     Attributes:
         group: of variables.
-        function, distinct, parameters: as in ``accumulator.Aggregate``.
+        function, distinct, parameters: as in ``AggregateCall``.
         inputs: numbers of values.
         final: as in ``Cell``.
     """
@@ -71,7 +75,8 @@ class MatchSpecification:
         order: further columns to order by.
         skip: where to go on after a match.
         within: milliseconds; the first and the last row of a match are less than this apart.
-        standard: SQL:2016's preferment (backtracking), else Flink's (greedy is possessive, the shortest match counts).
+        standard: SQL:2016's rule of preference (backtracking), else Flink's (greedy is possessive, and the match that
+            is complete first counts).
         wraps: whether integers wrap around and division of floating-point numbers by zero is infinite (Flink).
         all_rows: ALL ROWS PER MATCH: a row comes out for each row of a match.
         empty: whether matches of no row give a row.
@@ -160,7 +165,12 @@ def _value(data: object) -> object:
 
 
 class MatchReach(NamedTuple):
-    """How many rows before a match, and behind the row that is taken, are looked at (PREV, NEXT)."""
+    """How far conditions and measures look beside the rows of the match (PREV, NEXT).
+
+    Attributes:
+        back: how many rows before the first row of a match.
+        ahead: how many rows behind the row that is taken.
+    """
 
     back: int
     ahead: int

@@ -1,4 +1,9 @@
-"""Accumulators over frames."""
+"""Compute accumulators over frames.
+
+Counts and sums of integers are the difference of two running sums, where that is exact. Floating-point sums are not: a
+difference would keep the rounding errors, infinities and NaNs of rows that have left the frame. All others are joined
+of blocks (``blocks``).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,15 @@ from sqlext_udfs.over.specification import OverCall
 
 
 class Aggregated(FrameFunction):
-    """An accumulator over a frame."""
+    """An accumulator over a frame.
+
+    Args:
+        call: the function and its frame.
+        types: of the columns that go in.
+
+    Raises:
+        SqlExtError: FUNC-022 for a function that there is not, or not for these types.
+    """
 
     def __init__(self, call: OverCall, types: Sequence[pa.DataType]) -> None:
         wanted = AggregateCall(call.function, call.inputs, call.distinct, call.parameters)
@@ -47,7 +60,10 @@ class Aggregated(FrameFunction):
 
 
 class Growing(FrameFunction):
-    """DISTINCT over an unbounded frame: the accumulator sees a value where it first comes."""
+    """DISTINCT over an unbounded frame: the accumulator sees each value where it first comes.
+
+    Kept of a key are the values seen, as one list, and the accumulator's partial result.
+    """
 
     def __init__(self, call: OverCall, types: Sequence[pa.DataType]) -> None:
         accumulator(

@@ -1,8 +1,8 @@
-"""Any accumulator over many frames at once.
+"""Compute any accumulator over many frames at once.
 
-A frame of n rows is put together from at most 2 log2(n) blocks of 1, 2, 4, ... rows, which frames share (a segment
-tree). So MIN over the last 1,000 rows costs 20 partial results a row and not 1,000, nothing is ever subtracted (a sum
-of floating-point numbers stays as good as it was), and every accumulator that can merge works.
+A frame of n rows is joined of at most 2 log2(n) blocks of 1, 2, 4, ... rows, which frames share (a segment tree). MIN
+over the last 1,000 rows costs 20 partial results a row in place of 1,000. Nothing is ever subtracted, so sums of
+floating-point numbers keep their precision, and every accumulator that can merge works.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Start = Callable[[Ints], list[pa.Array]]
 
 @dataclass(frozen=True)
 class Before:
-    """What an unbounded frame has from the steps before.
+    """What an unbounded frame goes on from: results of the steps before.
 
     Attributes:
         partials: partial results.
-        places: which of them each frame goes on from, -1 for none.
+        places: the partial result of each frame, -1 for none.
     """
 
     partials: list[pa.Array]
@@ -52,11 +52,11 @@ class _Level:
 
 
 class Blocks:
-    """Of which blocks frames are made.
+    """The blocks of which frames are joined.
 
     Args:
         low: the first row of each frame.
-        high: behind the last one; above ``low``.
+        high: the row behind its last one; above ``low``.
     """
 
     def __init__(self, low: Ints, high: Ints) -> None:
@@ -105,6 +105,7 @@ def _levels(low: Ints, high: Ints) -> list[_Level]:
     ends = _ends(low, high)
     levels: list[_Level] = []
     above = np.zeros(0, np.int64)
+    # From the largest blocks down: each of them needs both of its halves one level below.
     for size in range(len(ends) - 1, -1, -1):
         left, right = ends[size]
         used = np.zeros((rows >> size) + 2, np.bool_)
@@ -117,6 +118,7 @@ def _levels(low: Ints, high: Ints) -> list[_Level]:
 
 def _ends(low: Ints, high: Ints) -> list[tuple[tuple[Ints, Ints], tuple[Ints, Ints]]]:
     """Return which frames have a block of each size, the smallest first, at their left and at their right end."""
+    # As a segment tree is asked from below: an odd begin or end takes one block, and the rest goes up one level.
     ends = []
     frames = np.arange(len(low))
     while len(frames):

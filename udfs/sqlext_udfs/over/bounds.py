@@ -1,4 +1,4 @@
-"""Where the frames of the rows that come out in a step lie, each frame found once."""
+"""Find where the frames of the rows that come out in a step lie, each kind of frame once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from sqlext_udfs.over.timeline import Timeline
 
 
 class FrameBounds:
-    """The frames of a timeline's rows."""
+    """The frames of a timeline's rows.
+
+    Args:
+        timeline: the rows of a step.
+    """
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline

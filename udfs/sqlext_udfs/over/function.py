@@ -1,4 +1,4 @@
-"""What a function over frames is. Which there are: over/functions.py."""
+"""Define what a function over frames does; ``functions`` lists all of them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from sqlext_udfs.over.bounds import FrameBounds
 
 @dataclass(frozen=True, slots=True)
 class FrameReach:
-    """Which rows that have come out the frames of later rows can still have.
+    """How far frames of later rows reach back to rows that have come out.
 
     Attributes:
-        rows: so many of each key, the last ones.
-        time: those at most so many milliseconds old.
+        rows: how many rows of each key, counted from the last.
+        time: how many milliseconds; None: no frame goes by time.
     """
 
     rows: int = 0
@@ -27,11 +27,11 @@ class FrameReach:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """Results.
+    """The results of a function in one step.
 
     Attributes:
-        outputs: of each row that comes out.
-        running: what is known now of each key that has such rows, in the order of keys.
+        outputs: columns with a row for each row that comes out.
+        running: columns with a row for each key that has such rows, in the order of keys: what the function keeps.
     """
 
     outputs: list[pa.Array]
@@ -44,8 +44,8 @@ class FrameFunction(ABC):
     Attributes:
         inputs: positions of the columns that it looks at.
         output_types: of its results.
-        running_types: of what it keeps of each key, because its frame has no beginning.
-        reach: which rows it needs again.
+        running_types: of what it keeps of each key, where its frame has no beginning.
+        reach: which rows that have come out it needs again.
     """
 
     def __init__(self, inputs: tuple[int, ...], output_types: Types, running_types: Types, reach: FrameReach) -> None:

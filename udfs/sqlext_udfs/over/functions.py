@@ -1,4 +1,4 @@
-"""Which functions can stand before OVER, beside all accumulators.
+"""List the functions that can stand before OVER: accumulators, and functions of a row's place.
 
 | function | result | what is kept of a key |
 |---|---|---|
@@ -10,8 +10,8 @@
 | dense_rank | BIGINT: how many times there are up to the row's | how many times there were |
 | lag | the value ``offset`` rows before the frame's last row, NULL where there is none | these rows |
 
-The frame of LAG goes up to the row, or with RANGE to the last of its peers: so peers have one value, as in Flink,
-which adds all rows of a time before it asks for a result.
+The frame of LAG goes up to the row, or with RANGE to the last of its peers. So peers have one value, as in Flink, which
+adds all rows of a time before it asks for a result.
 """
 
 from __future__ import annotations
@@ -65,7 +65,11 @@ def output_types(specification: OverSpecification, types: Sequence[pa.DataType])
 
 
 class Numbered(FrameFunction):
-    """``row_number``, ``rank`` or ``dense_rank``, by time."""
+    """``row_number``, ``rank`` or ``dense_rank``, by time.
+
+    Args:
+        name: which of them.
+    """
 
     def __init__(self, name: str) -> None:
         super().__init__((), (pa.int64(),), (pa.int64(),), FrameReach())
@@ -88,7 +92,12 @@ class Numbered(FrameFunction):
 
 
 class Lag(FrameFunction):
-    """``lag``: a NULL is a value, and what there is where there is no such row."""
+    """``lag``: NULL where there is no such row, or where its value is NULL.
+
+    Args:
+        call: with ``offset`` among its parameters, by default 1.
+        of: the value's type.
+    """
 
     def __init__(self, call: OverCall, of: pa.DataType) -> None:
         self._offset = int(call.parameter("offset", 1))

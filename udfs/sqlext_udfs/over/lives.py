@@ -1,7 +1,8 @@
-"""Keys of OVER with a time to live: what frames without an end in time keep of a key is forgotten with it.
+"""Forget keys of OVER whose time to live is over.
 
-As in Flink (``table.exec.state.ttl``: CleanupState of the OVER functions) a key lives from its last row on, and while a
-row of it waits for the watermark. Its next row begins it anew: sums from nothing, numbers from 1.
+Forgotten with a key is what frames without an end in time keep of it. As in Flink (``table.exec.state.ttl``:
+CleanupState of the OVER functions) a key lives from its last row on, and while a row of it waits for the watermark.
+Its next row begins it anew: sums from nothing, numbers from 1.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class OverLives:
     """How long keys live.
 
     Attributes:
-        ttl: ms of processing time; None: for ever.
+        ttl: ms of processing time after a key's last row; None: for ever.
         keys: how many columns a key has.
     """
 
@@ -38,6 +39,7 @@ class OverLives:
         if not over.any():
             return state
         tables = (state.written, state.waiting, state.reached, state.running)
+        # One numbering for all tables of the state, then cut back into their rows.
         key = np.split(key_numbers(self.keys, *tables), np.cumsum([t.num_rows for t in tables])[:-1])
         gone = np.setdiff1d(key[0][over], key[1])
         written, _, reached, running = (_filtered(t, ~np.isin(k, gone)) for t, k in zip(tables, key, strict=True))
@@ -57,7 +59,7 @@ class OverLives:
         return replace(state, written=pa.concat_tables([stays, made]) if stays.num_columns else made)
 
     def first_end(self, state: OverState) -> int | None:
-        """Return when the first key is forgotten."""
+        """Return when (ms of the batch clock) the first key is forgotten; None: never."""
         return Lives(self.ttl).first_end(state.written)
 
 

@@ -1,11 +1,11 @@
-"""Functions OVER a window of rows that end with the row itself: each row comes out once, with its results.
+"""Compute functions OVER frames that end with the row itself: each row comes out once, with its results.
 
-By event time a row comes out when the watermark has passed it, in the order of times and, of equal times, in that of
-arrival (Flink: RowTimeRangeBoundedPrecedingFunction and its kin). What comes when the watermark has passed already is
-dropped. (Flink's bounded frames look at the last row of the key that came out and not at the watermark, so they take a
-late row where the key had none since; its unbounded frames do as here.) By processing time rows come out at once.
+By event time a row comes out when the watermark has passed it, in the order of time, then of arrival (Flink:
+``RowTimeRangeBoundedPrecedingFunction`` and its kin). Rows behind the watermark are dropped. By processing time rows
+come out at once. The result is append-only: later rows are behind the frame of a row that came out.
 
-Append-only: results of a row that has come out are final, because what comes later is behind it.
+Flink's bounded frames drop rows by the last row of the key that came out, not by the watermark: they take a late row
+where the key had none since. Its unbounded frames do as here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from sqlext_udfs.over.step import OverStep
 
 
 class OverOperator(BucketOperator[OverState]):
-    """A bucket operator.
+    """Let rows out with the results of functions over the rows before them.
+
+    The columns ``values`` of the specification come out, the results of each call, and the row kind INSERT.
 
     Attributes:
         output_types: of the columns that come out.
@@ -140,7 +142,7 @@ class OverOperator(BucketOperator[OverState]):
 
 
 def _least(clock: Clock) -> int:
-    """Return the least time that a row still to come can have."""
+    """Return the least time (ms) that a row still to come can have."""
     return -1 if clock.watermark is None else clock.watermark
 
 

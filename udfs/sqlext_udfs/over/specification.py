@@ -1,4 +1,4 @@
-"""What an OVER operator is to compute."""
+"""Describe what an OVER operator computes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class OverFrame:
-    """The rows before a row that a function looks at, up to the row itself: every frame of Flink's ends there.
+    """The rows before a row that a function looks at. Each frame ends with the row itself, as all of Flink's do.
 
     Attributes:
         unit: ROWS counts rows. RANGE goes by time, and rows of one time are in each other's frames.
@@ -29,11 +29,11 @@ class OverCall:
     """One function over its frame.
 
     Attributes:
-        function: an accumulator (``accumulators.py``), or ``row_number``, ``rank``, ``dense_rank``, ``lag``.
+        function: an accumulator (``aggregates.known``), or ``row_number``, ``rank``, ``dense_rank``, ``lag``.
         inputs: positions of columns.
         frame: which rows; the three numbers go by all rows, whatever it says.
         distinct: whether each value of the frame counts once.
-        parameters: as of ``accumulator.Aggregate``; of ``lag``: ``offset``, by default 1.
+        parameters: as of ``AggregateCall``; of ``lag``: ``offset``, by default 1.
     """
 
     function: str
@@ -56,8 +56,8 @@ class OverSpecification:
         time: the rowtime, BIGINT of milliseconds (UTC), never NULL; None: rows are taken as they arrive.
         values: columns that are handed on, of any type.
         calls: the functions.
-        ttl: ms of processing time after which a key is forgotten to which no row came, unless one still waits; its
-            next row begins it anew. None: never.
+        ttl: ms of processing time after which a key without new rows is forgotten, unless a row of it still waits.
+            Its next row begins it anew. None: never.
     """
 
     keys: int

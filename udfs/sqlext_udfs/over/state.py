@@ -1,4 +1,4 @@
-"""The state of a bucket of OVER: rows that wait, rows that frames still reach, partial results by key, and ages."""
+"""Keep the state of a bucket of OVER: waiting rows, rows that frames still reach, partial results, and ages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OverState:
     Attributes:
         waiting: rows for whose time the watermark is not there yet, as they came.
         reached: rows that have come out, by key and time: keys, time, and the inputs of functions with such frames.
-        running: keys, and what functions with unbounded frames keep of them.
+        running: a row for each key: the key, and what functions with unbounded frames keep of it.
         passed: how many rows have been looked at (``Timeline.passed``).
         written: keys, and when the last row of each came (ms of the batch clock); only with a time to live.
     """
@@ -43,6 +43,7 @@ class OverState:
 
 def encode(state: OverState) -> bytes:
     """Return a state as bytes: three or four tables in one."""
+    # Only keys with a time to live have the fourth table; ``decode`` takes three tables too.
     tables = [state.waiting, state.reached, state.running, *([state.written] if state.written.num_columns else [])]
     facts = {"version": _VERSION, "passed": state.passed}
     return encode_state(nested(tables).replace_schema_metadata({_FACTS: json.dumps(facts)}))

@@ -1,4 +1,4 @@
-"""What happens to rows of an OVER window that come out: their results, and what is kept of them."""
+"""Compute the results of rows of OVER that come out, and what is kept of them."""
 
 from __future__ import annotations
 
@@ -22,10 +22,17 @@ from sqlext_udfs.over.timeline import Timeline
 
 
 class OverStep:
-    """The functions of a specification, over columns of some types.
+    """Let rows come out with the results of a specification's functions.
+
+    Args:
+        specification: what is computed.
+        types: of the columns that go in.
 
     Attributes:
         reach: which rows that have come out are kept.
+
+    Raises:
+        SqlExtError: FUNC-022 for a function that there is not, or not for these types.
     """
 
     def __init__(self, specification: OverSpecification, types: Sequence[pa.DataType]) -> None:
@@ -39,10 +46,10 @@ class OverStep:
         """Let rows come out.
 
         Args:
-            state: what is known; of its rows none are later than these.
-            rows: as they came.
-            times: of each.
-            horizon: the least time that a later row can have; None for none at all.
+            state: what is known; none of its rows is later than these.
+            rows: in the order of arrival.
+            times: of each row (ms).
+            horizon: the least time (ms) that a later row can have; None: unknown.
 
         Returns:
             The state after it, and the rows with their results, by time and then arrival.
@@ -80,7 +87,7 @@ class OverStep:
         return table_of([pa.nulls(0, t) for t in (*values, *results, pa.int8())])
 
     def last_reached(self, state: OverState) -> int:
-        """Return the latest time of a row that is kept."""
+        """Return the latest time (ms) of a row that is kept."""
         return int(self._times(state.reached).max(initial=BEFORE_ALL))
 
     def keys_held(self, state: OverState) -> int:

@@ -1,4 +1,4 @@
-"""Rows in the order of an OVER window, and where the frame of each one begins and ends."""
+"""Order the rows of an OVER step, and find where the key, the peers and the time range of each begin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Timeline:
 
     Attributes:
         key: the number of each row's key.
-        time: of each row.
+        time: of each row (ms).
         due: whether the row comes out in this step; in each key these come last.
         passed: how many rows came out in all steps before, and were looked at: their places are below it.
     """
@@ -59,12 +59,13 @@ class Timeline:
         return first[mine], np.append(first[1:], len(self.key))[mine]
 
     def within(self, duration: int) -> Ints:
-        """Return the first row of the same key that is at most a duration before, of each row that comes out."""
+        """Return the first row of the same key that is at most ``duration`` ms before, of each row that comes out."""
         if not len(self.key):
             return self.key
         time = self.time - int(self.time.min())
         span = int(time.max()) + 1
         key, wanted = self.key[self.rows], np.maximum(time[self.rows] - duration, 0)
+        # Key and time as one ascending number, for one binary search over all keys; ranks where that leaves 64 bits.
         if span * (int(self.key[-1]) + 1) > _LARGEST:
             times = np.unique(time)
             time, wanted, span = np.searchsorted(times, time), np.searchsorted(times, wanted), len(times)

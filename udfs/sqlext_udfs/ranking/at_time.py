@@ -1,4 +1,7 @@
-"""Ranking that gives its rows once: of a window at its end, or the first row by event time when it is certain."""
+"""Rank rows whose result comes once: of a window at its end, or the first row by event time.
+
+The first row is certain when the watermark has passed its time.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,15 @@ from sqlext_udfs.ranking.specification import Emission, RankSpecification
 
 
 class TimedRankOperator(TableState, BucketOperator[pa.Table]):
-    """A bucket operator over input that only inserts. Its state: the kept columns, whether the key is done, and, with a
-    time to live, when its row came (ms).
+    """Rank the rows of an input that only inserts.
 
-    A window is forgotten with its end. Of FIRST a key that is done is kept with its row, so that no second one comes.
-    It gives ``out``, the number (BIGINT, NULL if it is not asked for), and the row kind, which is INSERT.
+    The state is the kept columns, whether the key is done, and, with a time to live, when its row came (ms of the batch
+    clock). A window is forgotten with its end. Of FIRST a key that is done is kept with its row, so that no second row
+    comes. The columns ``out`` come out, the number (BIGINT, NULL if it is not asked for), and the row kind INSERT.
+
+    Args:
+        specification: which rows are wanted.
+        types: of the columns that go in.
     """
 
     def __init__(self, specification: RankSpecification, types: Sequence[pa.DataType]) -> None:
@@ -80,6 +87,7 @@ class TimedRankOperator(TableState, BucketOperator[pa.Table]):
         ends = self._lives.first_end(state)
         *columns, done = (whole(c) for c in self._lives.split(state)[0].columns)
         times = self._times(columns)[~np.asarray(done)]
+        # A window ends when the watermark reaches its end; a row is first when the watermark is behind its time.
         return Wakeup(int(times.min()) + (0 if self._windowed else 1) if len(times) else None, ends)
 
     def _alive(self, state: pa.Table, clock: Clock) -> pa.Table:

@@ -1,7 +1,7 @@
-"""Top-N whose rows come out at once: later rows take back what they push out of range.
+"""Rank rows at once: later rows take back what they push out of range.
 
-Of input that only inserts, rows behind the last number can never come back and are forgotten. A changelog can take
-rows back, so all of its rows are kept, equal ones as one with their count.
+Of input that only inserts, rows behind the last number can never come back, so they are forgotten. A changelog can
+take rows back, so all of its rows are kept, equal ones as one row with their count.
 """
 
 from __future__ import annotations
@@ -23,10 +23,15 @@ from sqlext_udfs.ranking.specification import RankSpecification
 
 
 class RankOperator(TableState, BucketOperator[pa.Table]):
-    """A bucket operator. Its state: the kept columns, how many such rows there are, and, with a time to live, when the
-    key was written (ms).
+    """Rank rows and give the changes of the rows in range.
 
-    It gives ``out``, the number (BIGINT, NULL if it is not asked for), and the row kind.
+    The state is the kept columns, how many equal rows there are, and, with a time to live, when the key was written (ms
+    of the batch clock). The columns ``out`` come out, the number (BIGINT, NULL if it is not asked for), and the row
+    kind.
+
+    Args:
+        specification: which rows are wanted.
+        types: of the columns that go in.
     """
 
     def __init__(self, specification: RankSpecification, types: Sequence[pa.DataType]) -> None:
@@ -60,6 +65,7 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
         touched[keys.ids[before:]] = True
         mine = touched[keys.ids]
         live, left = self._left(held, count)
+        # Both rankings are of the touched keys alone; their difference is what comes out.
         was, now = (
             self._rows.in_range(held, _copies(p, c))
             for p, c in (_of(mine, np.arange(before), count[:before]), _of(mine, live, left))
@@ -114,6 +120,7 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
         added = np.repeat(net > 0, np.abs(net))
         back, on = copies[~added], copies[added]
         kinds = np.concatenate([np.full(len(back), DELETE), np.full(len(on), INSERT)])
+        # With a number, or with one row in range, each row has a slot: what leaves it and what enters it is an update.
         if spec.numbered or spec.first == spec.last:
             of = numbered(keys, slot, rows).ids
             kinds[: len(back)][np.isin(of[back], of[on])] = UPDATE_BEFORE

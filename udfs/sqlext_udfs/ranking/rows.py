@@ -1,4 +1,4 @@
-"""Rows of many keys and which of them are in range: what both ranking operators share."""
+"""Number the rows of many keys, and choose those in range."""
 
 from __future__ import annotations
 
@@ -56,7 +56,12 @@ class RankRows:
         return row_numbers(keys, by, spec.order, spec.ranking, latest_first=spec.latest_first)
 
     def in_range(self, columns: Sequence[pa.Array], places: Ints) -> InRange:
-        """Return which of some rows (all those of their keys) are in range; a place stands for each copy of a row."""
+        """Return which rows are in range.
+
+        Args:
+            columns: the kept columns of all rows.
+            places: the rows to rank, all those of their keys; a place stands here once for each copy of its row.
+        """
         chosen = [taken(c, places) for c in columns]
         numbers = self.numbers(chosen, self.keys(chosen, len(places)))
         hit = np.flatnonzero((numbers >= self.spec.first) & (numbers <= self.spec.last))
@@ -84,7 +89,7 @@ class RankRows:
 def row_numbers(
     keys: Groups, columns: Sequence[pa.Array], order: Sequence[SortKey], ranking: Ranking, *, latest_first: bool
 ) -> Ints:
-    """Return each row's number inside its key, from 1 on.
+    """Return each row's ROW_NUMBER, RANK or DENSE_RANK inside its key, from 1 on.
 
     Args:
         keys: of the rows, which stand in the order in which they came.
@@ -98,6 +103,7 @@ def row_numbers(
         return np.zeros(0, np.int64)
     sorts = [_sortable(c, item) for c, item in zip(columns, order, strict=True)]
     arrival = np.arange(count)
+    # The last key of lexsort sorts first: by key, then by ORDER BY, then by arrival.
     places = np.lexsort((-arrival if latest_first else arrival, *reversed(sorts), keys.ids))
     of = keys.ids[places]
     begins = np.ones(count, np.bool_)

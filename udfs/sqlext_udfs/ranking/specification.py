@@ -1,4 +1,4 @@
-"""What a ranking operator is to give: Top-N and deduplication, per key."""
+"""Describe a ranking: Top-N and deduplication, per key."""
 
 from __future__ import annotations
 
@@ -47,13 +47,14 @@ class RankSpecification:
         ranking: how rows are numbered.
         first, last: the numbers in range.
         numbered: whether each row's number comes out; else it is NULL, and a row that only moves inside the range
-            says nothing.
+            gives no change.
         emission: when rows come out.
         time: BIGINT of milliseconds (UTC): the end of the window (WINDOW), or the rowtime (FIRST).
         kind: row kinds of a changelog; None where rows only come. With CHANGES only.
         latest_first: of rows that are equal in ``order`` the last that came comes first (Flink's deduplication).
-        ttl: ms of processing time after which a key is forgotten that was not written, as in Flink: what it keeps did
-            not change. What had come out of it stays out. Of FIRST a key that waits for the watermark is kept.
+        ttl: ms of processing time after which a key that was not written is forgotten, as in Flink. A key is written
+            when what it keeps changes. What had come out of it stays out. Of FIRST a key that waits for the watermark
+            is kept. None: never.
     """
 
     keys: int

@@ -1,7 +1,7 @@
-"""The one processor of ``transformWithState``: any bucket operator, one state value per bucket.
+"""Run any bucket operator as the one processor of ``transformWithState``: one state value per bucket.
 
-Spark starts a Python process for each query only to ask what state there is: so this module imports next to nothing,
-and the operator, with numpy, Arrow and all that it needs, is unpacked with the first rows.
+Spark starts a Python process for each query only to ask what state there is. So this module imports next to nothing.
+The operator is unpacked with the first rows, and numpy, Arrow and all that it needs with it.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ CLOCK = "clock"
 _STATE_TYPE = StructType([StructField("buckets", IntegerType()), StructField("state", BinaryType())])
 _CLOCK_NAMES = ("watermark", "now", "event_deadline", "processing_deadline", "open_groups")
 _CLOCK_TYPE = StructType([StructField(name, LongType()) for name in _CLOCK_NAMES])
-#: What comes out of a bucket in a micro-batch: rows as packed tables, and one row with what there was to count.
+#: What comes out of a bucket in a micro-batch: rows as packed tables, and one row with counts.
 OUTPUT = "rows BINARY, late BIGINT, closed BIGINT, open BIGINT"
 
 
 class BucketProcessor(StatefulProcessor):
-    """Declares the state of a bucket, and leaves the rest to ``BucketSteps``.
+    """Declare the state of a bucket, and leave the rest to ``BucketSteps``.
 
     Args:
         operator: the semantics.
-        buckets: how many buckets there are. It is kept with the state: with another number a key's rows would go
-            to a bucket that does not know them, and come out wrong without a sound.
+        buckets: how many buckets there are. The state keeps this number: with another one a key's rows would go to a
+            bucket that does not know them, and come out wrong without a sign.
         timed: whether the operator asks what time it is.
         event_time: whether the query has a watermark; the bucket is then called whenever that moves.
         lag: by how many ms the operator's watermark stays behind the query's.

@@ -1,4 +1,4 @@
-"""A bucket in a micro-batch: its state is read once, all its rows go to the operator, and it is written once."""
+"""Do a micro-batch of one bucket: read its state once, hand all its rows to the operator, write the state once."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sqlext_udfs.kernel.packing import tables
 from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
 
-#: The heartbeat's year 9999, less what a watermark stays behind: from here on it is the end of time.
+#: A watermark (ms) from the year 9987 on is the end of input: the heartbeat's is that of 9999, less a delay.
 _END_OF_INPUT = 253_000_000_000_000
 
 
 class _Remembered(NamedTuple):
-    """What a bucket knows of time besides its state: small, so that a step that changes nothing else writes little."""
+    """What a bucket knows of time (ms), apart from its state: a step that changes nothing else writes little."""
 
     watermark: int | None = None
     now: int | None = None
@@ -30,13 +30,17 @@ class _Remembered(NamedTuple):
 
 
 class BucketSteps:
-    """Reads a bucket's state once, hands all its rows to the operator, and writes the state once if it changed.
+    """Read a bucket's state once, hand all its rows to the operator, and write the state once if it changed.
 
     Args:
-        operator, buckets, event_time, lag: see ``BucketProcessor``.
-        handle: for timers.
+        operator, buckets, event_time, lag: as of ``BucketProcessor``.
+        handle: sets timers.
         value: the state of the bucket that is at work.
-        clock: what it knows of time; None for an operator that does not ask.
+        clock: what the bucket knows of time; None for an operator that does not ask.
+
+    Raises:
+        SqlExtError: from its steps, RUN-034 if the state has another number of buckets, RUN-030 and RUN-031 if it
+            cannot be read.
     """
 
     def __init__(
@@ -91,6 +95,7 @@ class BucketSteps:
         known = self._remembered()
         time = self._time(known, ticks, timers)
         clock = Clock(self._behind(time.watermark), self._behind(time.late_watermark), time.now)
+        # Nothing to do: the state is neither read nor written, only the clock moves on.
         if arrived is None and not _due(known, clock):
             self._remember(known, known._replace(watermark=time.watermark, now=time.now))
             yield _counts(open_groups=known.open_groups)

@@ -1,10 +1,9 @@
-"""A bucket operator on a DataFrame.
+"""Put a bucket operator on a DataFrame.
 
 rows -> partial work, packed per bucket -> shuffle -> state -> rows
 
-A static DataFrame has no state: each bucket is one step, at the end of time.
-
-Public PySpark API only, so that it runs over Spark Connect too.
+A static DataFrame has no state: each bucket is one step, at the end of time. The module uses public PySpark API only,
+so it runs over Spark Connect too.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OperatorTime:
-    """Where an operator has its time from.
+    """The sources of an operator's time.
 
     Attributes:
-        name: the operator's, unique in its query.
+        name: the operator's name, unique in its query.
         event_time: whether the query has a watermark.
         ticks: a stream of one column ``now`` (ms since 1970 UTC or NULL): each row reaches every bucket.
-        lag: by how many ms its rows can be older than the watermark says, as an operator below holds some back.
+        lag: by how many ms rows can be older than the watermark, where an operator below holds rows back.
     """
 
     name: str
@@ -57,15 +56,15 @@ def apply_in_buckets(
 ) -> DataFrame:
     """Return what an operator makes of a DataFrame.
 
-    To the operator columns are ``c0``, ``c1``, ... by position, in and out: so names may be any, and may change.
-    The session gets ``STATE_STORE_SETTINGS`` where it has nothing of its own: they count when the query starts.
+    The operator sees columns by position, as ``c0``, ``c1``, ..., in and out. So names may be any, and may change.
+    The session gets ``STATE_STORE_SETTINGS`` where it has no values of its own; they count when the query starts.
 
     Args:
         frame: the rows.
         operator: the semantics.
         keys: positions of columns; rows that are equal in them meet in one bucket.
         output: the columns of the rows that come out.
-        buckets: how many; part of what the query is, never to be changed while it has state.
+        buckets: how many buckets there are; this must not change while the query has state.
         time: for an operator that asks what time it is.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Which columns an operator can tell apart, and carry as Arrow."""
+"""Check which columns an operator can compare, and carry as Arrow."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def require_comparable(schema: t.StructType, what: str) -> None:
 
     Args:
         schema: the rows' columns.
-        what: who asks, for the message.
+        what: the clause that compares them, for the message.
 
     Raises:
         SqlExtError: FUNC-011, naming the column.

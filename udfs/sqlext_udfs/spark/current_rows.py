@@ -1,4 +1,4 @@
-"""The current rows of a table (``sqlext_udfs.current_rows``) as a stateful function."""
+"""Offer the current rows of upserts (``sqlext_udfs.current_rows``) as the stateful function ``current``."""
 
 from __future__ import annotations
 

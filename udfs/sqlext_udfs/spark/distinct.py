@@ -1,4 +1,4 @@
-"""SELECT DISTINCT over a stream (``sqlext_udfs.distinct``) as a stateful function."""
+"""Offer SELECT DISTINCT over a stream (``sqlext_udfs.distinct``) as the stateful function ``distinct``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joins of two streams (``sqlext_udfs.joins.operator``) as a stateful function."""
+"""Offer joins of two streams (``sqlext_udfs.joins.operator``) as the stateful function ``join``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MATCH_RECOGNIZE (``sqlext_udfs.matching.operator``) as a stateful function."""
+"""Offer MATCH_RECOGNIZE (``sqlext_udfs.matching.operator``) as the stateful function ``match``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A bucket operator on rows that are all there: one step of each bucket, at the end of time.
+"""Run a bucket operator on rows that are all there: one step of each bucket, at the end of time.
 
-So batch mode has what Spark's batch SQL cannot say (MATCH_RECOGNIZE) with the semantics that streams have.
+So batch mode has what Spark's batch SQL cannot express (MATCH_RECOGNIZE), with the semantics of streams.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def applied_at_once(packed: DataFrame, operator: BucketOperator[Any], output: St
     Args:
         packed: a static DataFrame of rows packed per bucket (``packing.PACKED``).
         operator: the semantics.
-        output: their columns, ``c0``, ``c1``, ...
+        output: the columns that come out: ``c0``, ``c1``, ...
     """
     from pyspark.sql.pandas.types import to_arrow_schema
 
     now, schema = int(time.time() * 1000), to_arrow_schema(output, timezone="UTC")
-    # A lambda: what Spark cannot read the type hints of, it takes for a function of a table.
+    # A lambda has no type hints, so Spark takes it for a function of a table.
     return packed.groupBy("bucket").applyInArrow(lambda rows: _whole_bucket(operator, now, schema, rows), output)
 
 
@@ -41,6 +41,6 @@ def _whole_bucket(operator: BucketOperator[Any], now: int, schema: pa.Schema, pa
     rows = operator.gathered([decode_rows(memoryview(cell.as_buffer())) for cell in packed.column("rows")])
     out = operator.step(operator.empty(), rows, Clock(Clock.END, None, now)).out
     spare_what_is_loaded()
-    # Spark looks at types to the letter: how the values of a list are called, whether they can be NULL.
+    # Spark compares types to the letter, also the name of a list's values and whether they can be NULL.
     named = out.rename_columns(schema.names) if out.num_columns else schema.empty_table()
     return pa.Table.from_batches(named.cast(schema).to_batches(max_chunksize=_ROWS), schema)

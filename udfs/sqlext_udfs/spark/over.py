@@ -1,4 +1,4 @@
-"""Functions OVER windows (``sqlext_udfs.over.operator``) as a stateful function."""
+"""Offer functions OVER frames (``sqlext_udfs.over.operator``) as the stateful function ``over``."""
 
 from __future__ import annotations
 
@@ -22,12 +22,20 @@ if TYPE_CHECKING:
 
 
 class OverFunction:
-    """The stateful function ``over``: the fields of ``OverSpecification``; a call is function, inputs, frame (unit and
-    rows or ms), distinct, parameters. ``registered``: the ``UserFunctions`` of the session.
+    """The stateful function ``over``.
+
+    Arguments: those of ``SpecifiedFunction``, where ``specification`` has the fields of ``OverSpecification``. A call
+    is function, inputs, frame (unit, and rows or ms), distinct, parameters. ``registered`` is the ``UserFunctions`` of
+    the session.
     """
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
-        """Return each row with its results."""
+        """Return each row with its results.
+
+        Raises:
+            SqlExtError: FUNC-011 for a key that cannot be compared, FUNC-012 for a wrong number of buckets,
+                FUNC-022 for a function that there is not.
+        """
         return _function(arguments, frame.sparkSession).apply(frame, arguments, ticks)
 
     def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:

@@ -1,4 +1,4 @@
-"""Top-N and deduplication (``sqlext_udfs.ranking.operator``, ``rank_at_time``) as a stateful function."""
+"""Offer Top-N and deduplication (``sqlext_udfs.ranking``) as the stateful function ``rank``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Stateful functions by name: the seam between a rewritten query and what Spark SQL cannot say.
+"""Find stateful functions by name: the seam between a rewritten query and what Spark SQL cannot express.
 
-A plan names a function (``plan.nodes.Operator``); its rewrite is a view (``OperatorView``); here
-the name becomes the operator that makes that view from its input.
+A node of a plan names a function. Its rewrite is a view (``rewrite.script.model.OperatorView``). Here the name becomes
+the operator that makes this view from its input.
 """
 
 from __future__ import annotations

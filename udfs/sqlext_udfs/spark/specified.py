@@ -1,4 +1,4 @@
-"""Operators that a specification describes, as stateful functions."""
+"""Make stateful functions of operators that a specification describes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,19 @@ Maker = Callable[[Mapping[str, Any], Sequence[pa.DataType]], SpecifiedOperator]
 
 
 class SpecifiedFunction:
-    """A stateful function.
+    """A stateful function of an operator with a specification.
 
-    Arguments: ``specification`` (the fields of the operator's specification; ``keys`` is how many of the first
-    columns are the key), ``columns`` (names of what comes out), ``name``, ``event_time``, ``lag``
-    (see ``OperatorTime``), ``packed`` (see ``PackedFunction``), and ``buckets``, by default ``DEFAULT_BUCKETS``.
+    Args:
+        make: makes the operator.
+        clause: the clause with the keys, for messages.
+
+    Arguments of a call:
+
+    - ``specification``: the fields of the operator's specification; ``keys`` is how many of the first columns are the
+      key;
+    - ``columns``: names of what comes out;
+    - ``name``, ``event_time``, ``lag``: see ``OperatorTime``; ``packed``: see ``PackedFunction``;
+    - ``buckets``: by default ``DEFAULT_BUCKETS``.
     """
 
     def __init__(self, make: Maker, clause: str) -> None:

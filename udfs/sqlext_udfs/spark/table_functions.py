@@ -1,4 +1,4 @@
-"""Table functions of users in Spark: Python UDTFs, known to the session under the names that the text has for them."""
+"""Register table functions of users with Spark: Python UDTFs, under the names that the rewritten text has for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def register_table_functions(spark: SparkSession, wanted: Iterable[TableFunction], registered: UserFunctions) -> None:
-    """Make the table functions of a query known to Spark, one that was there under a name before is replaced.
+    """Make the table functions of a query known to Spark; a function of the same name is replaced.
 
     Raises:
         SqlExtError: FUNC-004 for one that is registered no more.
@@ -32,7 +32,7 @@ def register_table_functions(spark: SparkSession, wanted: Iterable[TableFunction
 
 
 def row_or_nulls(cls: Any, width: int) -> type:
-    """Return the class for a LEFT JOIN: where the user's yields no row it yields one of ``width`` NULLs."""
+    """Return the class for a LEFT JOIN: where the user's class yields no row, it yields one row of ``width`` NULLs."""
 
     class RowOrNulls:
         def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""How registered classes travel to the Python workers: with the operator that uses them, by cloudpickle.
+"""Send registered classes to the Python workers: with the operator that uses them, by cloudpickle.
 
-Cloudpickle sends the code of what lies in ``__main__``, and only the name of what lies in a module. A worker may not
-find the user's modules, so these are sent by code too; those that are installed are found everywhere.
+Cloudpickle sends the code of what lies in ``__main__``, but only the name of what lies in a module. A worker may not
+find the user's modules, so their code is sent too. Installed modules are found everywhere.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def send_code_of(classes: Iterable[Any]) -> None:
-    """Have the code of some classes, and of those that they inherit from, sent whenever they are."""
+    """Let cloudpickle send the code of some classes, and of those that they inherit from."""
     from pyspark import cloudpickle
 
     send: Callable[[ModuleType], None] = cloudpickle.register_pickle_by_value
@@ -54,7 +54,11 @@ def _installed() -> tuple[Path, ...]:
 
 
 def classes_of(policy: Policy, registered: UserFunctions) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the triggers and the evictors that a policy uses, by the names that it has for them."""
+    """Return the triggers and the evictors that a policy uses, by the names that it has for them.
+
+    Raises:
+        SqlExtError: EMIT-040 for one that is not registered; from the factories, EMIT-042 for what its class raises.
+    """
     triggers = [t.name for t in tree(policy.trigger) if isinstance(t, Using)]
     evictors = [policy.evictor.name] if isinstance(policy.evictor, KeepUsing) else []
     used = [registered.require("trigger", n, "EMIT-040") for n in triggers]
@@ -65,7 +69,7 @@ def classes_of(policy: Policy, registered: UserFunctions) -> tuple[dict[str, Any
 
 
 def _factory(found: UserFunction) -> Callable[..., Any]:
-    """Return what makes a class's object on the driver, from where it travels."""
+    """Return a function that makes an object of the class; it runs on the driver, and the object travels."""
 
     def make(*arguments: Any) -> Any:
         try:
@@ -80,7 +84,11 @@ def _factory(found: UserFunction) -> Callable[..., Any]:
 def aggregates_of(
     wanted: Sequence[AggregateCall], registered: UserFunctions, spark: SparkSession
 ) -> tuple[AggregateCall, ...]:
-    """Return aggregates, those of users with their class and the Arrow type that it returns."""
+    """Return aggregates, those of users with their class and the Arrow type that it returns.
+
+    Raises:
+        SqlExtError: FUNC-023 for one that is not registered.
+    """
     return tuple(_with_class(a, registered, spark) if a.function == PYTHON else a for a in wanted)
 
 

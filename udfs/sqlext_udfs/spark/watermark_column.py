@@ -1,4 +1,4 @@
-"""CURRENT_WATERMARK (``sqlext_udfs.watermark_column``) as a stateful function."""
+"""Offer CURRENT_WATERMARK (``sqlext_udfs.watermark_column``) as the stateful function ``watermark``."""
 
 from __future__ import annotations
 

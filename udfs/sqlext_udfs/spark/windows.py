@@ -1,4 +1,7 @@
-"""The window operator (``sqlext_udfs.windows.operator``) as a stateful function."""
+"""Offer windows, and GROUP BY without a window, as the stateful function ``window``.
+
+The operators are ``sqlext_udfs.windows.operator`` and ``sqlext_udfs.grouping.operator``.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,16 @@ if TYPE_CHECKING:
 class WindowFunction:
     """The stateful function ``window``.
 
-    Arguments: ``policy`` (JSON), ``aggregates`` (function, positions, distinct, parameters), ``places`` (what of a row
-    stands where: ``keys`` is how many there are; and ``ttl``), ``columns`` (names of what the operator gives),
-    ``asked`` (those of them that come out), ``latest`` (whether only the last pane of a key, window and micro-batch is
-    wanted), ``name``, ``lag`` (see ``OperatorTime``), ``packed`` (see ``PackedFunction``), ``registered`` (the
-    ``UserFunctions`` of the session; all other arguments are plain values), and ``buckets``, by default
-    ``DEFAULT_BUCKETS``.
+    Arguments, plain values but ``registered``:
+
+    - ``policy``: JSON;
+    - ``aggregates``: of each its function, positions, distinct, parameters;
+    - ``places``: the other fields of ``WindowSpecification``: positions by name, ``keys`` and ``ttl``;
+    - ``columns``: names of what the operator gives, and ``asked``: those of them that come out;
+    - ``latest``: whether only the last pane of a key, window and micro-batch is wanted;
+    - ``name``, ``lag``: see ``OperatorTime``; ``packed``: see ``PackedFunction``;
+    - ``registered``: the ``UserFunctions`` of the session;
+    - ``buckets``: by default ``DEFAULT_BUCKETS``.
     """
 
     def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:

@@ -1,4 +1,4 @@
-"""A policy, compiled: what every step of an engine uses."""
+"""Compile a policy: compute once what every step of an engine uses."""
 
 from __future__ import annotations
 
@@ -12,14 +12,24 @@ from sqlext_udfs.windows.triggers.rules import batch_insensitive
 
 
 class CompiledPolicy:
-    """What follows from a policy alone.
+    """A policy with everything that follows from it alone.
+
+    Args:
+        policy: what to do.
+        conditions, triggers, evictors: those of users, by the names that the policy has for them.
 
     Attributes:
-        policy, program, layout, eviction: the policy, its trigger, its state and its evictor, if it has one.
+        policy: what to do.
+        program: its trigger.
+        layout: the columns of its state.
+        eviction: its evictor; None without one.
         sessions: whether windows merge.
         inclusive: whether sessions that touch are one.
         combines: whether a group's rows of one step may be added at once.
         lateness: in ms; windows of the batch clock have none.
+
+    Raises:
+        ValueError: if the trigger cannot be used with the window, or a name is not registered.
     """
 
     def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers, evictors: Evictors) -> None:

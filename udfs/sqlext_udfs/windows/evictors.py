@@ -1,4 +1,4 @@
-"""Which rows stay in a group's contents: Flink's evictors (2.3.0), by order of arrival."""
+"""Choose the rows that stay in a group's contents, as Flink's evictors (2.3.0) do: by order of arrival."""
 
 from __future__ import annotations
 
@@ -29,10 +29,17 @@ Evictors: TypeAlias = Mapping[str, EvictorFactory]
 
 
 class Eviction:
-    """Applies the evictor of a policy.
+    """Apply the evictor of a policy.
+
+    Args:
+        evictor: that of the policy.
+        registered: evictors of users, by name.
 
     Attributes:
         column: the column of ``ElementRows.values`` that it looks at; None where it looks at the event time.
+
+    Raises:
+        ValueError: if no evictor is registered under its name.
     """
 
     def __init__(self, evictor: Evictor, registered: Evictors) -> None:
@@ -45,7 +52,12 @@ class Eviction:
             self.user = registered[evictor.name](*evictor.args)
 
     def staying(self, held: list[int], marks: Marks) -> list[int]:
-        """Return the segments that stay, in order. ``marks`` has each one's event time or value, or None."""
+        """Return the segments that stay, in order.
+
+        Args:
+            held: the segments, each of one row, in the order of arrival.
+            marks: the event time (ms) or value of each segment, or None.
+        """
         evictor = self.evictor
         if isinstance(evictor, KeepCount):
             return held[-evictor.n :]

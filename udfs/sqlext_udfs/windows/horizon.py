@@ -1,4 +1,4 @@
-"""Up to which window end everything has been given out, for policies of one pane per key and window."""
+"""Compute up to which window end all panes are out, for policies of one pane per key and window."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sqlext_udfs.windows.triggers.tree import AfterWatermark, Never, WindowClose
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """When windows are over: a window is if it ends at or before the horizon of the watermark.
+    """When windows are over: a window is over if it ends at or before the horizon of the watermark.
 
     Attributes:
-        delay: how long (ms) after its end a window gives its pane: what the watermark is held back, and lateness.
-        lateness: how much of that is lateness: rows may come to a window whose end the watermark has passed.
+        delay: how long (ms) after its end a window gives its pane: the delay of the watermark, and lateness.
+        lateness: how much of the delay (ms) is lateness: rows may come to a window whose end the watermark has passed.
     """
 
     delay: int
@@ -56,6 +56,7 @@ def single_pane_horizon(policy: Policy) -> Horizon | None:
     )
     if not (one_pane and plain):
         return None
+    # The window ends 1 ms earlier where its last millisecond counts, as in Flink.
     early = 1 if policy.options.window_end == "last_ms" else 0
     return Horizon(policy.delay + policy.lateness - early, policy.lateness)
 

@@ -1,10 +1,10 @@
-"""Windows as a bucket operator: rows into windows, partial results into state, panes out.
+"""Run windows as a bucket operator: rows into windows, partial results into state, panes out.
 
-There are three engines; where several could run, they give the same panes. Each does more than the one before it.
+There are three engines. Where several could run, they give the same panes. Each does more than the one before it.
 
-1. Each key and window has exactly one pane, when the watermark passes it: one_pane/engine.py, with shared slices.
-2. Triggers look at groups and windows do not merge: lanes/engine.py decides on all groups at once.
-3. Everything else: pane_engine.py decides group by group, and only aggregates on whole columns.
+1. ``one_pane``: each key and window has exactly one pane, when the watermark passes it.
+2. ``lanes``: triggers look at groups and windows do not merge, so all groups are decided on at once.
+3. ``groups``: everything else. It decides group by group, and only aggregates on whole columns.
 """
 
 from __future__ import annotations
@@ -52,17 +52,19 @@ Engine = BucketOperator[Any]
 
 
 class WindowOperator(BucketOperator[Any]):
-    """A bucket operator.
+    """Compute windows with the first engine that can.
+
+    The columns that come out are those of ``output_types``.
 
     Args:
         specification: what is computed.
         types: of the columns that go in.
         triggers: registered triggers, by name.
         evictors: registered evictors, by name.
-        least: the number of the first engine that may run, as above.
+        least: the number of the first engine that may run, from 1 to 3 as above; tests compare engines by it.
 
     Raises:
-        SqlExtError: FUNC-022 for aggregates that there are not.
+        SqlExtError: FUNC-022 for an aggregate that there is not, or not for these types.
         ValueError: for a policy that the planner should have refused.
     """
 
@@ -196,7 +198,9 @@ assert PANE_COLUMNS[-1][0] == "row_kind"
 
 
 class Latest(Altered[State]):
-    """A window operator whose superseded panes do not come out, nor the rows that take back.
+    """Give only the last pane of each key and window in a micro-batch, and no rows that take back.
+
+    A table that is kept by key can show no more. Late rows come out too.
 
     Args:
         operator: the window operator.
@@ -208,7 +212,7 @@ class Latest(Altered[State]):
         self._named = keys + 2
 
     def altered(self, out: pa.Table) -> pa.Table:
-        """Return the last rows alone."""
+        """Return the last row of each key and window, and the late rows."""
         if not out.num_rows:
             return out
         kinds = out.column(out.num_columns + _KIND)

@@ -1,8 +1,10 @@
-"""What a window operator is to do: which windows, when they give panes, what happens to the rows then.
+"""Describe what a window operator does: which windows, when they give panes, what happens to the rows then.
 
-Plain frozen values, made by the planner from an EMIT clause and sent to the workers as JSON (``policy_json``).
-Durations and instants are whole milliseconds (UTC). Expressions are not here: what a trigger needs from a row comes
-as a numeric column of the step's rows (``ElementRows.values``), named here by its number.
+Policies are plain frozen values. The planner makes them from an EMIT clause and sends them to the workers as JSON
+(``policy_json``). Durations and instants are whole milliseconds (UTC). There are no expressions here: what a trigger
+needs from a row is a numeric column of the step's rows (``ElementRows.values``), named by its number.
+
+The JSON holds the names of these classes, so they keep their names.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from sqlext_udfs.windows.triggers.tree import tree as trigger_tree
 
 @dataclass(frozen=True, slots=True)
 class Tumble:
-    """Windows ``[offset + k * size, ... + size)``."""
+    """TUMBLE: windows ``[offset + k * size, ... + size)``, in ms."""
 
     size: int
     offset: int = 0
@@ -24,7 +26,7 @@ class Tumble:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """Windows of ``size`` that start every ``slide``; with ``slide > size`` there are gaps, whose rows have none."""
+    """HOP: windows of ``size`` ms that start every ``slide`` ms; rows in gaps (``slide > size``) have no window."""
 
     size: int
     slide: int
@@ -33,7 +35,7 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Cumulate:
-    """Windows that start every ``size`` and end every ``step`` after that, up to ``size``."""
+    """CUMULATE: windows that start every ``size`` ms and end every ``step`` ms after that, up to ``size``."""
 
     size: int
     step: int
@@ -42,7 +44,7 @@ class Cumulate:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Windows that grow while rows come within ``gap``. ``gap`` None: each row brings its own (``ElementRows.gap``)."""
+    """SESSION: windows that grow while rows come within ``gap`` ms; None: each row's own (``ElementRows.gap``)."""
 
     gap: int | None
 
@@ -64,7 +66,7 @@ class KeepCount:
 
 @dataclass(frozen=True, slots=True)
 class KeepTime:
-    """``KEEP LAST d``: rows with rowtime <= newest - ms go (Flink's TimeEvictor). Without rowtime all stay."""
+    """``KEEP LAST d``: rows with rowtime <= newest - ms go (Flink's TimeEvictor); without a rowtime all stay."""
 
     ms: int
 
@@ -96,7 +98,7 @@ PaneTimestamp = Literal["END_OF_WINDOW", "EARLIEST", "LATEST"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """``OPTIONS (...)``: the rules in which engines differ; the defaults are ours (EMIT.md section 5)."""
+    """``OPTIONS (...)``: the rules in which engines differ; the defaults are ours (EMIT.md section 4)."""
 
     deadline: Literal["at", "after"] = "at"
     window_end: Literal["end", "last_ms"] = "end"

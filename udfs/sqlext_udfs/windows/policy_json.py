@@ -1,4 +1,8 @@
-"""A policy as JSON and back: it is an argument of the operator, goes to workers and into a fingerprint."""
+"""Turn a policy into JSON and back.
+
+The JSON is an argument of the operator: it goes to workers and into a query's fingerprint. Each object names its class,
+so classes of ``policy`` and ``triggers.tree`` keep their names.
+"""
 
 from __future__ import annotations
 

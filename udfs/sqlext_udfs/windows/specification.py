@@ -1,4 +1,4 @@
-"""What a window operator is to compute, and the columns that come out of it."""
+"""Describe what a window operator computes, and the columns that come out of it."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class WindowSpecification:
         aggregates: what is computed for each pane.
         time: the rowtime, BIGINT of milliseconds (UTC); None where windows are of the batch clock.
         gap: BIGINT of milliseconds: the gap of each row's session.
-        start, end: BIGINT of milliseconds: the window of each row, where SQL gave it one; then the windows of the
-            policy are not looked at.
+        start, end: BIGINT of milliseconds (UTC): the window of each row, where SQL gave it one. Then the windows of the
+            policy do not count.
         values: DOUBLE columns that triggers and evictors look at, by their numbers in the policy.
-        row: a struct, the original row: kept for rows that come too late.
-        kind: what each row does (``row_kinds``), where rows may be taken back: without a window only.
-        ttl: ms of processing time after which a group to which no row came is forgotten: without a window only.
+        row: a struct, the original row, which comes out where it is too late; None where nobody keeps late rows.
+        kind: what each row does (``kernel.row_kinds``), where rows may be taken back: without a window only.
+        ttl: ms of processing time after which a group without new rows is forgotten: without a window only.
     """
 
     keys: int

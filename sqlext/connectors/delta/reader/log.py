@@ -17,7 +17,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from sqlext.errors import SqlExtError
-from sqlext.sources.file_log import Found
+from sqlext.sources.file_log import FoundFile
 
 _LOG = "_delta_log"
 _MAPPING = "delta.columnMapping.mode"
@@ -27,10 +27,10 @@ _BY_SPARK = "SET 'sqlext.source' = 'spark' reads it as Spark does"
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class LogCommit:
     """What a commit does to the rows: files that it adds, and whether it takes others away."""
 
-    added: tuple[Found, ...]
+    added: tuple[FoundFile, ...]
     removes: bool
 
 
@@ -62,7 +62,7 @@ class DeltaLog:
         folders = set(table.metadata().partition_columns)
         return pa.schema([f for f in pa.schema(table.schema().to_arrow()) if f.name not in folders])
 
-    def files(self, version: int) -> tuple[Found, ...]:
+    def files(self, version: int) -> tuple[FoundFile, ...]:
         """Return the files at a version, oldest first, then by path.
 
         Raises:
@@ -76,10 +76,10 @@ class DeltaLog:
             raise self._refused("has files with deleted rows (deletion vectors)")
         wanted = ["path", "modification_time", "size_bytes"]
         rows = pa.table(table.get_add_actions(flatten=True)).select(wanted).to_pylist()
-        found = (Found(self._place(r["path"]), r["modification_time"], r["size_bytes"]) for r in rows)
+        found = (FoundFile(self._place(r["path"]), r["modification_time"], r["size_bytes"]) for r in rows)
         return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
 
-    def commit(self, version: int) -> Commit | None:
+    def commit(self, version: int) -> LogCommit | None:
         """Return what a commit does; None if it is not there yet.
 
         Raises:
@@ -96,7 +96,7 @@ class DeltaLog:
         if any(add.get("deletionVector") for add in adds):
             raise self._refused("has files with deleted rows (deletion vectors)")
         removes = any(a["remove"].get("dataChange", True) for a in actions if "remove" in a)
-        return Commit(tuple(self._found(add) for add in adds), removes)
+        return LogCommit(tuple(self._found(add) for add in adds), removes)
 
     def require(self, version: int) -> None:
         """Check that a commit is there, or is still to come.
@@ -115,8 +115,8 @@ class DeltaLog:
     def _file(self, version: int) -> Path:
         return Path(self.path) / _LOG / f"{version:020}.json"
 
-    def _found(self, add: Mapping[str, Any]) -> Found:
-        return Found(self._place(unquote(add["path"])), add["modificationTime"], add["size"])
+    def _found(self, add: Mapping[str, Any]) -> FoundFile:
+        return FoundFile(self._place(unquote(add["path"])), add["modificationTime"], add["size"])
 
     def _place(self, path: str) -> str:
         """Return where a file lies: below the table, or elsewhere for a shallow clone."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sqlext.connectors.base import physical_fields
 from sqlext.connectors.delta.reader.log import DeltaLog
-from sqlext.connectors.delta.reader.versions import DeltaReader, Start, Tolerance
+from sqlext.connectors.delta.reader.versions import DeltaReader, DeltaStart, Tolerance
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.readers import Unread
@@ -38,7 +38,11 @@ class DeltaTables(FileTables):
         log = DeltaLog(path_of(table))
         _require_columns(table, log.schema())
         version = table.option("startingVersion")
-        start = Start(latest=True) if version == "latest" else Start(int(version) if version is not None else None)
+        start = (
+            DeltaStart(latest=True)
+            if version == "latest"
+            else DeltaStart(int(version) if version is not None else None)
+        )
         tolerance = Tolerance(*(_is_on(table, o) for o in ("ignoreDeletes", "ignoreChanges", "skipChangeCommits")))
         return DeltaReader(log, decoder, start, tolerance, tasks)
 

@@ -18,14 +18,14 @@ import pyarrow as pa
 from sqlext.connectors.delta.reader.log import DeltaLog
 from sqlext.connectors.splits import Limit, Offset, Passes, Slice
 from sqlext.errors import SqlExtError
-from sqlext.sources.file_log import Found
+from sqlext.sources.file_log import FoundFile
 from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
 
 SPLIT = "versions"
 _FILE_BITS = 24
 
 
-class Position(NamedTuple):
+class DeltaPosition(NamedTuple):
     """How far a table has been read: the files before are through. Positions have the order of tuples.
 
     Attributes:
@@ -39,7 +39,7 @@ class Position(NamedTuple):
     files: int
 
     @classmethod
-    def of(cls, number: int) -> Position:
+    def of(cls, number: int) -> DeltaPosition:
         """Return the position that a number stands for."""
         version, files = divmod(number, 1 << _FILE_BITS)
         return cls(version >> 1, bool(version & 1), files)
@@ -51,7 +51,7 @@ class Position(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class DeltaStart:
     """Where a new query begins: before a commit; without one at what is there."""
 
     version: int | None = None
@@ -87,23 +87,25 @@ class DeltaReader:
 
     log: DeltaLog
     decoder: FileDecoder
-    start: Start = Start()
+    start: DeltaStart = DeltaStart()
     tolerance: Tolerance = Tolerance()
     tasks: int = 2
-    _known: dict[Position, tuple[Found, ...]] = field(default_factory=dict, compare=False, repr=False)
-    _begun: list[Position] = field(default_factory=list, compare=False, repr=False)
+    _known: dict[DeltaPosition, tuple[FoundFile, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _begun: list[DeltaPosition] = field(default_factory=list, compare=False, repr=False)
 
     def initial(self) -> Offset:
         """Return the beginning: before the first file that is wanted."""
         start = self.start
         if start.version is not None:
-            return {SPLIT: Position(start.version, True, 0).number}
+            return {SPLIT: DeltaPosition(start.version, True, 0).number}
         version = self.log.version()
-        return {SPLIT: (Position(version + 1, True, 0) if start.latest else Position(version, False, 0)).number}
+        return {
+            SPLIT: (DeltaPosition(version + 1, True, 0) if start.latest else DeltaPosition(version, False, 0)).number
+        }
 
     def latest(self, start: Offset, limit: Limit | None) -> Offset:
         """Return how far the limit lets a micro-batch go."""
-        begin = Position.of(start[SPLIT])
+        begin = DeltaPosition.of(start[SPLIT])
         self._require_there(begin)
         count = admitted(limit, (file for _, file in self._files(begin)))
         last = deque(islice(self._files(begin), count), maxlen=1)
@@ -115,8 +117,8 @@ class DeltaReader:
         Raises:
             SqlExtError: RUN-068 if some of them are not in the log any more.
         """
-        until = Position.of(end[SPLIT])
-        files = [file for _, file in self._files(Position.of(start[SPLIT]), until)]
+        until = DeltaPosition.of(end[SPLIT])
+        files = [file for _, file in self._files(DeltaPosition.of(start[SPLIT]), until)]
         return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks)
 
     def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
@@ -125,7 +127,7 @@ class DeltaReader:
 
     def commit(self, end: Offset) -> None:
         """Forget the commits that are through."""
-        reached = Position.of(end[SPLIT]).version
+        reached = DeltaPosition.of(end[SPLIT]).version
         for place in [p for p in self._known if p.version < reached]:
             del self._known[place]
 
@@ -133,30 +135,32 @@ class DeltaReader:
         """Forget what was read of the log."""
         self._known.clear()
 
-    def _require_there(self, begin: Position) -> None:
+    def _require_there(self, begin: DeltaPosition) -> None:
         """Check the place where this process begins: time for commits to be cleaned away has passed before it alone."""
         if not self._begun and begin.is_commit:
             self.log.require(begin.version)
         self._begun[:] = [begin]
 
-    def _files(self, begin: Position, until: Position | None = None) -> Iterator[tuple[Position, Found]]:
+    def _files(
+        self, begin: DeltaPosition, until: DeltaPosition | None = None
+    ) -> Iterator[tuple[DeltaPosition, FoundFile]]:
         """Yield the files from a position on, each with the position behind it."""
         version, is_commit, through = begin
         while until is None or (version, is_commit, through) < until:
-            files = self._of(Position(version, is_commit, 0))
+            files = self._of(DeltaPosition(version, is_commit, 0))
             if files is None and until is not None:
                 raise self.log.gone(version)
             if files is None:
                 return
-            following = Position(version + 1, True, 0)
+            following = DeltaPosition(version + 1, True, 0)
             for number in range(through, len(files)):
-                behind = Position(version, is_commit, number + 1) if number + 1 < len(files) else following
+                behind = DeltaPosition(version, is_commit, number + 1) if number + 1 < len(files) else following
                 if until is not None and behind > until:
                     return
                 yield behind, files[number]
             version, is_commit, through = following
 
-    def _of(self, place: Position) -> tuple[Found, ...] | None:
+    def _of(self, place: DeltaPosition) -> tuple[FoundFile, ...] | None:
         """Return the files of a version, None if it is not there yet."""
         if place not in self._known:
             files = self._committed(place.version) if place.is_commit else self.log.files(place.version)
@@ -165,7 +169,7 @@ class DeltaReader:
             self._known[place] = files
         return self._known[place]
 
-    def _committed(self, version: int) -> tuple[Found, ...] | None:
+    def _committed(self, version: int) -> tuple[FoundFile, ...] | None:
         commit, may = self.log.commit(version), self.tolerance
         if commit is None or not commit.removes:
             return commit.added if commit is not None else None

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sqlext.connectors.splits import Limit, Offset, Passes, Slice
-from sqlext.sources.file_log import FileLog, Found
+from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
 
 SPLIT = "files"
@@ -68,7 +68,7 @@ class FolderReader:
         return self._opened[0]
 
 
-def listed(path: str, pattern: str | None) -> list[Found]:
+def listed(path: str, pattern: str | None) -> list[FoundFile]:
     """Return the files of a folder and of the folders in it (or the one file), oldest first, then by path.
 
     These are the files that Spark's own source reads. Hidden ones are left out: names that begin with ``.`` or ``_``,
@@ -83,10 +83,10 @@ def listed(path: str, pattern: str | None) -> list[Found]:
     return sorted(found, key=lambda f: (f.modified, f.path))
 
 
-def _walk(path: str) -> Iterator[Found]:
+def _walk(path: str) -> Iterator[FoundFile]:
     if not Path(path).is_dir():
         state = Path(path).stat()
-        yield Found(path, state.st_mtime_ns // 1_000_000, state.st_size)
+        yield FoundFile(path, state.st_mtime_ns // 1_000_000, state.st_size)
         return
     folders = [path]
     while folders:
@@ -101,7 +101,7 @@ def _walk(path: str) -> Iterator[Found]:
                     state = entry.stat()
                 except FileNotFoundError:  # removed since it was listed
                     continue
-                yield Found(entry.path, state.st_mtime_ns // 1_000_000, state.st_size)
+                yield FoundFile(entry.path, state.st_mtime_ns // 1_000_000, state.st_size)
 
 
 def _is_hidden(name: str) -> bool:

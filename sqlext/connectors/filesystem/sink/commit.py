@@ -33,7 +33,7 @@ def at_step(name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class FileCommit:
     """What to do to the folder: files to delete, then renames (staged -> final), relative to the folder."""
 
     deletes: tuple[str, ...]
@@ -56,7 +56,7 @@ class Folder:
         """Return whether a file lies where the folder should be."""
         return bool(self._fs.get_file_info(self._root).type == fs.FileType.File)
 
-    def commit(self, batch_id: int, stage: Callable[[str], None], plan: Callable[[Iterable[str]], Commit]) -> None:
+    def commit(self, batch_id: int, stage: Callable[[str], None], plan: Callable[[Iterable[str]], FileCommit]) -> None:
         """Write a batch and commit it, or finish a commit that was begun.
 
         Args:
@@ -101,7 +101,7 @@ class Folder:
         info = self._fs.get_file_info(self._at(f"{STAGING}/{self.identity}/{batch_id}/{name}"))
         return int(info.size or 0)
 
-    def _apply(self, commit: Commit) -> None:
+    def _apply(self, commit: FileCommit) -> None:
         for name in commit.deletes:
             if self._exists(name):
                 self._fs.delete_file(self._at(name))
@@ -171,11 +171,11 @@ def filesystem(path: str) -> tuple[fs.FileSystem, str]:
     return fs.LocalFileSystem(), str(local_file(on_disk(path), "part files").absolute())
 
 
-def _to_json(staged: str, commit: Commit) -> str:
+def _to_json(staged: str, commit: FileCommit) -> str:
     moves = [[f"{staged}/{name}", final] for name, final in commit.moves]
     return json.dumps({"deletes": list(commit.deletes), "moves": moves})
 
 
-def _from_json(text: str) -> Commit:
+def _from_json(text: str) -> FileCommit:
     found = json.loads(text)
-    return Commit(tuple(found["deletes"]), tuple((a, b) for a, b in found["moves"]))
+    return FileCommit(tuple(found["deletes"]), tuple((a, b) for a, b in found["moves"]))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlext.connectors.filesystem.sink.commit import Commit, Folder
+from sqlext.connectors.filesystem.sink.commit import FileCommit, Folder
 from sqlext.connectors.filesystem.table import DEFAULT_PARTITION
 from sqlext.connectors.formats import csv, json
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, ChangelogFormat
@@ -103,10 +103,10 @@ class FileSink(Sink):
             return dict(csv.writer_options(options))
         return dict(json.writer_options(options)) if self.spec.format == "json" else {}
 
-    def _plan(self, folder: Folder, batch_id: int, staged: Iterable[str]) -> Commit:
+    def _plan(self, folder: Folder, batch_id: int, staged: Iterable[str]) -> FileCommit:
         names = [n for n in staged if not self._is_empty(folder, batch_id, n)]
         moves = tuple((name, self._final_name(batch_id, i, name)) for i, name in enumerate(names))
-        return Commit(self._replaced(folder, moves), moves)
+        return FileCommit(self._replaced(folder, moves), moves)
 
     def _final_name(self, batch_id: int, index: int, staged: str) -> str:
         """Return ``k=v/part-<query>-<batch>-<index>.<ending of the format>``."""

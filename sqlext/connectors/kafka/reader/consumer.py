@@ -40,7 +40,7 @@ _EAGER = {"fetch.queue.backoff.ms": "5"}
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class KafkaStart:
     """Where a query begins that has no checkpoint (``scan.startup.mode``).
 
     Attributes:
@@ -79,7 +79,7 @@ class KafkaReader:
     config: tuple[tuple[str, str], ...]
     topics: tuple[str, ...] = ()
     pattern: str | None = None
-    start: Start = field(default_factory=Start)
+    start: KafkaStart = field(default_factory=KafkaStart)
     state: Path | None = None
     rows: KafkaRows = field(default_factory=RawRows)
     discovery: int = 10_000

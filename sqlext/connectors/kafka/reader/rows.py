@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from sqlext.sources.decoding.malformed import BadValueError, malformed
-from sqlext.sources.decoding.text_messages import Values
+from sqlext.sources.decoding.text_messages import MessageValues
 from sqlext_udfs.expressions.functions import INSTANT
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class ValueRows:
         metadata: columns that are read of the messages, and what of them.
     """
 
-    values: Values
+    values: MessageValues
     metadata: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -13,7 +13,7 @@ from sqlext.connectors.formats.avro import written_as
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.kafka.client import client_settings, why_no_client
 from sqlext.connectors.kafka.options import key_fields, parsed_offsets, part_options, value_format
-from sqlext.connectors.kafka.reader.consumer import KafkaReader, Start
+from sqlext.connectors.kafka.reader.consumer import KafkaReader, KafkaStart
 from sqlext.connectors.kafka.reader.rows import METADATA, KafkaRows, RawRows, ValueRows
 from sqlext.connectors.kafka.spark_options import end_filters
 from sqlext.connectors.kafka.upsert import keyed
@@ -21,7 +21,7 @@ from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit
 from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.decoding.avro_messages import KINDS, AvroField, AvroValues
-from sqlext.sources.decoding.text_messages import CsvValues, JsonValues, Values
+from sqlext.sources.decoding.text_messages import CsvValues, JsonValues, MessageValues
 from sqlext.sources.table_decoders import csv_decoder, json_fields
 from sqlext_catalog.model import Column, Table
 
@@ -95,31 +95,31 @@ def _reader(table: Table, rows: KafkaRows, state: Path | None) -> KafkaReader:
     return KafkaReader(client_settings(table), topics, pattern, _start(table), state, rows)
 
 
-def _start(table: Table) -> Start:
+def _start(table: Table) -> KafkaStart:
     mode = (table.option("scan.startup.mode") or "group-offsets").lower()
     if mode == "timestamp":
-        return Start("timestamp", timestamp=int(table.option("scan.startup.timestamp-millis") or 0))
+        return KafkaStart("timestamp", timestamp=int(table.option("scan.startup.timestamp-millis") or 0))
     if mode == "specific-offsets":
         offsets = parsed_offsets(table, "scan.startup.specific-offsets")
-        return Start("offsets", offsets={int(p): o for p, o in offsets.items()})
+        return KafkaStart("offsets", offsets={int(p): o for p, o in offsets.items()})
     if mode == "group-offsets":
         mode = table.option("properties.auto.offset.reset") or "earliest"
-    return Start("latest" if mode.startswith("latest") else "earliest")
+    return KafkaStart("latest" if mode.startswith("latest") else "earliest")
 
 
-def _values(table: Table, needed: Sequence[str]) -> Values:
+def _values(table: Table, needed: Sequence[str]) -> MessageValues:
     return _FORMS[value_format(table)].values(table, needed, part_options(table.options, "value"))
 
 
-def _json(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> Values:
+def _json(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> MessageValues:
     return JsonValues(json_fields(table, needed, options))
 
 
-def _csv(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> Values:
+def _csv(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> MessageValues:
     return CsvValues(csv_decoder(table, needed, options))
 
 
-def _avro(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> Values:
+def _avro(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> MessageValues:
     return AvroValues(tuple(_avro_field(f, f.name in needed, options) for f in physical_fields(table)))
 
 
@@ -142,7 +142,7 @@ class _Form(NamedTuple):
     """
 
     type_of: Callable[..., pa.DataType | None]
-    values: Callable[[Table, Sequence[str], Mapping[str, str]], Values]
+    values: Callable[[Table, Sequence[str], Mapping[str, str]], MessageValues]
 
 
 _FORMS: Mapping[str, _Form] = {

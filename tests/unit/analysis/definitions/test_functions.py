@@ -10,7 +10,7 @@ from sqlext import SqlExtError, connect
 from sqlext.dialect.ast.statements import CreateFunction, Drop, SparkStatement
 from sqlext.dialect.script import parse_script
 from sqlext.session.interpreter import Interpreter
-from sqlext.session.offline.commands import new_state
+from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText

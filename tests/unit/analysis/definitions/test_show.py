@@ -7,8 +7,7 @@ from datetime import datetime
 import pytest
 
 from sqlext_catalog import ddl
-from sqlext_catalog.model import Catalog, Database, QueryRecord
-from sqlext_catalog.names import ObjectName
+from sqlext_catalog.model import Catalog, Database, ObjectName, QueryRecord
 
 from .conftest import Definitions
 

@@ -1,4 +1,4 @@
-"""Rows on their way to groups: which are late, and which are added at once (rules M5, M7)."""
+"""Prepare the rows of a step for their groups: which are late, and which are added at once (rules M5, M7)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,12 @@ Windowed: TypeAlias = "tuple[int, int, Element]"
 
 
 class ArrivingElements:
-    """The rows of a step, as a plan wants them added."""
+    """The rows of a step, as the policy wants them added.
+
+    Args:
+        plan: the policy.
+        rows: those of the step.
+    """
 
     def __init__(self, plan: CompiledPolicy, rows: ElementRows) -> None:
         self.plan, self.rows = plan, rows
@@ -50,7 +55,11 @@ class ArrivingElements:
         self.greatest = rows.rowtime if rows.greatest is None else rows.greatest
 
     def of_group(self, rows: Ints) -> Iterator[Element]:
-        """Yield what is added to a group, in order of arrival; the positions of its rows are ascending."""
+        """Yield what is added to a group, in order of arrival.
+
+        Args:
+            rows: the positions of the group's rows, ascending.
+        """
         if self.plan.combines:
             positions = rows.tolist()
             count = len(positions) if self.rows.count is None else int(self.rows.count[rows].sum())
@@ -89,10 +98,17 @@ class ArrivingElements:
 
 
 def late_by_own_window(assignments: Assignments, moment: TriggerMoment, lateness: int) -> Mask:
-    """Return which assignments are late, not looking at what their windows merge with."""
+    """Return which assignments are late by their own window, before it merges with others.
+
+    Args:
+        assignments: elements with their windows.
+        moment: with the watermark by which rows are late.
+        lateness: of the policy (ms).
+    """
     if moment.watermark == MIN:
         return np.zeros(len(assignments), bool)
     end = assignments.end
+    # MAX stands for no end: it neither moves back nor grows by lateness.
     passing = np.where(end == MAX, end, end - 1) if moment.last_ms else end
     expiry = np.where(passing > MAX - lateness, MAX, passing + lateness)
     return np.asarray(expiry <= moment.watermark)

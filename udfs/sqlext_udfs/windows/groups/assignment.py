@@ -1,4 +1,4 @@
-"""Which windows an element has: columns in, columns out (rule M7, 1)."""
+"""Assign rows to windows, on whole columns (rule M7, 1)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from sqlext_udfs.windows.triggers.moment import MAX, MIN
 
 @dataclass(frozen=True, slots=True)
 class Assignments:
-    """Pairs of an element and one of its windows, by element.
+    """Pairs of an element and one of its windows, in the order of elements.
 
     Attributes:
-        element: its position.
-        key, start, end: the window (ms, end exclusive); without window MIN and MAX.
+        element: the element's position.
+        key: the number of its key.
+        start, end: the window (ms, end exclusive); without window MIN and MAX.
     """
 
     element: Ints
@@ -35,6 +36,11 @@ class Assignments:
 
 def assign(policy: Policy, rows: ElementRows, now: int) -> Assignments:
     """Return the windows of each element, those of one element by start and end.
+
+    Args:
+        policy: which windows there are.
+        rows: the elements.
+        now: the batch clock (ms), for windows of processing time.
 
     Raises:
         ValueError: if the policy needs an event time or a session gap that the rows have not.
@@ -94,4 +100,5 @@ def _since(time: Ints, period: int, offset: int) -> Ints:
 
 
 def _plus(time: Ints, ms: Ints | int) -> Ints:
+    # Saturates at MAX. Both branches of ``where`` are computed, so the sum is bounded too and cannot wrap around.
     return np.where(time > MAX - ms, MAX, time + np.minimum(ms, MAX - np.maximum(time, 0)))

@@ -1,6 +1,6 @@
-"""The window operator's semantics: one call per micro-batch and bucket, which decides and aggregates nothing.
+"""Decide on panes: one call per micro-batch and bucket, which aggregates nothing.
 
-It touches the groups that get rows or have a deadline due, and no others, however many are open.
+It touches the groups that get rows or have a deadline due, however many others are open.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlext_udfs.windows.triggers.rules import uses_clock
 
 
 class WindowEngine:
-    """A policy, compiled.
+    """The semantics of windows under any policy.
 
     Args:
         policy: what to do.
@@ -53,10 +53,10 @@ class WindowEngine:
         Args:
             state: before; it is not changed.
             rows: in order of arrival.
-            clock: with the watermark of the batch before, by which rows are late and rows and the batch clock make
-                panes, and the current one, by which windows end (M6, M7). ``Clock.END`` is the end of input.
-            last_row: the batch clock of the last micro-batch in which the query had rows, of any bucket; None: in
-                which this state had. Only TIMEOUT of the query asks for it.
+            clock: rows are late, and rows and the batch clock make panes, by the watermark of the batch before.
+                Windows end by the current one (M6, M7). ``Clock.END`` is the end of input.
+            last_row: the batch clock (ms) of the last micro-batch in which the query had rows, of any bucket; None: of
+                the last one in which this state had rows. Only timeouts of the query ask for it.
 
         Raises:
             ValueError: if the clock or the rows lack something that the policy needs.

@@ -1,4 +1,4 @@
-"""When a group gives a pane, in the order of a step (rules M2, M4, M6 to M9, M16, M18)."""
+"""Fire the panes of a group, in the order of a step (rules M2, M4, M6 to M9, M16, M18)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,16 @@ from sqlext_udfs.windows.triggers.program import TriggerProgram
 
 
 class GroupFiring:
-    """Makes the panes of a step.
+    """Make the panes of a step.
+
+    Args:
+        policy: what to do.
+        program: its compiled trigger.
+        eviction: its evictor; None without one.
+        moment: where the step is; it is changed here.
 
     Attributes:
-        writer: where they go.
+        writer: where the panes go.
         leftover: as in ``PaneDecisions``.
     """
 
@@ -55,6 +61,7 @@ class GroupFiring:
         moment = self.moment
         moment.phase = TIME
         while moment.due(deadline := self.processing_deadline(group)):
+            # Fired one by one, each missed deadline sees the clock of its own time.
             if moment.each:
                 moment.now = deadline + (1 if moment.strict else 0)
             self.root.tick(group, moment)
@@ -71,7 +78,7 @@ class GroupFiring:
         moment.watermark = before
 
     def event_deadline(self, group: WindowGroup) -> int:
-        """Return the watermark at which something happens to a group."""
+        """Return the watermark (ms) at which something happens to a group."""
         deadline = self.expiry(group)
         if group.flags & CLOSED:
             return deadline
@@ -80,13 +87,13 @@ class GroupFiring:
         return min(deadline, self.root.event(group, self.moment)) if self.program.has_event_deadlines else deadline
 
     def processing_deadline(self, group: WindowGroup) -> int:
-        """Return the batch clock at which something happens to a group."""
+        """Return the batch clock (ms) at which something happens to a group; MAX for never."""
         if not self.program.has_clock_deadlines or group.flags & CLOSED:
             return MAX
         return self.root.processing(group)
 
     def expiry(self, group: WindowGroup) -> int:
-        """Return the watermark at which a group goes (M8)."""
+        """Return the watermark (ms) at which a group goes (M8)."""
         return later(self.moment.passing(group.end), self.lateness)
 
     def close_idle(self, group: WindowGroup) -> None:
@@ -101,6 +108,7 @@ class GroupFiring:
     def _pass(self, group: WindowGroup, watermark: int) -> None:
         moment = self.moment
         moment.watermark = watermark
+        # Before the flag is set, which tells later calls that the end has been seen.
         moment.end_now = moment.ended(group.end) and not group.flags & END_SEEN
         group.flags |= END_SEEN if moment.ended(group.end) else 0
         expired = watermark >= self.expiry(group)

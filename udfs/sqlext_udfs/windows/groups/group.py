@@ -1,4 +1,4 @@
-"""One key and window while a step works on it."""
+"""Hold one key and window while a step works on it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ BEGAN_LATE = 16
 
 
 class WindowGroup:
-    """The state of a group.
+    """The state of one key and window.
 
     Attributes:
-        bits, slots: of the trigger.
-        index, spec: what the next pane's index and non-speculative index are.
+        key: the number of the key.
+        start, end: the window (ms, end exclusive); MIN and MAX without window.
+        flags: the bits above.
+        bits, slots: the trigger's state.
+        index, spec: the next pane's index and non-speculative index.
         rows: how many came since the last pane.
-        earliest, latest: event times of those that were not behind the watermark when they came.
+        earliest, latest: event times (ms) of those rows that were not behind the watermark when they came.
         held: segments of the contents, in order of arrival.
         marks: what the evictor looks at, by segment.
         current: the segment that takes further rows, if there is one.

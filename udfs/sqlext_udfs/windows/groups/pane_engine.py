@@ -1,4 +1,4 @@
-"""Windows under any policy: the trigger engine decides on panes (groups/engine.py), this aggregates what is in them."""
+"""Run windows under any policy: ``engine`` decides on panes, this aggregates what is in them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class _Out(NamedTuple):
 
 
 class PaneEngine(BucketOperator[PaneState]):
-    """Windows under any policy.
+    """Windows under any policy, group by group.
 
     Args:
-        engine: decides.
-        maker: makes its elements of rows.
+        engine: decides on panes.
+        maker: makes elements of rows.
         panes: makes the output.
-        row: the column of the original row, where late rows are kept.
+        row: the column of the original row, where late rows come out; else None.
     """
 
     def __init__(self, engine: WindowEngine, maker: ElementMaker, panes: PaneTable, row: int | None) -> None:
@@ -58,7 +58,12 @@ class PaneEngine(BucketOperator[PaneState]):
         return PaneState(self._engine.empty(), keys, Segments.none(self._aggregation), written)
 
     def step(self, state: PaneState, rows: pa.Table | None, clock: Clock) -> StepResult[PaneState]:
-        """Do a micro-batch."""
+        """Take rows in, and give out the panes that the engine decides on.
+
+        Raises:
+            SqlExtError: RUN-035 for a SUM that overflows, RUN-036 for a row without event time, RUN-037 for one
+                without session gap.
+        """
         batch = self._maker.batch(rows, state.arrived) if rows is not None and rows.num_rows else None
         keys, elements = state.keys, ElementRows.none()
         if batch is not None:
@@ -98,6 +103,7 @@ class PaneEngine(BucketOperator[PaneState]):
         numbers, ids = np.unique(decisions.segments[order], return_inverse=True)
         groups = Groups(ids.astype(np.int64), len(numbers))
         if batch.rows is not None and batch.groups is None:
+            # Rows that all go in, in their order, need no copy.
             alone = len(elements) == batch.rows.num_rows and (np.diff(elements) == 1).all()
             rows = batch.rows if alone else batch.rows.take(pa.array(elements))
             return Segments(numbers, self._aggregation.start(rows, groups, arrived + elements))

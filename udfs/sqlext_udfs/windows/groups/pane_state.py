@@ -1,4 +1,4 @@
-"""The state of a bucket of windows under any policy: what triggers know, keys, contents, and what was written."""
+"""Keep the state of a bucket of windows under any policy: triggers, keys, contents, and what was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of the window engine: which groups it touches, in which order things happen to them (rule M7)."""
+"""Run one step of the window engine: which groups it touches, and in which order things happen (rule M7)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,15 @@ _NONE: Ints = np.zeros(0, np.int64)
 
 
 class GroupRun:
-    """A step."""
+    """One step: rows and a clock change a state.
+
+    Args:
+        plan: the policy.
+        state: before; it is not changed.
+        rows: in order of arrival.
+        clock: what time it is.
+        last_row: as of ``WindowEngine.step``.
+    """
 
     def __init__(
         self, plan: CompiledPolicy, state: WindowState, rows: ElementRows, clock: Clock, last_row: int | None
@@ -69,6 +77,7 @@ class GroupRun:
         firsts = ordered.only(np.asarray(runs[:-1], np.int64))
         at = same_groups(self.state, find(self.state, firsts.key, firsts.start, firsts.end), firsts)
         found = (at >= 0).tolist()
+        # Groups that get rows, in the order of ``firsts``, then those that only have a deadline due.
         windows = list(zip(firsts.key.tolist(), firsts.start.tolist(), firsts.end.tolist(), strict=True))
         known = iter(self.plan.layout.groups(self.state, np.r_[at[at >= 0], np.setdiff1d(self._due(), at)]))
         touched = []
@@ -125,6 +134,7 @@ class GroupRun:
     # What comes of it.
 
     def _decisions(self, touched: list[WindowGroup]) -> PaneDecisions:
+        # Touched groups leave the state as it was, and those that stay come back as new rows.
         stays = [g for g in touched if not g.gone and not self._forgotten(g)]
         elements, closed = (np.asarray(of, np.int64) for of in (self.step.elements, self.step.closed))
         kept_from = self._kept(stays)

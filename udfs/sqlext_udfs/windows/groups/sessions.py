@@ -1,4 +1,4 @@
-"""Sessions: rows find the groups that they join, and groups become one (rules M7, M10, M13)."""
+"""Merge sessions: rows find the groups that they join, and groups become one (rules M7, M10, M13)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from sqlext_udfs.windows.triggers.moment import TriggerMoment, later
 class KeySessions:
     """All groups of one key while rows are added.
 
+    Args:
+        step: the step.
+        groups: those of the state.
+
     Attributes:
-        groups: those that are there, by no order.
+        groups: those that are there now, in no order.
+        merged_away: those that became part of others; they leave the state.
     """
 
     def __init__(self, step: GroupStep, groups: list[WindowGroup]) -> None:
         self.step, self.groups, self.inclusive = step, groups, step.plan.inclusive
-        #: Groups that were merged away; those that were in state go from it.
         self.merged_away: list[WindowGroup] = []
 
     def add(self, key: int, start: int, end: int, element: Element) -> None:
@@ -72,7 +76,7 @@ class KeySessions:
 
 
 def touches(start: int, end: int, other_start: int, other_end: int, *, inclusive: bool) -> bool:
-    """Return whether two session windows are one (option ``session_gap``)."""
+    """Return whether two session windows (ms) are one; ``inclusive`` is the option ``session_gap``."""
     if inclusive:
         return start <= other_end and other_start <= end
     return start < other_end and other_start < end

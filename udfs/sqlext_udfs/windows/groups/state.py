@@ -1,7 +1,7 @@
-"""The state of a window operator: one row per open group, typed columns, sorted by key, start and end.
+"""Keep the open groups of a window operator: one row for each, typed columns, sorted by key, start and end.
 
-Groups are read from it only where a step touches them. What a trigger knows is a column per number
-(``trigger_program``); JSON only for USING and WHEN, whose state belongs to the user.
+Groups are read only where a step touches them. What a trigger knows is one column per number (``triggers.program``).
+Only USING and WHEN have JSON, because their state belongs to the user.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class WindowState:
         return int(self.table.num_rows)
 
     def numbers(self, column: str) -> Ints:
-        """Return a column without NULLs, where it lies."""
+        """Return a column of integers without NULLs, without a copy."""
         return np.asarray(self.table.column(column).combine_chunks().to_numpy(zero_copy_only=False), np.int64)
 
     def open(self) -> Ints:
@@ -85,7 +85,12 @@ class WindowState:
 
 
 class StateLayout:
-    """The columns of a policy's state, and groups as rows of it."""
+    """Convert groups to rows of a policy's state and back.
+
+    Args:
+        policy: whose state it is.
+        program: its compiled trigger, which says what bits and slots there are.
+    """
 
     def __init__(self, policy: Policy, program: TriggerProgram) -> None:
         self.program = program
@@ -106,7 +111,7 @@ class StateLayout:
         return WindowState(self.schema.empty_table())
 
     def groups(self, state: WindowState, rows: Ints) -> list[WindowGroup]:
-        """Read some groups."""
+        """Return the groups in some rows of the state."""
         columns = state.table.take(pa.array(rows)).to_pydict()
         return [self._group(columns, i, int(origin)) for i, origin in enumerate(rows)]
 
@@ -173,7 +178,7 @@ class StateLayout:
 
 
 def find(state: WindowState, key: Ints, start: Ints, end: Ints) -> Ints:
-    """Return where each group is in the state, or would be: a binary search for all at once."""
+    """Return the place of each group in the state, or where it would be: one binary search for all at once."""
     keys, starts, ends = (state.numbers(n) for n in ("key", "start", "end"))
     low, high = np.searchsorted(keys, key, "left"), np.searchsorted(keys, key, "right")
     while (open_ := low < high).any():
@@ -185,7 +190,13 @@ def find(state: WindowState, key: Ints, start: Ints, end: Ints) -> Ints:
 
 
 def due(state: WindowState, watermark: int, now: int, *, strict: bool) -> Ints:
-    """Return the groups that have a deadline now."""
+    """Return the rows of groups that have a deadline now.
+
+    Args:
+        state: the open groups.
+        watermark, now: watermark and batch clock (ms).
+        strict: whether a deadline of the clock comes only after its time.
+    """
     processing = state.numbers("processing")
     by_clock = processing < now if strict else processing <= now
     return np.flatnonzero((state.numbers("event") <= watermark) | by_clock).astype(np.int64)

@@ -1,4 +1,4 @@
-"""One step while it goes on: groups by key and window, segments, and rows that are added one by one."""
+"""Hold one step while it goes on: new groups, segments, and rows that are added one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ class GroupStep:
     """What changes while a step goes on.
 
     Attributes:
-        elements, segments: parallel: what is in which segment.
+        plan: the policy.
+        firing: makes panes.
+        moment: where the step is.
+        rows: those of the step.
+        next_segment: the number of the next segment.
+        elements, segments: parallel: which element is in which segment.
         closed: elements that came to closed groups, one for each window.
     """
 
@@ -58,6 +63,7 @@ class GroupStep:
 
     def _place(self, group: WindowGroup, element: Element) -> None:
         segment = group.current
+        # An evictor takes single rows, so each of them is a segment of its own.
         if segment is None or self.plan.eviction is not None:
             segment = self.next_segment
             self.next_segment += 1

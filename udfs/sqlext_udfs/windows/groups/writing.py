@@ -1,4 +1,4 @@
-"""Panes: what is in one, what it is called and what goes with it (rules M9, M13, M17, M19)."""
+"""Write panes: what is in one, how it is labelled, and what goes with it (rules M9, M13, M17, M19)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ Record: TypeAlias = "tuple[int, int, int, bool, int, tuple[int, ...], int, int, 
 
 
 class PaneWriter:
-    """Collects the panes of a step.
+    """Collect the panes of a step.
+
+    Args:
+        policy: what to do.
+        root: the compiled trigger, which is told when contents go.
+        eviction: the evictor; None without one.
 
     Attributes:
         records: the panes, each with the entries of ``Panes``.
@@ -33,6 +38,7 @@ class PaneWriter:
         """Write a pane of what a group holds now."""
         if self.eviction is not None and not self.policy.evict_after:
             self._evict(group, self.eviction)
+        # What the last pane of this step had is not listed again: this pane is built upon it.
         began = group.last_length if group.last_pane >= 0 else 0
         pane: Record = (
             group.key,

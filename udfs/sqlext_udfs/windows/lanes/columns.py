@@ -1,7 +1,7 @@
-"""Many groups of the trigger engine as columns: what ``WindowGroup`` is for one.
+"""Hold many groups of the trigger engine as columns: what ``WindowGroup`` is for one group.
 
-Everything that a policy decides by groups, and not by single rows, can be decided for all groups at once. The values
-of bits, slots and flags are those of groups/group.py, so that both ways can be held against each other.
+Everything that a policy decides by groups, and not by single rows, can be decided for all groups at once. Bits, slots
+and flags have the same values as in ``groups.group``, so tests can compare both ways.
 """
 
 from __future__ import annotations

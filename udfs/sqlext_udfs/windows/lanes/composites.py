@@ -1,4 +1,7 @@
-"""Compiled triggers made of others, for many groups at once (triggers/composites.py, triggers/phase_nodes.py)."""
+"""Compile triggers made of others, for many groups at once.
+
+The rules are those of ``triggers.composites`` and ``triggers.phase_nodes``.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Windows that do not merge, under a policy that looks at groups and not at single rows: all groups decided at once.
+"""Run windows that do not merge, under a policy that looks at groups: all groups are decided on at once.
 
-Gives the panes that pane_engine.py gives, without a loop over groups.
+It gives the panes that ``groups.pane_engine`` gives, without a loop over groups.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Columns = list[pa.Array]
 
 
 class LaneEngine(BucketOperator[LaneState]):
-    """Windows decided on all at once.
+    """Windows whose groups are decided on all at once.
 
     Args:
         plan: the policy.
@@ -38,7 +38,7 @@ class LaneEngine(BucketOperator[LaneState]):
         maker: makes elements of rows.
         states: makes states.
         panes: makes the output.
-        row: the column of the original row, where late rows are kept.
+        row: the column of the original row, where late rows come out; else None.
     """
 
     def __init__(
@@ -80,7 +80,11 @@ class LaneEngine(BucketOperator[LaneState]):
         return policy_wakeup(self._plan.policy, state.wakeup())
 
     def step(self, state: LaneState, rows: pa.Table | None, clock: Clock) -> StepResult[LaneState]:
-        """Do a micro-batch."""
+        """Take rows in, and give out the panes of all groups that are touched.
+
+        Raises:
+            SqlExtError: RUN-035 for a SUM that overflows, RUN-036 for a row without event time.
+        """
         times = LaneTimes.of(self._plan, clock)
         batch = self._maker.batch(rows, state.arrived) if rows is not None and rows.num_rows else None
         of = touched(state, batch, self._plan, self._maker, self._states, times)
@@ -115,6 +119,7 @@ class LaneEngine(BucketOperator[LaneState]):
             element = of.element[taken_in]
             came = [taken(p, element) for p in batch.kept.partials]
             partials = [pa.concat_arrays([a, b]) for a, b in zip(partials, came, strict=True)]
+        # One group more than there are: without rows, it is the content of panes that have none.
         return self._aggregation.merge(partials, Groups(ids, len(g) + 1))
 
     def _fired(self, of: TouchedLanes, batch: Batch | None, times: LaneTimes) -> LaneFiring:

@@ -1,4 +1,4 @@
-"""When many groups give panes, in the order of a step: groups/firing.py for all of them at once."""
+"""Fire the panes of many groups at once, in the order of a step: ``groups.firing`` on columns."""
 
 from __future__ import annotations
 
@@ -35,7 +35,13 @@ class LanePanes:
 
 
 class LaneFiring:
-    """Makes the panes of a step.
+    """Make the panes of a step.
+
+    Args:
+        plan: the policy.
+        root: its trigger.
+        g: the groups; they are changed here.
+        t: where the step is; it is changed here.
 
     Attributes:
         panes: in the order in which they are to be written.
@@ -65,7 +71,7 @@ class LaneFiring:
             self._pass(due)
 
     def event(self) -> Ints:
-        """Return the watermark at which something happens to each group."""
+        """Return the watermark (ms) at which something happens to each group."""
         g, t = self._g, self._t
         expiry = self._expiry()
         deadline = expiry
@@ -76,7 +82,7 @@ class LaneFiring:
         return np.where(g.closed, expiry, deadline)
 
     def processing(self) -> Ints:
-        """Return the batch clock at which something happens to each group."""
+        """Return the batch clock (ms) at which something happens to each group; MAX for never."""
         if not self._program.has_clock_deadlines:
             return np.full(len(self._g), MAX)
         return np.where(self._g.closed, MAX, self._root.processing(self._g))

@@ -1,6 +1,7 @@
-"""Compiled triggers for many groups at once: each class does for lanes what the node of its name does for one group.
+"""Compile triggers for many groups at once: each class does for lanes what its namesake node does for one group.
 
-A node here is made from one there (triggers/nodes.py, triggers/time_nodes.py): it has its bits and slots.
+A node here is made from one there (``triggers.nodes``, ``triggers.time_nodes``), and has its bits and slots. ``g`` are
+the groups, ``t`` is where the step is, and ``of`` says which groups a method is about.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ _FAR = 1 << 62
 
 
 class LaneNode:
-    """A trigger that never fires; what others build on. ``of`` are the groups that a method is about."""
+    """A trigger that never fires; all others build on it.
+
+    Args:
+        node: the node for one group, whose bits and slots it has.
+        parts: the triggers inside this one.
+    """
 
     def __init__(self, node: TriggerNode, *parts: LaneNode) -> None:
         self.node = node

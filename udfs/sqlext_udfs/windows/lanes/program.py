@@ -1,4 +1,4 @@
-"""A compiled trigger for many groups at once, made from the one for a single group."""
+"""Compile a trigger for many groups at once, from the one for a single group."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _COMPOSITES: dict[type[TriggerNode], type[LaneNode]] = {
 
 
 def lane_program(plan: CompiledPolicy) -> LaneNode | None:
-    """Return the trigger of a plan for many groups at once; None where groups must be looked at one by one.
+    """Return the trigger of a policy for many groups at once; None where groups must be looked at one by one.
 
-    That is where windows merge, a trigger looks at rows one by one, evicts, fires once per missed period, or waits
-    for the query to be idle.
+    That is so where windows merge, rows are evicted, missed periods fire one by one, or a trigger looks at single rows
+    or waits for the query to be idle.
     """
     policy = plan.policy
     alone = plan.sessions or not plan.combines or policy.options.missed_firings == "each" or policy.asks_last_row

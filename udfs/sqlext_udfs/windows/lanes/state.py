@@ -1,4 +1,4 @@
-"""The state of a bucket whose groups are decided on all at once: a row for each group, with all that is known of it."""
+"""Keep the state of a bucket whose groups are decided on all at once: a row for each group."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class LaneState:
 
 
 class LaneStates:
-    """Makes states of one policy, and bytes of them.
+    """Make the states of one policy, and turn them into bytes and back.
 
     Args:
         plan: the policy.
@@ -141,6 +141,7 @@ class LaneStates:
         start, event, processing = (_wide(next(columns)) for _ in range(3))
         end, flags, index, spec, rows, bits = (_wide(next(columns)) for _ in range(_LANE_COLUMNS))
         slots = [_wide(next(columns)) for _ in self._initial]
+        # Copies, as all numbers here: a step changes them in place, and Arrow's memory may not be written to.
         held: Bools = np.array(next(columns).to_numpy(zero_copy_only=False), np.bool_)
         lanes = Lanes(end, flags, index, spec, rows, bits, slots, held, np.zeros(len(start), np.bool_))
         return LaneState(keys, start, event, processing, lanes, partials, written, facts["arrived"])

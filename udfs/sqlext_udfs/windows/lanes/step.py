@@ -1,4 +1,4 @@
-"""Which groups a micro-batch touches, and what comes to them: on whole columns."""
+"""Find the groups that a micro-batch touches, and what comes to them, on whole columns."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class LaneTimes:
 
     Attributes:
         now: the batch clock (ms).
-        before: the watermark by which rows are late, held back as the policy says; none for windows of the clock.
-        watermark: the one by which windows end.
+        before: the watermark (ms) by which rows are late, held back as the policy says; MIN for windows of the clock.
+        watermark: the one by which windows end (ms).
     """
 
     now: int
@@ -147,7 +147,7 @@ def _windows(
 
 
 def only_in(some: Ints, others: Ints) -> Ints:
-    """Return which small numbers are among some and not among others, ascending."""
+    """Return the numbers that are among some and not among others, ascending; in time and space of the largest."""
     there = np.zeros(int(some.max(initial=-1)) + 1, np.bool_)
     there[some] = True
     there[others[others < len(there)]] = False

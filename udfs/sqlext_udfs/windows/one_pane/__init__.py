@@ -1,1 +1,5 @@
-"""Give one pane for each key and window: ``pieces`` for fixed windows, ``sessions`` for sessions."""
+"""Give exactly one pane for each key and window, on whole columns.
+
+``engine`` has the steps of a micro-batch. ``pieces`` is for fixed windows, ``sessions`` for sessions. ``state`` is what
+a bucket keeps.
+"""

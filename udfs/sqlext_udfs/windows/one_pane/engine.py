@@ -1,6 +1,6 @@
-"""What windows of one pane have in common, be they slices or sessions: the steps of a micro-batch.
+"""Do the steps of a micro-batch for windows of one pane, be they slices or sessions.
 
-No loop over keys, windows or rows: everything is done on whole columns.
+There is no loop over keys, windows or rows: everything is done on whole columns.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class TakenIn(NamedTuple):
     """What became of a batch's rows.
 
     Attributes:
-        state: with those that were not late.
-        dropped: how many were late.
-        late: these, where they are kept.
+        state: with the rows that were not late.
+        dropped: how many rows were late.
+        late: the late rows as output, where somebody wants them; else None.
     """
 
     state: BucketState
@@ -42,8 +42,8 @@ class OnePaneEngine(BucketOperator[BucketState]):
         layout: of state and partial results.
         horizon: when windows are over.
         panes: makes the output.
-        row: the column of the original row, where late rows are kept.
-        combines: whether rows may be combined before they meet the watermark. Not where late ones must be kept.
+        row: the column of the original row, where late rows come out; else None.
+        combines: whether rows may be combined before they meet the watermark; never where late rows come out.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class OnePaneEngine(BucketOperator[BucketState]):
 
     @abstractmethod
     def fire(self, state: BucketState, until: int) -> tuple[BucketState, pa.Table]:
-        """Return the state after all windows that end up to a time have given their pane, and the panes."""
+        """Return the state after all windows that end up to a time (ms) have given their pane, and the panes."""
 
     @property
     def takes_rows(self) -> bool:

@@ -1,7 +1,7 @@
-"""Windows of pieces that never change (slices, or windows that SQL gave), one pane each.
+"""Run windows of pieces that never change: slices, or windows that SQL gave; one pane each.
 
 The state has a row for each key and piece: partial results of its rows. When the watermark passes the end of windows,
-their pieces are joined into panes, and pieces that no later window needs are forgotten.
+their pieces are joined into panes. Pieces that no later window needs are forgotten.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from sqlext_udfs.windows.panes.table import PaneTable
 
 
 class SinglePaneEngine(OnePaneEngine):
-    """Windows of pieces.
+    """Windows that are made of pieces.
 
     Args:
         pieces: of what the windows are made.
+        layout, horizon, panes, row: as of ``OnePaneEngine``.
     """
 
     def __init__(

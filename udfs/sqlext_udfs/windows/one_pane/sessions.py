@@ -1,7 +1,7 @@
-"""Sessions that give exactly one pane.
+"""Run sessions that give exactly one pane.
 
-The state has a row for each key and session that is not over. What comes is joined to sessions first among itself,
-then with those in state; whether it was late is judged after that (rule M7), or on each row's own window.
+The state has a row for each key and session that is not over. What comes is joined to sessions first among itself, then
+with those in state. Lateness is judged after that (rule M7), or on each row's own window.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from sqlext_udfs.windows.panes.table import PaneTable
 
 
 class SingleSessionEngine(OnePaneEngine):
-    """Sessions.
+    """Sessions that are joined on whole columns.
 
     Args:
         rules: how rows become sessions.
+        layout, horizon, panes, row: as of ``OnePaneEngine``.
     """
 
     def __init__(

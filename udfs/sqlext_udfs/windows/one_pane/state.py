@@ -1,4 +1,4 @@
-"""The state of a bucket of windows: one table, and a few facts about all of it."""
+"""Keep the state of a bucket of windows of one pane: one table, and a few facts about all of it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class BucketState:
 
     Attributes:
         table: a row for each key and slice (or session); without columns where there is none.
-        done: windows that end up to this time have given their pane.
-        wakeup: the least end of a window that has not; None without windows.
+        done: windows that end up to this time (ms) have given their pane.
+        wakeup: the least end (ms) of a window that has not; None without windows.
         arrived: how many rows have come: the place of the next one in the order of arrival.
     """
 

@@ -1,4 +1,4 @@
-"""Keys, bounds and partial results in one table: what a bucket keeps, and what travels to it."""
+"""Hold keys, bounds and partial results in one table: what a bucket keeps, and what travels to it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Groups, Ints, numbered
 
+#: How marks and times of joined results are joined.
 EARLIEST, LATEST, COUNTED = np.minimum, np.maximum, np.add
-#: What the columns of partial results are called on their way, so that they are not taken for rows.
+#: The names of columns of partial results begin with it while they travel, so that they are not taken for rows.
 PARTIAL = "partial"
 
 
 class PartialResults(NamedTuple):
-    """Partial results.
+    """Partial results of keys and pieces of windows, by column.
 
     Attributes:
-        keys: their keys.
-        bounds: of the pieces of windows that they are of.
-        marks: in state, up to which window end the watermark had passed when the first row came (``EARLIEST``), for
-            sessions whether their pane will be LATE; on their way there, how many rows they are of (``COUNTED``).
+        keys: the keys.
+        bounds: of the pieces of windows (ms).
+        marks: while they travel, how many rows each is of (``COUNTED``). In state, up to which window end (ms) the
+            watermark had passed when the first row came (``EARLIEST``); of sessions, whether their pane will be LATE.
         partials: the aggregates' partial results.
     """
 
@@ -50,7 +51,7 @@ class PartialResults(NamedTuple):
 
 @dataclass(frozen=True)
 class PartialLayout:
-    """Where things lie in a table.
+    """The order of columns in a table of partial results: keys, bounds, marks, partial results.
 
     Attributes:
         keys: how many key columns there are.
@@ -63,7 +64,7 @@ class PartialLayout:
     aggregation: Aggregation
 
     def read(self, table: pa.Table) -> PartialResults:
-        """Return what a table has; columns after the partial results are left alone."""
+        """Return the partial results in a table; columns behind them are left alone."""
         columns = [whole(c) for c in table.columns]
         place = self.keys + self.bounds
         bounds = [integers(c) for c in columns[self.keys : place]]

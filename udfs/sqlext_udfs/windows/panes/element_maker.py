@@ -1,4 +1,4 @@
-"""Rows become elements of the trigger engine, before the shuffle where they can."""
+"""Make elements of the trigger engine from rows, before the shuffle where they can be made there."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Batch(NamedTuple):
 
 
 class ElementMaker:
-    """Makes elements.
+    """Make elements: one for each row, or one for all rows of a batch, key and window.
 
     Args:
         timing: which times of rows matter.
         layout: of keys, times and partial results in a table that travels.
-        values: the columns that triggers and evictors look at.
+        values: positions of the columns that triggers and evictors look at.
         combines: whether rows of a batch, key and window may be one element.
-        early: whether also before the shuffle: not where late rows are kept.
+        early: whether they may be so before the shuffle already; not where late rows come out.
     """
 
     def __init__(

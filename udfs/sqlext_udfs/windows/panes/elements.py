@@ -1,6 +1,6 @@
-"""Rows as elements of the trigger engine: each by itself, or all of a key and window of a batch as one.
+"""Choose the times of an element: of a row by itself, or of all rows of a key and window of a batch.
 
-What travels with an element, besides its key and partial results, are its times: columns of BIGINT.
+These times are columns of BIGINT (ms, UTC). They travel with an element, besides its key and partial results.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Times = list[Ints]
 
 
 class ElementTiming(ABC):
-    """Which times of rows an element has.
+    """Which times of rows an element has: a subclass for each way in which windows go by time.
 
     Attributes:
-        columns: how many.
+        columns: how many columns of times there are.
         shared: whether rows of one window can be of several elements of a batch, or windows grow together.
     """
 
@@ -53,7 +53,7 @@ class ElementTiming(ABC):
 
 @dataclass(frozen=True)
 class NoTimes(ElementTiming):
-    """Windows of the batch clock, or no windows: what matters is only the key.
+    """Windows of the batch clock, or no windows: only the key matters.
 
     Attributes:
         gap: the column of each row's session gap, if it has one.
@@ -85,7 +85,7 @@ class NoTimes(ElementTiming):
 
 @dataclass(frozen=True)
 class RowTimes(ElementTiming):
-    """Event time; windows of slices, or none.
+    """Event time, with windows that are made of slices, or without windows.
 
     Attributes:
         time: its column.
@@ -119,7 +119,11 @@ class RowTimes(ElementTiming):
 
 @dataclass(frozen=True)
 class GivenTimes(ElementTiming):
-    """Windows that SQL has given."""
+    """Windows that SQL gave each row.
+
+    Attributes:
+        start, end: positions of the columns of their bounds (ms, end exclusive).
+    """
 
     start: int
     end: int

@@ -1,6 +1,6 @@
-"""Of what windows are made: slices that they share, or windows that SQL has given.
+"""Divide windows into pieces: slices that they share, or windows that SQL gave.
 
-Bounds are columns of milliseconds; equal bounds of a key are one piece.
+Bounds are columns of milliseconds (UTC). Equal bounds of a key are one piece.
 """
 
 from __future__ import annotations
@@ -47,7 +47,12 @@ class Pieces(ABC):
         """Return each piece with its windows that end after one time, and not after another."""
 
     def settled(self, bounds: Bounds, done: int) -> Bounds:
-        """Return bounds by which pieces join that are in the same windows from now on; up to a time all are done."""
+        """Return bounds by which pieces join that are in the same windows from now on.
+
+        Args:
+            bounds: of the pieces.
+            done: windows that end up to this time (ms) are over.
+        """
         return bounds
 
 
@@ -87,6 +92,7 @@ class SlicePieces(Pieces):
         """Return for slices of CUMULATE that are in all windows still to come the first slice."""
         if not self._slicing.cumulating:
             return bounds
+        # Windows of CUMULATE grow from one start: a slice that is over is in each window of its period still to come.
         over = bounds[0] + self._slicing.width <= done
         return [np.where(over, self._slicing.periods(bounds[0]), bounds[0])]
 

@@ -1,4 +1,4 @@
-"""What goes into the window engine in a step, and what it decides."""
+"""Define what goes into the window engine in a step, and what it decides."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class ElementRows:
         least, greatest: the smallest and largest event time in it; None: ``rowtime``.
         values: numeric columns that triggers and evictors name by number; NaN for NULL.
         gap: the session gap (ms, positive) of each element, where the policy leaves it to the rows.
-        start, end: the one window of each element, where it was found before: the policy's windows are not looked at.
+        start, end: the one window of each element (ms, end exclusive), where SQL gave it; then the policy's windows do
+            not count.
     """
 
     key: Ints
@@ -128,9 +129,9 @@ class PaneDecisions:
     """What a step does.
 
     Segments are what a caller aggregates: sets of rows that stay together. Their numbers grow with arrival and are
-    never used again. After the step, the stored contents of all segments in ``freed`` can go; for each entry of
-    ``kept`` the segments in ``kept_from`` are to be stored, as one with the number ``kept`` (of rows that are kept
-    each by itself it is its only one).
+    never used again. After the step the stored contents of all segments in ``freed`` can go. For each entry of ``kept``
+    the segments in ``kept_from`` are to be stored, as one segment of that number. Rows that are kept each by itself
+    have one segment there.
 
     Attributes:
         state: after the step; the same object if nothing changed.

@@ -1,6 +1,6 @@
-"""What segments hold: partial results, and panes made of them.
+"""Aggregate segments: their partial results, and panes made of them.
 
-A segment is a set of rows that stay together, as the trigger engine decided (``window_rows.Decisions``).
+A segment is a set of rows that stay together, as the trigger engine decided (``PaneDecisions``).
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def joined(
     Args:
         aggregation: what partial results mean.
         numbers: of the new segments.
-        sources: of which ones each is made.
-        of: these.
+        sources: the numbers of the segments of which each is made.
+        of: all segments there are.
     """
     owners, places = _flat(sources, of)
     partials = _merged(aggregation, [taken(p, places) for p in of.partials], owners, len(sources))
@@ -88,6 +88,7 @@ def contents(aggregation: Aggregation, panes: Panes, of: Segments) -> list[pa.Ar
     owners, places = _flat(panes.segments, of)
     if (base < 0).all():
         return _merged(aggregation, [taken(p, places) for p in of.partials], owners, count)
+    # Level by level: a pane that goes on from another one takes that one's result, and not its segments again.
     made = [pa.nulls(0, t) for t in aggregation.partial_types]
     row_of = np.full(count, -1)
     depth = _depths(base)

@@ -1,4 +1,4 @@
-"""How rows become sessions: their gap, and what joins what."""
+"""Say how rows become sessions: their gap, and what joins what."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class SessionRules:
     """How rows become sessions.
 
     Attributes:
-        time: the column of the rowtime.
-        gap: that of each row's gap, where ``fixed`` is None.
-        fixed: the gap of all rows, in milliseconds.
+        time: position of the rowtime (ms, UTC).
+        gap: position of each row's gap (ms), where ``fixed`` is None.
+        fixed: the gap of all rows (ms).
         touching: whether sessions that touch are one.
         own_window: whether lateness is judged on a row's own window, before it joins others.
     """
@@ -49,7 +49,7 @@ class SessionRules:
         return sessions(keys, starts, ends, touching=self.touching)
 
     def sessions_of_rows(self, keys: Groups, starts: Ints, ends: Ints) -> Sessions:
-        """Return the same for many windows that may lie close together: see ``cells``."""
+        """Return the same for many windows that may lie close together (see ``cells``)."""
         inner = cells(keys, starts, int((ends - starts).min())) if len(starts) else None
         if inner is None:
             return self.sessions(keys, starts, ends)

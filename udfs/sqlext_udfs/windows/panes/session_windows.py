@@ -1,7 +1,7 @@
-"""Sessions on whole columns: intervals of a key that touch (or overlap) are one.
+"""Join intervals of a key to sessions, on whole columns.
 
-Intervals are sorted by key and start; a session begins where a start lies behind all ends before it. Keys are laid one
-after the other on one axis of time, so that one running maximum serves all of them.
+Intervals are sorted by key and start. A session begins where a start lies behind all ends before it. Keys are laid one
+after the other on one axis of time, so one running maximum serves all of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WORTH = 2
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """Sessions.
+    """The sessions of some intervals.
 
     Attributes:
         groups: the session of each interval.
@@ -72,7 +72,7 @@ def cells(keys: Groups, times: Ints, width: int) -> Groups | None:
 
 
 def _by_ranks(keys: Groups, starts: Ints, ends: Ints, *, touching: bool) -> Sessions:
-    """Return the same for times so far apart that keys do not fit on one axis: by the ranks of times."""
+    """Return the sessions by the ranks of times, where times are so far apart that keys do not fit on one axis."""
     times, ranks = np.unique(np.concatenate([starts, ends]), return_inverse=True)
     made = sessions(keys, ranks[: len(starts)], ranks[len(starts) :], touching=touching)
     return Sessions(made.groups, times[made.starts], times[made.ends])

@@ -1,9 +1,8 @@
-"""Windows that overlap share slices: a row goes into one slice, a window that is due joins its slices.
+"""Cut windows that overlap into slices: a row goes into one slice, and a window that is due joins its slices.
 
-Slices are as wide as the greatest common divisor of a window's size and its step, so that no window cuts one. The
-windows of a slice end at equal distances, which makes everything here arithmetic on whole columns.
-
-Times are milliseconds since 1970 UTC; a slice is its start.
+A slice is as wide as the greatest common divisor of a window's size and its step, so no window cuts one. The windows of
+a slice end at equal distances, which makes everything here arithmetic on whole columns (Li et al., "No Pane, No Gain",
+SIGMOD Record 2005). Times are milliseconds since 1970 UTC. A slice is named by its start.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ class Slicing:
     """Windows of fixed length, or of lengths that grow from a common start.
 
     Attributes:
-        size: a window's length; of CUMULATE the longest.
-        step: how far apart windows start; of CUMULATE how far apart they end.
-        offset: where windows start.
+        size: a window's length (ms); of CUMULATE the longest.
+        step: how far apart windows start (ms); of CUMULATE how far apart they end.
+        offset: where windows start (ms).
         cumulating: whether windows grow.
     """
 

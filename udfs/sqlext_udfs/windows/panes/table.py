@@ -1,4 +1,4 @@
-"""The rows that come out of a window operator."""
+"""Make the rows that come out of a window operator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ON_TIME, _LATE = "ON_TIME", "LATE"
 
 
 class PaneTable:
-    """Makes output tables.
+    """Make output tables.
 
     Args:
         types: name and type of each output column (``output_types``).

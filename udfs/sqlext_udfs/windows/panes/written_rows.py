@@ -1,4 +1,4 @@
-"""RETRACTING: what was written of each open window, and what takes it back (rule M13)."""
+"""Compute what RETRACTING takes back: the last row written of each open window, and its changes (rule M13)."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class WrittenRows:
 
 
 class PaneChanges(NamedTuple):
-    """What is to be written.
+    """The changes that a step writes.
 
     Attributes:
         rows: in order.
-        kinds: what each does: INSERT and so on.
-        after: what is written of open windows after that.
+        kinds: the row kind of each.
+        after: the last row written of each open window after that.
     """
 
     rows: WrittenRows
@@ -89,6 +89,7 @@ def changes(
         return PaneChanges(panes, np.zeros(0, np.int64), before)
     takes_back = np.concatenate([np.zeros(offset, np.bool_), retract])
     windows = numbered((), (every.key, every.start, every.end))
+    # Each row's predecessor in its window; one that only takes back has nothing that a later row could take back.
     order = windows.order()
     previous = np.full(count, -1)
     follows = windows.ids[order[1:]] == windows.ids[order[:-1]]
@@ -109,6 +110,7 @@ def changes(
 def _written(previous: Ints, same: Bools) -> Ints:
     """Return for each row the one that stands for it in what was written: itself, or the first of equal ones."""
     row = np.where(same, previous, np.arange(len(previous)))
+    # Pointers are doubled: chains of n equal rows end after log2(n) rounds.
     while (row != row[row]).any():
         row = row[row]
     return row

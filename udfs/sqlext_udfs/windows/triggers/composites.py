@@ -1,4 +1,4 @@
-"""Compiled triggers made of others, with Beam's rules on what is finished and what starts afresh (2.73)."""
+"""Compile triggers that are made of others, with Beam's rules on what finishes and what starts afresh (2.73)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlext_udfs.windows.triggers.nodes import Held, TriggerNode
 
 
 class AllNode(TriggerNode):
-    """a AND b: remembers which parts have been ready, because none forgets before all fire."""
+    """a AND b: fires when all parts are ready; a part that was ready stays so until all fire."""
 
     def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         for part in self.parts:
@@ -143,7 +143,7 @@ class UntilNode(TriggerNode):
 
 
 class WrapNode(TriggerNode):
-    """Does what its part does."""
+    """A trigger around one part, which does what the part does."""
 
     def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
         self.parts[0].on_row(group, moment, count)
@@ -165,7 +165,7 @@ class WrapNode(TriggerNode):
 
 
 class RepeatNode(WrapNode):
-    """REPEAT (a)."""
+    """REPEAT (a): the part starts afresh when it has finished, so this never finishes."""
 
     def _update(self, group: Held) -> None:
         if self.parts[0].done(group):

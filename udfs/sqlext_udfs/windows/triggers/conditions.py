@@ -1,6 +1,6 @@
-"""The condition of ``EMIT WHEN (...)``: aggregates of a pane's rows so far, and a condition on them.
+"""Evaluate the condition of ``EMIT WHEN (...)``: aggregates of a pane's rows so far, and a condition on them.
 
-Written as JSON (``sqlext.analysis.emit.conditions``): ``[">", ["SUM", 0], 1000.0]``, where 0 is a place among the
+The condition is JSON (``sqlext.analysis.emit.conditions``): ``[">", ["SUM", 0], 1000.0]``, where 0 is a place among the
 row's values. NULL is as in SQL: a comparison with it is unknown, and what is unknown does not fire.
 """
 
@@ -17,12 +17,12 @@ from sqlext_udfs.expressions.row_by_row import Evaluate, RowByRow
 _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 _COMPARISONS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _DOUBLE = e.Number("DOUBLE")
-#: How long a quotient with a type is.
+#: The length of a quotient with a type: the operator, both operands, the type.
 _TYPED = 4
 
 
 class PaneCondition:
-    """A condition on aggregates (``trigger_hooks.Condition``).
+    """A condition on aggregates (``triggers.hooks.Condition``).
 
     Its state is ``{"n": rows, "c": [[count, sum, min, max], ...]}``, one entry a column.
 

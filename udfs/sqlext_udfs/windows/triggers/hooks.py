@@ -1,4 +1,4 @@
-"""What users write for WHEN and USING TRIGGER, as the engine calls it."""
+"""Define what users write for USING TRIGGER, and what a condition of WHEN must do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Action(IntFlag):
 
 
 class Condition(Protocol):
-    """WHEN: an aggregate over the rows that a pane would have now, and a condition on it."""
+    """WHEN: an aggregate over the rows that a pane would have now, and a condition on it. It keeps nothing itself."""
 
     def start(self) -> Json:
         """Return the aggregate of no rows."""

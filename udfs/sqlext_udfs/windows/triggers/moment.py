@@ -1,4 +1,4 @@
-"""Where a step of the window engine is: its phase, clock and watermark, and the row at hand."""
+"""Hold where a step of the window engine is: its phase, clock and watermark, and the row at hand."""
 
 from __future__ import annotations
 
@@ -36,6 +36,12 @@ def later(time: int, ms: int) -> int:
 class TriggerMoment:
     """What triggers see besides their own state; one object per step, changed as the step goes on.
 
+    Args:
+        strict: whether a deadline fires only after its time (option ``deadline``).
+        last_ms: whether a window ends at its last millisecond (option ``window_end``).
+        each: whether missed deadlines fire one by one (option ``missed_firings``).
+        merging: whether windows merge.
+
     Attributes:
         phase: ROW, STEP, TIME or EVENT.
         now: the batch clock (ms).
@@ -44,6 +50,7 @@ class TriggerMoment:
         end_now: in EVENT, the window's end is passed just now.
         row: the position of the row or element at hand.
         rowtime: its event time (ms), if it has one.
+        values: the numeric columns of the step's rows.
         purge: a trigger wants the contents emptied.
     """
 

@@ -1,8 +1,8 @@
-"""What a compiled trigger is, and the one that counts.
+"""Define what a compiled trigger is, and the trigger that counts.
 
-A node keeps its state in the group: one bit "finished", some bits of its own, some slots (numbers or None). So state
-is typed columns, and a group in its first state costs nothing. The methods follow Beam's TriggerStateMachine
-(2.73), which EMIT.md section 9 describes.
+A node keeps its state in the group: one bit "finished", some bits of its own, some slots (numbers or None). So state is
+typed columns, and a group in its first state costs nothing. The methods follow Beam's TriggerStateMachine (2.73), which
+``sqlext/dialect/emit/EMIT.md`` describes in section 9.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ class Held(Protocol):
 
 
 class TriggerLayout:
-    """Hands out bits and slots while a trigger is compiled.
+    """Hand out bits and slots while a trigger is compiled.
+
+    The order in which they are asked for is the form of the state, so nodes must ask in a fixed order.
 
     Attributes:
-        kinds: what each slot has: ``int``, ``float`` or ``json``.
-        initial: what it begins with.
+        bits: how many bits there are.
+        kinds: the kind of each slot: ``int``, ``float`` or ``json``.
+        initial: what each slot begins with.
     """
 
     def __init__(self) -> None:
@@ -48,7 +51,17 @@ class TriggerLayout:
 
 
 class TriggerNode:
-    """A trigger without state that never fires; what others build on."""
+    """A trigger that never fires; all others build on it.
+
+    Args:
+        layout: gives bits and slots.
+        parts: the triggers inside this one.
+
+    Attributes:
+        parts: the triggers inside this one.
+        finished: the bit that says so.
+        own_bits: all bits of this node.
+    """
 
     #: Whether the node waits for the window's end, so that the engine must call when it comes.
     waits_for_end = False

@@ -1,4 +1,4 @@
-"""Compiled triggers that go through phases: before and after a timeout, before and after the window's end."""
+"""Compile triggers that go through phases: before and after a timeout, or before and after the window's end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiles the trigger of a policy."""
+"""Compile the trigger of a policy."""
 
 from __future__ import annotations
 
@@ -19,13 +19,20 @@ _T = TypeVar("_T")
 class TriggerProgram:
     """The compiled trigger of a policy.
 
+    Args:
+        policy: whose trigger it is.
+        conditions, triggers: those of users, by the names that the policy has for them.
+
     Attributes:
-        root: asked by the engine.
+        root: the outermost node, which the engine asks.
         kinds: what each slot has (``int``, ``float``, ``json``): the columns of its state.
         initial: what the slots begin with.
         words: how many 62-bit numbers its bits need.
         waits_for_end: whether the watermark at the window's end may make a pane.
         has_clock_deadlines, has_event_deadlines: whether it has other deadlines.
+
+    Raises:
+        ValueError: if the trigger cannot be used with sessions, or a name is not registered.
     """
 
     def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers) -> None:
@@ -42,7 +49,7 @@ class TriggerProgram:
         self.has_event_deadlines = any(node.has_event_deadlines for node in self.root.tree())
 
 
-#: Bits in one column of state.
+#: Bits in one column of state: with these a BIGINT is never negative.
 WORD_BITS = 62
 
 

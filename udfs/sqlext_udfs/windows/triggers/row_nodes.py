@@ -1,4 +1,4 @@
-"""Compiled triggers that look at rows: DELTA, WHEN, CASE and USING TRIGGER."""
+"""Compile triggers that look at rows: DELTA, WHEN, CASE and USING TRIGGER."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class WhenNode(TriggerNode):
 
 
 class ActionNode(TriggerNode):
-    """What CASE and USING share: what was asked for is remembered until it is done."""
+    """CASE and USING: an action that was asked for is remembered until it is done."""
 
     def __init__(self, layout: TriggerLayout) -> None:
         super().__init__(layout)

@@ -1,4 +1,4 @@
-"""What follows from a trigger alone: whether it finishes, merges, looks at single rows, and how it continues."""
+"""Answer what follows from a trigger alone: whether it finishes, merges, looks at rows, and how it continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled triggers that look at the batch clock or the watermark."""
+"""Compile triggers that look at the batch clock or the watermark."""
 
 from __future__ import annotations
 
@@ -146,6 +146,7 @@ class PeriodNode(TriggerNode):
     def _next(self, period: int, moment: TriggerMoment) -> int:
         """Return the next period whose deadline is not due."""
         while moment.due(moved_on(period, self.transforms)):
+            # Over all missed periods at once, however long no batch ran.
             period += self.ms * max((moment.now - moved_on(period, self.transforms)) // self.ms, 1)
         return period
 

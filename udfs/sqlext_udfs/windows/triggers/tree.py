@@ -1,4 +1,7 @@
-"""The trigger of a policy, as a tree of frozen values: what an EMIT clause says, with numbers for expressions."""
+"""Represent a trigger as a tree of frozen values: what an EMIT clause says, with numbers for expressions.
+
+Durations are milliseconds. A policy's JSON holds the names of these classes, so they keep their names.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ class AfterIdle:
 
 @dataclass(frozen=True, slots=True)
 class AfterDelta:
-    """``AFTER [ABS] DELTA OF (e) > x``: the row's value has moved by more than that from the row of the last firing."""
+    """``AFTER [ABS] DELTA OF (e) > x``: a row's value is more than x away from that of the last firing's row."""
 
     threshold: float
     absolute: bool = False
