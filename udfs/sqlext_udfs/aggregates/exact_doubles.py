@@ -80,6 +80,7 @@ def rounded(low: pa.Array, digits: pa.Array) -> Doubles:
 
 
 def _read(low: pa.Array, digits: pa.Array) -> _Digits:
+    # The digits of one sum lie behind each other: a digit's place is ``low`` and its place in the list.
     values, owners = elements(digits)
     sizes = np.bincount(owners.ids, minlength=len(low))
     first = np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -101,6 +102,7 @@ def _columns(digits: _Digits, count: int) -> list[pa.Array]:
     _carry(table)
     used = table != 0
     some = used.any(axis=1)
+    # From the first to the last digit that is not 0; all others are cut off.
     first = np.where(some, used.argmax(axis=1), 0)
     end = np.where(some, width - used[:, ::-1].argmax(axis=1), 0)
     table[negative] *= -1

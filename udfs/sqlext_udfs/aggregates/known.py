@@ -61,6 +61,7 @@ def accumulator(aggregate: AggregateCall, types: Types, *, places: bool = False)
     if make is None:
         message = f"there is no accumulator `{aggregate.function}`"
         raise SqlExtError("FUNC-022", message, hint=did_you_mean(aggregate.function, _MAKERS))
+    # DISTINCT of lists and sets is the set itself; around others it keeps a set of its own.
     made = _distinct(aggregate, types) if aggregate.distinct else make(aggregate, types, places)
     if made is None:
         names = ", ".join(str(t) for t in types)

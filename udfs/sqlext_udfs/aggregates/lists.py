@@ -99,6 +99,7 @@ class Percentile(_Kept):
         last = len(numbers) - 1
         lower, higher = numbers[np.minimum(low, last)], numbers[np.minimum(high, last)]
         share = where - np.floor(where)
+        # An infinity times 0 is NaN; where both places are one place, the lower value is taken.
         with np.errstate(invalid="ignore"):
             made = np.where(low == high, lower, (1 - share) * lower + share * higher)
         return [pa.array(made, mask=sizes == 0)]

@@ -69,6 +69,7 @@ class Covariance(Accumulator):
 def _pairs(inputs: Columns, groups: Groups) -> tuple[tuple[Floats, ...], Groups]:
     """Return the values of rows without NULL."""
     values = tuple(np.asarray(_numeric(c), np.float64) for c in inputs)
+    # A pair counts only where all of its values are known.
     for column in inputs:
         present = known(column)
         if present is not None:

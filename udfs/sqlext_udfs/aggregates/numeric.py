@@ -65,6 +65,7 @@ class Sum(Accumulator):
 
     def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
         """Return the sum of each group's sums."""
+        # A sum of sums. ``start`` looks at no positions.
         return self.start(partials, groups, groups.ids)
 
 
@@ -132,6 +133,7 @@ class MinMax(Accumulator):
             rows = _extreme_rows(ranks(column), known(column), groups, largest=self.name == "max")
             return [taken(column, rows)]
         if not has_numbers(self.type):
+            # Text, binary and decimals do not lie in memory as numbers.
             return [_extreme_by_arrow(self.name, column, groups)]
         present = known(column)
         values = numbers(column)
@@ -179,6 +181,7 @@ def _extreme_rows(rank: Ints, present: Bools | None, groups: Groups, *, largest:
 
 
 def _extreme_by_arrow(name: str, column: pa.Array, groups: Groups) -> pa.Array:
+    # No threads: there is a worker per core already.
     table = pa.table([pa.array(groups.ids), column], ["group", "value"])
     found = table.group_by("group", use_threads=False).aggregate([("value", name)])
     places = np.full(groups.count, -1, np.int64)

@@ -13,6 +13,7 @@ from sqlext_udfs.kernel.arrow_numpy import known, numbers, taken
 from sqlext_udfs.kernel.groups import Groups, Ints
 from sqlext_udfs.kernel.order import ranks
 
+# Above every place in the order of arrival, and above every rank.
 _NOWHERE = np.iinfo(np.int64).max
 
 

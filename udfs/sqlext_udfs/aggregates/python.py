@@ -136,6 +136,7 @@ class Folded(Accumulator):
 
     def _merged(self, parts: list[bytes | None]) -> bytes | None:
         there = [p for p in parts if p is not None]
+        # One state alone need not be decoded.
         if len(there) < 2:
             return there[0] if there else None
         function = self._function

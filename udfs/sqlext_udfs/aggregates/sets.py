@@ -55,5 +55,6 @@ def _different(values: pa.Array, groups: Groups) -> pa.Array:
     """Return each group's different values as a list, in the order in which they first came."""
     values = whole(normalised(pa.table([values], ["value"])).column(0))
     numbers, count = codes(values)
+    # Sorted places keep the values in the order of arrival.
     first = np.sort(dense(groups.ids * count + numbers, groups.count * count).first())
     return lists_of(taken(values, first), Groups(groups.ids[first], groups.count))

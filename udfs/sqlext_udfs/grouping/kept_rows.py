@@ -83,6 +83,7 @@ class KeptRows:
         live, net = live[in_group], net[in_group]
         left = np.concatenate([others, live])
         kept = table_of([*(taken(c, left) for c in columns), pa.array(np.concatenate([number[others], net]))])
+        # A row that is there n times counts n times.
         places = np.repeat(live, net)
         table, groups = self._as_input(columns, places), Groups(of[places], touched.count)
         return kept, self._aggregation.finish(self._aggregation.start(table, groups, np.arange(len(places))))

@@ -203,6 +203,7 @@ class GroupAggregate(BucketOperator[Groupings]):
         changed = both[~_equal(was.results, made.results, old[both], both)]
         gone, begun = np.flatnonzero(known & ~there), np.flatnonzero(there & ~known)
         back, on = np.concatenate([old[gone], old[changed]]), np.concatenate([changed, begun])
+        # What is taken back stands before what comes, so that a key never has two rows.
         parts = len(gone), len(changed), len(changed), len(begun)
         kinds = np.repeat([DELETE, UPDATE_BEFORE, UPDATE_AFTER, INSERT], parts)
         sides = (([*g.keys, *g.results], places) for g, places in ((was, back), (made, on)))

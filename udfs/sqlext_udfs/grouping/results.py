@@ -74,6 +74,7 @@ class GroupResults:
         old = np.flatnonzero(touched.known)
         if not len(old) or not started:
             return started
+        # Held results stand first, so that ordered aggregates see them before what came later.
         groups = Groups(np.concatenate([old, np.arange(touched.count)]), touched.count)
         return self._partials.merge(joined(was, started), groups)
 

@@ -111,6 +111,7 @@ class _DoubleSum(Retractable):
         if pa.types.is_null(column.type):
             column = column.cast(pa.float64())
         values: Values = numbers(column).astype(np.float64)
+        # NaN and infinities could not leave a sum again, so they are counted beside it.
         special = (np.isnan(values), values == np.inf, values == -np.inf)
         counts = [integer_sums(weights * s, groups) for s in special]
         finite = np.where(np.isfinite(values), values, 0.0)

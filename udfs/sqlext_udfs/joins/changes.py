@@ -71,6 +71,7 @@ def netted(held: JoinRows, signed: JoinRows, keys: Groups) -> SideChange:
     held_keys, new_keys = keys.ids[: len(held)], keys.ids[len(held) :]
     known = np.zeros(keys.count + 1, np.bool_)
     known[new_keys] = True
+    # Only a held row whose key comes now can equal a row that comes.
     near = np.flatnonzero(known[held_keys])
     groups = _equal_rows(held.at(near), signed)
     of_held, of_new = groups.ids[: len(near)], groups.ids[len(near) :]

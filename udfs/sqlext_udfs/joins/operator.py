@@ -71,6 +71,7 @@ class JoinOperator(BucketOperator[Sides]):
         """Join what has come with what is held, and forget what is over."""
         new = self.empty() if rows is None else arrived(self._specification, rows)
         lived = self._life.step(state, new, clock)
+        # With the empty table first there is always something to concatenate.
         out = pa.concat_tables([self._output.none(), *lived.out])
         return StepResult(lived.state, out, lived.late, 0, lived.state.rows())
 

@@ -92,6 +92,7 @@ class JoinOutput:
 
     def _net(self, columns: Sequence[pa.Array], weight: Ints) -> Ints:
         """Return weights of which those of equal rows are summed at the first of them."""
+        # Where all weights have one sign nothing cancels out.
         if not self._can_group or not ((weight < 0).any() and (weight > 0).any()):
             return weight
         rows = normalised(table_of(columns))

@@ -106,6 +106,7 @@ def _parts(rows: _Candidates, comparisons: list[Compared]) -> Iterator[tuple[_Ca
     left_known = np.logical_and.reduce([c.left_known for c in equal])
     right_known = np.logical_and.reduce([c.right_known for c in equal])
     everything = np.ones(len(rows.left), np.bool_)
+    # Each pair is in one part: both values known, the right one NULL, or only the left one NULL.
     for left, right, by_value in (
         (left_known, right_known, True),
         (everything, ~right_known, False),

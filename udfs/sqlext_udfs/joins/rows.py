@@ -108,6 +108,7 @@ def arrived(specification: JoinSpecification, rows: pa.Table) -> Sides:
     signs = np.ones(len(side), np.int64) if specification.kind is None else _signs(rows, specification.kind)
     no_time = np.zeros(len(side), np.int64)
     time = no_time if specification.time is None else integers(rows.column(specification.time))
+    # Matches are counted when the rows meet the other side.
     matches = np.zeros(len(side), np.int64)
 
     def of(which: int) -> JoinRows:

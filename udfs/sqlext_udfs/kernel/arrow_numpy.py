@@ -74,6 +74,7 @@ def column_of(values: Values, of: pa.DataType, present: Bools | None = None) -> 
 
 def taken(column: pa.Array, places: Ints) -> pa.Array:
     """Return the values at some places; NULL where the place is negative."""
+    # Arrow takes NULL at a NULL place, and refuses a negative one.
     absent = places < 0
     return pc.take(column, pa.array(places, mask=absent) if absent.any() else pa.array(places))
 

@@ -39,6 +39,7 @@ def first_rows(table: pa.Table) -> pa.Array:
 def _normal(column: pa.Array) -> pa.Array:
     of = column.type
     if pa.types.is_floating(of):
+        # Both zeros equal 0.0. NaN equals nothing, so it is asked for by itself.
         column = pc.if_else(pc.equal(column, pa.scalar(0.0, of)), pa.scalar(0.0, of), column)
         return pc.if_else(pc.is_nan(column), pa.scalar(math.nan, of), column)
     if not has_floats(of):

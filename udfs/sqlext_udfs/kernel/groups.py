@@ -95,6 +95,7 @@ def integer_codes(values: Ints) -> tuple[Ints, int]:
     least, span = int(values.min()), int(values.max()) - int(values.min()) + 1
     if span <= max(_SPARSE * len(values), _SMALL_TABLE):
         return values - least, span
+    # Where most values are different a hash table would be large: sorting is faster.
     if span << len(values).bit_length() < _LARGEST and _are_different(values):
         return _sorted_codes(values - least)
     encoded = pa.array(values).dictionary_encode()
@@ -104,12 +105,14 @@ def integer_codes(values: Ints) -> tuple[Ints, int]:
 def dense(ids: Ints, count: int) -> Groups:
     """Return groups by numbers below ``count``, of which some may not be used."""
     if count > max(len(ids), _SMALL_TABLE):
+        # A table of all possible numbers would be more work than the rows are: numbers in use come first.
         ids, count = integer_codes(ids) if count > _SPARSE * len(ids) else _sorted_codes(ids)
     used = np.zeros(count, np.bool_)
     used[ids] = True
     number = int(np.count_nonzero(used))
     if number == count:
         return Groups(ids, count)
+    # The rank of each number among those in use.
     places = np.cumsum(used, dtype=np.int64)
     return Groups(places[ids] - 1, number)
 

@@ -68,4 +68,5 @@ class KeyNumbers:
         if used.all():
             return self
         places = np.flatnonzero(used)
+        # ``next`` goes on: a number is never given to another key.
         return KeyNumbers(tuple(taken(c, places) for c in self.columns), self.numbers[places], self.next)

@@ -57,6 +57,7 @@ class Lives:
             now: which of all these are written now.
             clock: what time it is.
         """
+        # Rows that came are written now; of those that were held only some are.
         times = np.full(len(now), self.now(clock), np.int64)
         times[: len(written)] = np.where(now[: len(written)], times[: len(written)], written)
         return rows.append_column("written", pa.array(times[places]))

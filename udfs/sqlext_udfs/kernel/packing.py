@@ -77,6 +77,7 @@ def _packed(table: pa.Table, buckets: Ints, keys: Sequence[int]) -> Iterator[pa.
     starts = np.append(0, ends[:-1])
     # A cell holds at most a bucket's share of what was kept back, so that no single row of Spark's grows large.
     most = max(PATIENCE // len(keys), 1)
+    # Round after round the next cell of each bucket that has rows left.
     while present := np.flatnonzero(starts < ends).tolist():
         parts = np.minimum(ends - starts, most)
         cells = [encode_rows(rows.slice(starts[b], parts[b])) for b in present]

@@ -48,6 +48,7 @@ def netted(rows: pa.Table, kind: int) -> pa.Table:
 def net_of(groups: Groups, counts: Ints) -> tuple[Ints, Ints]:
     """Return the place of the first row of each group whose counts do not cancel out, ascending, and their sums."""
     sums = np.zeros(groups.count, np.int64)
+    # Exact for every count; ``bincount`` with weights sums floats.
     np.add.at(sums, groups.ids, counts)
     first = groups.first()
     left = np.flatnonzero(sums)

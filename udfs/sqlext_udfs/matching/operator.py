@@ -125,6 +125,7 @@ class MatchOperator(BucketOperator[MatchState]):
         """Return the rows of the partitions in which something happens."""
         if now == Clock.END:
             return np.ones(len(parts.ids), np.bool_)
+        # By processing time new rows make matches; by event time rows that the watermark has passed now.
         happens = parts.fresh if not self.specification.event_time else np.zeros(len(parts.ids), np.bool_)
         if parts.times is not None and now is not None:
             if self.specification.event_time:

@@ -91,6 +91,7 @@ class MatchOutput:
             columns: of the rows in whose places links count.
         """
         specification = self._specification
+        # Keys are those of the match's first row: all rows of a partition have the same ones.
         starts = _places([s.start for s in shown])
         values = [columns[place] for place in specification.values]
         made = [taken(columns[i], starts) for i in range(specification.keys)]

@@ -118,6 +118,7 @@ def _program(graph: _Graph, start: int, *, first_wins: bool) -> PatternProgram:
             node = graph.nodes[number]
             if node.variable is None:
                 accepts = True
+                # Standard: edges behind acceptance are never tried, as the complete match counts.
                 if not first_wins:
                     break
                 continue
@@ -166,6 +167,7 @@ def _flink(pattern: Pattern, then: int, graph: _Graph) -> int:
             (item.of, item.least, item.most, item.greedy) if isinstance(item, Repeat) else (item, 1, 1, False)
         )
         assert isinstance(of, Variable)
+        # Flink makes loops possessive. A variable that is only optional is not.
         if greedy and least != most and (least, most) != (0, 1):
             _forbid(then, of.number, graph)
         then = _repeated(Repeat(of, least, most), then, graph)

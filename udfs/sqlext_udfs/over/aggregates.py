@@ -92,6 +92,7 @@ class Growing(FrameFunction):
         key_of[places[places >= 0]] = key[places >= 0]
         together = pa.concat_arrays([values, taken(column, timeline.rows)])
         together = whole(normalised(pa.table([together], ["value"])).column(0))
+        # Values seen before stand first, so they have the places below 0.
         first = numbered([together], [np.concatenate([key_of[owners.ids], key])]).first() - len(values)
         made = np.full(len(column), -1)
         new = timeline.rows[first[first >= 0]]
@@ -160,6 +161,7 @@ def _frame_sums(column: pa.Array, low: Ints, high: Ints, before: Before | None) 
     if before is not None:
         kept = taken(before.partials[0], before.places)
         start, there = numbers(kept).astype(np.int64), np.asarray(kept.is_valid().to_numpy(zero_copy_only=False))
+    # Below the limit no frame's sum can leave 64 bits, whichever rows it has.
     if _largest(values) * len(values) + _largest(start) >= _LIMIT:
         return None
     there = there | (_counts(known(column), low, high) > 0)

@@ -77,6 +77,7 @@ class Blocks:
             known = np.flatnonzero(before.places >= 0)
             owners.append(known)
             places.append(before.places[known])
+            # Earlier results stand before all blocks, so that ordered aggregates merge them first.
             first = [f + len(before.partials[0]) for f in first]
             partials = [pa.concat_arrays([a, b]) for a, b in zip(before.partials, partials, strict=True)]
         # Lists are joined in this order: that of the rows.

@@ -107,6 +107,7 @@ class Lag(FrameFunction):
     def evaluate(self, inputs: Columns, bounds: FrameBounds, before: Before) -> Evaluated:
         """Return the value some rows before."""
         _, high = bounds.of(self._frame)
+        # Counted from the last row of the frame, so that peers have one value.
         places = high - 1 - self._offset
         there = places >= bounds.timeline.starts
         return Evaluated([taken(inputs[0], np.where(there, places, -1))], [])

@@ -71,6 +71,7 @@ class OverOperator(BucketOperator[OverState]):
         if rows is not None and rows.num_rows:
             state = replace(state, waiting=_appended(state.waiting, rows))
         state, out = self._released(self._lives.noted(state, clock), clock)
+        # Where rows came out, the rows that no frame reaches are gone already.
         if state.reached is before.reached:
             state = self._expired(state, clock)
         return StepResult(state, out, dropped_late=late, open_groups=self._steps.keys_held(state))

@@ -54,10 +54,12 @@ class OverStep:
         Returns:
             The state after it, and the rows with their results, by time and then arrival.
         """
+        # Kept rows, new rows and running keys are numbered together, then told apart by their places.
         keys = self._numbered(state, rows)
         old, running = state.reached.num_rows, keys[state.reached.num_rows + rows.num_rows :]
         key = keys[: old + rows.num_rows]
         time = np.concatenate([self._times(state.reached), times])
+        # Kept rows stand before new ones of the same time: they came earlier.
         order = Timeline.order(key, time)
         bounds = FrameBounds(Timeline(key[order], time[order], order >= old, state.passed))
         columns = self._columns(state.reached, rows, order)

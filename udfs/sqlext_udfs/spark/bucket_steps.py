@@ -118,6 +118,7 @@ class BucketSteps:
             watermark = max(timers.getCurrentWatermarkInMs(), 0)
             watermark = Clock.END if watermark >= _END_OF_INPUT else watermark
         times = [t for t in (known.now, ticks) if t is not None and t != Clock.END]
+        # The watermark of the call before is the one by which rows of this batch are late.
         late = known.watermark if known.watermark is not None or not self._event_time else Clock.BEGIN
         return Clock(watermark, late, max(times) if times else None)
 
@@ -133,6 +134,7 @@ class BucketSteps:
             return
         self._clock.update(tuple(after))
         if self._event_time and after.watermark != before.watermark:
+            # One timer at a time: Spark calls when the watermark has passed it.
             if before.watermark is not None and before.watermark < _END_OF_INPUT:
                 self._handle.deleteTimer(before.watermark + 1)
             if after.watermark is not None and after.watermark < _END_OF_INPUT:

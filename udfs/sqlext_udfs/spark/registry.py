@@ -98,6 +98,7 @@ def operator(name: str) -> StatefulFunction:
     if name not in _BUILT_IN:
         known = [*_BUILT_IN, *_registered]
         raise SqlExtError("FUNC-010", f"there is no stateful function `{name}`", hint=did_you_mean(name, known))
+    # Imported only now: a session that uses no such function loads none of them.
     module, attribute = _BUILT_IN[name]
     made: StatefulFunction = getattr(import_module(module), attribute)()
     return made

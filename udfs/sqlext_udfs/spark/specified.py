@@ -64,6 +64,7 @@ class SpecifiedFunction:
         operator = self._make(dict(arguments["specification"]), types)
         named = zip(arguments["columns"], operator.output_types, strict=True)
         output = StructType([StructField(n, from_arrow_type(t)) for n, t in named])
+        # An operator that asks for no time has no clock in state, and is not called without rows.
         timed = ticks is not None or arguments["event_time"]
         time = OperatorTime(str(arguments["name"]), arguments["event_time"], ticks, arguments["lag"]) if timed else None
         if packed is not None:

@@ -97,6 +97,7 @@ def _with_class(aggregate: AggregateCall, registered: UserFunctions, spark: Spar
 
     found = registered.require("aggregate", aggregate.parameter(NAME), "FUNC-023")
     send_code_of([found.cls])
+    # Spark parses the type as the user wrote it.
     schema = spark.sql(f"SELECT CAST(NULL AS {aggregate.parameter('returns')})").schema
     (returns,) = plain_schema(to_arrow_schema(schema, timezone="UTC")).types
     return replace(aggregate, parameters=(*aggregate.parameters, (CLASS, found.cls), (RETURNS, returns)))

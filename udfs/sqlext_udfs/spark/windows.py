@@ -72,6 +72,7 @@ def _made(
     specification: WindowSpecification, arguments: Mapping[str, Any], types: Sequence[pa.DataType]
 ) -> MadeOperator:
     operator: BucketOperator[Any]
+    # A changelog or a time to live needs the grouping operator, which has no windows.
     if specification.kind is not None or specification.ttl is not None:
         operator = GroupAggregate(specification, types)
     else:

@@ -72,6 +72,7 @@ class ArrivingElements:
 
     def of_sessions(self, assignments: Assignments) -> Iterator[tuple[int, list[Windowed]]]:
         """Yield each key with what is added to its sessions."""
+        # Combined rows must lie by start to be joined; single rows stay in the order of arrival.
         by = (assignments.start, assignments.key) if self.plan.combines else (assignments.key,)
         ordered = assignments.only(np.lexsort(by))
         for low, high in pairwise(edges(ordered.key)):

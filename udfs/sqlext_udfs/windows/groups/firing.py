@@ -137,6 +137,7 @@ class GroupFiring:
             or (timing == LATE and last and self.policy.final_pane == "ALWAYS")
         ):
             self.writer.write(group, timing, last=last)
+        # An on-time pane that was not written counts as done too (M9).
         if timing != EARLY:
             group.flags |= DONE
         self.purge(group)

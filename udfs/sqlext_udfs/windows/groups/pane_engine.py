@@ -157,6 +157,7 @@ class PaneEngine(BucketOperator[PaneState]):
             return state
         kept = joined(self._aggregation, decisions.kept, decisions.kept_from, segments)
         stored = state.segments.without(decisions.freed).with_(kept)
+        # Only now: panes of groups that go still needed the values of their keys.
         keys = keys.only(used_keys(decisions.state, written))
         return PaneState(decisions.state, keys, stored, written, state.arrived + arrived)
 

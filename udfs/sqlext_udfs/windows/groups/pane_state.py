@@ -79,6 +79,7 @@ def decode(data: bytes) -> PaneState:
 
 def used_keys(triggers: WindowState, written: WrittenRows) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the numbers of keys of which something is known."""
+    # A row that may be taken back needs its key, also where nothing else is known of the group.
     return np.union1d(triggers.numbers("key"), written.key)
 
 

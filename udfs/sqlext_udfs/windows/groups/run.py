@@ -105,6 +105,7 @@ class GroupRun:
                 self.firing.after_rows(group)
             by_key[key] = sessions.groups
             merged_away += sessions.merged_away
+        # Groups that were merged away are touched too: their rows leave the state.
         return [g for of_key in by_key.values() for g in of_key] + merged_away
 
     def _without_late_sessions(self, assignments: Assignments, by_key: dict[int, list[WindowGroup]]) -> Assignments:
@@ -157,6 +158,7 @@ class GroupRun:
         )
 
     def _kept(self, stays: list[WindowGroup]) -> list[tuple[int, ...]]:
+        # Rows that an evictor may take must stay apart.
         if self.plan.eviction is not None:
             return [(segment,) for group in stays for segment in group.held]
         return [tuple(group.held) for group in stays if group.held]
@@ -171,6 +173,7 @@ class GroupRun:
         last_row = self.last_row if self.policy.asks_last_row else None
         if not touched and last_row == self.state.last_row:
             return self.state
+        # The state is sorted, so that groups are found by binary search.
         stays.sort(key=lambda g: (g.key, g.start, g.end))
         deadlines = [(self.firing.event_deadline(g), self.firing.processing_deadline(g)) for g in stays]
         table = self.plan.layout.table(stays, deadlines)

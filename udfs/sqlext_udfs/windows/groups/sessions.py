@@ -49,6 +49,7 @@ class KeySessions:
         if len(olds) == 1 and first == (olds[0].start, olds[0].end):
             return olds[0]
         merged = self._merge(olds, *first)
+        # A session with new bounds is a new group, whose panes are counted from 0 (M10).
         self.groups = [g for g in self.groups if g not in olds] + [merged]
         return merged
 
@@ -62,6 +63,7 @@ class KeySessions:
             done = any(g.flags & DONE for g in olds)
             merged.flags = END_SEEN | (BEGAN_LATE if late else 0) | (DONE if done else 0)
         merged.rows = sum(g.rows for g in olds)
+        # Numbers of segments grow with arrival, so contents stay in that order.
         merged.held = sorted(s for g in olds for s in g.held)
         for group in olds:
             merged.marks |= group.marks
@@ -69,6 +71,7 @@ class KeySessions:
                 merged.saw(group.earliest, group.latest)
             self.step.firing.writer.retract(group)
             group.gone = True
+        # Only the bounds are new: the segment at hand still takes rows.
         if len(olds) == 1:
             merged.current = olds[0].current
         self.merged_away += olds

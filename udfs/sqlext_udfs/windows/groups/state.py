@@ -152,6 +152,7 @@ class StateLayout:
 
     def replaced(self, state: WindowState, gone: Ints, new: pa.Table) -> pa.Table:
         """Return the table without some rows and with others, sorted."""
+        # Groups that were touched leave; those that stay are among the new rows.
         stays = np.ones(len(state), bool)
         stays[gone] = False
         old = state.table.filter(pa.array(stays)) if len(gone) else state.table
@@ -162,6 +163,7 @@ class StateLayout:
         else:
             kept = WindowState(old)
             places = find(kept, *(np.asarray(new.column(n)) for n in ("key", "start", "end")))
+        # Both tables are sorted: the new rows are put in their places, and nothing is sorted again.
         order = np.insert(np.arange(old.num_rows), places, np.arange(new.num_rows) + old.num_rows)
         return pa.concat_tables([old, new]).combine_chunks().take(pa.array(order)).combine_chunks()
 

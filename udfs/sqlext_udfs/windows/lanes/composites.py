@@ -169,6 +169,7 @@ class LaneTimeout(LaneNode):
         return np.asarray(np.maximum.reduce([p.ready(g, t) for p in self.parts]))
 
     def on_fire(self, g: Lanes, t: LaneMoment, of: Bools) -> None:
+        # The part goes before the deadline, where both are ready.
         own = of & (self._of.ready(g, t) != NOT)
         over = of & ~own
         self._deadline.reset(g, own)

@@ -144,6 +144,7 @@ class LaneEngine(BucketOperator[LaneState]):
         if not panes:
             return self._panes.none(), groups.written
         lane = np.concatenate([p.lane for p in panes])
+        # A pane is made of all that its group holds, or of nothing.
         places = np.where(np.concatenate([p.whole for p in panes]), lane, len(groups))
         results = self._aggregation.finish([taken(c, places) for c in contents])
         columns = [*results, *_pane_columns(panes, groups.lanes.end[lane])]

@@ -125,6 +125,7 @@ class LaneFiring:
             worth |= (timing == LATE) & last
         self._write(of & worth, timing, last)
         g.set_flags(of & (timing != EARLY), DONE)
+        # After the pane is written: it still has the contents that are purged.
         self._empty(of & t.purge)
         t.purge[:] = False
         self._close(finished)

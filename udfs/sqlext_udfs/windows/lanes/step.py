@@ -77,6 +77,7 @@ def touched(
     """Return the groups to which rows come, or of which a deadline has come."""
     strict = plan.policy.options.deadline == "after"
     due = (state.event <= times.watermark) | (state.processing < times.now if strict else state.processing <= times.now)
+    # MAX is no deadline, whatever the clock says.
     due &= (state.processing != MAX) | (state.event <= times.watermark)
     if batch is None:
         places = np.flatnonzero(due)
@@ -91,6 +92,7 @@ def touched(
         (state.lanes.end, windows.end),
     )
     groups = numbered((), [np.concatenate(pair) for pair in columns])
+    # Held groups and arriving windows are numbered together; known ones come first, then those that begin.
     place = np.full(groups.count, -1)
     place[groups.ids[:count]] = np.arange(count)
     wanted = np.zeros(groups.count, np.bool_)

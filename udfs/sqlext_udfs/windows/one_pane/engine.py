@@ -80,6 +80,7 @@ class OnePaneEngine(BucketOperator[BucketState]):
         """Return a partial result for each key and piece, with the number of its rows, and the bucket."""
         if not self.combines:
             return rows
+        # The bucket travels last; it depends on the key, so any row of a group has it.
         last = rows.num_columns - 1
         buckets = whole(rows.column(last))
         rows = rows.remove_column(last)

@@ -55,6 +55,7 @@ class SinglePaneEngine(OnePaneEngine):
             kept = self.layout.read(rows)
             kept = kept._replace(partials=self.layout.aggregation.renumbered(kept.partials, state.arrived))
             late = self._pieces.last_ends(kept.bounds) <= limit
+            # While they travel, marks count the rows of each result.
             dropped = int(kept.marks[late].sum())
             kept = kept.take(np.flatnonzero(~late)) if dropped else kept
             return TakenIn(self._with(state, kept, rows.num_rows, clock), dropped)
@@ -105,6 +106,7 @@ class SinglePaneEngine(OnePaneEngine):
     def _panes_of(self, due: PartialResults, done: int, until: int) -> pa.Table:
         windows = self._pieces.expand(due.bounds, done, until)
         aggregation = self.layout.aggregation
+        # A piece is a whole window: there is nothing to join.
         if not self._pieces.shared:
             return self._pane_table(due, windows.starts, windows.ends)
         groups = self._windows(due, windows)

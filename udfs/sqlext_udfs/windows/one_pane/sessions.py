@@ -59,6 +59,7 @@ class SingleSessionEngine(OnePaneEngine):
         both = together(before, came) if before is not None else came
         joined, into = self.merge(both, EARLIEST)
         joined = joined._replace(marks=self._behind(both, known, joined, into, clock))
+        # Judged after the merge: a late row may belong to a session that is not over.
         late = joined.bounds[1] <= limit
         lost = late[into.ids[known:]]
         dropped = behind.num_rows + int(came.marks[lost].sum())

@@ -106,6 +106,7 @@ class PartialLayout:
             groups: the group of each.
             marks: what is made of marks: ``EARLIEST`` or ``COUNTED``.
         """
+        # One result for each group already, in the order of groups.
         if groups.count == kept.rows() and not (np.diff(groups.ids) < 0).any():
             return kept
         first = groups.first()

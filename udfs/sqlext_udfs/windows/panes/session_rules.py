@@ -53,6 +53,7 @@ class SessionRules:
         inner = cells(keys, starts, int((ends - starts).min())) if len(starts) else None
         if inner is None:
             return self.sessions(keys, starts, ends)
+        # One interval for each cell: fewer to sort than rows.
         cell_keys = Groups(keys.ids[inner.first()], keys.count)
         made = self.sessions(cell_keys, reduced(EARLIEST, starts, inner), reduced(LATEST, ends, inner))
         return Sessions(Groups(made.groups.ids[inner.ids], made.groups.count), made.starts, made.ends)

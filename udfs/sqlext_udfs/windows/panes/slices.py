@@ -66,6 +66,7 @@ class Slicing:
         """Return the end of the first window of each slice."""
         if self.cumulating:
             starts = self.periods(slices)
+            # Rounded up to the next end.
             ends: Ints = starts + -(-(slices + self.width - starts) // self.step) * self.step
             return ends
         if not self.is_shared:
@@ -95,6 +96,7 @@ class Slicing:
         last = np.minimum(self.last_ends(slices), until)
         counts = np.maximum(0, (last - first) // self.step + 1)
         places = np.repeat(np.arange(len(slices)), counts)
+        # The number of each window among those of its slice.
         within = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
         ends = first[places] + within * self.step
         starts = self.periods(slices)[places] if self.cumulating else ends - self.size

@@ -49,6 +49,7 @@ class PaneTable:
         if late is not None and late.any():
             timing = pa.array(np.where(late, _LATE, _ON_TIME), pa.string())
         zero, true = _constant(0, pa.int32(), rows), _constant(True, pa.bool_(), rows)
+        # The only pane is the first and the last one, with index 0.
         panes = [zero, zero, timing, true, true, pa.array(ends - 1), _constant(INSERT, pa.int8(), rows)]
         no_row = [pa.nulls(rows, of) for of in self._types[-2:]]
         return table_of([*keys, pa.array(starts), pa.array(ends), *results, *panes, *no_row])

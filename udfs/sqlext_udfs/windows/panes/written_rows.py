@@ -123,6 +123,7 @@ def _rows(every: WrittenRows, previous: Ints, takes_back: Bools, same: Bools, of
     back = takes_back[panes]
     old = np.where(known & ~same[panes], previous[panes], -1)
     new = np.where(back | same[panes], -1, panes)
+    # For each pane the row that it takes back, then its own; -1 where there is none.
     pairs = np.stack([old, new], axis=1).ravel()
     kinds = np.stack([np.where(back, DELETE, UPDATE_BEFORE), np.where(known, UPDATE_AFTER, INSERT)], axis=1).ravel()
     there = pairs >= 0

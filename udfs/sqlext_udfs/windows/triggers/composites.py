@@ -77,6 +77,7 @@ class EachNode(TriggerNode):
     """a THEN b. On sessions all parts look at all rows, because a merge may take a step back (EMIT.md 9, Beam 12)."""
 
     def on_row(self, group: Held, moment: TriggerMoment, count: int) -> None:
+        # A part whose turn has not come sees no rows, but on sessions.
         for part in self.parts if moment.merging else self._current(group):
             part.on_row(group, moment, count)
 

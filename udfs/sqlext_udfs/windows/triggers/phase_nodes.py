@@ -32,6 +32,7 @@ class TimeoutNode(TriggerNode):
         return max(part.ready(group, moment) for part in self.parts)
 
     def on_fire(self, group: Held, moment: TriggerMoment) -> None:
+        # The part goes before the deadline, where both are ready.
         if self.of.ready(group, moment):
             self.deadline.reset(group)
             self.of.on_fire(group, moment)

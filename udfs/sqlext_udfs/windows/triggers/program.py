@@ -40,6 +40,7 @@ class TriggerProgram:
             raise ValueError(f"{type(refused).__name__} does not support merging and cannot be used with sessions")
         compiler = _Compiler(policy, conditions, triggers)
         root = compiler.node(policy.trigger)
+        # Without ONCE a trigger that has finished starts afresh.
         self.root: TriggerNode = root if policy.once else composites.RepeatNode(compiler.layout, root)
         self.kinds = tuple(compiler.layout.kinds)
         self.initial = tuple(compiler.layout.initial)

@@ -46,6 +46,7 @@ class DeltaNode(TriggerNode):
 
     def clear(self, group: Held) -> None:
         group.bits &= ~self.moved
+        # The next delta is measured from the last row before the trigger starts again.
         group.slots[self.reference] = group.slots[self.last]
 
 
@@ -195,5 +196,6 @@ class UsingNode(ActionNode):
         )
 
     def _keep(self, group: Held, context: TriggerContext) -> None:
+        # None where nothing is kept: so a group may be back in its first state, and forgotten.
         kept = {"s": context.state, "e": sorted(context.event_timers), "p": sorted(context.processing_timers)}
         group.slots[self.slot] = {name: value for name, value in kept.items() if value} or None
