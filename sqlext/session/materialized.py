@@ -10,7 +10,7 @@ from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.jobs.checkpoint import folder_name
+from sqlext.jobs.query_files import folder_name
 from sqlext.jobs.result import Result
 from sqlext.session.handler import Definitions
 from sqlext_catalog import ddl

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sqlext.analysis.definitions.flink_text import Printer, Unprintable
+from sqlext.analysis.definitions.flink_text import ExpressionPrinter, Unprintable
 from sqlext.analysis.definitions.views import as_batch
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
@@ -58,7 +58,7 @@ class _QueryText:
 
     def _ordered(self, query: q.Query) -> str:
         lines = [self._body(query.body)]
-        printer = self._printer(query.body.from_) if isinstance(query.body, q.Select) else Printer()
+        printer = self._printer(query.body.from_) if isinstance(query.body, q.Select) else ExpressionPrinter()
         if query.order_by:
             lines.append(f"ORDER BY {', '.join(map(printer.order, query.order_by))}")
         if query.offset is not None:
@@ -114,7 +114,7 @@ class _QueryText:
             binder.bind(relation)
         return binder.scope()
 
-    def _printer(self, relation: q.Relation | None) -> Printer:
+    def _printer(self, relation: q.Relation | None) -> ExpressionPrinter:
         scope = self._scope(relation)
 
         def column(ref: ColumnRef) -> str:
@@ -123,7 +123,7 @@ class _QueryText:
             found = scope.find(ref)
             return ".".join(map(quote, (_name(found.relation, scope), found.column.name, *found.path)))
 
-        return Printer(column, _QueryText(self.env, self.ctes, column).query)
+        return ExpressionPrinter(column, _QueryText(self.env, self.ctes, column).query)
 
     def _relation(self, relation: q.Relation) -> str:
         if isinstance(relation, q.TableRef):
@@ -178,7 +178,7 @@ class _QueryText:
         name, value = getattr(node, "name", None), getattr(node, "value", None)
         if isinstance(name, str) and isinstance(value, Node):  # a named argument, whose value may be any of these
             return f"{quote(name)} => {self._argument(value)}"
-        return Printer().text(node)
+        return ExpressionPrinter().text(node)
 
     def _anonymous(self) -> q.Alias:
         self.anonymous += 1
@@ -203,12 +203,12 @@ def _all(scope: Scope, qualifier: tuple[str, ...]) -> list[str]:
     return [f"{quote(_name(r, scope))}.{quote(c.name)}" for r in relations for c in r.columns if c.name not in r.merged]
 
 
-def _grouping(item: Any, printer: Printer) -> str:
+def _grouping(item: Any, printer: ExpressionPrinter) -> str:
     if not isinstance(item, q.GroupingSets):
         return printer.text(item)
     return f"{item.kind}({', '.join(_set(s, printer) for s in item.sets)})"
 
 
-def _set(items: tuple[Any, ...], printer: Printer) -> str:
+def _set(items: tuple[Any, ...], printer: ExpressionPrinter) -> str:
     texts = [_grouping(i, printer) for i in items]
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"

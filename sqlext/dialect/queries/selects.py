@@ -13,7 +13,6 @@ from sqlext.dialect.emit import clause
 from sqlext.dialect.expressions import calls, operations
 from sqlext.dialect.keywords import SPARK_ONLY, at_alias, unsupported
 from sqlext.dialect.queries import over, relations
-from sqlext.dialect.queries.relations import parse_hints
 from sqlext.dialect.tokens import TokenKind, did_you_mean_word
 
 _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "LIMIT", "UNION", "JOIN")
@@ -22,7 +21,7 @@ _CLAUSES = ("FROM", "WHERE", "GROUP", "HAVING", "WINDOW", "QUALIFY", "ORDER", "L
 def parse_select(cursor: Cursor) -> Select:
     """Read one SELECT block."""
     start = cursor.expect_words("SELECT").start
-    hints = parse_hints(cursor)
+    hints = relations.parse_hints(cursor)
     distinct = cursor.accept_any("DISTINCT", "ALL") == "DISTINCT"
     items = [_item(cursor)]
     while cursor.accept_symbol(","):

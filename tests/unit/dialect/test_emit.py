@@ -10,7 +10,7 @@ import pytest
 
 from sqlext.dialect.ast.queries import Select
 from sqlext.dialect.emit import nodes
-from sqlext.dialect.emit.finishing import can_finish
+from sqlext.dialect.emit.checks import can_finish
 from sqlext.dialect.emit.printing import emit_text, trigger_text
 from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.dialect.script import parse_script
