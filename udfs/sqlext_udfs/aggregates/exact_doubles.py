@@ -19,6 +19,7 @@ from sqlext_udfs.kernel.list_columns import elements
 
 Doubles = npt.NDArray[np.float64]
 
+# Bits of a digit, and of the mantissa of a DOUBLE.
 _WORD = 32
 _LOW = (1 << _WORD) - 1
 _MANTISSA = 53

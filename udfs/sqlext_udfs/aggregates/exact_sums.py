@@ -12,10 +12,12 @@ from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import Values, known
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 
+# Values are added in words of 32 bits, so that sums of 2 ** 31 words fit 64 bits.
 _WORD = 32
 _LOW = (1 << _WORD) - 1
 _HALF = 1 << (_WORD - 1)
 _LIMIT = 1 << 63
+# The digits of the widest DECIMAL, of Arrow's decimal128 as of Spark.
 _MOST_DIGITS = 38
 
 

@@ -95,6 +95,7 @@ def _percentile(aggregate: AggregateCall, types: Types, *, discrete: bool) -> Ac
 
 
 Maker = Callable[[AggregateCall, Types, bool], "Accumulator | None"]
+# Functions whose result is a list: of different values it is their set.
 _LISTS = ("collect_list", "listagg", "collect_set")
 _MAKERS: dict[str, Maker] = {
     "count": lambda aggregate, types, places: Count(),

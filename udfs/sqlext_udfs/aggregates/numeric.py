@@ -11,8 +11,10 @@ from sqlext_udfs.kernel.arrow_numpy import Values, column_of, has_numbers, integ
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 from sqlext_udfs.kernel.order import can_rank, ranks
 
+# Spark's rule: a sum has ten digits more than its values, and no DECIMAL more than 38.
 _MOST_DIGITS = 38
 _MORE_DIGITS = 10
+# The operation of each function, and the number that changes nothing.
 _BITS: dict[str, tuple[np.ufunc, int]] = {
     "bit_and": (np.bitwise_and, -1),
     "bit_or": (np.bitwise_or, 0),

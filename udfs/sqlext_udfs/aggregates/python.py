@@ -18,6 +18,7 @@ from sqlext_udfs.aggregates.hooks import State, UserAggregate
 from sqlext_udfs.aggregates.lists import Collect
 from sqlext_udfs.kernel.groups import Bools, Groups, Ints
 
+# The function of an ``AggregateCall`` that is a user's; its name is a parameter.
 PYTHON = "python"
 #: Parameters of an aggregate ``python``: its name, whether its call has arguments, and, where it is to run, its class
 #: and the Arrow type that this returns.

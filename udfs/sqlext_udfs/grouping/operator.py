@@ -35,7 +35,7 @@ _FACTS = b"sqlext.groups"
 
 @dataclass(frozen=True, slots=True)
 class Groupings:
-    """A bucket's state.
+    """The groups of a bucket.
 
     Attributes:
         groups: a row for each group: keys, how many rows it has, when one last came (ms), partial results, results.

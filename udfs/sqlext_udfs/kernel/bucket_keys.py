@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import count
 
 _MASK = 0xFFFFFFFF
+# The seed of Spark's ``hash``; all arithmetic is modulo 2 ** 32.
 _SEED = 42
 
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from sqlext_udfs.kernel.arrow_types import has_floats
 
+# The width of the numbers that stand for items of lists.
 _ID_BYTES = 8
 
 

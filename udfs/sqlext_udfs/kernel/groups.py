@@ -19,8 +19,11 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 # Numbers below this many times the rows are looked up in a table, and not hashed or sorted.
 _SPARSE = 4
+# A table of so many entries is always cheap.
 _SMALL_TABLE = 1 << 16
+# How many values are looked at to guess whether most are different.
 _SAMPLE = 1 << 10
+# Numbers with a place in their low bits must stay below it, to fit 64 bits.
 _LARGEST = 1 << 62
 
 

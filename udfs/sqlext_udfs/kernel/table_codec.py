@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 
+# The first byte of each state value.
 VERSION = 1
 # As wide as Arrow's alignment: so columns are read in place, not copied.
 _HEADER_BYTES = 8

@@ -20,13 +20,14 @@ from sqlext_udfs.matching.specification import MatchSpecification, Order
 #: Columns of the state behind the input's: whether no match may begin at a row any more (it is only looked back at),
 #: and how many matches its partition has had.
 PAST, MATCHES = "past", "matches"
+# Where the fields of ``MatchState`` stand that are no columns: in the metadata of the table.
 _FACTS = b"sqlext.match"
 _NAMES = ("done", "wakeup", "open")
 
 
 @dataclass(frozen=True, slots=True)
 class MatchState:
-    """A bucket's state.
+    """The rows of a bucket that may still be part of a match.
 
     Attributes:
         table: the rows that are kept, with ``PAST`` and ``MATCHES``, those of a partition in their order; without

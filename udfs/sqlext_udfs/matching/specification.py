@@ -16,6 +16,7 @@ from sqlext_udfs.expressions.trees import Cell, Expression, MatchNumber, Measure
 from sqlext_udfs.matching import pattern as match_pattern
 from sqlext_udfs.matching.pattern import Pattern
 
+# Of the JSON: another version is refused. Raise it when a field changes its meaning.
 VERSION = 1
 #: Where matching goes on after a match (``Skip.to``).
 PAST_LAST, NEXT, FIRST, LAST = "PAST LAST ROW", "NEXT ROW", "FIRST", "LAST"
@@ -114,6 +115,7 @@ class MatchSpecification:
         return len(self.variables) + 1 + len(self.subsets)
 
 
+# The field of a JSON object that names its class.
 _KIND = "is"
 _CLASSES: dict[str, type[Any]] = {
     name: value

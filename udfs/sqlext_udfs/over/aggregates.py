@@ -142,6 +142,7 @@ def _reach(call: OverCall) -> FrameReach:
     return FrameReach(rows=call.frame.preceding) if call.frame.unit == "ROWS" else FrameReach(time=call.frame.preceding)
 
 
+# A bound of sums with room for one more addition in 64 bits.
 _LIMIT = 1 << 62
 
 

@@ -30,6 +30,7 @@ from sqlext_udfs.over.bounds import FrameBounds
 from sqlext_udfs.over.function import Evaluated, FrameFunction, FrameReach
 from sqlext_udfs.over.specification import OverCall, OverSpecification
 
+# The functions that number rows; their frames are always unbounded.
 NUMBERS = ("row_number", "rank", "dense_rank")
 
 

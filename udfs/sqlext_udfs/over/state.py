@@ -14,6 +14,7 @@ from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Ints, numbered
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
 
+# Where version and ``passed`` stand: in the metadata of the table.
 _FACTS = b"sqlext.over"
 _VERSION = 1
 
@@ -24,7 +25,7 @@ def _nothing() -> pa.Table:
 
 @dataclass(frozen=True, slots=True)
 class OverState:
-    """A bucket's state. A table that has no columns yet has no rows.
+    """What OVER knows of a bucket. A table that has no columns yet has no rows.
 
     Attributes:
         waiting: rows for whose time the watermark is not there yet, as they came.

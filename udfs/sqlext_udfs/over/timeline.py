@@ -9,6 +9,7 @@ import numpy as np
 
 from sqlext_udfs.kernel.groups import Bools, Ints, stable_order
 
+# Key and time as one number must stay below it, to fit 64 bits.
 _LARGEST = 1 << 62
 
 

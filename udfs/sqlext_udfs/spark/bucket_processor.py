@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 #: The names of the state variables, for Spark's state data source.
 STATE = "bucket"
 CLOCK = "clock"
+# Part of each checkpoint: with other columns its state could not be read.
 _STATE_TYPE = StructType([StructField("buckets", IntegerType()), StructField("state", BinaryType())])
 _CLOCK_NAMES = ("watermark", "now", "event_deadline", "processing_deadline", "open_groups")
 _CLOCK_TYPE = StructType([StructField(name, LongType()) for name in _CLOCK_NAMES])

@@ -12,7 +12,7 @@ from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
 
 
 class CurrentFunction(SpecifiedFunction):
-    """The stateful function ``current``: the fields of ``CurrentSpecification``."""
+    """The stateful function ``current``, whose specification has the fields of ``CurrentSpecification``."""
 
     def __init__(self) -> None:
         super().__init__(_operator, "PRIMARY KEY")

@@ -33,10 +33,12 @@ _BOUNDS: Mapping[str, type[Bound]] = {
 
 
 class JoinFunction(SpecifiedFunction):
-    """The stateful function ``join``: the fields of ``JoinSpecification``.
+    """The stateful function ``join``, whose specification has the fields of ``JoinSpecification``.
 
-    ``join`` is the value of a ``JoinKind``, ``conditions`` are the fields of each ``Comparison``, ``rest`` is JSON,
-    ``bound`` is a name (``none``, ``interval``, ``arrival``, ``window``, ``version``) and the fields of that bound.
+    - ``join``: the value of a ``JoinKind``;
+    - ``conditions``: the fields of each ``Comparison``;
+    - ``rest``: expressions as JSON;
+    - ``bound``: a name (``none``, ``interval``, ``arrival``, ``window``, ``version``), then the fields of that bound.
     """
 
     def __init__(self) -> None:

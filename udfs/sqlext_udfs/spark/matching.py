@@ -13,7 +13,7 @@ from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
 
 
 class MatchFunction(SpecifiedFunction):
-    """The stateful function ``match``; its specification has ``match``, a ``MatchSpecification`` as JSON."""
+    """The stateful function ``match``, whose specification has ``match``: a ``MatchSpecification`` as JSON."""
 
     def __init__(self) -> None:
         super().__init__(_operator, "PARTITION BY")

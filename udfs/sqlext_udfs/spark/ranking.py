@@ -14,7 +14,7 @@ from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
 
 
 class RankFunction(SpecifiedFunction):
-    """The stateful function ``rank``: the fields of ``RankSpecification``, enumerations by their values."""
+    """The stateful function ``rank``, whose specification has the fields of ``RankSpecification``; enums by value."""
 
     def __init__(self) -> None:
         super().__init__(_operator, "PARTITION BY")

@@ -12,7 +12,7 @@ from sqlext_udfs.watermark_column import WatermarkOperator, WatermarkSpecificati
 
 
 class WatermarkFunction(SpecifiedFunction):
-    """The stateful function ``watermark``: the fields of ``WatermarkSpecification``."""
+    """The stateful function ``watermark``, whose specification has the fields of ``WatermarkSpecification``."""
 
     def __init__(self) -> None:
         super().__init__(_operator, "CURRENT_WATERMARK")

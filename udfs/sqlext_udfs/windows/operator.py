@@ -43,7 +43,9 @@ from sqlext_udfs.windows.triggers.hooks import Triggers
 from sqlext_udfs.windows.triggers.rules import batch_insensitive
 from sqlext_udfs.windows.triggers.tree import When, tree
 
+# Columns of bounds of a session: its start and its end.
 _BOUNDS = 2
+# The number of the engine that decides group by group.
 _ALONE = 3
 
 

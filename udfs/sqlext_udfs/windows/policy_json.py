@@ -14,7 +14,9 @@ from sqlext_udfs.windows import policy as policy_module
 from sqlext_udfs.windows.policy import Policy
 from sqlext_udfs.windows.triggers import tree
 
+# Of the JSON: another version is refused. Raise it when a field changes its meaning.
 VERSION = 1
+# The field of a JSON object that names its class.
 _KIND = "is"
 _CLASSES: dict[str, type[Any]] = {
     name: value

@@ -21,6 +21,7 @@ PANE_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("pane_timestamp", pa.int64()),
     ("row_kind", pa.int8()),
 )
+# The type of ``late_row`` where nobody wants late rows: it is NULL then.
 _NO_ROW = pa.bool_()
 
 

@@ -16,13 +16,14 @@ from sqlext_udfs.windows.groups.state import WindowState
 from sqlext_udfs.windows.panes.segments import Segments
 from sqlext_udfs.windows.panes.written_rows import WrittenRows
 
+# Where version, ``next_key`` and ``arrived`` stand: in the metadata of the table.
 _FACTS = b"sqlext.panes"
 _VERSION = 1
 
 
 @dataclass(frozen=True)
 class PaneState:
-    """A bucket's state.
+    """The windows of a bucket, group by group.
 
     Attributes:
         triggers: the open groups, as the trigger engine keeps them.

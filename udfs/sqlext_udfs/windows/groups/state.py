@@ -22,8 +22,10 @@ from sqlext_udfs.windows.policy import KeepDelta, Policy
 from sqlext_udfs.windows.triggers.moment import MAX
 from sqlext_udfs.windows.triggers.program import WORD_BITS, TriggerProgram
 
+# Of the form of the table. Raise it when a column changes its meaning.
 VERSION = 1
 _META = b"window_state"
+# The column of each kind of slot (``TriggerLayout.kinds``).
 _TYPES = {"int": pa.int64(), "float": pa.float64(), "json": pa.string()}
 
 

@@ -18,6 +18,7 @@ from sqlext_udfs.windows.triggers.nodes import CountNode, TriggerNode
 from sqlext_udfs.windows.triggers.phase_nodes import TimeoutNode, WatermarkNode
 from sqlext_udfs.windows.triggers.time_nodes import DelayNode, EventPeriodNode, IdleNode, PeriodNode
 
+# By exact class, so that a new kind of node is not taken for another one.
 _COMPOSITES: dict[type[TriggerNode], type[LaneNode]] = {
     AllNode: LaneAll,
     AnyNode: LaneAny,

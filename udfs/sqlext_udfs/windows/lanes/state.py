@@ -19,14 +19,16 @@ from sqlext_udfs.windows.lanes.columns import Lanes
 from sqlext_udfs.windows.lanes.firing import initial_slots
 from sqlext_udfs.windows.triggers.moment import MAX
 
+# Where version and ``arrived`` stand: in the metadata of the table.
 _FACTS = b"sqlext.groups"
 _VERSION = 1
+# How many columns ``Lanes.numbers`` gives.
 _LANE_COLUMNS = 6
 
 
 @dataclass(frozen=True)
 class LaneState:
-    """A bucket's state; one entry of each column is one group.
+    """The windows of a bucket, by column; one entry of each column is one group.
 
     Attributes:
         keys: its key.

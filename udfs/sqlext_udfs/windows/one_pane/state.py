@@ -11,13 +11,14 @@ from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state
 
+# Where the fields of ``BucketState`` stand that are no columns: in the metadata of the table.
 _FACTS = b"sqlext.windows"
 _NAMES = ("done", "wakeup", "arrived")
 
 
 @dataclass(frozen=True, slots=True)
 class BucketState:
-    """A bucket's state.
+    """The windows of a bucket that have not given their pane.
 
     Attributes:
         table: a row for each key and slice (or session); without columns where there is none.

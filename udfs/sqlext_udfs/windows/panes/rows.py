@@ -16,6 +16,7 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
+# Beam's timings of a pane, as numbers while a step goes on.
 EARLY, ON_TIME, LATE = range(3)
 #: ``PANE_TIMING()`` of the numbers above.
 TIMINGS = ("EARLY", "ON_TIME", "LATE")

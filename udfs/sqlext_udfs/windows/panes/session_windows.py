@@ -12,6 +12,7 @@ import numpy as np
 
 from sqlext_udfs.kernel.groups import Groups, Ints, dense, stable_order
 
+# The axis of all keys must be shorter, for its times to fit 64 bits.
 _AXIS = 1 << 62
 # Cells are worth their making where this many rows fall into one.
 _WORTH = 2

@@ -15,6 +15,7 @@ from sqlext_udfs.expressions.numbers import Policy
 from sqlext_udfs.expressions.row_by_row import Evaluate, RowByRow
 
 _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+# The operator of each spelling.
 _COMPARISONS = {"=": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _DOUBLE = e.Number("DOUBLE")
 #: The length of a quotient with a type: the operator, both operands, the type.

@@ -28,9 +28,13 @@ from sqlext_udfs.windows.triggers.tree import (
     tree,
 )
 
+# Finished once they have fired.
 _FINISH_BY_THEMSELVES = (AfterCount, AfterDelay, AfterIdle, AfterDelta, When, SameBatch)
+# A grouping over their panes fires with each batch that brings some.
 _FIRE_WITH_THEIR_BATCH = (EveryPeriod, EveryAligned, EveryEventTime)
+# The order and the values of single rows matter to them.
 _LOOK_AT_ROWS = (AfterDelta, When, Case, Using)
+# They have deadlines of the batch clock.
 _USE_CLOCK = (AfterDelay, EveryPeriod, EveryAligned, AfterIdle, Timeout, Using)
 
 
