@@ -15,23 +15,22 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
-import re
 import shutil
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
-from sqlext.locations import checkpoint_place
+from sqlext.jobs.query_files import is_file_at, last_number, query_folder, write_whole
+from sqlext.jobs.runs import QueryRun, run_from_json
 from sqlext.settings import LEAVES_STATE
 
 #: In Spark's checkpoint: the run that it belongs to. Sinks know a run's batches by their numbers, so a checkpoint
@@ -50,31 +49,6 @@ _TRIES = 1_000
 END_TICK = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class QueryRun:
-    """One life of a query: from its first row until it came to its end, restarts included.
-
-    The queries of one job share ``run_id``; ``finished`` ones have nothing left to do when the job goes on.
-
-    Attributes:
-        renewals: how often it left its state behind and went on with a new checkpoint.
-    """
-
-    run_id: str
-    fingerprint: Fingerprint
-    finished: bool = False
-    renewals: int = 0
-
-    @property
-    def checkpoint_id(self) -> str:
-        """What its sinks know its micro-batches by, together with their numbers."""
-        return f"{self.run_id}-{self.renewals}" if self.renewals else self.run_id
-
-    def renews(self, before: QueryRun) -> bool:
-        """Whether it goes on from the place of a run whose state it leaves behind."""
-        return self.run_id == before.run_id and self.renewals != before.renewals
-
-
 class QueryHome:
     """A query's folder, locked while this object is open.
 
@@ -87,7 +61,7 @@ class QueryHome:
 
     def __init__(self, root: Path, name: str, checkpoint: str | None = None, *, looks: bool = False) -> None:
         self.name = name
-        self.folder = _folder(root, name, checkpoint)
+        self.folder = query_folder(root, name, checkpoint)
         self._lock = -1 if looks else self._acquire()
         if not looks:
             self._settle()
@@ -149,7 +123,7 @@ class QueryHome:
         """
         path = self.folder / "run.json"
         try:
-            return _from_json(json.loads(path.read_text(encoding="utf-8")))
+            return run_from_json(json.loads(path.read_text(encoding="utf-8")))
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, KeyError, AttributeError):
@@ -190,7 +164,7 @@ class QueryHome:
 
     def note_own_sources(self, places: Sequence[int]) -> None:
         """Remember which of the sources in Spark's checkpoint are the query's own (heartbeats, ticks)."""
-        _write(Path(self.checkpoint) / _OWN, json.dumps(list(places)))
+        write_whole(Path(self.checkpoint) / _OWN, json.dumps(list(places)))
 
     def sources_of_the_user(self, checkpoint: Path, count: int) -> list[int]:
         """Return which of so many sources in a checkpoint are the user's.
@@ -231,8 +205,8 @@ class QueryHome:
         """Remember the run, before its first batch."""
         if self._read_mark() != run.checkpoint_id:
             self._mark.parent.mkdir(parents=True, exist_ok=True)
-            _write(self._mark, run.checkpoint_id)
-        _write(self.folder / "run.json", json.dumps(asdict(run), indent=1))
+            write_whole(self._mark, run.checkpoint_id)
+        write_whole(self.folder / "run.json", json.dumps(asdict(run), indent=1))
         shutil.rmtree(self._before, ignore_errors=True)
 
     def finish(self, run: QueryRun) -> None:
@@ -316,7 +290,7 @@ class QueryHome:
                     f"query `{self.name}` runs already: its checkpoint belongs to one driver at a time",
                     hint="stop it first, or give this one another name: SET 'pipeline.name' = '...'",
                 ) from None
-            if _is_file_at(descriptor, path):
+            if is_file_at(descriptor, path):
                 return descriptor
             os.close(descriptor)
 
@@ -388,60 +362,4 @@ def plan_runs(
 
 def time_folder(root: Path, name: str, checkpoint: str | None = None) -> Path:
     """Return the folder of the time keeper of a query that may run elsewhere; arguments as of ``QueryHome``."""
-    return _folder(root, name, checkpoint) / _TIME
-
-
-def begun_run(root: Path, name: str, checkpoint: str | None = None) -> QueryRun | None:
-    """Return the run that a query began last, without asking for its folder; None if there is none to be read."""
-    try:
-        return _from_json(json.loads((_folder(root, name, checkpoint) / "run.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return None
-
-
-def folder_name(name: str) -> str:
-    """Return a name as a folder's: readable, unique, never a path."""
-    readable = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "query"
-    return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def _folder(root: Path, name: str, checkpoint: str | None) -> Path:
-    place = checkpoint_place(checkpoint).absolute() if checkpoint else root / "queries"
-    return place / folder_name(name)
-
-
-def _from_json(found: Mapping[str, object]) -> QueryRun:
-    prints = found["fingerprint"]
-    if not isinstance(prints, dict):
-        raise TypeError("a fingerprint is an object")
-    fingerprint = {str(k): (str(v[0]), str(v[1])) for k, v in prints.items()}
-    renewals = found.get("renewals", 0)
-    return QueryRun(
-        str(found["run_id"]), fingerprint, bool(found["finished"]), renewals if isinstance(renewals, int) else 0
-    )
-
-
-def last_number(folder: Path) -> int:
-    """Return the last batch in one of Spark's logs, -1 if there is none."""
-    numbers = [int(f.name) for f in folder.iterdir() if f.name.isdigit()] if folder.is_dir() else []
-    return max(numbers, default=-1)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all, also after a power cut."""
-    temporary = path.with_name(f"{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(path)
-
-
-def _is_file_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file is the one at ``path``: its folder may have been removed and made anew meanwhile."""
-    try:
-        there = path.stat()
-    except FileNotFoundError:
-        return False
-    own = os.fstat(descriptor)
-    return (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)
+    return query_folder(root, name, checkpoint) / _TIME

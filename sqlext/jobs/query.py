@@ -13,7 +13,7 @@ from sqlext.spark.quiet import quiet
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from sqlext.jobs.moments import MicroBatch
+    from sqlext.jobs.progress import MicroBatch
     from sqlext.jobs.timekeeping import Timekeeping
     from sqlext.watermarks.history import Sample
     from sqlext.watermarks.report import TimeReport

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, last_number
+from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.progress import is_own
+from sqlext.jobs.query_files import last_number
 from sqlext.spark.sessions import patiently
 from sqlext.spark.settings_scope import spark_settings
 

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.batches import BatchWriter, WholeWriter
-from sqlext.jobs.checkpoint import QueryHome, QueryRun
+from sqlext.jobs.parts import JobPart, Schedule
 from sqlext.jobs.progress import Progress, is_own
 from sqlext.jobs.query import Query
-from sqlext.jobs.timekeeping import Timekeeping, keep_time
+from sqlext.jobs.timekeeping import LOOK_SECONDS, Timekeeping
 from sqlext.plan.bad_rows import BAD
 from sqlext.plan.nodes import LATE
-from sqlext.plan.timing import InputEnd
-from sqlext.sinks.base import Sink
-from sqlext.source import Span
 from sqlext.spark.failures import run_error, was_cancelled
 from sqlext.spark.observed import ROWS_OUT
 from sqlext.spark.quiet import quiet
-from sqlext.spark.reading.one_batch import Whole
 from sqlext.spark.sessions import patiently
 
 if TYPE_CHECKING:
@@ -36,89 +31,6 @@ _SECONDS_UNTIL_STOP = 3.0
 _SECONDS_BETWEEN_LOOKS = 1
 #: How often a query is started again whose Python processes did not start in time, and how Spark says so.
 _TRIES, _NO_WORKER = 3, "Python worker failed to connect back"
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a query of a streaming job keeps its place, and the run under which it goes on."""
-
-    home: QueryHome
-    run: QueryRun
-
-
-@dataclass(frozen=True)
-class JobPart:
-    """One query of a job, ready to start: its rows and the sink that takes them.
-
-    Attributes:
-        span: the statement, for messages.
-        targets: the tables that it writes to; two parts with one target write in turns.
-        output_mode: Spark's: ``update`` where rows given out before may change.
-        place: None for a job without a stream, which has no state.
-        heartbeat: whether its input ends with a row that moves the watermark to the end of time.
-        closes_late: whether that row must wait until the data is through (sources that come in several batches).
-        ticks: whether its operators ask what time it is.
-        ends: whether a tick must tell them that a bounded input has ended.
-        keeps_late: whether late rows come beside its rows.
-        keeps_bad: whether rows that a source cannot decode do.
-        timekeeping: of its inputs, where they have no end.
-        clock: the folder of files that its clock is, None for the machine's.
-        whole: all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
-    """
-
-    name: str
-    span: Span
-    rows: DataFrame
-    sink: Sink
-    targets: tuple[str, ...]
-    output_mode: str = "append"
-    place: Place | None = None
-    heartbeat: bool = False
-    closes_late: bool = False
-    ticks: bool = False
-    ends: bool = False
-    keeps_late: bool = False
-    keeps_bad: bool = False
-    timekeeping: Timekeeping | None = None
-    clock: str | None = None
-    whole: Whole | None = None
-
-    @property
-    def own_sources(self) -> tuple[str, ...]:
-        """Folders of what it reads as streams and what is none of the user's rows."""
-        return self.place.home.own_sources(self.clock) if self.place is not None else ()
-
-    @property
-    def streaming(self) -> bool:
-        """Whether it reads a stream; a statement set may have parts that do not."""
-        return self.rows.isStreaming
-
-    @property
-    def complete(self) -> bool:
-        """Whether it has come to its end already, and the job goes on for the sake of others."""
-        return self.place is not None and self.place.run.finished
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """When micro-batches run.
-
-    Attributes:
-        bounded: whether the input has an end: what is there is taken, and that is all.
-        finish: whether that end is the end of time, so that every window comes out.
-        interval: ms between the batches of an unbounded job; None: as fast as they come.
-    """
-
-    bounded: bool
-    finish: bool = True
-    interval: int | None = None
-
-    @property
-    def end(self) -> InputEnd:
-        """What the end of the input is."""
-        if not self.bounded:
-            return InputEnd.NONE
-        return InputEnd.FINISH if self.finish else InputEnd.CATCH_UP
 
 
 class JobLog:
@@ -182,7 +94,7 @@ class Job:
             if isinstance(error, Exception):
                 raise failure from failure.__cause__
             raise
-        keep_time(self.query, {p.name: p.timekeeping for p in self.parts if p.timekeeping is not None})
+        _keep_time(self.query, {p.name: p.timekeeping for p in self.parts if p.timekeeping is not None})
         threading.Thread(target=self._live, name=f"sqlext {self.query.name}", daemon=True).start()
         return self.query
 
@@ -398,3 +310,26 @@ def _counted(part: JobPart) -> DataFrame:
         return part.rows.observe(ROWS_OUT, rows.alias("n"))
     late = f.count(LATE)
     return part.rows.observe(ROWS_OUT, (rows - late).alias("n"), late.alias("late"))
+
+
+def _keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
+    """Look after the queries of a job, by the names of their parts, in a thread of its own until the job has ended."""
+
+    def live() -> None:
+        while not query.await_end(LOOK_SECONDS):
+            for name, keeping in keepers.items():
+                running = query.running.get(name)
+                if running is not None:
+                    resting = not _works(running)  # before the counts: what it has done since is looked at next time
+                    query.collect_last(name)
+                    keeping.look(query.inputs(name), resting=resting)
+                    keeping.remember(query.counted(name))
+
+    query.timekeeping = dict(keepers)
+    if keepers:
+        threading.Thread(target=live, name=f"sqlext time of {query.name}", daemon=True).start()
+
+
+def _works(running: StreamingQuery) -> bool:
+    status = running.status
+    return bool(status["isTriggerActive"] and status["isDataAvailable"])

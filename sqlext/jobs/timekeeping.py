@@ -17,21 +17,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlext.jobs.progress import InputCounts, InputsRead
-from sqlext.jobs.query import Query
 from sqlext.rewrite.script.model import KeptInput
 from sqlext.watermarks.history import History, Sample
 from sqlext.watermarks.inputs import WHOLE, Known
 from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
 
-if TYPE_CHECKING:
-    from pyspark.sql.streaming.query import StreamingQuery
-
 #: Seconds between two looks; Flink's ``pipeline.auto-watermark-interval`` is as long by default.
-_LOOK = 0.2
+LOOK_SECONDS = 0.2
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _STATE = "keeper.json"
 
@@ -130,7 +126,7 @@ class Timekeeping:
         """Wait until it has looked so many times more, or nobody looks any more."""
         with self._looked:
             wanted = self.looks + more
-            while not self._looked.wait_for(lambda: self.looks >= wanted, _LOOK) and alive():
+            while not self._looked.wait_for(lambda: self.looks >= wanted, LOOK_SECONDS) and alive():
                 pass
 
     def _act(self, decisions: Decisions, ends: Sequence[str]) -> None:
@@ -181,34 +177,11 @@ def read_report(folder: Path) -> TimeReport | None:
         return None
 
 
-def keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
-    """Look after the queries of a job, by the names of their parts, in a thread of its own until the job has ended."""
-
-    def live() -> None:
-        while not query.await_end(_LOOK):
-            for name, keeping in keepers.items():
-                running = query.running.get(name)
-                if running is not None:
-                    resting = not _works(running)  # before the counts: what it has done since is looked at next time
-                    query.collect_last(name)
-                    keeping.look(query.inputs(name), resting=resting)
-                    keeping.remember(query.counted(name))
-
-    query.timekeeping = dict(keepers)
-    if keepers:
-        threading.Thread(target=live, name=f"sqlext time of {query.name}", daemon=True).start()
-
-
 def _seen(counts: Mapping[str, InputCounts], before: Mapping[str, InputCounts]) -> list[Seen]:
     """Return what is new of an input: of its splits, where it has some."""
     names = [n for n in counts if n != WHOLE] or [WHOLE]
     first = counts[WHOLE].smallest
     return [Seen(counts[n].largest, counts[n].rows - before.get(n, InputCounts()).rows, n, first) for n in names]
-
-
-def _works(running: StreamingQuery) -> bool:
-    status = running.status
-    return bool(status["isTriggerActive"] and status["isDataAvailable"])
 
 
 def _put(path: Path, text: str) -> None:

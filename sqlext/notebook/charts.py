@@ -17,7 +17,7 @@ from sqlext.extras import package
 if TYPE_CHECKING:
     import altair as alt
 
-    from sqlext.jobs.moments import MicroBatch
+    from sqlext.jobs.progress import MicroBatch
 
 _WIDTH, _LINE, _PADDING = 300, 14, 8
 _GAP_X, _GAP_Y = 24, 34

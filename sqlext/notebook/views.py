@@ -12,7 +12,7 @@ from sqlext.cli.tables import cell
 from sqlext.notebook.charts import plan_svg, timeline_svg
 
 if TYPE_CHECKING:
-    from sqlext.jobs.moments import MicroBatch
+    from sqlext.jobs.progress import MicroBatch
     from sqlext.jobs.result import Result
 
 _NO_PLAN = "no query here that sqlext plans: Spark's EXPLAIN shows its own"

@@ -12,7 +12,8 @@ from pathlib import Path
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
-from sqlext.jobs.checkpoint import QueryHome, begun_run
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.runs import begun_run
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.bad_rows import kept_bad

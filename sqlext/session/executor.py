@@ -19,11 +19,14 @@ from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, QueryRun, last_number, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.parts import JobPart, Place, Schedule
 from sqlext.jobs.query import Query
+from sqlext.jobs.query_files import last_number
 from sqlext.jobs.renewal import begin_empty, carry_over
 from sqlext.jobs.result import Result
-from sqlext.jobs.runner import Job, JobLog, JobPart, Place, Schedule
+from sqlext.jobs.runner import Job, JobLog
+from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause

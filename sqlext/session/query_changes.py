@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, QueryRun
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.runs import QueryRun
 from sqlext.spark.notices import Notice
 
 _MEANS = {

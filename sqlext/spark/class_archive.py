@@ -8,37 +8,26 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
+from sqlext.spark.local import ARCHIVE_LOGS_OFF, CLASS_ARCHIVE, local_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ARCHIVE = Path(sys.prefix) / "share" / "sqlext" / "spark-classes.jsa"
-# A JVM that does not fit the archive would say so on standard output.
-_QUIETLY = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
-
-
-def java_options() -> str:
-    """Return the JVM's options that use the archive, none if there is no archive."""
-    return f"-XX:SharedArchiveFile={ARCHIVE} {_QUIETLY}" if ARCHIVE.exists() and " " not in str(ARCHIVE) else ""
-
 
 def make_archive() -> None:
     """Run a small streaming job in a JVM of its own, which writes at its exit which classes that took."""
-    from sqlext.spark.local import local_spark
-
-    ARCHIVE.parent.mkdir(parents=True, exist_ok=True)
-    draft = ARCHIVE.with_suffix(".draft")
-    spark = local_spark(cores=2, java_options=f"-XX:ArchiveClassesAtExit={draft} {_QUIETLY}")
+    CLASS_ARCHIVE.parent.mkdir(parents=True, exist_ok=True)
+    draft = CLASS_ARCHIVE.with_suffix(".draft")
+    spark = local_spark(cores=2, java_options=f"-XX:ArchiveClassesAtExit={draft} {ARCHIVE_LOGS_OFF}")
     _exercise(spark)
     jvm = spark.sparkContext._gateway.proc  # type: ignore[union-attr]  # noqa: SLF001 - to wait for its exit
     spark.stop()
     jvm.stdin.close()
     jvm.wait()
-    draft.replace(ARCHIVE)
+    draft.replace(CLASS_ARCHIVE)
 
 
 def _exercise(spark: SparkSession) -> None:

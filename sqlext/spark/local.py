@@ -19,14 +19,17 @@ from pyspark.sql import SparkSession
 
 from sqlext.environment import Problem, require_java, spark_problem
 from sqlext.locations import local_file
-from sqlext.spark import class_archive
-from sqlext.spark.home import spark_home
-from sqlext.spark.worker_environment import worker_environment
+from sqlext.spark.worker_processes import spark_home, worker_environment
 
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _CHECKPOINT_FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 _SCALA = "2.13"
 _PACKAGES = "spark.jars.packages"
+
+#: The classes that Spark loads, made by ``python -m sqlext.spark.class_archive``.
+CLASS_ARCHIVE = Path(sys.prefix) / "share" / "sqlext" / "spark-classes.jsa"
+# A JVM that does not fit the archive would say so on standard output.
+ARCHIVE_LOGS_OFF = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off"
 
 # Delta's POM asks for jars that Spark has already (70 MB of Hadoop, Parquet, Log4j, ...). Spark's own
 # copies are loaded first, so these would only be downloaded, resolved and never used.
@@ -94,7 +97,7 @@ def local_spark(
     further = [p for p in chosen.pop(_PACKAGES, "").split(",") if p]  # beside ours, not in their place
     conf = configuration(cores or os.cpu_count() or 1, home, [*packages, *further])
     log4j = Path(__file__).with_name("log4j2.properties").as_uri()
-    tuning = class_archive.java_options() if java_options is None else java_options
+    tuning = archive_options() if java_options is None else java_options
     conf.set("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={log4j} {_process_starts()} {tuning}")
     conf.setAll(list(chosen.items()))
     return _start(conf, home / "spark.log")
@@ -117,9 +120,18 @@ def persistent_spark(
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={home / 'metastore'};create=true",
     }
-    options = f"{class_archive.java_options()} -Dderby.stream.error.file={home / 'derby.log'}"
+    options = f"{archive_options()} -Dderby.stream.error.file={home / 'derby.log'}"
     settings = {**metastore, **(settings or {})}
     return local_spark(folder=home, packages=packages, settings=settings, java_options=options)
+
+
+def archive_options() -> str:
+    """Return the JVM's options that use the archive, none if there is no archive."""
+    return (
+        f"-XX:SharedArchiveFile={CLASS_ARCHIVE} {ARCHIVE_LOGS_OFF}"
+        if CLASS_ARCHIVE.exists() and " " not in str(CLASS_ARCHIVE)
+        else ""
+    )
 
 
 def _process_starts() -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, QueryRun, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.runs import QueryRun
 from tests.workspace import COUNTS, WINDOWED, Workspace
 
 EVENTS = """

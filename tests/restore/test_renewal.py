@@ -10,7 +10,8 @@ import pytest
 from confluent_kafka import Producer
 
 from sqlext import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, QueryRun, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.runs import QueryRun
 from sqlext.session.query_changes import ChangedTimeNotice
 from sqlext.settings import LEAVES_STATE
 from tests.kafka_broker import make_topic

@@ -11,7 +11,8 @@ from sqlext import SqlExtError
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.dialect.script import parse_script
-from sqlext.jobs.checkpoint import QueryHome, QueryRun, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.runs import QueryRun
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import Begun, readers

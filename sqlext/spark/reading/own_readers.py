@@ -6,13 +6,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.quoting import identifier
 from sqlext.rewrite.script.model import ArrowView, SourceView, SparkScript
-from sqlext.spark.reading.folders import QueryFolders
 from sqlext.spark.reading.spark_sources import open_frame
 from sqlext.watermarks.inputs import SPLIT
 
@@ -20,6 +19,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
     from sqlext.connectors.splits import SplitReader
+
+
+class QueryFolders(Protocol):
+    """The folders of one query."""
+
+    @property
+    def heartbeat(self) -> Path:
+        """The folder of the row that ends a bounded input."""
+
+    @property
+    def sources(self) -> Path:
+        """The folder of what readers of ours must remember, a folder for each."""
+
+    @property
+    def time(self) -> Path:
+        """The folder of its time keeper."""
 
 
 class OwnReaders:

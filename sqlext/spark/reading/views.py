@@ -24,9 +24,8 @@ from sqlext.rewrite.script.model import (
 )
 from sqlext.spark.event_time import tagged
 from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST
-from sqlext.spark.reading.folders import QueryFolders
 from sqlext.spark.reading.frames import Frames
-from sqlext.spark.reading.own_readers import OwnReaders
+from sqlext.spark.reading.own_readers import OwnReaders, QueryFolders
 from sqlext.spark.reading.spark_sources import open_batch, open_frame, open_stream
 from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.sessions import settled

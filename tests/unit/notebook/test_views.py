@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.jobs.moments import MicroBatch
+from sqlext.jobs.progress import MicroBatch
 from sqlext.notebook.charts import laid_out, plan_svg, timeline_svg
 from sqlext.notebook.magics import _distinct
 from sqlext.notebook.views import MOST_ROWS, PlanView, TableView, TimelineView

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.spark.home import linked_home, spark_home
+from sqlext.spark.worker_processes import linked_home, spark_home
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.spark import worker_environment as module
-from sqlext.spark.worker_environment import worker_environment
+from sqlext.spark import worker_processes as module
+from sqlext.spark.worker_processes import worker_environment
 
 _CPU = "processor\t: 0\nvendor_id\t: {vendor}\ncpu family\t: {family}\nflags\t\t: fpu {flags}\n\nprocessor\t: 1\n"
 
