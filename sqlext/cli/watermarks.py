@@ -35,7 +35,7 @@ def _answer(query: str | None, catalog: str, html: Path | None, *, why: bool) ->
     from sqlext.cli.run import console
     from sqlext.cli.tables import result_table
     from sqlext.locations import catalog_place, local_file
-    from sqlext.session.answers.watermarks import COLUMNS
+    from sqlext.session.introspection.watermarks import COLUMNS
 
     known = sqlext.connect(catalog=catalog_place(catalog).absolute()).watermarks
     if query is not None and html is not None:

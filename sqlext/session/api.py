@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from sqlext.jobs.query import Query
-    from sqlext.session.answers.watermarks import Watermarks
+    from sqlext.session.introspection.watermarks import Watermarks
     from sqlext.session.registration import Delay
 
 PathOrText = str | os.PathLike[str]
@@ -115,7 +115,7 @@ class Session:
     @property
     def watermarks(self) -> Watermarks:
         """How the time of queries goes, of this session's and of those in the catalog: ``rows``, ``why``, ``page``."""
-        from sqlext.session.answers.watermarks import Watermarks
+        from sqlext.session.introspection.watermarks import Watermarks
 
         return Watermarks(self.queries, self.catalog, self.folder, self._state.environment().zone)
 

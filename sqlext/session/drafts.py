@@ -20,7 +20,7 @@ from sqlext.rewrite.script.bad_rows import kept_bad
 from sqlext.rewrite.script.begun import Begun, heartbeats, readers, state_buckets
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.session.boundedness import is_bounded
-from sqlext.session.query_changes import foretold
+from sqlext.session.notices import foretold
 from sqlext.settings import Settings
 from sqlext.source import SourceText
 

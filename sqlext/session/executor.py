@@ -34,14 +34,14 @@ from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import SparkScript
-from sqlext.session.answers.explain import explain_statement
-from sqlext.session.answers.show import matching
-from sqlext.session.answers.watermarks import COLUMNS as WATERMARKS
-from sqlext.session.answers.watermarks import Watermarks
 from sqlext.session.boundedness import closes_late, is_bounded, refuse_endless_final_state, streaming_scans
 from sqlext.session.drafts import Draft, Drafts, RunOptions, end_of
+from sqlext.session.introspection.explain import explain_statement
+from sqlext.session.introspection.show import matching
+from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
+from sqlext.session.introspection.watermarks import Watermarks
 from sqlext.session.materialized import own_place
-from sqlext.session.query_changes import tell_changes
+from sqlext.session.notices import tell_changes
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
 from sqlext.session.unbounded import warn_of_unbounded_state

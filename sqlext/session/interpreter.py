@@ -20,8 +20,8 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.locations import catalog_place
 from sqlext.plan.nodes import PlanNode
-from sqlext.session.answers.show import describe, show
 from sqlext.session.handler import Handler
+from sqlext.session.introspection.show import describe, show
 from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, refuse_writes
 from sqlext.session.ownership import check_spark_tables, concerns_us, names_sparks_table
 from sqlext.session.state import SessionState

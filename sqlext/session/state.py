@@ -63,6 +63,6 @@ class SessionState:
         """Return a snapshot whose running queries say how far they are: meanwhile their records are not written."""
         if name.lower() != "queries":
             return snapshot
-        from sqlext.session.answers.watermarks import timed
+        from sqlext.session.introspection.watermarks import timed
 
         return timed(snapshot, self.folder)

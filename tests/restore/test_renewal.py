@@ -12,7 +12,7 @@ from confluent_kafka import Producer
 from sqlext import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome, plan_runs
 from sqlext.jobs.runs import QueryRun
-from sqlext.session.query_changes import ChangedTimeNotice
+from sqlext.session.notices import ChangedTimeNotice
 from sqlext.settings import LEAVES_STATE
 from tests.kafka_broker import make_topic
 from tests.workspace import Workspace

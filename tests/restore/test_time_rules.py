@@ -17,9 +17,9 @@ from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import Begun, readers
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.notices import ChangedTimeNotice, foretold, tell_changes
 from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
-from sqlext.session.query_changes import ChangedTimeNotice, foretold, tell_changes
 from sqlext.source import SourceText
 from tests.restore.test_fingerprint import prints
 

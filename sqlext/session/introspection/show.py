@@ -11,7 +11,7 @@ from sqlext.analysis.definitions.create_text import create_table_text, create_vi
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast.statements import Show
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.session.answers.describe import describe, describe_relation
+from sqlext.session.introspection.describe import describe, describe_relation
 from sqlext.sinks.live_rows import Row
 from sqlext.watermarks.texts import wall
 from sqlext_catalog.ddl.queries import job_of

@@ -10,8 +10,8 @@ from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
 from sqlext.rewrite.export.printed import printed_script
 from sqlext.rewrite.export.spark_sql import portable_script
-from sqlext.session.answers.explain import explained
 from sqlext.session.drafts import Drafts, RunOptions, script_name
+from sqlext.session.introspection.explain import explained
 from sqlext.session.offline.checking import errors_of, sql_files
 from sqlext.session.offline.compilation import Path_, compile_source, new_state, read_source
 from sqlext.session.offline.targets import databricks_source, pipeline_files, write_pipeline

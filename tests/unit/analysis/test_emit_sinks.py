@@ -167,7 +167,7 @@ def test_counts_of_several_sources_have_no_order(sinks: Analysis) -> None:
 def explained(sinks: Analysis, text: str, interval: int | None = None) -> str:
     from sqlext.dialect.ast.statements import Explain
     from sqlext.dialect.script import parse_script
-    from sqlext.session.answers.explain import explain_statement
+    from sqlext.session.introspection.explain import explain_statement
     from sqlext.source import SourceText
 
     (statement,) = parse_script(SourceText.of(f"EXPLAIN {text}"))

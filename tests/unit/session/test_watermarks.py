@@ -14,7 +14,7 @@ from sqlext.cli.main import main
 from sqlext.dialect.script import parse_script
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.query import Query
-from sqlext.session.answers.watermarks import Watermarks
+from sqlext.session.introspection.watermarks import Watermarks
 from sqlext.session.offline.commands import check_file
 from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText

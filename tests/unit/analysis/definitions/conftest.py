@@ -9,7 +9,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
-from sqlext.session.answers.show import describe, show
+from sqlext.session.introspection.show import describe, show
 from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext_catalog import ddl
