@@ -41,10 +41,9 @@ from sqlext.session.introspection.show import matching
 from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
 from sqlext.session.introspection.watermarks import Watermarks
 from sqlext.session.materialized import own_place
-from sqlext.session.notices import tell_changes
+from sqlext.session.notices import tell_changes, warn_of_unbounded_state
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
-from sqlext.session.unbounded import warn_of_unbounded_state
 from sqlext.sinks.base import Sink, SinkContext
 from sqlext.sinks.collect import CollectSink, collecting
 from sqlext.sinks.live_rows import LiveRows, Row

@@ -1,4 +1,8 @@
-"""A query that is another than when it ran last, in its time for instance: what happens, said before it starts."""
+"""Warn before a query starts: of changes since its last run, and of state that nothing bounds.
+
+A query goes on from its checkpoint although its declaration of time has changed, or leaves its state behind. Both are
+said before the first row.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import QueryRun
+from sqlext.plan.nodes import PlanNode
+from sqlext.plan.stateful import unbounded_states
 from sqlext.spark.notices import Notice
 
 _MEANS = {
@@ -62,3 +68,14 @@ def _texts(found: Sequence[Change]) -> list[str]:
     """Return what changed, by what it means."""
     by_kind = {kind: [str(c) for c in found if c.kind is kind] for kind in _MEANS}
     return [f"{'; '.join(texts)}: {_MEANS[kind]}" for kind, texts in by_kind.items() if texts]
+
+
+class UnboundedStateWarning(Notice):
+    """The state of a step grows as long as its query runs."""
+
+
+def warn_of_unbounded_state(plans: Iterable[PlanNode]) -> None:
+    """Warn of each step of some plans whose state nothing bounds, by the clause that asks for it."""
+    for what in dict.fromkeys(state.what for plan in plans for state in unbounded_states(plan)):
+        message = f"nothing bounds the state of {what}; SET 'sqlext.unbounded-state' = 'error' refuses such queries"
+        warnings.warn(message, UnboundedStateWarning, stacklevel=2)

@@ -7,7 +7,7 @@ import pytest
 from sqlext.errors import SqlExtError
 from sqlext.plan.explain import as_text
 from sqlext.plan.stateful import unbounded_states
-from sqlext.session.unbounded import UnboundedStateWarning, warn_of_unbounded_state
+from sqlext.session.notices import UnboundedStateWarning, warn_of_unbounded_state
 
 from .conftest import Analysis
 
