@@ -1,4 +1,4 @@
-"""Is this machine fit to run Spark? One clear sentence when it is not.
+"""Check that this machine can run Spark; one clear sentence says what is missing.
 
 Standard library only, and no import of the package at module level: the Makefile runs this file
 alone (``python -I sqlext/environment.py``) with the system's Python before anything is installed.

@@ -1,4 +1,4 @@
-"""The one error users see, and where in their text it points."""
+"""Define the one error that users see, with the place in their text."""
 
 from __future__ import annotations
 

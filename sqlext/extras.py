@@ -1,4 +1,4 @@
-"""Packages of the optional extras: imported where they are needed, told of where they are missing."""
+"""Import packages of optional extras, and name the extra where one is missing."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Where something lies: the one rule for every path that a user gives.
+"""Tell URLs from local paths, by one rule for every path that a user gives.
 
-A text is a URL if it begins with a scheme and a slash (``s3a://b/ck``, ``dbfs:/ck``, and ``s3a:/b/ck``, which
-``pathlib`` makes of it), or with a scheme that is known (``s3a:b``). ``file:///x`` and ``file:/x`` are the local path
-``/x``, with its ``%20`` read as a blank, as ``Path.as_uri`` writes it. All else is a local path, a colon in it or not:
-``./s3a:/b`` is the folder ``s3a:`` here.
+A text is a URL if it begins with a scheme and a slash: ``s3a://b/ck``, ``dbfs:/ck``, and ``s3a:/b/ck``, which
+``pathlib`` makes of the first. It also is one if it begins with a known scheme (``s3a:b``). ``file:///x`` and
+``file:/x`` are the local path ``/x``; a ``%20`` in them is a blank, as ``Path.as_uri`` writes it. All else is a local
+path, also with a colon in it: ``./s3a:/b`` is the folder ``s3a:`` here.
 
 What this process opens itself (catalogs, checkpoints, scripts) must be local. What Spark opens (sources, Delta
 tables) may be a URL. No URL becomes a folder in the working directory.

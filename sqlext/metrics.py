@@ -1,4 +1,4 @@
-"""Running queries as Prometheus metrics, for ``sqlext run --metrics PORT`` and ``sqlext.metrics.serve(session, PORT)``.
+"""Serve the metrics of running queries: ``sqlext run --metrics PORT``, ``sqlext.metrics.serve(session, PORT)``.
 
 Names follow Prometheus's conventions: base units (seconds since 1970 UTC for times), ``_total`` for what only grows.
 A query that has ended is no longer told of; Prometheus sees its metrics go stale.

@@ -1,4 +1,4 @@
-"""SET options: which are known, what values they take, and what they are when nobody set them.
+"""Define the SET options: their keys, values and defaults.
 
 Keys are Flink's and our own (``sqlext.``). Flink accepts keys that it does not know; ours are checked.
 """

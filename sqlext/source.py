@@ -1,4 +1,4 @@
-"""Source texts: what the user wrote, and how an offset in it becomes a line and a column."""
+"""Keep source texts, and turn an offset into a line and a column."""
 
 from __future__ import annotations
 

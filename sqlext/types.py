@@ -1,4 +1,4 @@
-"""Logical types under Flink's names, and the Spark type behind each.
+"""Define the logical types under Flink's names, and the Spark type of each.
 
 Names and precisions follow Flink's SQL data types page; DESCRIBE prints them as Flink does.
 """

@@ -1,4 +1,4 @@
-"""Triggers, evictors, aggregates and table functions that users have registered under a name: classes with hooks.
+"""Keep the triggers, evictors, aggregates and table functions that users have registered by name.
 
 Which hooks those are: ``sqlext_udfs.windows.triggers.hooks``, ``windows.evictors`` and ``aggregates.hooks``; a table
 function has ``eval(*arguments)``, which yields rows, as a Python UDTF of Spark has. Here is what analysis must know of

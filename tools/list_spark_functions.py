@@ -24,7 +24,7 @@ def main() -> None:
             info = registry.lookupFunction(identifier(name))
             is_aggregate = info.isDefined() and info.get().getGroup() == "agg_funcs"
             groups["AGGREGATES" if is_aggregate else "OTHERS"].append(name)
-        print(f'"""Built-in functions of Spark {__version__}; made by tools/list_spark_functions.py."""\n')
+        print(f'"""List the built-in functions of Spark {__version__}; made by tools/list_spark_functions.py."""\n')
         print("from __future__ import annotations")
         for group, members in groups.items():
             lines = textwrap.wrap(" ".join(n for n in members if n[0].isalpha()), 110)

@@ -1,4 +1,4 @@
-"""The columns of the catalog's Delta table, and rows to Arrow and back. Imports pyarrow: import it late."""
+"""Turn rows of the catalog's Delta table into Arrow and back. Imports pyarrow: import it late."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How two definitions of one object differ, in words: the message when a script meets another definition."""
+"""Describe in words how two definitions of one object differ, for the message about another definition."""
 
 from __future__ import annotations
 

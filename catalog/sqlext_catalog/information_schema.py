@@ -1,4 +1,4 @@
-"""The information schema: the catalog as tables, each a pure function of a snapshot.
+"""Show the catalog as tables (INFORMATION_SCHEMA), each a pure function of a snapshot.
 
 Names follow the SQL standard's information schema where it has them (``table_schema`` is Flink's database);
 TIME_ATTRIBUTES, WATERMARKS, OPTIONS and QUERIES are ours.

@@ -1,4 +1,4 @@
-"""A table as flat properties under Flink's key names, so that other tools read its time from the Delta table.
+"""Write a table as flat properties under Flink's keys: other tools read its time from the Delta table.
 
 The keys are those of Flink's CatalogPropertiesUtil: ``schema.N.name``, ``.data-type``, ``.expr``, ``.metadata``,
 ``.virtual``, ``.comment``; ``schema.watermark.0.rowtime``, ``.strategy.expr``, ``.strategy.data-type``;

@@ -1,4 +1,4 @@
-"""Objects to rows and back: one row per object, nested columns for what an object has many of.
+"""Turn objects into rows and back: one row an object, nested columns for what an object has many of.
 
 No Arrow here: a row is a dict of lists, dicts and scalars, and a map is a list of pairs, as Arrow reads them.
 """

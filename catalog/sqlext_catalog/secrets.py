@@ -1,4 +1,4 @@
-"""Secrets in options: which they are, how they are hidden, and how a reference becomes a value.
+"""Find secrets in options, hide them, and resolve references to them.
 
 A secret is never stored. A persistent table names where it is (``'env:NAME'`` or ``'file:/path'``); a temporary
 table lives in memory only and may hold it literally. Nothing that is printed shows a value: Delta prints table

@@ -1,4 +1,4 @@
-"""The stored catalog: one Delta table, one row per object, one commit per statement, read and written by delta-rs.
+"""Store the catalog in one Delta table by delta-rs: one row an object, one commit a statement.
 
 Why 8 processes lose nothing: delta-rs publishes a commit on a local disk by hard-linking the finished file to
 ``_delta_log/<version>.json``, which fails if that version exists (seen with strace: ``linkat``). Every commit of

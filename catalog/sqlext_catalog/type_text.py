@@ -1,4 +1,4 @@
-"""Types from the text that ``LogicalType.flink`` prints: what other tools read and write in properties.
+"""Parse types from the text that ``LogicalType.flink`` prints, which other tools read in properties.
 
 Not the parser of user's DDL (that one has positions and Flink's synonyms, and lives in the dialect).
 """

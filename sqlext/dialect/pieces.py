@@ -1,4 +1,4 @@
-"""A text in coloured pieces: every character of it, however unfinished, for highlighting and completion."""
+"""Split a text into coloured pieces for highlighting and completion: every character, however unfinished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts: ``${NAME}`` replaced, statements split and parsed one after the other.
+"""Read scripts: replace ``${NAME}``, split statements, parse one after the other.
 
 Reading is lazy because a SET may change how the rest is read: after ``SET 'sqlext.expressions' = 'flink'``
 a backslash in a string is a character like any other.

@@ -1,4 +1,4 @@
-"""Charts of how the time of a query went: Vega-Lite's, by altair. No Spark."""
+"""Draw charts of a query's watermarks over time, in Vega-Lite by altair. No Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When windows over an input end: what the clock must pass to close them without a row."""
+"""Compute when windows over an input end: what the clock must pass to close them without a row."""
 
 from __future__ import annotations
 

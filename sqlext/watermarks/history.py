@@ -1,4 +1,4 @@
-"""How the time of a query went: samples in a file of its time folder, for the page that shows them."""
+"""Keep samples of a query's watermarks in a file of its time folder, for the page that shows them."""
 
 from __future__ import annotations
 

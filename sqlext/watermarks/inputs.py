@@ -1,4 +1,4 @@
-"""An input of a query: what is declared of its time, and what has been seen of it. All times are ms since 1970 UTC."""
+"""Define an input of a query: its declared time, and what was seen of it. Times are ms since 1970 UTC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keeper of a query's time: told what was read and what time it is, it says what must move, and who must wait.
+"""Decide from what was read, and when, which watermarks must move and which splits must wait.
 
 Rules, after Flink's (StatusWatermarkValve, SourceCoordinator):
 - An input's watermark is that of its slowest split which is not idle; that of the fastest where all are.

@@ -1,4 +1,4 @@
-"""The page of a query: how its watermarks went, windows open, rows given out and late ones, and why nothing comes now.
+"""Write the page of a query: watermarks, open windows, rows given out, late rows, and why nothing comes now.
 
 One HTML file that needs nothing from elsewhere: the code that draws its charts is inside.
 """

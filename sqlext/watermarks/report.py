@@ -1,4 +1,4 @@
-"""What the keeper knows, for people: SHOW WATERMARKS, EXPLAIN WHY, metrics, the page of a query.
+"""Report what the keeper knows, for SHOW WATERMARKS, EXPLAIN WHY, metrics and the page of a query.
 
 All times are ms since 1970 UTC, None where there is none.
 """

@@ -1,4 +1,4 @@
-"""DDL as functions of the catalog: each returns a ``ChangeFunction`` for ``SessionCatalog.apply``.
+"""Turn DDL into functions of the catalog: each returns a ``ChangeFunction`` for ``SessionCatalog.apply``.
 
 They know Flink's rules of existence (IF [NOT] EXISTS, RESTRICT, what shadows what) and nothing of SQL text. The
 messages follow Flink's CatalogManager. Codes:

@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP of databases and catalogs."""
+"""Change databases and catalogs: CREATE, ALTER and DROP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of started queries. Written when a query starts and stops, never per micro-batch."""
+"""Record started queries, when they start and stop; never per micro-batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CREATE, ALTER, RENAME and DROP of tables and views."""
+"""Change tables and views: CREATE, ALTER, RENAME and DROP."""
 
 from __future__ import annotations
 

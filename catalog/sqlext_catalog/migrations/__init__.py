@@ -1,4 +1,4 @@
-"""Migrations of the stored rows: one function per step from format n to format n + 1, applied in order.
+"""Migrate the stored rows: one function per step from format n to format n + 1, applied in order.
 
 A table of an older format is migrated in memory when it is read and rewritten by the next commit; nobody runs
 anything. To change the format: raise ``FORMAT``, add ``v<n>_to_v<n+1>.py`` with one function over the rows, enter

@@ -74,7 +74,7 @@ class _QueryText:
             op = body.op + (" ALL" if body.all else "")
             return f"{self._body(body.left)}\n{op}\n{self._body(body.right)}"
         if isinstance(body, q.Values):
-            rows = (f"ROW({Printer().list(row)})" for row in body.rows)
+            rows = (f"ROW({ExpressionPrinter().list(row)})" for row in body.rows)
             return "VALUES " + ",\n".join(rows)
         if isinstance(body, q.TableBody):
             return self._whole(body.table)
@@ -169,9 +169,9 @@ class _QueryText:
 
     def _argument(self, node: Node) -> str:
         if isinstance(node, q.Descriptor):
-            return f"DESCRIPTOR({Printer().list(node.columns)})"
+            return f"DESCRIPTOR({ExpressionPrinter().list(node.columns)})"
         if isinstance(node, q.TableArgument):
-            keys = f" PARTITION BY {Printer().list(node.partition_by)}" if node.partition_by else ""
+            keys = f" PARTITION BY {ExpressionPrinter().list(node.partition_by)}" if node.partition_by else ""
             if isinstance(node.relation, q.SubqueryRef):
                 return f"({self.query(node.relation.query)}){keys}"
             return f"({self._whole(node.relation)}){keys}"

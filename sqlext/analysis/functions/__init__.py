@@ -1,4 +1,4 @@
-"""The function table: every function of Flink 2.3, and the names of Spark's.
+"""Look up functions: every one of Flink 2.3, and the names of Spark's.
 
 One file per family; an entry says what a function takes, gives, and how Spark says it (see ``model.Function``).
 """

@@ -1,4 +1,4 @@
-"""Aggregate functions (Flink docs: System (Built-in) Functions, Aggregate Functions).
+"""List the aggregate functions (Flink docs: System (Built-in) Functions, Aggregate Functions).
 
 Every form here runs inside one aggregation of a streaming query: no windows, no sub-queries.
 """

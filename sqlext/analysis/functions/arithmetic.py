@@ -1,4 +1,4 @@
-"""Arithmetic functions (Flink docs: System (Built-in) Functions, Arithmetic Functions)."""
+"""List the arithmetic functions (Flink docs: System (Built-in) Functions, Arithmetic Functions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditional functions and type names (Flink docs: Conditional Functions, Type Conversion Functions)."""
+"""List the conditional functions (Flink docs: Conditional Functions, Type Conversion Functions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collection functions (Flink docs: System (Built-in) Functions, Collection Functions, Value Construction)."""
+"""List the collection functions (Flink docs: Collection Functions, Value Construction Functions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DATE_FORMAT with the pattern letters of Java that Spark refuses: week-based years and weeks.
+"""Render DATE_FORMAT with the pattern letters of Java that Spark refuses: week-based years and weeks.
 
 Weeks are those of the US locale, which Flink's formatter uses: they begin on Sunday, and the week with
 January 1 is the first. A week belongs to the year of its Saturday.

@@ -1,4 +1,4 @@
-"""JSON functions (Flink docs: System (Built-in) Functions, JSON Functions).
+"""List the JSON functions (Flink docs: System (Built-in) Functions, JSON Functions).
 
 Where the kind of a value matters, paths go to Spark's VARIANT (see ``json_paths``).
 """

@@ -1,4 +1,4 @@
-"""JSON paths: what a path literal says, and what it finds as Spark SQL.
+"""Read JSON paths, and render what they find as Spark SQL.
 
 A path without wildcards goes to Spark's ``get_json_object`` or VARIANT. With wildcards Flink finds an array of what
 matches, an empty one too; only where the part before the first wildcard leads nowhere it finds nothing.

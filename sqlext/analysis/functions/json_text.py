@@ -1,4 +1,4 @@
-"""Values as JSON text, written as Flink's JSON functions write them."""
+"""Render values as JSON text, as Flink's JSON functions write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an entry of the function table is."""
+"""Define an entry of the function table."""
 
 from __future__ import annotations
 

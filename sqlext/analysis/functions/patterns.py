@@ -1,4 +1,4 @@
-"""Functions with regular expressions (Flink docs: String Functions).
+"""List the functions with regular expressions (Flink docs: String Functions).
 
 Both engines use Java's expressions. Flink gives NULL where a pattern cannot be read, Spark fails: a literal that is
 broken is recognised here; a pattern from a column still fails.

@@ -1,4 +1,4 @@
-"""Rules for the type of a call's result, by the types of its arguments."""
+"""Derive the type of a call's result from the types of its arguments."""
 
 from __future__ import annotations
 

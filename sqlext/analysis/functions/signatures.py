@@ -1,4 +1,4 @@
-"""Argument lists in a small notation: ``"text, integer, integer?"``, ``"any, any..."``, ``"a | b, c"``."""
+"""Parse argument lists in a small notation: ``"text, integer, integer?"``, ``"any, any..."``, ``"a | b, c"``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""String functions (Flink docs: System (Built-in) Functions, String Functions)."""
+"""List the string functions (Flink docs: System (Built-in) Functions, String Functions)."""
 
 from __future__ import annotations
 

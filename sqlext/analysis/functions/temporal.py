@@ -1,4 +1,4 @@
-"""Temporal functions (Flink docs: System (Built-in) Functions, Temporal Functions).
+"""List the temporal functions (Flink docs: System (Built-in) Functions, Temporal Functions).
 
 A TIMESTAMP is TIMESTAMP_NTZ in Spark. Spark's own functions take a TIMESTAMP and read an NTZ in the session's
 zone: where that zone has gaps (summer time) a form is used that never leaves NTZ.

@@ -1,4 +1,4 @@
-"""``FLOOR(x TO unit)`` and ``CEIL(x TO unit)`` (Flink docs: Temporal Functions)."""
+"""Render ``FLOOR(x TO unit)`` and ``CEIL(x TO unit)`` (Flink docs: Temporal Functions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Type rules that literals, operators and constructors share."""
+"""Share type rules between literals, operators and constructors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions as parsed: frozen nodes, each with the span it came from.
+"""Define expressions as parsed: frozen nodes, each with the span it came from.
 
 A node is kept next to its text: what no rule touches is later copied verbatim from the span.
 """

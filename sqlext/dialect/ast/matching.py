@@ -1,4 +1,4 @@
-"""The clauses of MATCH_RECOGNIZE as parsed."""
+"""Define the clauses of MATCH_RECOGNIZE as parsed."""
 
 from __future__ import annotations
 

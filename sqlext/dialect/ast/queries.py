@@ -1,4 +1,4 @@
-"""Queries and relations as parsed."""
+"""Define queries and relations as parsed."""
 
 from __future__ import annotations
 

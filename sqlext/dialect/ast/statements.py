@@ -1,4 +1,4 @@
-"""Statements as parsed. Names are tuples of unquoted parts; option keys and values are plain strings."""
+"""Define statements as parsed. Names are tuples of unquoted parts; option keys and values are plain strings."""
 
 from __future__ import annotations
 

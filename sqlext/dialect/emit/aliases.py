@@ -1,4 +1,4 @@
-"""Spellings of other systems, read straight into our own nodes.
+"""Parse the spellings of other systems, straight into our own nodes.
 
 alias ::= policy {, policy}                              -- Blink
         | CHANGES | FINAL                                -- ksqlDB

@@ -1,4 +1,4 @@
-"""What the grammar allows and makes no sense."""
+"""Refuse EMIT clauses that the grammar allows and that make no sense."""
 
 from __future__ import annotations
 

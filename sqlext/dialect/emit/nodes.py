@@ -1,4 +1,4 @@
-"""The EMIT clause as parsed: one tree for every spelling.
+"""Define the EMIT clause as parsed: one tree for every spelling.
 
 Durations are whole milliseconds. ``EVERY n ROWS`` is Repeat(AfterCount), ``EVERY d`` is Repeat(AfterDelay); a Repeat
 that nobody wrote has the span of what it repeats.

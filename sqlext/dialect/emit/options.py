@@ -1,4 +1,4 @@
-"""What may follow a trigger: mode, lateness, evictor, panes, OPTIONS."""
+"""Parse what may follow a trigger: mode, lateness, evictor, panes, OPTIONS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between the operators of a trigger."""
+"""Parse the operands of a trigger's operators."""
 
 from __future__ import annotations
 

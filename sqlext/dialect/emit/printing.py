@@ -1,4 +1,4 @@
-"""A clause in our own spelling: what an alias was read as. What it prints reads as the same clause.
+"""Print an EMIT clause in our own spelling; what is printed reads as the same clause.
 
 Sub-expressions are their source text, names and durations are written anew.
 """

@@ -1,4 +1,4 @@
-"""Durations, numbers of rows, thresholds.
+"""Parse durations, numbers of rows, and thresholds.
 
 duration ::= INTERVAL 'n' unit | INTERVAL n unit | 'n' unit | n unit | n(ms|s|m|h|d|w)
 """

@@ -1,4 +1,4 @@
-"""What every parser of the clause says when something else stands there."""
+"""Expect words, symbols and names of an EMIT clause, with its own messages (EMIT-002)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Triggers and their operators.
+"""Parse triggers and their operators.
 
 trigger  ::= chain [UNTIL chain]
 chain    ::= operands joined by AND, OR, THEN, from tight to loose

@@ -1,4 +1,4 @@
-"""Function calls: arguments, and the phrases that follow them.
+"""Parse function calls: arguments, and the phrases that follow them.
 
 call ::= name '(' [DISTINCT | ALL] [argument {, argument}] [ORDER BY ..] [phrases] ')'
          {WITHIN GROUP (ORDER BY ..) | FILTER (WHERE ..) | IGNORE NULLS | RESPECT NULLS | OVER ..}

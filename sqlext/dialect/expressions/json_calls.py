@@ -1,4 +1,4 @@
-"""The SQL/JSON functions: JSON_VALUE(x, 'p' RETURNING INT NULL ON EMPTY) and the others."""
+"""Parse the SQL/JSON functions: JSON_VALUE(x, 'p' RETURNING INT NULL ON EMPTY) and the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Literals: numbers, strings, ``DATE '..'``, intervals."""
+"""Parse literals: numbers, strings, ``DATE '..'``, intervals."""
 
 from __future__ import annotations
 

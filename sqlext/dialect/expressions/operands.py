@@ -1,4 +1,4 @@
-"""What stands between operators: literals, names, calls, parentheses, CASE, constructors.
+"""Parse operands: literals, names, calls, parentheses, CASE, constructors.
 
 operand ::= primary { '.' name | '[' index ']' | '::' type }
 """

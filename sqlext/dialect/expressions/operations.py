@@ -1,4 +1,4 @@
-"""Operators: precedence climbing over the operands of ``operands.py``.
+"""Parse operators by precedence climbing, over the operands of ``operands``.
 
 From loose to tight: OR; AND; NOT; IS; comparisons; IN, LIKE, BETWEEN; ``|``; ``^``; ``&``; shifts;
 ``+ -``; ``* / % DIV``; signs. Spark and Flink (Calcite) differ in two places: ``||`` binds like ``+`` in Spark

@@ -1,4 +1,4 @@
-"""Functions with a syntax of their own; see ``Call`` for how their arguments are kept."""
+"""Parse functions with a syntax of their own; ``Call`` tells how their arguments are kept."""
 
 from __future__ import annotations
 

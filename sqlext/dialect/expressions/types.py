@@ -1,4 +1,4 @@
-"""Types as written, Flink's and Spark's names, to LogicalType.
+"""Parse types, under Flink's and Spark's names, to LogicalType.
 
 type ::= base {ARRAY | MULTISET} with [NOT] NULL after each
 """

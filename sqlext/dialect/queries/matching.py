@@ -1,4 +1,4 @@
-"""What stands in the parentheses of MATCH_RECOGNIZE.
+"""Parse the clauses of MATCH_RECOGNIZE.
 
 body    ::= [PARTITION BY x, ..] [ORDER BY ..] [MEASURES [FINAL | RUNNING] x AS name, ..]
             [ONE ROW PER MATCH | ALL ROWS PER MATCH [SHOW EMPTY MATCHES | OMIT EMPTY MATCHES | WITH UNMATCHED ROWS]]

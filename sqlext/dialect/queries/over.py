@@ -1,4 +1,4 @@
-"""Windows of OVER, in a call or under a name.
+"""Parse the windows of OVER, in a call or under a name.
 
 over   ::= OVER (name | window)
 window ::= '(' [name] [PARTITION BY x {, x}] [ORDER BY ..] [frame] ')'

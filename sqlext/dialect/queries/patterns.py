@@ -1,4 +1,4 @@
-"""PATTERN (...) of MATCH_RECOGNIZE.
+"""Parse the PATTERN (...) of MATCH_RECOGNIZE.
 
 choice     ::= sequence {'|' sequence}
 sequence   ::= quantified {quantified}

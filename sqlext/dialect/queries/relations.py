@@ -1,4 +1,4 @@
-"""What stands in FROM.
+"""Parse the relations of FROM, with their hints: ``/*+ OPTIONS('k' = 'v'), STATE_TTL('t' = '1d') */``.
 
 from     ::= joined {, joined}
 joined   ::= primary {[NATURAL] [INNER | LEFT .. | RIGHT .. | FULL .. | CROSS] JOIN primary [ON x | USING (..)]}

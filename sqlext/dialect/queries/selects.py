@@ -1,4 +1,4 @@
-"""One SELECT block.
+"""Parse one SELECT block.
 
 select ::= SELECT [hints] [ALL | DISTINCT] item {, item} [FROM relations] [WHERE x] [GROUP BY groups] [HAVING x]
            [WINDOW name AS (..) {, ..}] [QUALIFY x] [emit]

@@ -1,4 +1,4 @@
-"""Queries.
+"""Parse whole queries: WITH, set operations, ORDER BY, LIMIT.
 
 query ::= [WITH cte {, cte}] body [ORDER BY ..] [emit] [LIMIT n] [OFFSET n [ROWS]] [FETCH FIRST n ROWS ONLY]
 body  ::= term {(UNION | EXCEPT | MINUS) [ALL | DISTINCT] term}

@@ -1,4 +1,4 @@
-"""ALTER TABLE.
+"""Parse ALTER TABLE.
 
 ALTER TABLE [IF EXISTS] t ADD | MODIFY element | (elements)
                         | DROP name | (names) | PRIMARY KEY | CONSTRAINT name | WATERMARK

@@ -1,4 +1,4 @@
-"""Which statement is this? Ours become nodes, everything else goes to Spark as it was written."""
+"""Choose a statement's parser by its first words; what is not ours goes to Spark as written."""
 
 from __future__ import annotations
 

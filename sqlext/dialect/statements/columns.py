@@ -1,4 +1,4 @@
-"""What stands between the parentheses of CREATE TABLE and ALTER TABLE ADD.
+"""Parse the elements of CREATE TABLE and ALTER TABLE ADD: columns, keys, the watermark.
 
 element ::= column | WATERMARK FOR name AS expr | [CONSTRAINT name] PRIMARY KEY (names) NOT ENFORCED
 column  ::= name type [METADATA [FROM 'key'] [VIRTUAL]] [PRIMARY KEY NOT ENFORCED] [COMMENT '..']

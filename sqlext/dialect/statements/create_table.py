@@ -1,4 +1,4 @@
-"""CREATE TABLE.
+"""Parse CREATE TABLE.
 
 CREATE [OR REPLACE] [TEMPORARY] TABLE [IF NOT EXISTS] name [(elements)] [COMMENT '..'] [DISTRIBUTED ..]
 [PARTITIONED BY (names)] [WITH (options)] [LIKE base [(like options)]] [AS query]

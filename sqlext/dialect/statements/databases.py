@@ -1,4 +1,4 @@
-"""Databases, catalogs, USE and DROP.
+"""Parse statements on databases and catalogs, USE and DROP.
 
 CREATE DATABASE | SCHEMA [IF NOT EXISTS] d [COMMENT '..'] [WITH (options)]
 CREATE CATALOG [IF NOT EXISTS] c [COMMENT '..'] [WITH (options)]

@@ -1,4 +1,4 @@
-"""CREATE FUNCTION of a Python class; any other CREATE FUNCTION is Spark's.
+"""Parse CREATE FUNCTION of a Python class; any other CREATE FUNCTION is Spark's.
 
 CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] FUNCTION [IF NOT EXISTS] name AS 'module.Class' LANGUAGE PYTHON
 """

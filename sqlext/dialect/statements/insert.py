@@ -1,4 +1,4 @@
-"""INSERT and statement sets.
+"""Parse INSERT and statement sets.
 
 [EXECUTE] INSERT INTO | OVERWRITE [TABLE] t [hints] [PARTITION (c = v, ..)] [(columns)] query
     [ON CONFLICT DO NOTHING | ERROR | DEDUPLICATE]

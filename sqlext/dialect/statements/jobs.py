@@ -1,4 +1,4 @@
-"""STOP JOB, and the names of queries.
+"""Parse STOP JOB, and the names of queries.
 
 STOP JOB 'name' [WITH SAVEPOINT]
 """

@@ -1,4 +1,4 @@
-"""``WITH ('key' = 'value', ...)`` and names in statements."""
+"""Parse ``WITH ('key' = 'value', ...)``, comments and IF EXISTS of statements."""
 
 from __future__ import annotations
 

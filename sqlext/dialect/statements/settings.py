@@ -1,4 +1,4 @@
-"""SET and RESET: ours with quoted keys or known prefixes, Spark's otherwise.
+"""Parse SET and RESET: ours with quoted keys or known prefixes, Spark's otherwise.
 
 SET ['key' [= 'value']]      RESET ['key']
 """

@@ -1,4 +1,4 @@
-"""SHOW and DESCRIBE.
+"""Parse SHOW and DESCRIBE.
 
 SHOW TABLES | VIEWS | COLUMNS | DATABASES | ... [FROM | IN name] [[NOT] LIKE | ILIKE 'pattern']
 SHOW WATERMARKS [FOR QUERY name] [[NOT] LIKE | ILIKE 'pattern']
