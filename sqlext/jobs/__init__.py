@@ -1,5 +1,6 @@
-"""Run queries: a job is one query into one sink or several, with its place, its progress and its clock.
+"""Run queries as jobs. A job is one query into one sink or several, with its place, progress and clock.
 
-``job`` starts and follows Spark's queries. ``checkpoint`` keeps a query's place and ``renewal`` gives it a new one.
-``batches`` hands micro-batches to sinks. ``progress`` and ``moments`` count, ``timekeeping`` moves watermarks.
+``runner`` starts and follows the Spark queries of a job's ``parts``. ``checkpoint`` keeps a query's place, and
+``renewal`` gives it a new one. ``batches`` hands micro-batches to sinks. ``progress`` counts; ``timekeeping`` moves
+watermarks.
 """

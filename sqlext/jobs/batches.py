@@ -1,4 +1,4 @@
-"""What ``foreachBatch`` calls: a sink, one batch after the other, and why one failed."""
+"""Write micro-batches: ``foreachBatch`` calls a writer, which calls the sink and keeps why one failed."""
 
 from __future__ import annotations
 

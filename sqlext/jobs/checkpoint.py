@@ -1,4 +1,4 @@
-"""Where a query keeps its place: one folder a query, owned by one driver, tied to one plan.
+"""Keep a query's place: one folder a query, owned by one driver, tied to one plan.
 
 <catalog>/queries/<name>/     (or <checkpoint>/<name>/, where ``--checkpoint`` names a folder; never a URL: RUN-028)
     lock             held (flock) by the driver that runs the query; the kernel frees it when that driver dies

@@ -1,4 +1,7 @@
-"""How far a Spark query is, added up batch by batch: Spark keeps only its last hundred reports."""
+"""Add up Spark's progress reports of a query, micro-batch by micro-batch.
+
+Spark keeps only its last hundred reports.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A query that was started: its name, how far it is, how it is stopped, why it failed."""
+"""Define the query that a user holds: its progress, how to stop it, why it failed."""
 
 from __future__ import annotations
 

@@ -1,10 +1,13 @@
-"""A query that its checkpoint does not fit any more goes on from its place alone, with a new checkpoint.
+"""Let a query that its checkpoint no longer fits go on from its place, with a new checkpoint and no state.
 
-Spark's checkpoint is two things: how far each source has been read (``offsets``, ``commits``, ``sources``) and what
-operators have in state. So Spark begins a new one with a micro-batch that takes nothing of what its sources have, which
-makes a state with nothing in it; then the place of that micro-batch is made the one that the old checkpoint has. Every
-source goes on from there, whichever it is. Those in the query's own folder (heartbeats, ticks) begin anew with it, and
-the watermark does: it said how far the rows were by the old rule.
+Spark's checkpoint has two parts: how far each source was read (``offsets``, ``commits``, ``sources``), and the state of
+operators. A renewal takes these steps:
+
+1. Spark begins a new checkpoint with a micro-batch that takes nothing, so its state is empty.
+2. The old checkpoint's place is written over the place of that micro-batch. Every source goes on from there.
+
+Sources in the query's own folder (heartbeats, ticks) begin anew. So does the watermark: the old one followed the old
+rule.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Jobs: one query into one sink or several, from the first micro-batch to the end of the input."""
+"""Start a job and follow its queries to the end.
+
+A job runs one query into one sink or several, in a thread of its own, from the first micro-batch to the end of the
+input. A second thread looks after the time of its inputs.
+"""
 
 from __future__ import annotations
 

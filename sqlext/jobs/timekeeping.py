@@ -1,7 +1,7 @@
-"""The time keepers of a job: they watch what its inputs give, and write what must move or wait.
+"""Keep the time of a query: watch what its inputs give, and write what must move or wait.
 
 Each query of a job has a keeper (``sqlext.watermarks``), woken five times a second by a thread of the job. It takes
-what Spark's progress says of finished micro-batches and writes into the query's folder:
+what Spark's progress says of finished micro-batches, and writes into the query's folder:
 
 time/<n>/<ms>.txt    heartbeats of its n-th input: the watermark, which Spark reads as a row that only moves it there
 time/held/<n>.json   the splits of that input that must wait, and how far was looked (``sources.stream.Holds``)

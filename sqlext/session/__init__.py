@@ -1,5 +1,5 @@
-"""Hold the one object that every face calls: a Session reads scripts and runs their statements.
+"""Run statements in a session: the one object that every face calls.
 
-``main`` is the Session, ``interpreter`` takes one statement after the other, ``executor`` runs those that read data.
-``answers`` has SHOW, DESCRIBE and EXPLAIN. ``offline`` has what needs no JVM: check, rewrite, completion.
+``api`` is the Session. ``interpreter`` runs one statement after the other, and ``executor`` runs those that read data.
+``introspection`` has SHOW, DESCRIBE and EXPLAIN. ``offline`` needs no JVM: check, rewrite, completion.
 """

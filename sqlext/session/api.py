@@ -1,4 +1,4 @@
-"""The session: the one object that every face (Python, command line, notebook) calls."""
+"""Define the session, the one object that Python, the command line and notebooks call."""
 
 from __future__ import annotations
 

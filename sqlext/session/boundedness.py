@@ -1,4 +1,4 @@
-"""Which queries come to an end, and how."""
+"""Decide whether a query has an end, and how its input ends."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""INSERTs on their way to queries: the names by which these are known after a restart, and what they are compared by.
+"""Prepare INSERTs as queries: their names, scripts and fingerprints.
 
-Nothing here needs Spark: what would become of a checkpoint can be said before anything starts.
+Nothing here needs Spark, so EXPLAIN can say what would happen to a checkpoint before anything starts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The handler that really runs: statements that read data become jobs on Spark."""
+"""Run statements that read data as jobs on Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session does just now, and how another thread ends it; queries in the background go on."""
+"""Interrupt the statement that runs in a session's foreground. Queries in the background go on."""
 
 from __future__ import annotations
 

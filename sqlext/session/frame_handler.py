@@ -1,8 +1,7 @@
-"""Queries that are handed on as DataFrames: nothing runs until the user writes them somewhere.
+"""Return queries as DataFrames that nothing has run yet.
 
-What comes out is what Spark's own readers give: a static DataFrame of static tables, a streaming one of a stream. Its
-time attributes are event time to Spark, with the watermarks of the tables that they come from, so Spark's windows,
-joins and ``dropDuplicatesWithinWatermark`` go on from there.
+Static tables give a static DataFrame, and a stream gives a streaming one. Its time attributes are event time to Spark,
+with the watermarks of their tables. So Spark's windows, joins and ``dropDuplicatesWithinWatermark`` work on them.
 """
 
 from __future__ import annotations

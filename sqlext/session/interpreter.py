@@ -1,7 +1,7 @@
-"""One statement after the other: definitions and settings here, queries by the handler that is plugged in.
+"""Run one statement after the other; a handler runs those that read data.
 
-The same interpreter checks a script (on a copy of the state), rewrites it without a JVM, explains it and runs
-it; only the handler of queries differs.
+The same interpreter checks a script on a copy of the state, rewrites it without a JVM, explains it and runs it. Only
+the handler differs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Materialized views: a table and the query of its name, made and dropped together."""
+"""Create and drop materialized views: a table and the query of its name."""
 
 from __future__ import annotations
 

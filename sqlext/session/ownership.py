@@ -1,4 +1,7 @@
-"""Whose statement is it? What names nothing of our catalog and no syntax of ours is Spark's, byte for byte."""
+"""Decide whether a statement is ours or Spark's.
+
+A statement that names nothing of our catalog and uses no syntax of ours is Spark's. It goes there byte for byte.
+"""
 
 from __future__ import annotations
 

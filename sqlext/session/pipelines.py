@@ -1,7 +1,7 @@
-"""Queries with stateful functions in a Spark Declarative Pipeline: what a generated Python file calls.
+"""Run queries with stateful functions in a Spark Declarative Pipeline. A generated Python file calls ``define``.
 
-A pipeline's definitions may neither make views nor change settings, so a query is one flow: its steps are DataFrames,
-handed from one to the next.
+Definitions of a pipeline may neither make views nor change settings. So a query is one flow of DataFrames, each step's
+handed to the next.
 """
 
 from __future__ import annotations

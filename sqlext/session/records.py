@@ -1,4 +1,7 @@
-"""What the catalog remembers of started queries: written when a job starts and when it ends, never between."""
+"""Record started queries in the catalog, and stop or drop them by name.
+
+A record is written when a job starts and when it ends, never between.
+"""
 
 from __future__ import annotations
 

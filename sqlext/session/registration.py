@@ -1,4 +1,4 @@
-"""DataFrames that the user has registered: each is a temporary table, with time attributes if they were named.
+"""Register DataFrames as temporary tables, with time attributes where they are named.
 
 ======== ==========================================
 CAT-001  the table's name is taken by another temporary one

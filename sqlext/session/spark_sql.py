@@ -1,7 +1,7 @@
-"""``spark.sql`` that runs our statements too.
+"""Run our statements in ``spark.sql`` too.
 
-A statement of ours gives what one of Spark's would: a query a DataFrame that nothing has run yet (of a stream a
-streaming one), SHOW and EXPLAIN their rows, a definition an empty DataFrame. An INSERT runs as the session runs it.
+A query gives a DataFrame that nothing has run yet; of a stream, a streaming one. SHOW and EXPLAIN give their rows, a
+definition an empty DataFrame. An INSERT runs as the session runs it.
 """
 
 from __future__ import annotations

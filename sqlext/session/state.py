@@ -1,4 +1,4 @@
-"""What a session remembers between statements, apart from Spark."""
+"""Hold what a session remembers between statements, apart from Spark."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
 """Define a sink: it takes the rows of a query, batch by batch, exactly once.
 
 ``writeStream.foreachBatch(sink.write)`` hands every micro-batch to a sink. Spark may run a batch again: after a
-failure, and after a restart when the driver died before Spark wrote its commit log. Every sink that keeps rows
-therefore knows what it has committed, by the batch's number, in the same place as the rows:
-a file sink by a redo log beside its files, a Delta sink by the table's own log. Only the first batch of a run can be
-such a batch; with all others (``write_new``) a sink need not look. What only passes rows
-on (kafka, print, another Spark format) does so at least once.
+failure, or if the driver died before Spark wrote its commit log. So every sink that keeps rows also keeps the numbers
+of its batches, in the same place: a file sink in a redo log beside its files, a Delta sink in the table's log. Only the
+first batch of a run can be a repeated one; all others go to ``write_new``. Sinks that pass rows on (kafka, print,
+another Spark format) do so at least once.
 
-A sink is a plain value that can be pickled: Spark Connect runs ``write`` on the server, where the session is the
-batch's own, ``df.sparkSession``.
+A sink is a plain value that can be pickled. Spark Connect runs ``write`` on the server, in the batch's own session
+``df.sparkSession``.
 """
 
 from __future__ import annotations

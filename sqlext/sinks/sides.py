@@ -1,4 +1,4 @@
-"""Give rows that come too late, or that a source could not decode, to sinks of their own.
+"""Give late rows, and rows that a source could not decode, to sinks of their own.
 
 Each sink knows which batches it has (``base``), and a batch counts for Spark when all have taken it. So each row is in
 its sink exactly once, whenever the driver dies.

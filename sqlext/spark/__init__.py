@@ -1,1 +1,4 @@
-"""Meet Spark: the embedded session, settings, failures in plain words, and what classic and Connect differ in."""
+"""Use Spark: a local one, sessions of classic and Connect, settings, failures in plain words.
+
+``local`` starts a Spark. ``sessions`` holds what classic and Connect differ in. ``reading`` opens sources and views.
+"""

@@ -1,7 +1,7 @@
-"""Spark's classes, parsed and verified once: the JVM then maps them from a file, and starts in half the time.
+"""Make an archive of Spark's classes: the JVM maps them from a file, and starts in half the time.
 
-``python -m sqlext.spark.class_archive`` makes the file (`make` does, after the installation). It
-belongs to this environment's pyspark and this Java: any other JVM ignores it.
+``python -m sqlext.spark.class_archive`` makes it, and ``make`` calls that after the installation. The archive belongs
+to this environment's pyspark and this Java; any other JVM ignores it.
 """
 
 from __future__ import annotations

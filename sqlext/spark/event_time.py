@@ -1,4 +1,4 @@
-"""Spark's mark of event time, which SQL has no word for: it is metadata of a column."""
+"""Mark columns as Spark's event time. SQL has no word for it: it is metadata of a column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark's failures in the user's terms: one code, one sentence, the statement's position."""
+"""Translate Spark's failures: one code, one sentence, the statement's position."""
 
 from __future__ import annotations
 

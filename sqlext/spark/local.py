@@ -1,4 +1,4 @@
-"""The embedded default: one local Spark with Delta, started quietly."""
+"""Start a local Spark with Delta, with its log in a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings of ours: what a user should know of a statement that runs all the same."""
+"""Define the base class of our warnings about statements that run all the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of the observations that a query's DataFrames carry, and of their columns in Spark's progress."""
+"""Name the observations of a query's DataFrames, and their columns in Spark's progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packages of Spark that formats need beyond the jars that it comes with."""
+"""Check that Spark has the packages that formats need beyond its own jars."""
 
 from __future__ import annotations
 

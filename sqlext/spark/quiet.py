@@ -1,7 +1,7 @@
-"""No stack traces of Spark on the user's screen for what we tell in a sentence.
+"""Keep stack traces of PySpark and py4j off the screen while we call Spark.
 
 PySpark logs every exception that has a place in a query, and py4j every failure of a Python callback, before anyone
-can handle it. Inside our own calls such records are left out; the user's own calls of Spark keep theirs.
+can handle it. Inside our calls such records are left out. The user's own calls of Spark keep theirs.
 """
 
 from __future__ import annotations

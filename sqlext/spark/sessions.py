@@ -1,4 +1,4 @@
-"""Spark sessions, classic and over Spark Connect: what is told apart, in one place."""
+"""Tell classic Spark sessions from those of Spark Connect, and do what they differ in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark settings that a rewritten query needs while it is analysed and started."""
+"""Set the Spark settings that a rewritten query needs while it is analysed and started."""
 
 from __future__ import annotations
 

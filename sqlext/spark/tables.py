@@ -1,4 +1,4 @@
-"""Tables and temporary views that only Spark knows."""
+"""Look up tables and temporary views that only Spark knows."""
 
 from __future__ import annotations
 

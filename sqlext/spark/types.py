@@ -1,4 +1,4 @@
-"""Spark's types as logical types."""
+"""Translate Spark's types to logical types."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Answer questions about what a session knows: SHOW, DESCRIBE, EXPLAIN, SHOW WATERMARKS."""
+"""Answer SHOW, DESCRIBE, EXPLAIN, SHOW WATERMARKS and EXPLAIN WHY."""

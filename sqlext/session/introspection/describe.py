@@ -1,4 +1,7 @@
-"""DESCRIBE and SHOW COLUMNS: one row per column, in Flink's six columns, and a seventh if any has a comment."""
+"""Answer DESCRIBE and SHOW COLUMNS.
+
+A row stands for a column. It has Flink's six columns, and a seventh if any column has a comment.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EXPLAIN: what a statement would do, without doing it."""
+"""Answer EXPLAIN: say what a statement would do, without doing it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SHOW: what there is, under the column names that Flink prints."""
+"""Answer SHOW, with the column names that Flink prints."""
 
 from __future__ import annotations
 

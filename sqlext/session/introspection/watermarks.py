@@ -1,7 +1,7 @@
-"""What is known of the time of queries: those that run in this session, and those that the catalog has records of.
+"""Report the watermarks of queries: those of this session, and those with a record in the catalog.
 
-SHOW WATERMARKS, EXPLAIN WHY, metrics and the page of a query ask here; nothing of it needs Spark. A query of this
-process tells what its time keeper knows now, one of another process what its keeper wrote last.
+SHOW WATERMARKS, EXPLAIN WHY, metrics and the page of a query use it; nothing needs Spark. A query of this process
+reports what its time keeper knows now. For one of another process, its keeper's last file is read.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Check, rewrite and complete scripts without a JVM."""
+"""Check, rewrite, explain and complete scripts without a JVM."""

@@ -1,4 +1,4 @@
-"""What is wrong with scripts: all of it at once, statement by statement. Starts no Spark."""
+"""Find all errors of a script, statement by statement. Starts no Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements without running them: checking a script, and the Spark SQL that it becomes; no JVM."""
+"""Compile statements without running them: for checks, rewrites and explanations. Starts no JVM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answer an editor about a text that somebody is writing. Starts no Spark and changes nothing."""
+"""Answer an editor: completions, pieces to colour, complete statements. Starts no Spark and changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A script written for other tools: Databricks SQL, and projects for Spark Declarative Pipelines."""
+"""Write a script for other tools: Databricks SQL, and projects for Spark Declarative Pipelines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables read by Arrow, opened as Spark's streams."""
+"""Open tables that operators work on where Arrow reads them."""
 
 from __future__ import annotations
 

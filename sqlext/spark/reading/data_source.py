@@ -1,7 +1,7 @@
-"""The Spark data source of the Arrow path: any ``SplitReader``, with what is made of its rows in the worker.
+"""Define the Spark data source of our Arrow readers: any ``SplitReader``, and the work on its rows.
 
-Spark asks a source for its columns, its reader, its offsets and its rows in processes of their own, which start one
-after the other: each loads no more than it needs. What is made of rows is unpacked where rows are.
+Spark asks a source for columns, offsets and rows in processes of their own, which start one after the other. Each
+loads no more than it needs, so the work on rows is unpacked only where rows are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All rows of a query that is one batch without state, and how many it has read and gives."""
+"""Count the rows that a query without state reads and gives in its one batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of our own in a query: what they are told, and where they keep what they must remember."""
+"""Open the sources of a query that our own readers read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A described source, opened: a streaming or a batch DataFrame of the table's columns."""
+"""Open a described source by Spark's own reader, as a DataFrame of the table's columns."""
 
 from __future__ import annotations
 

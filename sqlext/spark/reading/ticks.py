@@ -1,8 +1,8 @@
-"""Ticks: rows that tell operators what time it is, and wake those to which no rows came.
+"""Make ticks: rows that tell operators the time, and wake those to which no rows came.
 
 ``start``: one tick when a query first runs, so that every bucket of its operators knows the watermark from then on.
-``clock``: also one a second while an unbounded query runs. A bounded one has its clock stand still (rule M14 of the
-EMIT clause). A retried micro-batch has the ticks that it had: processing time is the same again.
+``clock``: also one a second while an unbounded query runs. The clock of a bounded query stands still (rule M14 of the
+EMIT clause). A retried micro-batch has the same ticks, so its processing time is the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The views that a Spark script reads: sources opened, steps taken, in the session's own Spark."""
+"""Open a Spark script: its sources and steps become views of the session's Spark."""
 
 from __future__ import annotations
 
