@@ -1,7 +1,7 @@
-"""Serve the metrics of running queries: ``sqlext run --metrics PORT``, ``sqlext.metrics.serve(session, PORT)``.
+"""Serve running queries as Prometheus metrics: ``sqlext run --metrics PORT``, or ``serve(session, PORT)``.
 
 Names follow Prometheus's conventions: base units (seconds since 1970 UTC for times), ``_total`` for what only grows.
-A query that has ended is no longer told of; Prometheus sees its metrics go stale.
+A query that has ended is no longer reported; Prometheus sees its metrics go stale.
 
 sqlext_query_rows_read_total, _rows_written_total, _rows_late_total (kept in a late table), _rows_dropped_total,
 _rows_bad_total (could not be decoded)

@@ -1,4 +1,4 @@
-"""Rows as text: a table, CSV, JSON (an object a line) or Markdown."""
+"""Print rows as a table, CSV, JSON (an object a line) or Markdown."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``sqlext run | rewrite | explain | check``: reads arguments, calls the Session, prints what comes back.
+"""Define the commands of ``sqlext``: read arguments, call the Session, print what it returns.
 
-Imports stay inside the commands: ``rewrite``, ``explain`` and ``check`` answer without Spark, at once.
+Imports stay inside the commands. So ``rewrite``, ``explain`` and ``check`` answer at once, without Spark.
 """
 
 from __future__ import annotations

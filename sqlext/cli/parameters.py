@@ -1,4 +1,4 @@
-"""How command line arguments are read."""
+"""Parse command line arguments that several commands share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far each running query is: live on a terminal, line by line in a log."""
+"""Show the progress of running queries: live on a terminal, line by line in a log."""
 
 from __future__ import annotations
 

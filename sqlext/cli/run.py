@@ -1,4 +1,4 @@
-"""``sqlext run``: one Session runs the script; results and progress go to the terminal as they come."""
+"""Run a script for ``sqlext run``; print results and progress as they come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results as tables."""
+"""Print results as tables."""
 
 from __future__ import annotations
 

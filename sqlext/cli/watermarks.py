@@ -1,4 +1,4 @@
-"""``sqlext watermarks``: how far the inputs of queries are, why nothing comes out of one, and its page."""
+"""Answer ``sqlext watermarks``: the times of inputs, why a query gives nothing, and its page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adapter: dbt-spark's, and what the macros of streaming models call. Scripts are run by a Session."""
+"""Define the adapter: dbt-spark's, and what the macros of streaming models call."""
 
 from __future__ import annotations
 

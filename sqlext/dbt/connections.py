@@ -1,7 +1,7 @@
-"""dbt-spark's session connection on a Spark with Delta, and beside it the Session that runs streams.
+"""Open dbt-spark's session connection on a Spark with Delta, with a Session for streams beside it.
 
-dbt's own statements go to Spark as they are. A query of a stream source or a stream view, which Spark does not know,
-is answered by the Session in batch mode: so ``dbt test`` and ``dbt show`` work on them too.
+dbt's own statements go to Spark as they are. Spark does not know stream sources and stream views, so the Session
+answers queries of them in batch mode. So ``dbt test`` and ``dbt show`` work on them too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables that a query of their name keeps, as dbt and schedules see them: which there are, and how they go away."""
+"""Find and remove tables that a query of their name keeps, as dbt and schedules see them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Pictures as SVG text: the plan of a query, and how its watermark went. Drawn by Altair, rendered without a browser.
+"""Draw SVG pictures of a plan and of a query's watermark.
 
-A picture is made here and not in the browser, so it is the same in Jupyter, in VS Code, in Databricks and in a
-notebook that is exported or looked at on a page, where no script may run.
+Altair draws and renders them in the kernel, without a browser. So they look the same in Jupyter, VS Code, Databricks
+and an exported notebook, where no script may run.
 """
 
 from __future__ import annotations

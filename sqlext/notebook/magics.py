@@ -1,4 +1,4 @@
-"""The magics of notebooks, thin: each calls the Session and shows what it gives."""
+"""Define the magics of notebooks: each calls the Session and shows what it returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A query in a cell: its rows or its progress, drawn anew until it ends; a button that stops it."""
+"""Show a running query in a cell, redrawn until it ends, with a button that stops it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook shows: results, plans, running queries. Each has a form in HTML and one in text."""
+"""Define what a notebook shows: results, plans, running queries, each as HTML and as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Results as the text of an example's ``.out`` file. Imports nothing of Spark: the Flink check uses it too."""
+"""Print results as the text of an example's ``.out`` file.
+
+It imports nothing of Spark, since the check against Flink uses it too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which scripts are tests, and whether they give what lies beside them."""
+"""Find the scripts that are tests, run them, and compare their output with the expected one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a script: what it shows, what it prints, and what is in the tables that it writes, as one text."""
+"""Run a script and return its output: what it shows, what it prints, and the tables that it writes."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Queries that never end, step by step: rows are put before them, a clock of their own moves, changes are looked at.
+"""Run queries that never end step by step: add rows, move a clock of their own, read the changes.
 
-A file of steps has a JSON object a line. ``"clock"`` moves processing time to that time (UTC); any other key is a
+A file of steps has a JSON object a line. ``"clock"`` moves processing time to that time (UTC). Any other key is a
 folder below ``${IN}``, which gets a file with the rows: objects are JSON lines, texts are lines as they are.
 
     {"clock": "2024-01-01 00:00:00", "orders": [{"item": "pen", "ts": "2024-01-01 00:00:05"}]}
     {"clock": "2024-01-01 00:00:30"}
 
-The clock moves first, then rows come, folder by folder; each of these is worked off before the next begins, so that
-the outcome does not depend on the speed of the machine.
+The clock moves first, then rows come, folder by folder. Each is worked off before the next begins, so the outcome does
+not depend on the speed of the machine.
 """
 
 from __future__ import annotations

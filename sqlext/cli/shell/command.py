@@ -1,4 +1,4 @@
-"""The command ``sqlext shell``: its options are those of spark-sql."""
+"""Define the command ``sqlext shell``. Its options are those of spark-sql."""
 
 from __future__ import annotations
 

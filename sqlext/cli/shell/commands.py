@@ -1,4 +1,4 @@
-"""What is no SQL: commands of the shell itself, with a dot in front as in duckdb, or a bare word as in spark-sql."""
+"""Run the shell's own commands: ``.help`` as in duckdb, or a bare word as in spark-sql."""
 
 from __future__ import annotations
 

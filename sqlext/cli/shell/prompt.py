@@ -1,4 +1,4 @@
-"""The prompt: history, lines until a semicolon, completion and colours, all of which the session knows about."""
+"""Read statements at a prompt with history, completion and colours."""
 
 from __future__ import annotations
 

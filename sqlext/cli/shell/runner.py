@@ -1,4 +1,4 @@
-"""Runs statements in a thread of their own, shows what comes of them, and ends them when Ctrl-C says so."""
+"""Run statements in a thread of their own, show their results, and end them on Ctrl-C."""
 
 from __future__ import annotations
 

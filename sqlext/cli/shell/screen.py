@@ -1,4 +1,4 @@
-"""A streaming SELECT while it runs: its rows, or its changes, and how far it is."""
+"""Show a streaming SELECT while it runs: its rows or its changes, and its progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The version that ``dbt --version`` shows."""
+"""Tell the version that ``dbt --version`` shows."""
 
 from importlib.metadata import version as installed
 
