@@ -67,7 +67,7 @@ class Query:
 
     @property
     def exception(self) -> SqlExtError | None:
-        """Why it failed, None while it runs and if it ended well."""
+        """The SqlExtError with which it failed; None while it runs, and if it ended well."""
         return self._error
 
     @property
@@ -76,7 +76,7 @@ class Query:
         return not self._ended.is_set()
 
     def stop(self) -> None:
-        """Stop it and wait until it has stopped (a minute at most); its place is kept."""
+        """Stop it, and wait until it has stopped, a minute at most. Its place is kept: the same statement goes on."""
         self._stop_requested.set()
         self._stop_running()
         self._ended.wait(_SECONDS_TO_STOP)
@@ -96,7 +96,7 @@ class Query:
         return ended
 
     def process_available(self) -> None:
-        """Wait until it has worked off what its sources have now, and what its time keepers make of that.
+        """Wait until it has worked off what its sources have now, and the heartbeats that follow from it.
 
         Raises:
             SqlExtError: why it failed.
@@ -114,17 +114,25 @@ class Query:
 
     @property
     def progress(self) -> dict[str, Any]:
-        """How far it is.
+        """Its progress since it was started, as a dict:
 
-        ``batch``: micro-batches done (one that was stopped has written its rows, perhaps, and is counted when it is
-        done, after a restart); ``rows_in``, ``rows_out``; ``watermark``: ms since 1970 UTC or None;
-        ``state_rows``: groups and windows open now; ``rows_late``: rows that came too late and were kept in a late
-        table (LATE DATA TO); ``rows_dropped``: those that nobody kept (Spark's own operators count groups after
-        partial aggregation), and rows for a group that ONCE had closed; ``rows_bad``: rows that a source could not
-        decode, dropped or kept (``sqlext.bad-rows``); ``busy_ms``: time within micro-batches;
-        ``status``: running, finished, stopped, failed; ``streaming``; ``inputs``: of a query whose input has no end,
-        a dict for each split of each input (``watermarks.report.TimeReport.rows``); ``parts``: the same of each single
-        query, where there are several.
+        ================ ================================================================
+        ``batch``        micro-batches done; one that was stopped counts when it is done, after a restart
+        ``rows_in``      rows read
+        ``rows_out``     rows written
+        ``watermark``    milliseconds since 1970 UTC, or None
+        ``state_rows``   groups and windows open now
+        ``rows_late``    late rows that a late table has taken (LATE DATA TO)
+        ``rows_dropped`` late rows that nobody kept, and rows for a group that ONCE had closed;
+                         Spark's own operators count groups after partial aggregation
+        ``rows_bad``     rows that a source could not decode, dropped or kept (``sqlext.bad-rows``)
+        ``busy_ms``      milliseconds within micro-batches
+        ``status``       running, finished, stopped or failed
+        ``streaming``    whether it runs as a stream
+        ``inputs``       a dict for each split of each input, where the input has no end
+                         (``watermarks.report.TimeReport.rows``)
+        ``parts``        the same of each single query by its name, where there are several
+        ================ ================================================================
         """
         if self.is_active:
             self.collect()
@@ -160,7 +168,7 @@ class Query:
 
     @property
     def moments(self) -> dict[str, list[MicroBatch]]:
-        """Its last thousand micro-batches, oldest first, by the name of the single query."""
+        """Its last thousand micro-batches (``MicroBatch``), oldest first, by the name of the single query."""
         if self.is_active:
             self.collect()
         return {name: p.moments() for name, p in self._progress.items()}

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """Columns and rows, and the query if the statement started one.
+    """The result of a statement: columns and rows, and the query if the statement started one.
 
     Attributes:
-        columns: names of the columns, empty for statements without rows.
+        columns: names of the columns, a tuple; empty for statements without rows.
         query: the query that an INSERT or a SELECT of a stream started, else None.
-        statement: the text that gave this result.
-        notices: what a user should know of a query before its first row.
+        statement: the text of the statement.
+        notices: what a user should know of a query before its first row, a tuple of texts.
     """
 
     def __init__(
@@ -43,13 +43,17 @@ class Result:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows so far (all of them once a bounded query has ended), as tuples."""
+        """The rows so far, a list of tuples as wide as ``columns``; all of them once a bounded query has ended.
+
+        Each access reads them anew, so a running SELECT gives more rows the next time. Rows that an updating result has
+        taken back are not among them.
+        """
         rows = self._rows() if callable(self._rows) else self._rows
         return [tuple(r) for r in rows]
 
     @property
     def df(self) -> DataFrame | None:
-        """The rows as a DataFrame, None for a statement without rows."""
+        """The rows as a Spark DataFrame, None for a statement without rows."""
         return self._frame() if self._frame else None
 
     def live(self) -> LiveRows | None:

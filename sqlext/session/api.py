@@ -44,16 +44,20 @@ _UNKNOWN_TABLE = frozenset({"NAME-002", "CAT-002"})
 class Session:
     """Runs streaming SQL on a Spark session, with a catalog.
 
-    Statements see what statements before them defined. The Spark session is one of its own (``newSession``): two
-    Sessions in a process share Spark and nothing else, unless they are told to work in the one that they are given.
+    Statements see what earlier statements defined. The Spark session is one of its own (``newSession``). Two Sessions
+    in a process share Spark and nothing else, unless ``isolated=False``.
 
     Args:
         spark: an existing Spark session; None starts a local Spark with Delta when it is first needed.
         catalog: the catalog's folder, or the name of a database of ``spark`` whose folder has it; None makes a
             temporary one.
         allow_python_functions: whether a script may import code: CREATE FUNCTION ... LANGUAGE PYTHON.
-        settings: what it begins with: of Spark (``spark...``), and options of SET.
         isolated: False to work in ``spark`` itself: statements see its temporary views, and DataFrames are its own.
+        settings: initial settings, of Spark (``spark...``) and of SET, as texts.
+
+    Raises:
+        SqlExtError: CAT-037 for a catalog outside of a local file system, CAT-038 for a URL, OPT-010 and OPT-011 for
+            an option or a value that SET does not know.
     """
 
     def __init__(
@@ -79,10 +83,15 @@ class Session:
 
     @property
     def spark(self) -> SparkSession:
-        """The Spark session that statements run in."""
+        """The Spark session that statements run in, started when it is first asked for.
+
+        Raises:
+            SqlExtError: ENV-001 to ENV-006 where no Spark can start, ENV-008 where a Spark Connect server does not see
+                the catalog's folder, ENV-010 for a setting that a running Spark cannot take.
+        """
         if self._own is None:
             given = self._given
-            if given is None:
+            if given is None:  # not before: checks, rewrites and definitions need no JVM
                 from sqlext.spark.local import local_spark
 
                 given = local_spark(settings=self._spark_settings)
@@ -104,7 +113,7 @@ class Session:
 
     @property
     def editor(self) -> Editor:
-        """What an editor asks about a text: is it complete, what are its pieces, what could stand here."""
+        """Answers to an editor about a text: is it complete, what are its pieces, what could stand here."""
         return Editor(self._state)
 
     @property
@@ -114,17 +123,17 @@ class Session:
 
     @property
     def watermarks(self) -> Watermarks:
-        """How the time of queries goes, of this session's and of those in the catalog: ``rows``, ``why``, ``page``."""
+        """The watermarks of queries, of this session's and of those in the catalog: ``rows``, ``why``, ``page``."""
         from sqlext.session.introspection.watermarks import Watermarks
 
         return Watermarks(self.queries, self.catalog, self.folder, self._state.environment().zone)
 
     def register_trigger(self, name: str, cls: type) -> None:
-        """Let ``EMIT USING TRIGGER name(arguments)`` mean a class.
+        """Register a class as the trigger of ``EMIT USING TRIGGER name(arguments)``.
 
-        It is made with the constants among the arguments; its hooks are ``on_row``, ``on_event_time``,
+        It is made with the constants among the arguments. Its hooks are ``on_row``, ``on_event_time``,
         ``on_processing_time``, ``clear`` and, over sessions, ``on_merge`` (``sqlext_udfs.windows.triggers.hooks``;
-        ``sqlext.hooks.Trigger`` has the most of them). It keeps nothing itself: ``context.state`` does.
+        ``sqlext.hooks.Trigger`` has the most of them). Its state lies in ``context.state``, never in the object.
 
         Raises:
             SqlExtError: FUNC-030 for a class without these hooks, FUNC-031 for a name that is none.
@@ -132,7 +141,7 @@ class Session:
         self._state.functions.register("trigger", name, cls)
 
     def register_evictor(self, name: str, cls: type) -> None:
-        """Let ``EVICT USING name(arguments) [BEFORE | AFTER FIRING]`` in an EMIT clause mean a class.
+        """Register a class as the evictor of ``EVICT USING name(arguments) [BEFORE | AFTER FIRING]`` in EMIT.
 
         It is made with the arguments. Its hook ``keep(rowtimes)`` says for each row of a pane whether it stays.
 
@@ -142,7 +151,7 @@ class Session:
         self._state.functions.register("evictor", name, cls)
 
     def register_aggregate(self, name: str, cls: type) -> None:
-        """Let ``name(arguments)`` in a streaming SELECT with GROUP BY mean a class.
+        """Register a class as the aggregate ``name(arguments)`` of a streaming SELECT with GROUP BY.
 
         Its hooks are ``zero``, ``add``, ``finish``, and ``merge`` (without it its rows are kept); ``returns`` is the
         SQL type of its result (``sqlext_udfs.aggregates.hooks``).
@@ -154,7 +163,7 @@ class Session:
         self._state.functions.register("aggregate", name, cls)
 
     def register_table_function(self, name: str, cls: type, returns: object = None) -> None:
-        """Let ``LATERAL TABLE(name(arguments)) [AS t (columns)]`` in FROM mean a class: a Python UDTF of Spark.
+        """Register a class as ``LATERAL TABLE(name(arguments)) [AS t (columns)]``: a Python UDTF of Spark.
 
         Its hook ``eval(*arguments)`` yields the rows that stand beside a row, as tuples. It must yield the same rows
         whenever it is called with the same arguments.
@@ -178,7 +187,7 @@ class Session:
         bounded: bool = False,
         replace: bool = False,
     ) -> None:
-        """Let a DataFrame be a temporary table of this session, streaming or static, with time attributes.
+        """Register a DataFrame, streaming or static, as a temporary table with time attributes.
 
         Args:
             df: of any Spark session of this application.
@@ -190,7 +199,9 @@ class Session:
             replace: whether another temporary table of that name may go.
 
         Raises:
-            SqlExtError: CAT-001, DDL-001, TIME-010, TIME-011, TIME-015, TIME-016 (``sqlext/session/registration.py``).
+            SqlExtError: CAT-001 the name is taken, DDL-001 two columns of one name, ENV-013 no DataFrame, OPT-017 a
+                static one that is to be bounded, TIME-010 and TIME-011 for a rowtime that is no timestamp column,
+                TIME-015 and TIME-016 for a watermark.
         """
         from sqlext.session.registration import FrameTable, register_frame
 
@@ -198,14 +209,15 @@ class Session:
         register_frame(wanted, self.catalog, self._state.frames, replace=replace)
 
     def table(self, name: str) -> DataFrame:
-        """Return a table or view as a DataFrame, a streaming one with its watermark; see ``query``."""
+        """Return a table or view as a DataFrame; a stream gives a streaming one with its watermark. See ``query``."""
         return self.query(f"TABLE {name}")
 
     def query(self, text: str) -> DataFrame:
-        """Return a SELECT as a DataFrame, of a stream a streaming one; nothing runs until it is written somewhere.
+        """Return a SELECT as a DataFrame; nothing runs until the user writes it somewhere.
 
-        A rowtime is event time to Spark, with the watermark of its table, and a TIMESTAMP. The DataFrame belongs to
-        ``session.spark``. Checkpoint, trigger and restart are the user's, as of any DataFrame.
+        A query of a stream gives a streaming DataFrame. A rowtime is a TIMESTAMP that is event time to Spark, with the
+        watermark of its table. The DataFrame belongs to ``session.spark``. Checkpoint, trigger and restart are the
+        user's, as of any DataFrame.
 
         Raises:
             SqlExtError: as ``sql``; PARSE-021 for what is no query, SINK-010 for a result whose rows change, SINK-011
@@ -225,10 +237,13 @@ class Session:
         return frame
 
     def sql(self, text: str) -> Result:
-        """Run one statement and return its result; a bounded query has ended then, an unbounded one runs.
+        """Run one statement and return its result.
+
+        A bounded query has ended when this returns. An unbounded one runs in the background: see ``Result.query``.
 
         Raises:
-            SqlExtError: what is wrong, before anything ran or changed; RUN-... for a failure while it ran.
+            SqlExtError: PARSE-020 for more or fewer statements than one; PARSE-..., NAME-..., TYPE-... and others for
+                what is wrong with it, before anything ran or changed; RUN-... for a failure while it ran.
         """
         source = SourceText.of(text)
         statements = self._parsed(source)
@@ -250,21 +265,23 @@ class Session:
         run_for: int | None = None,
         trigger_interval: int | None = None,
     ) -> list[Result]:
-        """Run a script statement by statement and return the results.
+        """Run a script statement by statement and return a result for each.
 
         The whole script is checked first: if a statement is wrong, none has run.
 
         Args:
             script: a path (a ``PathLike``, or a one-line string ending in ``.sql``), or the text itself.
             variables: values of ``${NAME}``.
-            on_statement: called with each result when it is there; queries are running then.
-            checkpoint: where checkpoints go, a local folder; by default the catalog's. RUN-028 for a URL.
-            run_for: ms after which unbounded queries are stopped (counted from the last statement); None leaves
+            on_statement: called with each result as it comes; its query is running then.
+            checkpoint: the local folder for checkpoints; by default the catalog's.
+            run_for: milliseconds, from the last statement on, after which unbounded queries are stopped; None leaves
                 them running.
-            trigger_interval: ms between the micro-batches of unbounded queries.
+            trigger_interval: milliseconds between the micro-batches of unbounded queries; None runs them as fast as
+                they come.
 
         Raises:
-            SqlExtError: as ``sql``.
+            SqlExtError: as ``sql``; NAME-001 for an unknown variable, RUN-011 for a file that cannot be read, RUN-014
+                and RUN-028 for a URL in place of a local script or checkpoint.
         """
         place = str(checkpoint_place(checkpoint).absolute()) if checkpoint is not None else None
         source = read_source(script, variables)
@@ -295,26 +312,38 @@ class Session:
         return list(parse_script(source, self._state.settings.expressions, unparsed=True))
 
     def rewrite(self, script: PathOrText, variables: Mapping[str, str] | None = None, target: str = "spark") -> str:
-        """Return the Spark SQL that a script's queries become; nothing runs, no JVM is needed."""
+        """Return the Spark SQL that a script's queries become; nothing runs, no JVM is needed.
+
+        Args:
+            target: ``spark``, ``spark-sql``, ``databricks`` or ``pipelines``.
+
+        Raises:
+            SqlExtError: what is wrong with the script; OPT-020 for an unknown target, DDL-041, DDL-042 and LATER-...
+                for queries that have no such form.
+        """
         return rewrite_source(read_source(script, variables), self._state.fork(), target)
 
     def explain(
         self, script: PathOrText, variables: Mapping[str, str] | None = None, format: str = "text"
     ) -> list[str]:
-        """Return the plan of each query of a script, as ``text``, ``json`` or ``mermaid``; nothing runs."""
+        """Return the plan of each query of a script, as ``text``, ``json`` or ``mermaid``; nothing runs.
+
+        Raises:
+            SqlExtError: what is wrong with the script.
+        """
         source, state = read_source(script, variables), self._state.fork()
         return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))
 
     def check(self, script: PathOrText, variables: Mapping[str, str] | None = None) -> list[SqlExtError]:
-        """Return what is wrong with a script, statement by statement; nothing runs."""
+        """Return the first error of each statement of a script, in order; nothing runs."""
         return check_file(script, variables, state=self._state)
 
     def interrupt(self) -> None:
-        """End the statement that another thread runs here; queries in the background go on."""
+        """End the statement that another thread runs in this session; queries in the background go on."""
         self._foreground.end()
 
     def stop(self) -> None:
-        """Stop the queries that this session started."""
+        """Stop the queries that this session started, and wait a minute at most for each. Their places are kept."""
         for query in self.queries:
             query.stop()
 
@@ -329,6 +358,7 @@ class Session:
         from sqlext.session.drafts import RunOptions
         from sqlext.session.executor import SparkHandler
 
+        # What an earlier script defined may be defined again with the same text, so scripts can be run twice.
         self._state.created = set()
         statements = self._checked(source)
         options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given))
@@ -339,8 +369,8 @@ class Session:
     def _checked(self, source: SourceText) -> list[Statement]:
         """Return the statements of a script, each checked against a copy of the state.
 
-        A name that nobody knows may be a table that a Spark statement of the script is to make, so from such a
-        statement on unknown tables wait until they are used.
+        A statement of Spark's may make a table that only Spark knows. From such a statement on, an unknown table is
+        no error until it is used.
         """
         state = self._state.fork()
         handler = DryRun(state, self._spark_columns)
@@ -363,7 +393,7 @@ class Session:
     def _one(
         self, interpreter: Interpreter, statement: Statement, on_statement: Callable[[Result], None] | None
     ) -> Result:
-        with self._foreground.statement(self._own):
+        with self._foreground.statement(self._own):  # not ``spark``: that would start one for statements without it
             result = interpreter.run(statement)
         if result.query is not None:
             self._queries.append(result.query)
@@ -373,13 +403,13 @@ class Session:
             try:
                 with self._foreground.waiting(result.query):
                     result.query.await_termination()
-            except KeyboardInterrupt:
+            except KeyboardInterrupt:  # the script ends here, so queries of earlier statements end too
                 self.stop()
                 raise
         return result
 
     def _stop_after(self, queries: list[Query], millis: int) -> None:
-        deadline = time.monotonic() + millis / 1000
+        deadline = time.monotonic() + millis / 1000  # one for all, so that each has run as long as the others
         for query in queries:
             query.await_termination(max(0.0, deadline - time.monotonic()))
         for query in queries:

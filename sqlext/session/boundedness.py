@@ -36,6 +36,7 @@ def closes_late(plan: PlanNode, zone: str) -> bool:
 
 
 def _in_one_batch(scan: Scan, zone: str) -> bool:
+    # Other formats cut what is there into several micro-batches: Delta takes 1,000 files in one by default.
     spec = connector_of(scan.table).read_spec(scan.table, zone)
     limits = {k for k, _ in (*spec.options, *spec.stream_options)}
     return spec.format in _WHOLE and not any(limit in limits for limit in _LIMITS)

@@ -101,11 +101,13 @@ class Drafts:
         name = self.options.numbered(wanted)
         script = insert_script(insert, self.env, end=end, begun=self._begun(name, end), at_once=self.options.at_once)
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
+        # What the compiler has chosen must not change under a checkpoint either, so it is part of the fingerprint.
         own = {**readers(script), **heartbeats(script), **kept_bad(script), **state_buckets(script)}
         return Draft(name, insert, script, {**prints, **own})
 
     def _begun(self, name: str, end: InputEnd) -> Begun | None:
         """Return whose tables readers of ours read when a query began that goes on; None if it begins now."""
+        # A query that goes on keeps the readers that it began with: their offsets are in its checkpoint.
         begun = begun_run(self.folder, name, self.options.checkpoint)
         if begun is None or (begun.finished and end is InputEnd.FINISH):
             return None

@@ -173,7 +173,7 @@ class SparkHandler:
             part = self._as_scripted(part, opened, script, plan, env)
             schedule = Schedule(bounded, interval=self.options.interval)
             job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
-            undo.pop_all()
+            undo.pop_all()  # from here on the job removes the folder, when it ends
         return _collected(job.start(), shown, opened.rows, [n for _, n in script.outputs], self.spark_session)
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
@@ -195,7 +195,7 @@ class SparkHandler:
             records = [self._record(statement, d, p.home) for d, p in zip(drafts, places, strict=True) if p is not None]
             log = QueryRecords(self.state.catalog, self.folder, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
-            held.pop_all()
+            held.pop_all()  # from here on the job holds the locks
         return Result(query=job.start(), notices=notices)
 
     def _schedule(self, inserts: Sequence[BoundInsert]) -> Schedule:
@@ -219,7 +219,7 @@ class SparkHandler:
             return
         home, span = place.home, draft.insert.span
         old = home.set_aside() / "checkpoint"
-        if draft.script.at_once or last_number(old / "offsets") < 0:
+        if draft.script.at_once or last_number(old / "offsets") < 0:  # it has read nothing: there is no place to keep
             return
         rows = self._open(draft.script, env, home, span, runs=not schedule.bounded, skips=True).rows
         try:
@@ -257,6 +257,8 @@ class SparkHandler:
         """Return a part with what its script and its plan say of how it runs."""
         place, clock = part.place, env.settings.get("sqlext.clock")
         if script.at_once:
+            # Its rows are static. A stream of one tick hands them to ``foreachBatch``, so that the checkpoint and the
+            # sink count them as one batch, as they do for any other query.
             assert place is not None
             first = TickSource(place.home.ticks, runs=False).open(self.spark_session, "start")
             assert first is not None
@@ -364,7 +366,7 @@ def _collected(query: Query, sink: CollectSink, rows: DataFrame, names: Sequence
         return sink.live(len(names))
 
     def rows_so_far() -> list[Row]:
-        followed = live()
+        followed = live()  # a follower of its own: others keep what they have taken
         followed.take()
         return followed.rows
 

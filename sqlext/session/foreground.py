@@ -43,7 +43,7 @@ class Foreground:
 
     def end(self) -> None:
         """Stop the query that is waited for, or interrupt the session's Spark jobs; do nothing if there are none."""
-        query, spark = self._query, self._spark
+        query, spark = self._query, self._spark  # read once: the other thread may end its statement meanwhile
         if query is not None:
             query.stop()
         elif spark is not None:

@@ -70,6 +70,7 @@ class Interpreter:
         """
         action = self._actions.get(type(statement), self.handler.spark)
         try:
+            # Only in spark mode may a statement be about a table of Spark's own.
             if self.state.settings.expressions == "spark" and names_sparks_table(statement, self.environment()):
                 action = self.handler.spark
             result = action(statement)
@@ -94,7 +95,7 @@ class Interpreter:
         if statement.query is None or (existed and statement.if_not_exists):
             return Result()
         fill = fill_of(statement, statement.query, env)
-        env = self.environment()
+        env = self.environment()  # anew: this one knows the table
         return self.handler.insert(statement, [bind_insert(fill, env)], env)
 
     def _create_view(self, statement: ast.CreateView) -> Result:
@@ -144,6 +145,7 @@ class Interpreter:
         if statement.query is None:
             change = ddl.rename(name, self._new_name(name, statement.new_name), view=True)
         else:
+            # A view's new query is bound as that of a CREATE, so both have the same rules.
             create = ast.CreateView(statement.span, statement.name, statement.name_span, statement.query)
             made = view_of(create, self.environment(), catalog)
             change = ddl.alter_view(name, lambda v: replace(made, temporary=v.temporary, comment=v.comment))
@@ -272,6 +274,7 @@ class Interpreter:
         return self.handler.select(statement, bind_query(statement.query, env), env)
 
     def _unparsed(self, statement: ast.UnparsedQuery) -> Result:
+        # Spark may know syntax that we do not. Where one of our tables is named, our error says more than Spark's.
         ours = {r.name.name.lower() for r in self.state.catalog.snapshot().relations()}
         if self.handler.spark_table() is None or not ours.isdisjoint(n.lower() for n in statement.names):
             raise statement.error

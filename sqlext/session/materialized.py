@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from sqlext.analysis.definitions.materialized import keeping_query, materialized_of, query_name
+from sqlext.analysis.definitions.materialized import materialized_of
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
@@ -14,7 +14,7 @@ from sqlext.jobs.query_files import folder_name
 from sqlext.jobs.result import Result
 from sqlext.session.handler import Definitions
 from sqlext_catalog import ddl
-from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table
+from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table, keeping_query, query_name
 from sqlext_catalog.secrets import redact_text
 
 #: Below the catalog's folder: the rows of materialized views, a folder each.
@@ -55,6 +55,7 @@ def _started(statement: ast.CreateView, fill: ast.Insert, query: str, interprete
     state = interpreter.state
     env = interpreter.environment()
     settings = state.settings
+    # A job takes its name from this setting; afterwards the user's own value is back.
     state.settings = settings.with_value("pipeline.name", query)
     try:
         return interpreter.handler.insert(statement, [bind_insert(fill, env)], env)

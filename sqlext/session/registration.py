@@ -64,6 +64,7 @@ def register_frame(wanted: FrameTable, catalog: SessionCatalog, frames: Frames, 
     change = ddl.create(frame_table(wanted, key), "replace" if replace else "error")
     catalog.apply(change, f"REGISTER {wanted.name}")
     frames.add(key, wanted.frame)
+    # Tables go by DROP, which knows nothing of DataFrames: those without a table are let go here.
     tables = (r for r in catalog.snapshot().relations() if isinstance(r, Table))
     frames.keep_only({t.option(KEY) for t in tables})
 

@@ -53,6 +53,7 @@ class InstalledSql:
         try:
             return self._plain(sqlQuery, args, **kwargs)
         except Exception as error:
+            # Neither can read it. Ours is the error to show: the text may be one of our statements with a mistake.
             if isinstance(unread, SqlExtError) and type(error).__name__ == "ParseException":
                 raise unread from error
             raise
@@ -88,7 +89,7 @@ def install(
     if found is not None:
         return found
     session = Session(spark, catalog, allow_python_functions=allow_python_functions, isolated=False)
-    vars(spark)["sql"] = InstalledSql(spark, session)
+    vars(spark)["sql"] = InstalledSql(spark, session)  # of this object alone: other Spark sessions keep their method
     return session
 
 

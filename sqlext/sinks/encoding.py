@@ -67,6 +67,7 @@ def _csv(name: str, declared: LogicalType, expression: str, delimiter: str, zone
         texts = f"transform({expression}, e -> CAST({element} AS STRING))"
         return f"array_join({texts}, {string(delimiter)})"
     if declared.root == "ROW":
+        # concat_ws leaves NULLs out, which would move the fields behind them.
         fields = (
             f"coalesce(CAST({_csv(name, f.type, f'{expression}.{identifier(f.name)}', delimiter, zone)} AS STRING), '')"
             for f in declared.fields

@@ -31,6 +31,7 @@ def one_row_per_key(rows: DataFrame, keys: Sequence[str], context: SinkContext) 
         return rows
     from pyspark.sql import functions as f
 
+    # Grows within a partition, where the changes of a key of the query stand in order.
     numbered = rows.withColumn(_ARRIVAL, f.monotonically_increasing_id())
     if context.kind is not None:
         numbered = _net(numbered, context.kind)

@@ -57,12 +57,12 @@ class StandingRows:
             yield self._added(shown)
 
     def _added(self, row: Row) -> Change:
-        self._count += 1
+        self._count += 1  # appended rows have no key, and equal ones all stand
         self._by_key[str(self._count)] = [row]
         return "+I", row
 
     def _changed(self, row: Row, kind: int) -> Change:
-        same = self._by_key.setdefault(repr(row), [])
+        same = self._by_key.setdefault(repr(row), [])  # as text: rows may hold lists and dicts, which have no hash
         if kind in (INSERT, UPDATE_AFTER):
             same.append(row)
         elif same:

@@ -24,6 +24,7 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
         SqlExtError: SINK-090 the sink cannot write in that mode, SINK-091 what is there has other columns,
             SINK-092 the path is a file, SINK-093 a type that the format cannot hold.
     """
+    # A connector names its sink as text, so that reading a table loads no code that writes.
     make = cast(MakeSink, loaded(connector_named(spec.connector).sink))
     sink = make(spec, context)
     sink.open(spark)

@@ -23,6 +23,7 @@ class ViewSink(Sink):
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Keep a batch; one that is run again replaces itself."""
+        # Computed now: a view of the plan alone would be computed anew when the client reads it.
         df.localCheckpoint().createOrReplaceTempView(f"{self.prefix}{batch_id}")
 
 

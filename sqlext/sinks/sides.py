@@ -60,7 +60,7 @@ class Side:
         rows = rows.selectExpr(*(named(text, name) for text, name in script.outputs))
         for condition in script.conditions:
             rows = rows.where(condition)
-        if not rows.isEmpty():
+        if not rows.isEmpty():  # else most batches would be a commit of no rows
             (self.sink.write_new if new else self.sink.write)(rows, batch_id)
 
 
@@ -86,7 +86,7 @@ class SideSink(Sink):
 
     def _write(self, df: DataFrame, batch_id: int, *, new: bool) -> None:
         """Give out a batch, which is computed once: a second time would be another step of its operators."""
-        computed = df.is_cached
+        computed = df.is_cached  # ``jobs.batches`` has cached a batch that may have been written before
         kept = df if computed else df.persist()
         columns = list(dict.fromkeys(side.script.column for side in self.sides))
         own = kept.where(" AND ".join(f"{column} IS NULL" for column in columns)).drop(*columns)

@@ -112,7 +112,7 @@ def check_file(
         state: a session's, in place of a new one over the catalog; it is not changed.
     """
     state = (state or new_state(catalog)).fork()
-    state.created = set()
+    state.created = set()  # as for a run: what is there already may be defined again
     try:
         return errors_of(read_source(file, variables), state)
     except SqlExtError as error:

@@ -84,7 +84,7 @@ class DryRun:
         return None if self.heartbeat else BY_SPARK
 
     def _end(self, *, bounded: bool) -> InputEnd:
-        if not self.heartbeat:
+        if not self.heartbeat:  # other tools have nobody who would write the row that closes all windows
             return InputEnd.CATCH_UP
         return InputEnd.FINISH if bounded else InputEnd.NONE
 
