@@ -193,3 +193,15 @@ def _redacted_repr(record: Table | Database | Catalog) -> str:
     values = ((f.name, getattr(record, f.name)) for f in fields(record))
     shown = (f"{name}={redact(value) if name == 'options' else value!r}" for name, value in values)
     return f"{type(record).__name__}({', '.join(shown)})"
+
+
+def query_name(view: ObjectName) -> str:
+    """Return the name of the query that keeps a materialized view: the view's, as short as it is everywhere."""
+    return view.name if view[:2] == (DEFAULT_CATALOG, DEFAULT_DATABASE) else view.plain
+
+
+def keeping_query(relation: Table | View | None) -> str | None:
+    """Return the name of the query that keeps a table, None if it is no materialized view (LIKE copies options)."""
+    if not isinstance(relation, Table) or relation.option(KEPT_BY) != query_name(relation.name):
+        return None
+    return relation.option(KEPT_BY)

@@ -10,9 +10,8 @@ from datetime import datetime, timezone
 
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext_catalog.model import DEFAULT_CATALOG, DEFAULT_DATABASE, CatalogObject, ObjectName, Relation
-from sqlext_catalog.snapshot import Change, ChangeFunction, ObjectKey, Put, Snapshot
+from sqlext_catalog.snapshot import Change, ChangeFunction, ObjectKey, Put, Snapshot, check_changes, check_no_temporary
 from sqlext_catalog.store import Store, Version
-from sqlext_catalog.validation import check_changes, check_no_temporary
 
 
 class MemoryStore:
@@ -67,6 +66,7 @@ class SessionCatalog:
     def snapshot(self) -> Snapshot:
         """Return everything this session sees now, temporary objects included."""
         stored = self._store.snapshot()
+        # The store gives the same object until a commit, so statements between two commits share one merge.
         if self._merged is None or self._merged[0] is not stored:
             self._merged = stored, self._with_temporary(stored)
         return self._merged[1]
@@ -125,6 +125,7 @@ class SessionCatalog:
 
         def stored_part(stored: Snapshot) -> list[Change]:
             wanted = decide(self._with_temporary(stored))
+            # The store may run this again on a newer snapshot: only the last run counts.
             kept[:] = [c for c in wanted if c.key.kind == "temporary"]
             check_changes(kept)
             return [c for c in wanted if c.key.kind != "temporary"]

@@ -21,8 +21,7 @@ from sqlext.errors import SqlExtError
 from sqlext.locations import catalog_place
 from sqlext_catalog.migrations import FORMAT, migrate
 from sqlext_catalog.rows import Row, from_row, to_row
-from sqlext_catalog.snapshot import NEVER_COMMITTED, Change, ChangeFunction, Snapshot
-from sqlext_catalog.validation import check_changes, check_no_temporary
+from sqlext_catalog.snapshot import NEVER_COMMITTED, Change, ChangeFunction, Snapshot, check_changes, check_no_temporary
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

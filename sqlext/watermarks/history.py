@@ -98,6 +98,7 @@ class History:
         if sample == self._last:
             return
         self._last = sample
+        # Not at MOST: then each sample would write the whole file anew.
         if self._lines >= 2 * MOST:
             self._shorten()
         with suppress(FileNotFoundError):  # the folder of a SELECT goes when it ends

@@ -116,6 +116,7 @@ class TimeKeeper:
         known.idle = not active
         largest = [s.largest for s in active if s.largest is not None]
         reached = known.largest if not active else min(largest) if len(largest) == len(active) else None
+        # While an active split has shown no time, its first rows may be older than all others: the watermark waits.
         if reached is not None:
             known.watermark = _later(known.watermark, reached - declared.delay)
 
@@ -146,6 +147,7 @@ class TimeKeeper:
         wanted = known.watermark
         if known.idle and target is not None:
             wanted = _later(wanted, target)
+        # The rows of a running input move its watermark in Spark by themselves; after a restart none has come yet.
         by_rows = declared.by_rows and not known.ended
         if wanted is None or (by_rows and not known.idle and not known.resumed):
             return None
@@ -173,6 +175,7 @@ class TimeKeeper:
     def _held(self, members: list[Input], alignments: list[Alignment]) -> Iterable[tuple[str, frozenset[str]]]:
         known = [self.known[m.name] for m in members]
         reported = [k.watermark for k in known if k.watermark is not None and not k.idle and not k.ended]
+        # Without the idle ones: who waits for an input that gives nothing would wait for ever.
         slowest = min(reported, default=None)
         for declared, alignment, state in zip(members, alignments, known, strict=True):
             for split in state.splits.values():

@@ -104,6 +104,7 @@ def _check_column(
 ) -> None:
     if inherited is None:
         return
+    # No strategy covers physical columns: Flink never overwrites one.
     if column.kind == "physical" or inherited.kind != column.kind:
         raise SqlExtError(
             "DDL-011",

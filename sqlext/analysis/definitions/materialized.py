@@ -20,30 +20,15 @@ from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.panes import visible_key
 from sqlext_catalog.model import (
-    DEFAULT_CATALOG,
-    DEFAULT_DATABASE,
     KEPT_BY,
-    ObjectName,
     Options,
     PrimaryKey,
     Table,
-    View,
+    query_name,
 )
 from sqlext_catalog.session_catalog import SessionCatalog
 
 _PLACES = ("path", "table-path", "table-name")
-
-
-def query_name(view: ObjectName) -> str:
-    """Return the name of the query that keeps a materialized view: the view's, as short as it is everywhere."""
-    return view.name if view[:2] == (DEFAULT_CATALOG, DEFAULT_DATABASE) else view.plain
-
-
-def keeping_query(relation: Table | View | None) -> str | None:
-    """Return the name of the query that keeps a table, None if it is no materialized view (LIKE copies options)."""
-    if not isinstance(relation, Table) or relation.option(KEPT_BY) != query_name(relation.name):
-        return None
-    return relation.option(KEPT_BY)
 
 
 def materialized_of(

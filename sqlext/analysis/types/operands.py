@@ -20,6 +20,7 @@ class OperandTypes(Protocol):
 
 
 def boolean(*operands: LogicalType | None) -> LogicalType:
+    """Return BOOLEAN, NOT NULL if no operand can make the result unknown."""
     nullable = any(_may_be_unknown(t) for t in operands)
     return BOOLEAN if nullable else BOOLEAN.not_null()
 
@@ -32,6 +33,11 @@ def _may_be_unknown(type_: LogicalType | None) -> bool:
 
 
 def need_boolean(expr: e.Expr, types: OperandTypes, *operands: LogicalType | None) -> None:
+    """Check that conditions are BOOLEAN, in flink mode; Spark casts them.
+
+    Raises:
+        SqlExtError: TYPE-003.
+    """
     if types.mode != "flink":
         return
     for operand in operands:
@@ -40,6 +46,7 @@ def need_boolean(expr: e.Expr, types: OperandTypes, *operands: LogicalType | Non
 
 
 def refused(expr: e.Expr, op: str, operands: Sequence[LogicalType], hint: str | None = None) -> SqlExtError:
+    """Return TYPE-001: an operator has no meaning for operands of these types."""
     listed = " and ".join(t.flink() for t in operands)
     message = f"cannot apply `{op}` to {listed}"
     return SqlExtError("TYPE-001", message, span=expr.span, hint=hint or "CAST one side to the type of the other")

@@ -80,6 +80,7 @@ def _trim(cursor: Cursor) -> Expr:
 def _position(cursor: Cursor) -> Expr:
     """``POSITION(a IN b [FROM n])``, or an ordinary call."""
     name = _open(cursor)
+    # Binds tighter than IN, which is no predicate here.
     first = operations.parse_expression(cursor, operations.BIT_OR)
     if cursor.accept_words("IN"):
         args = [first, operations.parse_expression(cursor)]

@@ -32,7 +32,7 @@ def parse_select(cursor: Cursor) -> Select:
     having = _condition(cursor, "HAVING")
     windows = _windows(cursor)
     qualify = _condition(cursor, "QUALIFY")
-    if not windows:
+    if not windows:  # WINDOW may stand on either side of QUALIFY
         windows = _windows(cursor)
     emit = clause.parse_emit(cursor) if cursor.at_any("EMIT") else None
     refuse_spark_clauses(cursor)

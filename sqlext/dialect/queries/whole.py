@@ -133,7 +133,7 @@ def _operations(cursor: Cursor, left: _Part, words: tuple[str, ...]) -> _Part:
             operator = _operator(cursor, words)
             if operator:
                 _refuse_emit_before(operator[0], parts[-1].body)
-        if op == "EXCEPT":
+        if op == "EXCEPT":  # not associative: a balanced tree would be another query
             for right in parts[1:]:
                 left = _join(op, all_, left, right)
             runs += len(parts) - 1

@@ -13,8 +13,14 @@ from dataclasses import replace
 from sqlext.dialect.ast.statements import AlterTable
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name, parse_names
-from sqlext.dialect.statements.columns import TableElements, parse_element, parse_elements
-from sqlext.dialect.statements.options import parse_if_exists, parse_keys, parse_options
+from sqlext.dialect.statements.clauses import (
+    TableElements,
+    parse_element,
+    parse_elements,
+    parse_if_exists,
+    parse_keys,
+    parse_options,
+)
 from sqlext.dialect.tokens import TokenKind
 
 #: The word after the action that shows a statement of Spark's.

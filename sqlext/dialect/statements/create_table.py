@@ -13,8 +13,7 @@ from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.keywords import at_query
 from sqlext.dialect.queries.relations import parse_name, parse_names
 from sqlext.dialect.queries.whole import parse_query
-from sqlext.dialect.statements.columns import TableElements, parse_elements
-from sqlext.dialect.statements.options import parse_comment, parse_options
+from sqlext.dialect.statements.clauses import TableElements, parse_comment, parse_elements, parse_options
 from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word
 from sqlext.source import Span
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from sqlext.dialect.ast.statements import CreateCatalog, CreateDatabase, Drop, Use
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name
+from sqlext.dialect.statements.clauses import parse_comment, parse_if_exists, parse_options
 from sqlext.dialect.statements.create_table import CreateFlags
-from sqlext.dialect.statements.options import parse_comment, parse_if_exists, parse_options
 from sqlext.dialect.tokens import TokenKind
 
 _KINDS = {

@@ -11,8 +11,8 @@ from sqlext.dialect.ast.statements import AlterView, CreateView
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name
 from sqlext.dialect.queries.whole import parse_query
+from sqlext.dialect.statements.clauses import parse_comment, parse_options
 from sqlext.dialect.statements.create_table import CreateFlags
-from sqlext.dialect.statements.options import parse_comment, parse_options
 
 
 def parse_create_view(cursor: Cursor, flags: CreateFlags) -> CreateView | None:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.rules.combine_where_read import combine_where_read
-from sqlext.rewrite.rules.event_time_tags import (
+from sqlext.rewrite.rules.event_time import (
+    place_watermarks,
     tag_custom_windows,
     tag_unions,
     tag_watermark_expressions,
     tag_window_times,
 )
-from sqlext.rewrite.rules.place_watermarks import place_watermarks
 
 Rule = Callable[[PlanNode], PlanNode]
 

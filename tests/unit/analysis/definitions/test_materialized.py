@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.analysis.definitions.materialized import query_name
 from sqlext.dialect.script import parse_script
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.compilation import new_state
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
-from sqlext_catalog.model import ObjectName, Table
+from sqlext_catalog.model import ObjectName, Table, query_name
 
 EVENTS = """CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
 WITH ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');

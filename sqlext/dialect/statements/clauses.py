@@ -1,28 +1,35 @@
-"""Parse the elements of CREATE TABLE and ALTER TABLE ADD: columns, keys, the watermark.
+"""Parse the clauses that definitions share: elements in parentheses, WITH options, COMMENT, IF EXISTS.
 
 element ::= column | WATERMARK FOR name AS expr | [CONSTRAINT name] PRIMARY KEY (names) NOT ENFORCED
 column  ::= name type [METADATA [FROM 'key'] [VIRTUAL]] [PRIMARY KEY NOT ENFORCED] [COMMENT '..']
           | name AS expr [COMMENT '..']
+options ::= '(' ['key' = 'value' {, 'key' = 'value'}] ')'
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlext.dialect.ast.statements import ColumnDef, PrimaryKeyDef, WatermarkDef
+from sqlext.dialect.ast.statements import ColumnDef, Option, PrimaryKeyDef, WatermarkDef
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.expressions.operations import parse_expression
 from sqlext.dialect.expressions.types import parse_type
 from sqlext.dialect.keywords import FLINK_RESERVED
 from sqlext.dialect.queries.relations import parse_name, parse_names
-from sqlext.dialect.statements.options import parse_comment
 from sqlext.dialect.tokens import Token, TokenKind
 from sqlext.errors import SqlExtError
 
 
 @dataclass
 class TableElements:
-    """The elements of one pair of parentheses; ``positions`` goes with ``columns``."""
+    """The elements of one pair of parentheses.
+
+    Attributes:
+        columns: full definitions.
+        positions: for each of ``columns`` FIRST, the name of the column before it, or None (ALTER TABLE).
+        names: bare names, which only CREATE TABLE AS allows.
+        watermarks, primary_keys: as written; whoever binds them refuses a second one.
+    """
 
     columns: list[ColumnDef] = field(default_factory=list)
     positions: list[str | None] = field(default_factory=list)
@@ -54,7 +61,7 @@ def parse_element(cursor: Cursor, elements: TableElements, positions: bool = Fal
     else:
         token = cursor.token
         name = _column_name(cursor)
-        if cursor.at_symbol(",", ")"):
+        if cursor.at_symbol(",", ")"):  # CREATE TABLE (a, b) AS query only reorders the columns of the query
             elements.names.append(name)
             return
         elements.columns.append(_column(cursor, name, token))
@@ -152,3 +159,47 @@ def _position(cursor: Cursor) -> str | None:
     if cursor.token.kind is TokenKind.WORD and cursor.accept_words("AFTER"):
         return cursor.expect_identifier("a column's name").value
     return None
+
+
+def parse_options(cursor: Cursor) -> tuple[Option, ...]:
+    """Read ``('key' = 'value', ...)``."""
+    cursor.expect_symbol("(")
+    options: list[Option] = []
+    while not cursor.at_symbol(")"):
+        options.append(_option(cursor))
+        if not cursor.accept_symbol(","):
+            break
+    cursor.expect_symbol(")")
+    return tuple(options)
+
+
+def _option(cursor: Cursor) -> Option:
+    if cursor.token.kind in (TokenKind.WORD, TokenKind.QUOTED):
+        raise cursor.unexpected("an option's key", hint="write keys and values in quotes: 'connector' = 'kafka'")
+    key = cursor.expect_string("an option's key")
+    cursor.expect_symbol("=")
+    if cursor.token.kind in (TokenKind.WORD, TokenKind.NUMBER):
+        raise cursor.unexpected("an option's value", hint=f"write the value in quotes: '{cursor.token.text}'")
+    value = cursor.expect_string("an option's value")
+    source = cursor.source
+    return Option(key.value, value.value, source.span(key.start, key.end), source.span(value.start, value.end))
+
+
+def parse_keys(cursor: Cursor) -> tuple[str, ...]:
+    """Read ``('key', ...)``."""
+    cursor.expect_symbol("(")
+    keys = [cursor.expect_string("an option's key").value]
+    while cursor.accept_symbol(","):
+        keys.append(cursor.expect_string("an option's key").value)
+    cursor.expect_symbol(")")
+    return tuple(keys)
+
+
+def parse_comment(cursor: Cursor) -> str | None:
+    """Read ``COMMENT 'text'`` if it comes next."""
+    return cursor.expect_string("a comment").value if cursor.accept_words("COMMENT") else None
+
+
+def parse_if_exists(cursor: Cursor) -> bool:
+    """Read ``IF EXISTS`` if it comes next."""
+    return cursor.accept_words("IF", "EXISTS")

@@ -1,18 +1,52 @@
-"""Mark columns as event time where Spark does not see it by itself.
+"""Tell Spark which columns are event time: watermarks of scans, and marks where Spark sees none.
 
-Spark closes windows and drops late rows by columns that carry its mark. Each rule here puts a ``TagTime`` above a node
-whose output loses the mark, or never had it.
+Spark closes windows and drops late rows by columns that carry its mark. ``place_watermarks`` gives scans their
+watermarks. The other rules put a ``TagTime`` above a node whose output loses the mark, or never had it.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.plan.base import PlanNode
 from sqlext.plan.columns import Part, PlanColumn
-from sqlext.plan.nodes import AssignWindows, ComputeTime, PlanNode, Scan, SetQuery, TagTime
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import AssignWindows, ComputeTime, Scan, SetQuery, TagTime
+from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.rewrite.script.begun import has_splits
+from sqlext.watermarks.ends import Ends, SessionEnd
 
 TIME = "__time"
+
+
+def place_watermarks(plan: PlanNode) -> PlanNode:
+    """Return the plan with ``watermarked`` and ``ends`` set on the scans below what waits for a watermark.
+
+    That is a window, an operator, or a DataFrame. With a needless watermark, Spark would drop late rows from an
+    aggregate that is to count them all (a GROUP BY without window). It would also keep asking for batches that nothing
+    needs.
+    """
+    return _place(plan, (), needed=False)
+
+
+def _place(node: PlanNode, ends: tuple[Ends | SessionEnd, ...], *, needed: bool) -> PlanNode:
+    if isinstance(node, Scan):
+        watermarked = needed and node.is_stream and node.rowtime is not None
+        return replace(node, watermarked=watermarked, ends=ends if watermarked else ())
+    needed = needed or node.event_time
+    if isinstance(node, Aggregate):  # windows above it come later than those below
+        ends = ()
+    elif isinstance(node, AssignWindows) and not node.spec.processing:
+        ends = (*ends, _ends(node.spec))
+    inputs = tuple(_place(i, ends, needed=needed) for i in node.inputs)
+    return node.with_inputs(inputs) if inputs else node
+
+
+def _ends(spec: WindowSpec) -> Ends | SessionEnd:
+    if spec.kind is WindowKind.SESSION:
+        return SessionEnd(spec.size)
+    offset = spec.offset + (spec.size if spec.kind is WindowKind.HOP else 0)
+    return Ends(spec.slide, offset % spec.slide, spec.wall_clock)
 
 
 def tag_watermark_expressions(plan: PlanNode) -> PlanNode:
