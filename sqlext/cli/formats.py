@@ -92,6 +92,7 @@ def _padded(values: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(v.ljust(w) for v, w in zip(values, widths, strict=True)).rstrip()
 
 
+# JSON lines need no head, so ``first`` changes nothing there.
 _LINES: dict[str, Callable[[Sequence[str], Iterable[Row], bool], Iterator[str]]] = {
     "csv": _csv,
     "json": _json,

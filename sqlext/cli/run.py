@@ -65,7 +65,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
         try:
             for running in session.queries:
                 running.await_termination()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt:  # the usual end of an unbounded query, so the summary follows
             session.stop()
     shown.flush()
     for query in watch.queries:

@@ -31,6 +31,7 @@ def watermarks(query: str | None, catalog: str, why: bool, html: Path | None) ->
 
 
 def _answer(query: str | None, catalog: str, html: Path | None, *, why: bool) -> None:
+    # Imported here, so that ``--help`` loads neither rich nor a catalog.
     import sqlext
     from sqlext.cli.run import console
     from sqlext.cli.tables import result_table

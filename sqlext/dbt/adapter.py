@@ -79,7 +79,7 @@ class SqlextAdapter(SparkAdapter):
         found = super().list_relations_without_caching(schema_relation)
         known = {relation.identifier for relation in found}
         for stream in self._session().catalog.snapshot().relations(database=schema_relation.schema):
-            if stream.name.name not in known:
+            if stream.name.name not in known:  # the rows of a streaming table are a table of Spark's too
                 type_ = RelationType.View if kind_of(self._session(), stream.name[1:]) == "view" else RelationType.Table
                 found.append(self.Relation.create(schema=stream.name.database, identifier=stream.name.name, type=type_))
         return found

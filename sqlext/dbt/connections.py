@@ -84,6 +84,7 @@ class StreamCursor(dbt_session.Cursor):
         try:
             result = session.sql(sql)
         except SqlExtError as error:
+            # Neither knows the table: Spark's error is the one that users of dbt expect.
             raise (unknown if error.code == "NAME-002" else DbtRuntimeError(error.render())) from error
         rows: list[Any] = result.rows
         self._df, self._rows = result.df, rows
@@ -114,7 +115,7 @@ class SqlextConnectionManager(SparkConnectionManager):
         credentials = connection.credentials
         assert isinstance(credentials, SqlextCredentials)
         try:
-            credentials.session()
+            credentials.session()  # only to start Spark: each cursor makes a Session of its own
         except SqlExtError as error:
             raise DbtRuntimeError(error.render()) from error
         connection.handle = dbt_session.SessionConnectionWrapper(StreamHandle(credentials))

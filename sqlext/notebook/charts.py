@@ -74,7 +74,7 @@ def laid_out(tree: Mapping[str, Any]) -> tuple[list[Box], list[PlanEdge]]:
     """Return where the nodes of a plan stand: sources side by side, each node below what it reads."""
     boxes: list[Box] = []
     edges: list[PlanEdge] = []
-    columns = iter(range(10**6))
+    columns = iter(range(10**6))  # each source takes the next one; other nodes stand between their inputs
 
     def place(node: Mapping[str, Any]) -> Box:
         inputs = [place(i) for i in node["inputs"]]
@@ -138,7 +138,7 @@ def _points(moments: Mapping[str, Sequence[MicroBatch]]) -> Iterator[dict[str, A
     for query, seen in moments.items():
         for moment in seen:
             for kind, time in zip(_KINDS, (moment.watermark, moment.newest), strict=True):
-                if time is not None and not at_end(time):
+                if time is not None and not at_end(time):  # the end of time would flatten all that came before
                     yield {"query": query, "at": moment.at, "kind": kind, "time": time}
 
 

@@ -55,7 +55,7 @@ class SqlextMagics(Magics):
     def session(self) -> Session:
         """The session: that of ``sqlext.install``, else one in the variable ``spark``, else one with its own Spark."""
         spark = self._user_ns.get("spark")
-        if self._session is None or spark is not self._spark:
+        if self._session is None or spark is not self._spark:  # a cell may have put another Spark there
             self._session, self._spark = _session_in(spark, self._catalog), spark
         return self._session
 
@@ -78,7 +78,7 @@ class SqlextMagics(Magics):
             )
         finally:
             for running in shown:
-                if not running.query.is_active:
+                if not running.query.is_active:  # the last picture must come before the cell ends
                     running.wait()
         if options.out and results:
             self._user_ns[options.out] = results[-1]

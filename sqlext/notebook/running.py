@@ -57,7 +57,7 @@ class QueryDisplay:
         while not ended:
             ended = self.query.wait_for_end(_SECONDS_BETWEEN_LOOKS)
             view = self.view()
-            if repr(view) != shown:
+            if repr(view) != shown:  # an update that changes nothing would make the front end draw again
                 shown = repr(view)
                 self._handle.update(view)
         if self._button is not None:
@@ -68,6 +68,7 @@ def _stop_button(query: Query) -> Any:
     """Return a button where the kernel has ipywidgets; a front end without them shows nothing of it."""
     if find_spec("ipywidgets") is None:
         return None
+    # In a thread: ``stop`` waits for the query, and the kernel answers no other message meanwhile.
     from ipywidgets import Button
 
     button = Button(description="Stop", icon="stop", tooltip=f"stop {query.name}; its place is kept")

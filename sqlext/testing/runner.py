@@ -139,10 +139,11 @@ def output_of(
     else:
         stage, steps = StepFolders(inputs, folder / "clock"), read_steps(case.steps)
         if case.data.is_dir():
-            shutil.copytree(case.data, inputs)
+            shutil.copytree(case.data, inputs)  # steps add files, which must not stay beside the script
         stage.prepare(steps)
         session = sqlext.connect(spark, folder / "catalog", settings={**settings, "sqlext.clock": str(stage.clock)})
         text = stepped_output(session, case.script, given, steps, stage)
+    # Paths stand in SHOW CREATE TABLE and in errors; the expected file must not depend on the machine.
     return text.replace(given["IN"], "${IN}").replace(given["OUT"], "${OUT}")
 
 

@@ -54,8 +54,10 @@ def whole_output(session: Session, script: Path, run: Runs) -> str:
     with contextlib.redirect_stdout(printed):
         sections = run()
     if printed.getvalue():
+        # The rows of a print sink have no order of their own.
         lines = "\n".join(sorted(printed.getvalue().splitlines()))
         sections.append(f"=== printed\n{lines}\n")
+    # Tables are read as they are now: without the script's own settings, and not as streams.
     session.sql("RESET")
     session.sql("SET 'execution.runtime-mode' = 'batch'")
     written = written_tables(read_text(script))

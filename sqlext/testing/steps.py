@@ -58,7 +58,7 @@ class StepFolders:
 
     def put(self, folder: Path, lines: Sequence[str]) -> None:
         """Write a file, in place in one step."""
-        draft = self.clock.with_name("draft")
+        draft = self.clock.with_name("draft")  # beside the folders, where no query reads
         draft.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         draft.replace(folder / f"step-{len(list(folder.iterdir())):05}")
 
@@ -97,9 +97,9 @@ def _taken(results: Sequence[Result], steps: Sequence[InputStep], stage: StepFol
     sections = [shown_result(n, r) for n, r in numbered if r.query is None or r.query.bounded]
     followed = [(n, r, live) for n, r in numbered if _is_endless(r) and (live := r.live()) is not None]
     running = [r for r in results if _is_endless(r)]
-    _settle(running)
+    _settle(running)  # the first step must not meet queries that are still starting
     for number, step in enumerate(steps, 1):
-        if step.clock is not None and number > 1:
+        if step.clock is not None and number > 1:  # ``prepare`` has set the clock to the first step's
             stage.put(stage.clock, [str(step.clock)])
             _settle(running)
         for folder, lines in step.lines.items():

@@ -102,6 +102,6 @@ def _prompt(opened: Shell) -> None:
         opened.close(wait=False)
         message, hint = f"the prompt needs the package {error.name}", "pip install 'sqlext-spark[shell]'"
         raise SqlExtError("ENV-009", message, hint=hint) from error
-    opened.start_spark()
+    opened.start_spark()  # it takes seconds, in which somebody is still typing
     interact(opened)
     opened.close(wait=False)

@@ -75,7 +75,7 @@ class Shell:
                 self.variables,
                 on_statement=lambda result: arrived.put((result, self.session.settings)),
             )
-            running.add_done_callback(lambda _: arrived.put(None))
+            running.add_done_callback(lambda _: arrived.put(None))  # wakes the loop below: nothing more will come
             while True:
                 try:
                     next_ = self._ended(arrived) if interrupted else self._next(arrived)
