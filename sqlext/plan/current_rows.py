@@ -40,4 +40,3 @@ class CurrentRows(Operator):
         """Yield the key."""
         places = [c.physical for c in self.columns]
         yield "PRIMARY KEY", ", ".join(self.primary), [places.index(p) for p in self.primary]
-        yield from self._ttl_parts()

@@ -45,4 +45,3 @@ class Distinct(Unary, Stateful):
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield the function: all columns are its key."""
         yield "operator", f"{self.function}()", (self.function, ())
-        yield from self._ttl_parts()

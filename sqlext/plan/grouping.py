@@ -34,13 +34,15 @@ class GroupKeys:
     """What rows are grouped by.
 
     Attributes:
-        items: the grouping expressions without the window's columns.
+        items: the items of GROUP BY without the window's columns.
+        expressions: every single expression among them, those inside GROUPING SETS too.
         window: the physical window struct among them.
         hidden: physical columns that hold the key of an updating result.
         constant: the column of which Spark makes the key that a session without keys needs.
     """
 
     items: tuple[Expr | GroupingSets, ...]
+    expressions: tuple[Expr, ...]
     window: str | None = None
     hidden: tuple[str, ...] = ()
     constant: str | None = None
@@ -54,10 +56,6 @@ class GroupKeys:
     def named(self) -> str:
         """All of them, as EXPLAIN names them; empty without any."""
         return ", ".join([*(["the window"] if self.window else []), *self.texts])
-
-    def expressions(self) -> tuple[Expr, ...]:
-        """Return every single grouping expression, those inside GROUPING SETS too."""
-        return tuple(e for item in self.items for e in _single(item))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +181,6 @@ class Aggregate(Selecting, Stateful):
     def _firing_parts(self, firing: Firing) -> Iterator[tuple[str, str, object]]:
         values = [value_form(v, self.scope) for v in firing.values]
         yield "EMIT", firing.emit or "by default", (policy_to_json(firing.policy), firing.given, values)
-        yield from self._ttl_parts()
         for name, implementation in firing.using:
             yield f"USING {name}", implementation, implementation
         if firing.late is not None:
@@ -226,12 +223,3 @@ def window_function(node: PlanNode) -> AssignWindows | None:
         node = below
     unknown = joined and node.spec.kind is WindowKind.SESSION and not isinstance(node, SessionRows)
     return None if unknown else node
-
-
-def _single(item: Expr | GroupingSets) -> Iterator[Expr]:
-    if not isinstance(item, GroupingSets):
-        yield item
-        return
-    for group in item.sets:
-        for member in group:
-            yield from _single(member)

@@ -104,4 +104,3 @@ class Over(Operator):
         if self.scope.mode == "flink" and any(c.function == "LAG" and len(c.args) == _WITH_DEFAULT for c in calls):
             # Rows that waited before this was so could not tell a NULL from a row that is not there.
             yield "default of LAG", "where there is no row", "no row"
-        yield from self._ttl_parts()

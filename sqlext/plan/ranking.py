@@ -105,4 +105,3 @@ class Rank(Operator):
         times = [column_form(c, below) if c is not None else None for c in (self.time, self.window)]
         shown = f"{self.ranking.value} {self.first} to {self.last}, {self.emission.value.lower()}"
         yield "rank", shown, (shown, times, self.numbered, self.latest_first)
-        yield from self._ttl_parts()

@@ -78,15 +78,14 @@ class Stateful(PlanNode):
         return f"{self.what}; state: {self.bound or 'kept for ever'}"
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
-        """Yield name, text and normal form of what its state depends on (``sqlext.analysis.inserts.fingerprint``)."""
+        """Yield name, text and normal form of what its state depends on, but the time to live.
+
+        ``sqlext.analysis.inserts.fingerprint`` puts them together.
+        """
         raise NotImplementedError
 
     def _lives(self) -> list[str]:
         return [kept_for(self.ttl)] if self.ttl is not None else []
-
-    def _ttl_parts(self) -> Iterator[tuple[str, str, object]]:
-        if self.ttl is not None:
-            yield "time to live", f"{self.ttl} ms", self.ttl
 
 
 @dataclass(frozen=True, slots=True)

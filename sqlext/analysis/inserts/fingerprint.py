@@ -108,6 +108,8 @@ def _add_all(parts: _Parts, found: Iterable[tuple[str, str, object]]) -> None:
 def _add_node(parts: _Parts, node: nodes.PlanNode) -> None:
     if isinstance(node, Stateful):
         _add_all(parts, node.parts())
+        if node.ttl is not None:
+            parts.add("time to live", f"{node.ttl} ms", node.ttl)
     else:
         _ADDERS.get(type(node), _add_nothing)(parts, node)
     for below in node.inputs:

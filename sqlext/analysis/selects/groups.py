@@ -52,7 +52,7 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
         scope=scope,
         outputs=tuple(builder.outputs),
         where=select.where,
-        by=GroupKeys(grouping.items, grouping.window, hidden, constant),
+        by=GroupKeys(grouping.items, grouping.expressions, grouping.window, hidden, constant),
         having=select.having,
         firing=firing,
     )

@@ -166,7 +166,7 @@ class GroupingSql:
         """Return the text of each grouping expression, by its shape."""
         context = ScopeContext(self.node.scope, self.renderer.sub_query)
         texts: dict[Shape, str] = {}
-        for expr in self.node.by.expressions():
+        for expr in self.node.by.expressions:
             own = shape(expr, self.node.scope)
             text = render(expr, context)
             texts.setdefault(own, self.sets.key(own, text) if self.sets else text)
