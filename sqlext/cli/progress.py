@@ -22,7 +22,7 @@ _COLUMNS = ("query", "batch", "rows in", "watermark", "open windows", "rows out"
 
 
 class RunningQuery(Protocol):
-    """What the display needs of a query."""
+    """The part of a query that the display needs."""
 
     @property
     def name(self) -> str:

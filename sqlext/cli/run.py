@@ -25,7 +25,7 @@ _UNLIMITED_WIDTH = 1000
 
 @dataclass(frozen=True, slots=True)
 class RunArguments:
-    """What the command line says about a run; times in milliseconds. ``metrics``: where they are served."""
+    """Arguments of ``sqlext run``; times in milliseconds, ``metrics`` is the address that serves them."""
 
     catalog: str
     checkpoint: str | None = None

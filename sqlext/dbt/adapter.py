@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass
 class SqlextConfig(SparkConfig):
-    """What ``config()`` of a model takes, besides dbt-spark's.
+    """Options of a model's ``config()``, besides dbt-spark's.
 
     Attributes:
         emit: the EMIT clause, without the word.

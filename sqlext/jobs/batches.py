@@ -105,7 +105,7 @@ class WholeWriter(BatchWriter):
 
 
 class ServerWriter:
-    """What a ``BatchWriter`` is in the server's process: one for each query, with a process of its own."""
+    """Takes the place of a ``BatchWriter`` in a Spark Connect server: one for each query, in a process of its own."""
 
     def __init__(self, sink: Sink, repeated: bool) -> None:
         self._sink = sink

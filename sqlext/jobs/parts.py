@@ -94,7 +94,7 @@ class Schedule:
 
     @property
     def end(self) -> InputEnd:
-        """What the end of the input is."""
+        """The kind of end that the input has."""
         if not self.bounded:
             return InputEnd.NONE
         return InputEnd.FINISH if self.finish else InputEnd.CATCH_UP

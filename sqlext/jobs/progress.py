@@ -47,7 +47,7 @@ class MicroBatch:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What came of some batches."""
+    """Counts of some micro-batches; ``busy_ms`` is the time within them."""
 
     batch: int = 0
     rows_in: int = 0
@@ -72,7 +72,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class InputCounts:
-    """What micro-batches had of an input: the largest time that its watermark goes by (ms), rows, the smallest time."""
+    """Rows and times that micro-batches had of an input; times in ms since 1970 UTC.
+
+    ``largest`` is the largest time that its watermark goes by, and ``last_rows`` the rows of the last micro-batch.
+    """
 
     largest: int | None = None
     rows: int = 0
@@ -89,7 +92,7 @@ class InputCounts:
 
 @dataclass(frozen=True, slots=True)
 class InputsRead:
-    """What micro-batches that are done have read.
+    """Rows and offsets that finished micro-batches have read.
 
     Attributes:
         counts: of each input, by its name: of all of it (""), and of its splits.
@@ -101,7 +104,7 @@ class InputsRead:
 
 
 class Progress:
-    """Of one query of a job.
+    """Adds up the progress of one query of a job; safe to use from several threads.
 
     Args:
         own: folders that hold sources of our own (heartbeats, ticks): their rows are none of the user's.

@@ -28,7 +28,7 @@ class QueryRun:
 
     @property
     def checkpoint_id(self) -> str:
-        """What its sinks know its micro-batches by, together with their numbers."""
+        """The id by which sinks know its micro-batches, together with their numbers."""
         return f"{self.run_id}-{self.renewals}" if self.renewals else self.run_id
 
     def renews(self, before: QueryRun) -> bool:

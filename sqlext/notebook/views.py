@@ -69,7 +69,7 @@ class PlanView:
 
 @dataclass(frozen=True)
 class TimelineView:
-    """How the watermarks of queries went; ``moments`` are those of single queries, by name."""
+    """The watermarks of queries over time; ``moments`` are those of single queries, by name."""
 
     moments: Mapping[str, Sequence[MicroBatch]]
 

@@ -27,7 +27,7 @@ from sqlext.source import SourceText
 
 @dataclass
 class RunOptions:
-    """How the statements of one run are executed; times in milliseconds.
+    """Options of one run of statements; times in milliseconds.
 
     ``at_once``: whether queries may be one batch; over Spark Connect nobody could count what one reads and writes.
     """

@@ -19,7 +19,7 @@ from sqlext_catalog.model import Relation, Table
 
 
 class Handler(Protocol):
-    """What is done with the statements that read data."""
+    """Handles the statements that read data, and those about queries."""
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Show a query's rows."""

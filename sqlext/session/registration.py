@@ -43,7 +43,7 @@ Delay: TypeAlias = "str | timedelta"
 
 @dataclass(frozen=True)
 class FrameTable:
-    """What a DataFrame is as a table; see ``Session.register``."""
+    """A DataFrame that is to be a table, with its time attributes; see ``Session.register``."""
 
     name: ObjectName
     frame: DataFrame

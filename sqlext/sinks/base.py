@@ -29,7 +29,7 @@ Mode = Literal["append", "upsert", "overwrite", "final-state"]
 
 @dataclass(frozen=True)
 class SinkContext:
-    """What a sink needs to know of the query that writes to it.
+    """The query that writes to a sink, as far as the sink needs to know it.
 
     Attributes:
         query: the query's name, one for each sink.

@@ -20,7 +20,7 @@ Change = tuple[str, Row]
 
 @dataclass
 class StandingRows:
-    """What stands after the batches that were taken.
+    """The rows that stand after the batches that were taken.
 
     Of an updating result it is the current row of every key, in the order in which they first came; of a changelog
     the rows that were not taken back.

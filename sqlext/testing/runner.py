@@ -48,7 +48,7 @@ class ScriptTest:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a test; ``details`` is a diff, or why it failed."""
+    """The outcome of a test; ``details`` is a diff, or why it failed."""
 
     case: ScriptTest
     status: Status

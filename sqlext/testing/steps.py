@@ -34,7 +34,7 @@ _CLOCK = "clock"
 
 @dataclass(frozen=True)
 class InputStep:
-    """What happens between two looks at the results: ``clock`` in ms since 1970 UTC, lines by folder."""
+    """Inputs between two looks at the results: ``clock`` in ms since 1970 UTC, lines by folder."""
 
     clock: int | None
     lines: Mapping[str, Sequence[str]]

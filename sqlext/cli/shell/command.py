@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShellArguments:
-    """What the command line says; ``texts`` and ``file`` are to be run in place of a prompt."""
+    """Arguments of ``sqlext shell``; ``texts`` and ``file`` are run in place of a prompt."""
 
     catalog: str
     definitions: dict[str, str]

@@ -70,7 +70,7 @@ def open_arrow(spark: SparkSession, source: ArrowInput, *, at_once: bool = False
 
 @dataclass(frozen=True)
 class _Sealed(Work):
-    """What is made of rows, as bytes until there are some."""
+    """The work on rows, pickled until there are some."""
 
     packed: bytes
 

@@ -87,7 +87,7 @@ def open_script(
 
 @dataclass(frozen=True)
 class _Opening:
-    """What sources and steps of one script are opened with; see ``open_script``.
+    """Opens the sources and steps of one script; see ``open_script``.
 
     Attributes:
         common: the arguments that all operators have.
