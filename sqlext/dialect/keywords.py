@@ -63,54 +63,6 @@ _EMIT_NEXT = frozenset(
     )
 )
 
-
-def at_emit(cursor: Cursor) -> bool:
-    """Whether an EMIT clause begins here: EMIT is a name unless a word of the clause follows."""
-    if cursor.token.upper != "EMIT":
-        return False
-    following = cursor.peek()
-    if following.upper == "ON":
-        after = cursor.peek(2).upper
-        return after in ("UPDATE", "TIME") or (after == "WINDOW" and cursor.peek(3).upper == "CLOSE")
-    if following.upper == "USING":
-        return cursor.peek(2).upper == "TRIGGER"
-    return following.upper in _EMIT_NEXT or (following.kind is TokenKind.SYMBOL and following.text == "(")
-
-
-def at_alias(cursor: Cursor, relation: bool = False) -> bool:
-    """Whether the next word is an alias written without AS."""
-    token = cursor.token
-    if token.kind is not TokenKind.WORD:
-        return token.kind is TokenKind.QUOTED
-    word = token.upper
-    if word in (_RELATION_CLAUSES if relation else _CLAUSES):
-        return False
-    if word in _CLAUSE_PAIRS:
-        following = cursor.peek()
-        return (following.upper or following.text) not in _CLAUSE_PAIRS[word]
-    if word == "WINDOW":
-        return not (cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED) and cursor.peek(2).upper == "AS")
-    return not at_emit(cursor)
-
-
-def at_query(cursor: Cursor, ahead: int = 0) -> bool:
-    """Whether a query begins here, parentheses aside."""
-    token, following = cursor.peek(ahead), cursor.peek(ahead + 1)
-    if token.upper == "SELECT":
-        return True
-    if token.upper == "WITH":
-        return following.kind in (TokenKind.WORD, TokenKind.QUOTED)
-    if token.upper == "VALUES":
-        return following.kind is not TokenKind.SYMBOL or following.text in ("(", "-", "+", "[")
-    return token.upper == "TABLE" and following.kind in (TokenKind.WORD, TokenKind.QUOTED)
-
-
-def unsupported(cursor: Cursor, what: str, hint: str | None = None) -> SqlExtError:
-    """Return PARSE-004: a construct of Spark or Flink that this dialect does not have."""
-    span = cursor.source.span(cursor.token.start, cursor.token.end)
-    return SqlExtError("PARSE-004", f"{what} is not part of this dialect", span=span, hint=hint)
-
-
 #: The keywords that an editor offers and colours; none of them is reserved for that.
 KEYWORDS = frozenset(
     words(
@@ -177,3 +129,50 @@ FLINK_RESERVED = frozenset(
     """
     )
 )
+
+
+def at_emit(cursor: Cursor) -> bool:
+    """Whether an EMIT clause begins here: EMIT is a name unless a word of the clause follows."""
+    if cursor.token.upper != "EMIT":
+        return False
+    following = cursor.peek()
+    if following.upper == "ON":
+        after = cursor.peek(2).upper
+        return after in ("UPDATE", "TIME") or (after == "WINDOW" and cursor.peek(3).upper == "CLOSE")
+    if following.upper == "USING":
+        return cursor.peek(2).upper == "TRIGGER"
+    return following.upper in _EMIT_NEXT or (following.kind is TokenKind.SYMBOL and following.text == "(")
+
+
+def at_alias(cursor: Cursor, relation: bool = False) -> bool:
+    """Whether the next word is an alias written without AS."""
+    token = cursor.token
+    if token.kind is not TokenKind.WORD:
+        return token.kind is TokenKind.QUOTED
+    word = token.upper
+    if word in (_RELATION_CLAUSES if relation else _CLAUSES):
+        return False
+    if word in _CLAUSE_PAIRS:
+        following = cursor.peek()
+        return (following.upper or following.text) not in _CLAUSE_PAIRS[word]
+    if word == "WINDOW":
+        return not (cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED) and cursor.peek(2).upper == "AS")
+    return not at_emit(cursor)
+
+
+def at_query(cursor: Cursor, ahead: int = 0) -> bool:
+    """Whether a query begins here, parentheses aside."""
+    token, following = cursor.peek(ahead), cursor.peek(ahead + 1)
+    if token.upper == "SELECT":
+        return True
+    if token.upper == "WITH":
+        return following.kind in (TokenKind.WORD, TokenKind.QUOTED)
+    if token.upper == "VALUES":
+        return following.kind is not TokenKind.SYMBOL or following.text in ("(", "-", "+", "[")
+    return token.upper == "TABLE" and following.kind in (TokenKind.WORD, TokenKind.QUOTED)
+
+
+def unsupported(cursor: Cursor, what: str, hint: str | None = None) -> SqlExtError:
+    """Return PARSE-004: a construct of Spark or Flink that this dialect does not have."""
+    span = cursor.source.span(cursor.token.start, cursor.token.end)
+    return SqlExtError("PARSE-004", f"{what} is not part of this dialect", span=span, hint=hint)

@@ -20,6 +20,9 @@ from sqlext.source import Span
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, PrimaryKey, Watermark
 
+#: Flink's event time has milliseconds.
+_MILLIS = 3
+
 
 def column_of(definition: ColumnDef, expressions: Expressions) -> Column:
     """Return a column as written; the type of a computed one is not derived yet."""
@@ -162,10 +165,6 @@ def check_partitions(names: Iterable[str], columns: Sequence[Column], span: Span
         if find(physical, name) is None:
             hint = did_you_mean(name, [c.name for c in physical]) or listed(physical)
             raise SqlExtError("DDL-005", f"PARTITIONED BY: there is no physical column `{name}`", span=span, hint=hint)
-
-
-#: Flink's event time has milliseconds.
-_MILLIS = 3
 
 
 def single_watermark(definitions: Sequence[WatermarkDef]) -> WatermarkDef | None:

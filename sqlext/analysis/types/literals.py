@@ -27,6 +27,15 @@ from sqlext_udfs.expressions import trees as core
 
 _PLAIN_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 _YEAR_MONTH = frozenset({"YEAR", "QUARTER", "MONTH"})
+_UNIT_MILLIS = {
+    "MILLISECOND": 1,
+    "SECOND": 1000,
+    "MINUTE": 60_000,
+    "HOUR": 3_600_000,
+    "DAY": 86_400_000,
+    "WEEK": 604_800_000,
+}
+_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def literal_type(expr: e.Literal, types: OperandTypes) -> LogicalType | None:
@@ -120,17 +129,6 @@ def constant_of(literal: e.Literal) -> core.Constant | None:
     if literal.value.isdigit():
         return core.Constant(int(literal.value))
     return core.Constant(literal.value, decimal=True)
-
-
-_UNIT_MILLIS = {
-    "MILLISECOND": 1,
-    "SECOND": 1000,
-    "MINUTE": 60_000,
-    "HOUR": 3_600_000,
-    "DAY": 86_400_000,
-    "WEEK": 604_800_000,
-}
-_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def interval_millis(expr: Expr) -> int | None:

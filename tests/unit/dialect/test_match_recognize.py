@@ -90,7 +90,7 @@ def test_all_clauses(shape: Callable[[Any], str]) -> None:
     assert shape(match.within) == "Interval(5, SECOND)"
     assert shape(match.subsets) == "[Subset(s, [A, B]), Subset(u, [B])]"
     assert shape(match.definitions) == (
-        "[Definition(A, Binary(>, x, ')')), Definition(B, Binary(<, Call(PREV, args=[B.x]), A.x))]"
+        "[VariableDefinition(A, Binary(>, x, ')')), VariableDefinition(B, Binary(<, Call(PREV, args=[B.x]), A.x))]"
     )
     assert match.alias is not None
     assert match.span.text.startswith("t MATCH_RECOGNIZE (")

@@ -91,7 +91,7 @@ RELATIONS = {
     # patterns
     "t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS (x > ')')) AS m": (
         "MatchRecognize(TableRef([t]), PatternVariable(A), "
-        "definitions=[Definition(A, Paren(Binary(>, x, ')')))], alias=Alias(m))"
+        "definitions=[VariableDefinition(A, Paren(Binary(>, x, ')')))], alias=Alias(m))"
     ),
     "(SELECT 1) x MATCH_RECOGNIZE (PATTERN (A))": (
         "MatchRecognize(SubqueryRef(Query(Select([SelectItem(1)])), alias=Alias(x)), PatternVariable(A))"
