@@ -19,8 +19,6 @@ def with_registered(select: Select, functions: UserFunctions) -> Select:
     Raises:
         SqlExtError: FUNC-002 for a wrong number of arguments, FUNC-003 for DISTINCT of several.
     """
-    if not functions.names("aggregate"):
-        return select
 
     def known(node: Node) -> Node | None:
         found = functions.find("aggregate", node.name) if isinstance(node, Call) else None

@@ -5,8 +5,9 @@ Parts of a SELECT become nodes below it, step by step, in the order of the tuple
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping.group_by import find_grouping, is_grouped
@@ -22,23 +23,59 @@ from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.selects.groups import bind_groups
 from sqlext.analysis.selects.items import Item, checked_items
 from sqlext.analysis.selects.over import with_over
-from sqlext.analysis.selects.watermark_column import with_current_watermark
+from sqlext.analysis.selects.watermark_column import CURRENT_WATERMARK, with_current_watermark
 from sqlext.analysis.windows.group_windows import with_group_window
 from sqlext.analysis.windows.sessions import session_rows
-from sqlext.dialect.ast.expressions import Call
+from sqlext.dialect.ast.expressions import Call, Exists, InQuery, Node, ScalarQuery
 from sqlext.dialect.ast.queries import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.parts import own_parts
 
-Step = Callable[[Block, Binding], Block]
+
+class Step(NamedTuple):
+    """A feature of SELECT.
+
+    Attributes:
+        may_apply: whether a SELECT may use it, told from its text alone; the feature itself then looks closer.
+        take: takes the feature's part out of a block and puts nodes below it.
+    """
+
+    may_apply: Callable[[Select], bool]
+    take: Callable[[Block, Binding], Block]
+
+
+def _has_sub_queries(select: Select) -> bool:
+    return any(isinstance(part, (Exists, InQuery, ScalarQuery)) for part in _parts(select))
+
+
+def _groups_by_calls(select: Select) -> bool:
+    return select.group_by is not None and any(isinstance(item, Call) for item in select.group_by.items)
+
+
+def _asks_for_the_watermark(select: Select) -> bool:
+    return any(isinstance(part, Call) and part.function == CURRENT_WATERMARK for part in _parts(select))
+
+
+def _parts(select: Select) -> Iterator[Node]:
+    return own_parts(replace(select, from_=None))
+
 
 #: What of a SELECT is joined or added to its FROM, in this order.
-_TO_FROM: tuple[Step, ...] = (with_semi_joins, with_sub_queries, with_group_window)
+_TO_FROM = (
+    Step(_has_sub_queries, with_semi_joins),
+    Step(_has_sub_queries, with_sub_queries),
+    Step(_groups_by_calls, with_group_window),
+)
+_LIMITS = Step(lambda select: select.where is not None, with_limits)
 #: What becomes nodes above the FROM, in this order.
-_ABOVE_FROM: tuple[Step, ...] = (with_aliases_in_qualify, with_current_watermark, with_limits)
+_ABOVE_FROM = (
+    Step(lambda select: select.qualify is not None, with_aliases_in_qualify),
+    Step(_asks_for_the_watermark, with_current_watermark),
+    _LIMITS,
+)
 #: Calls with OVER, where operators compute them. QUALIFY is WHERE then, so it may limit ranks.
-_OVER: tuple[Step, ...] = (with_over, with_limits)
+_OVER = (Step(has_over, with_over), _LIMITS)
 
 
 def bind_select(select: Select, binding: Binding) -> nodes.PlanNode:
@@ -47,7 +84,8 @@ def bind_select(select: Select, binding: Binding) -> nodes.PlanNode:
     Raises:
         SqlExtError: NAME-..., TYPE-..., TIME-..., WINDOW-..., JOIN-... for what is wrong.
     """
-    select = with_registered(select, binding.env.functions)
+    if binding.env.functions.names("aggregate"):
+        select = with_registered(select, binding.env.functions)
     clause = binding.from_clause(select)
     node = clause.bind(select.from_) if select.from_ is not None else nodes.OneRow(())
     return bind_block(_through(_TO_FROM, Block(select, node, clause.scope()), binding), binding)
@@ -75,7 +113,8 @@ def bind_block(block: Block, binding: Binding) -> nodes.PlanNode:
 
 def _through(steps: tuple[Step, ...], block: Block, binding: Binding) -> Block:
     for step in steps:
-        block = step(block, binding)
+        if step.may_apply(block.select):
+            block = step.take(block, binding)
     return block
 
 

@@ -23,7 +23,7 @@ from sqlext.plan.scope import Scope
 from sqlext.plan.shapes import Shape, shape
 from sqlext.plan.watermark_column import WATERMARK, WatermarkColumn
 
-_NAME = "CURRENT_WATERMARK"
+CURRENT_WATERMARK = "CURRENT_WATERMARK"
 _RESULT = "__watermark_{}"
 _STILL = "a table that stands still has no watermark; in batch mode all tables do"
 
@@ -56,7 +56,7 @@ def with_current_watermark(block: Block, _: Binding) -> Block:
 
 def _calls(select: Select) -> Iterator[Call]:
     parts = own_parts(replace(select, from_=None))
-    yield from (p for p in parts if isinstance(p, Call) and p.function == _NAME)
+    yield from (p for p in parts if isinstance(p, Call) and p.function == CURRENT_WATERMARK)
 
 
 def _rowtime(call: Call, scope: Scope, *, streaming: bool) -> PlanColumn:
@@ -64,8 +64,8 @@ def _rowtime(call: Call, scope: Scope, *, streaming: bool) -> PlanColumn:
     found = scope.bare(argument) if isinstance(argument, Expr) else None
     if found is None or not found.column.is_rowtime or not streaming:
         shown = argument.span.one_line if isinstance(argument, Expr) else "nothing"
-        hint = f"{_NAME}(ts), where WATERMARK FOR ts is declared" if streaming else _STILL
-        message = f"the argument of {_NAME} must be a rowtime of a stream, and `{shown}` is none"
+        hint = f"{CURRENT_WATERMARK}(ts), where WATERMARK FOR ts is declared" if streaming else _STILL
+        message = f"the argument of {CURRENT_WATERMARK} must be a rowtime of a stream, and `{shown}` is none"
         raise SqlExtError("TIME-005", message, span=call.span, hint=hint)
     return found.column
 
@@ -77,7 +77,7 @@ def _result(time: PlanColumn, number: int) -> PlanColumn:
 
 def _read(select: Select, names: dict[Shape, str], scope: Scope) -> Select:
     def rule(node: Node) -> Node | None:
-        if not isinstance(node, Call) or node.function != _NAME:
+        if not isinstance(node, Call) or node.function != CURRENT_WATERMARK:
             return None
         return ColumnRef(node.span, (Prepared.RESULTS, names[shape(node, scope)]))
 
