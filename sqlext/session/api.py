@@ -16,9 +16,9 @@ from sqlext.locations import checkpoint_place
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.checking import checked_statements
 from sqlext.session.offline.commands import check_file, explanations, rewrite_source
 from sqlext.session.offline.compilation import new_state, read_source
-from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.offline.editor import Editor
 from sqlext.session.opening import apply_to_spark, catalog_folder, of_spark, set_options
 from sqlext.session.ownership import is_ours
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from sqlext.session.registration import Delay
 
 PathOrText = str | os.PathLike[str]
-
-#: A query's and a definition's word for a table that nobody knows.
-_UNKNOWN_TABLE = frozenset({"NAME-002", "CAT-002"})
 
 
 class Session:
@@ -367,23 +364,8 @@ class Session:
         return [self._one(interpreter, statement, on_statement) for statement in statements]
 
     def _checked(self, source: SourceText) -> list[Statement]:
-        """Return the statements of a script, each checked against a copy of the state.
-
-        A statement of Spark's may make a table that only Spark knows. From such a statement on, an unknown table is
-        no error until it is used.
-        """
-        state = self._state.fork()
-        handler = DryRun(state, self._spark_columns)
-        interpreter = Interpreter(state, handler)
-        statements = []
-        for statement in parse_script(source, state.settings.expressions, unparsed=True):
-            statements.append(statement)
-            try:
-                interpreter.run(statement)
-            except SqlExtError as error:
-                if not (handler.passed_on and error.code in _UNKNOWN_TABLE):
-                    raise
-        return statements
+        """Return the statements of a script, each checked against a copy of the state."""
+        return checked_statements(source, self._state.fork(), self._spark_columns)
 
     def _spark_columns(self, parts: tuple[str, ...]) -> tuple[tuple[str, LogicalType | None], ...] | None:
         from sqlext.spark.tables import spark_columns

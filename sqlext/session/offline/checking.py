@@ -1,4 +1,4 @@
-"""Find all errors of a script, statement by statement. Starts no Spark."""
+"""Check scripts: all their errors, or their statements if there is none. Starts no Spark by itself."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from sqlext.analysis.names.environment import SparkLookup
+from sqlext.dialect.ast.statements import Statement
 from sqlext.dialect.pieces import pieces
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
@@ -15,6 +17,7 @@ from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText, Span
 
+#: Codes for a table that nobody knows, in a query and in a definition.
 _UNKNOWN = frozenset({"NAME-002", "CAT-002"})
 
 
@@ -41,6 +44,32 @@ def errors_of(source: SourceText, state: SessionState) -> list[SqlExtError]:
             if not _follows(error, undefined):
                 note(error, statement.span)
     return errors
+
+
+def checked_statements(source: SourceText, state: SessionState, lookup: SparkLookup) -> list[Statement]:
+    """Return the statements of a script, each checked.
+
+    A statement of Spark's may make a table that only Spark knows. From such a statement on, an unknown table is no
+    error until it is used.
+
+    Args:
+        state: gets the script's definitions; it should be a copy.
+        lookup: asks Spark for a table.
+
+    Raises:
+        SqlExtError: what is wrong with the first statement that is wrong.
+    """
+    handler = DryRun(state, lookup)
+    interpreter = Interpreter(state, handler)
+    statements = []
+    for statement in parse_script(source, state.settings.expressions, unparsed=True):
+        statements.append(statement)
+        try:
+            interpreter.run(statement)
+        except SqlExtError as error:
+            if not (handler.passed_on and error.code in _UNKNOWN):
+                raise
+    return statements
 
 
 def sql_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
