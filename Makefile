@@ -98,7 +98,7 @@ $(VENV)/.docs: pyproject.toml | setup
 	@touch $@
 
 # Spark's first start downloads the Delta jar; the class archive halves the time of every later start.
-$(VENV)/.spark: $(STAMP) sqlext/spark/class_archive.py sqlext/spark/home.py
+$(VENV)/.spark: $(STAMP) sqlext/spark/class_archive.py sqlext/spark/local.py sqlext/spark/worker_processes.py
 	@echo "starting Spark for the first time ..."
 	@$(BIN)/python -m sqlext.spark.class_archive
 	@touch $@
