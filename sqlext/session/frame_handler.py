@@ -52,6 +52,7 @@ class FrameHandler(SparkHandler):
 
     def _ticks(self, env: Environment) -> TickSource:
         """Return the clock of a query whose start nobody knows: the first tick is there already."""
+        # The user's query may run until the process ends, so nothing else can say when the folder may go.
         folder = temporary_folder(self.spark_session, self.folder)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         (folder / "start.txt").write_text(f"{time.time_ns() // 1_000_000}\n", encoding="utf-8")

@@ -29,6 +29,7 @@ def catalog_folder(spark: SparkSession | None, catalog: str | os.PathLike[str] |
     name = os.fspath(catalog or "")
     if spark is None or not isinstance(catalog, str) or not name.isidentifier():
         return catalog_place(name)
+    # A folder goes before a database of that name, as it would without a Spark session.
     if Path(name).is_dir() or not spark.catalog.databaseExists(name):
         return Path(name)
     location = spark.catalog.getDatabase(name).locationUri

@@ -51,6 +51,7 @@ def define(spark: SparkSession, script: str, *, table: str, folder: str, clock: 
 
 def _last(script: str, table: str) -> tuple[Compiled, str]:
     state = new_state(None)
+    # Readers of ours keep their places in a query's folder, which no pipeline has.
     state.settings = state.settings.with_value("sqlext.source", "spark")
     statements = list(compile_source(read_source(script), state, heartbeat=False))
     found = (c for c in statements[-1][1] if c.insert is not None and c.insert.table.name.name == table)

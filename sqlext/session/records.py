@@ -65,6 +65,7 @@ def drop_query(catalog: SessionCatalog, folder: Path, name: str, *, if_exists: b
     """
     records = job_records(catalog, name)
     with ExitStack() as held:
+        # The locks come first: a query that runs elsewhere is refused before the catalog has changed.
         homes = [held.enter_context(QueryHome(folder, r.name, _elsewhere(folder, r))) for r in records]
         catalog.apply(ddl.drop_query(name, if_exists=if_exists), f"DROP QUERY {name}")
         for home in homes:

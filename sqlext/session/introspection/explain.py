@@ -88,7 +88,7 @@ def _plans(
     statement = explain.statement
     if isinstance(statement, ast.SelectStatement):
         plan = QueryBinder(env).bind_whole(statement.query)
-        late_insert(plan, env)
+        late_insert(plan, env)  # only to refuse a late table that cannot take the rows
         return [(plan, _as_it_runs(partial(script_of, plan, env), at_once=at_once and is_bounded(plan)), None)]
     inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
     bound = []
@@ -104,6 +104,7 @@ def _as_it_runs(made: Callable[..., SparkScript], *, at_once: bool) -> SparkScri
     """Return a query's script; of a stream without what only ends its input."""
     if not at_once:
         return made(end=InputEnd.CATCH_UP)
+    # Whether a query is one batch is known only when it is compiled as such.
     script = made(end=InputEnd.FINISH, at_once=True)
     return script if script.at_once else replace(made(end=InputEnd.CATCH_UP), read_by_spark=script.read_by_spark)
 

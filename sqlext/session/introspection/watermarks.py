@@ -112,7 +112,7 @@ class Watermarks:
                 asked = Asked(name, "running", query.bounded, query.time_report(name))
                 yield _Known(query.name, asked, partial(query.time_samples, name))
         for record in self._catalog.snapshot().queries():
-            if record.name not in mine:
+            if record.name not in mine:  # of another process: its folder has what its time keeper wrote last
                 place = time_folder(self._folder, record)
                 asked = Asked(record.name, record.status, bounded=False, report=read_report(place), live=False)
                 yield _Known(job_of(record), asked, partial(samples, place))
