@@ -164,6 +164,10 @@ class Settings:
         """Whether queries run as streams (a bounded source does not change that)."""
         return self.get("execution.runtime-mode") != "batch"
 
+    def has_any(self, prefix: str) -> bool:
+        """Return whether an option is set whose key begins so."""
+        return any(key.startswith(prefix) for key in self.values)
+
     def flag(self, key: str) -> bool:
         """Return a boolean option."""
         return (self.get(key) or "").lower() == "true"

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from sqlext.connectors.formats.base import Message, MessageFormat, parsed
+from sqlext.connectors.options import FAIL, bad_rows_policy
 from sqlext.connectors.spec import Faults, ReadSpec
-from sqlext.plan.bad_rows import FAIL, policy_of
 from sqlext.quoting import string
 from sqlext_catalog.model import Table
 
@@ -52,7 +52,7 @@ def why_not_judged(name: str, formats: Collection[str], options: Mapping[str, st
 
 def with_faults(spec: ReadSpec, table: Table, faults: Faults) -> ReadSpec:
     """Return a source that treats bad rows as its table says."""
-    if policy_of(table) != FAIL:
+    if bad_rows_policy(table) != FAIL:
         return replace(spec, faults=faults)
     begin = string(f"[RUN-066] a row of `{table.name.name}` cannot be decoded: ")
     text = f"translate(substring({faults.text}, 1, {_SHOWN}), '\\n\\r', '  ')"

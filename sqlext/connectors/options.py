@@ -12,6 +12,12 @@ from dataclasses import dataclass, field
 
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.settings import parse_duration
+from sqlext_catalog.model import Table
+
+#: The option of a table, and of SET for all: what is done with rows that cannot be decoded.
+BAD_ROWS_OPTION = "sqlext.bad-rows"
+#: Its values; any other one is the table that keeps them.
+FAIL, DROP = "fail", "drop"
 
 
 class OptionError(SqlExtError):
@@ -188,7 +194,7 @@ COMMON = Rules(
         "sqlext.idle.close-windows": boolean,
         "sqlext.watermark.max-future": duration,
         "sqlext.late-rows.table": any_text,
-        "sqlext.bad-rows": bad_rows,
+        BAD_ROWS_OPTION: bad_rows,
         "sqlext.source": one_of("auto", "arrow", "spark"),
         "scan.parallelism": positive,
         "scan.mode": one_of("snapshot", "streaming"),
@@ -196,3 +202,9 @@ COMMON = Rules(
     },
     prefixes=("sqlext.",),
 )
+
+
+def bad_rows_policy(table: Table) -> str | None:
+    """Return ``fail``, ``drop`` or the name of a table, as a table's option says; None if it says nothing."""
+    wanted = (table.option(BAD_ROWS_OPTION) or "").strip()
+    return wanted.lower() if wanted.lower() in (FAIL, DROP) else wanted or None

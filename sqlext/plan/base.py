@@ -67,6 +67,11 @@ class PlanNode:
         return KIND in self.hidden
 
     @property
+    def carries_late(self) -> bool:
+        """Whether late rows come out of it beside its own, in ``LATE``."""
+        return LATE in self.hidden
+
+    @property
     def lag(self) -> int:
         """By how many ms its rows can be older than the watermark says: what waits for time above waits longer."""
         return max((i.lag for i in self.inputs), default=0)
@@ -92,6 +97,11 @@ class PlanNode:
         if self.updating:
             return (*self.keys, EXISTS)
         return (KIND,) if any(i.changelog for i in self.inputs) else ()
+
+
+def contains(plan: PlanNode, kind: type[PlanNode]) -> bool:
+    """Whether a plan has a node of a kind."""
+    return any(isinstance(node, kind) for node in walk(plan))
 
 
 def walk(plan: PlanNode) -> list[PlanNode]:

@@ -12,10 +12,10 @@ import time
 
 from sqlext.analysis.inserts.sides import bad_scans, late_insert
 from sqlext.analysis.names.environment import Environment
+from sqlext.connectors.options import BAD_ROWS_OPTION
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
-from sqlext.plan.bad_rows import OPTION
 from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.compiler.frames import frame_script
 from sqlext.rewrite.script.model import OperatorView
@@ -80,5 +80,5 @@ def _refuse_changes(statement: ast.SelectStatement, plan: PlanNode, env: Environ
             "SINK-011",
             f"the rows of `{kept[0].table.name.name}` that cannot be decoded have nowhere to go from a DataFrame",
             span=statement.span,
-            hint=f"'{OPTION}' = 'drop' or 'fail', or INSERT the result INTO a table",
+            hint=f"'{BAD_ROWS_OPTION}' = 'drop' or 'fail', or INSERT the result INTO a table",
         )

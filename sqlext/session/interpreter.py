@@ -22,12 +22,12 @@ from sqlext.locations import catalog_place
 from sqlext.plan.nodes import PlanNode
 from sqlext.session.handler import Handler
 from sqlext.session.introspection.show import describe, show
-from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, refuse_writes
+from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, written_by_query
 from sqlext.session.ownership import check_spark_tables, concerns_us, names_sparks_table
 from sqlext.session.state import SessionState
 from sqlext.user_functions import imported, kind_of
 from sqlext_catalog import ddl
-from sqlext_catalog.model import Catalog, Database, ObjectName, Relation
+from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, keeping_query
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
@@ -262,7 +262,9 @@ class Interpreter:
     def _inserts(self, statement: ast.Statement, inserts: Sequence[ast.Insert]) -> Result:
         env = self.environment()
         bound = [bind_insert(i, env) for i in inserts]
-        refuse_writes((b.table, i) for b, i in zip(bound, inserts, strict=True))
+        for made, insert in zip(bound, inserts, strict=True):
+            if keeping_query(made.table) is not None:
+                raise written_by_query(made.table, insert.name_span)
         return self.handler.insert(statement, bound, env)
 
     def _select(self, statement: ast.SelectStatement) -> Result:

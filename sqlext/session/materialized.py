@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from sqlext.analysis.definitions.materialized import materialized_of
@@ -13,6 +12,7 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.query_files import folder_name
 from sqlext.jobs.result import Result
 from sqlext.session.handler import Definitions
+from sqlext.source import Span
 from sqlext_catalog import ddl
 from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table, keeping_query, query_name
 from sqlext_catalog.secrets import redact_text
@@ -119,9 +119,8 @@ def refuse_drop(statement: ast.Drop, found: Relation | None) -> None:
     raise SqlExtError("CAT-004", message, span=statement.name_span, hint="write DROP MATERIALIZED VIEW")
 
 
-def refuse_writes(tables: Iterable[tuple[Table, ast.Insert]]) -> None:
-    """Refuse INSERTs into a materialized view: its query alone writes it (SINK-009)."""
-    for table, insert in tables:
-        if keeping_query(table) is not None:
-            message = f"`{table.name.name}` is a materialized view: only its own query writes it"
-            raise SqlExtError("SINK-009", message, span=insert.name_span)
+def written_by_query(table: Table, span: Span) -> SqlExtError:
+    """Return the refusal of an INSERT into a materialized view: its query alone writes it (SINK-009)."""
+    return SqlExtError(
+        "SINK-009", f"`{table.name.name}` is a materialized view: only its own query writes it", span=span
+    )

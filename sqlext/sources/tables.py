@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from sqlext.connectors.options import BAD_ROWS_OPTION, bad_rows_policy
 from sqlext.connectors.readers import TableReader, Unread
 from sqlext.connectors.registry import connector_of
-from sqlext.plan.bad_rows import OPTION, policy_of
 from sqlext_catalog.model import Table
 
 
@@ -17,8 +17,8 @@ def reader_of(table: Table) -> TableReader:
     connector = connector_of(table)
     if not connector.decodes:
         raise Unread(f"{connector.owner} has no Arrow reader")
-    if policy_of(table) is not None:
-        raise Unread(f"'{OPTION}' looks at its rows one by one")
+    if bad_rows_policy(table) is not None:
+        raise Unread(f"'{BAD_ROWS_OPTION}' looks at its rows one by one")
     found = connector.table_reader()
     found.require(table)
     return found

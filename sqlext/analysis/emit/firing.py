@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import Literal
 
 from sqlext.analysis.emit import rules
-from sqlext.analysis.emit.late_tables import late_rows, late_table_of
-from sqlext.analysis.emit.policy import clause_policy, default_trigger
+from sqlext.analysis.emit.late_tables import late_rows
+from sqlext.analysis.emit.policy import clause_policy
 from sqlext.analysis.emit.rules import check_clause
+from sqlext.analysis.emit.settings import KEYS as EMIT_SETTINGS
 from sqlext.analysis.emit.settings import settings_policy
 from sqlext.analysis.emit.using import Used, check_using
 from sqlext.analysis.functions.panes import PANE_COLUMNS
@@ -22,18 +23,18 @@ from sqlext.analysis.names.registered import check_mergeable
 from sqlext.analysis.relations.state_ttl import ttl_of
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Node
-from sqlext.dialect.emit.nodes import EmitClause
+from sqlext.dialect.emit.nodes import EmitClause, LateTable
 from sqlext.dialect.emit.printing import emit_text
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.firing import Firing, trigger_name
+from sqlext.plan.grouping import Aggregate
 from sqlext.plan.parts import own_parts
 from sqlext.plan.scope import Scope
 from sqlext.plan.session_rows import SessionRows
 from sqlext.plan.stateful import Operator, Stateful
 from sqlext.plan.windows import WindowKind, WindowSpec
-from sqlext_udfs.windows.horizon import single_pane_horizon
-from sqlext_udfs.windows.policy import Cumulate, Global, Hop, Policy, Session, Tumble
+from sqlext_udfs.windows.policy import Cumulate, Global, Hop, Policy, Session, Tumble, default_trigger
 from sqlext_udfs.windows.policy import WindowKind as CoreWindow
 from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
@@ -50,6 +51,8 @@ from sqlext_udfs.windows.triggers.tree import (
 
 #: An aggregate of these is the same with DISTINCT and without.
 _SAME_DISTINCT = ("MIN", "MAX")
+#: The option of a table, and of SET for all: the table that takes late rows.
+_LATE_TABLE = "sqlext.late-rows.table"
 
 
 def find_firing(grouped: Grouped, env: Environment) -> Firing:
@@ -69,7 +72,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
     window = windows_of(spec) if spec is not None else Global()
     processing = spec is not None and spec.processing
     clause = grouped.select.emit
-    late = late_table_of(clause, grouped, env)
+    late = _late_table(clause, grouped, env)
     notes: tuple[str, ...] = ()
     using: Used = ()
     if clause is not None:
@@ -78,9 +81,11 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
         using = check_using(clause, window, env.functions)
         notes = tuple(rules.notes(clause, policy, _ordered(grouped.node)))
     else:
-        by_settings = settings_policy(env, window, grouped) if spec is not None else None
-        policy = by_settings or Policy(window, default_trigger(window), processing_time=processing)
-    check_mergeable(grouped.aggregates(), window)
+        policy = Policy(window, default_trigger(window), processing_time=processing)
+        if spec is not None and env.settings.has_any(EMIT_SETTINGS):
+            policy = settings_policy(env, window, grouped) or policy
+    if env.functions.names("aggregate"):
+        check_mergeable(grouped.aggregates(), window)
     why = [*_of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
     why += _of_input(grouped)
     if late is not None and clause is None:
@@ -104,6 +109,22 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
         ttl=ttl,
         emit=emit_text(clause) if clause is not None else "",
     )
+
+
+def _late_table(clause: EmitClause | None, grouped: Grouped, env: Environment) -> LateTable | None:
+    """Return the table that takes the late rows of a grouping: that of its clause, of its source, or of SET.
+
+    ``sqlext.late-rows.table`` is for the windows right above the sources: there rows can be late.
+    """
+    if clause is not None and clause.late_table is not None:
+        return clause.late_table
+    below = list(walk(grouped.node))
+    windows = grouped.assign is not None and not grouped.assign.spec.processing
+    if not windows or any(isinstance(n, Aggregate) for n in below):
+        return None
+    options = (n.table.option(_LATE_TABLE) for n in below if isinstance(n, nodes.Scan) and n.is_stream)
+    name = next((o for o in options if o), None) or env.settings.get(_LATE_TABLE)
+    return LateTable(grouped.select.span, tuple(p.strip("`") for p in name.split("."))) if name else None
 
 
 def _ttl(grouped: Grouped, env: Environment) -> int | None:
@@ -160,7 +181,7 @@ def is_single(policy: Policy) -> bool:
     """Whether a policy gives a key and window one pane at most."""
     if policy.processing_time and not isinstance(policy.window, Global):
         return policy.trigger == AfterWatermark() and policy.evictor is None
-    return single_pane_horizon(policy) is not None
+    return policy.gives_one_pane
 
 
 def _watermarked(grouped: Grouped) -> str | None:

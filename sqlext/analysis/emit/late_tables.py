@@ -11,36 +11,16 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.connectors.base import written_columns
 from sqlext.connectors.registry import connector_of
-from sqlext.dialect.emit.nodes import EmitClause, LateTable
+from sqlext.dialect.emit.nodes import LateTable
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.plan.base import walk
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import LATE_OPERATOR, LATE_WATERMARK, LateColumn, LateRows
-from sqlext.plan.grouping import Aggregate
-from sqlext.plan.nodes import Scan
 from sqlext.plan.windows import WindowKind
 from sqlext.types import STRING, TIMESTAMP3, TIMESTAMP_LTZ3
 from sqlext_catalog.model import Column, Table
 
 #: Windows of which a row has several at once.
-_OPTION = "sqlext.late-rows.table"
 _OVERLAP = (WindowKind.HOP, WindowKind.CUMULATE)
-
-
-def late_table_of(clause: EmitClause | None, grouped: Grouped, env: Environment) -> LateTable | None:
-    """Return the table that takes the late rows of a grouping: that of its clause, of its source, or of SET.
-
-    ``sqlext.late-rows.table`` is for the windows right above the sources: there rows can be late.
-    """
-    if clause is not None and clause.late_table is not None:
-        return clause.late_table
-    below = list(walk(grouped.node))
-    windows = grouped.assign is not None and not grouped.assign.spec.processing
-    if not windows or any(isinstance(n, Aggregate) for n in below):
-        return None
-    options = (n.table.option(_OPTION) for n in below if isinstance(n, Scan) and n.is_stream)
-    name = next((o for o in options if o), None) or env.settings.get(_OPTION)
-    return LateTable(grouped.select.span, tuple(p.strip("`") for p in name.split("."))) if name else None
 
 
 def late_rows(name: LateTable, grouped: Grouped, given: bool, env: Environment) -> LateRows:

@@ -84,11 +84,6 @@ def _input_policy(clause: e.EmitClause, node: PlanNode) -> p.Policy:
     )
 
 
-def default_trigger(window: p.WindowKind) -> t.Trigger:
-    """Return what a grouping has without EMIT: at the window's end, or once a micro-batch without a window."""
-    return t.EveryRow() if isinstance(window, p.Global) else t.AfterWatermark()
-
-
 class _Binder:
     def __init__(self, number: Number, window: p.WindowKind, scope: Scope, processing_time: bool) -> None:
         self.number = number
@@ -179,5 +174,5 @@ _TRIGGERS: dict[type[e.Trigger], Callable[[Any, _Binder], t.Trigger]] = {
     e.Repeat: lambda n, b: t.Repeat(b.trigger(n.of)),
     e.Timeout: lambda n, b: t.Timeout(b.trigger(n.of), n.ms, n.since_last_row, n.keep_state),
     e.Purging: lambda n, b: t.Purging(b.trigger(n.of)),
-    e.DefaultTrigger: lambda n, b: default_trigger(b.window),
+    e.DefaultTrigger: lambda n, b: p.default_trigger(b.window),
 }

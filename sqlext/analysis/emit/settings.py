@@ -10,9 +10,11 @@ from sqlext.settings import parse_duration
 from sqlext_udfs.windows.policy import Policy, Session, WindowKind
 from sqlext_udfs.windows.triggers.tree import AfterDelay, AfterWatermark, Delay, EveryPeriod, EveryRow, Never, Trigger
 
-_EARLY = "table.exec.emit.early-fire"
-_LATE = "table.exec.emit.late-fire"
-_LATENESS = "table.exec.emit.allow-lateness"
+#: How the keys of all of them begin.
+KEYS = "table.exec.emit."
+_EARLY = f"{KEYS}early-fire"
+_LATE = f"{KEYS}late-fire"
+_LATENESS = f"{KEYS}allow-lateness"
 
 
 def settings_policy(env: Environment, window: WindowKind, grouped: Grouped) -> Policy | None:

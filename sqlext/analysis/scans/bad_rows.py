@@ -11,9 +11,10 @@ from dataclasses import replace
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.connectors.base import written_columns
+from sqlext.connectors.options import BAD_ROWS_OPTION, DROP, FAIL, bad_rows_policy
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.plan.bad_rows import BAD_COLUMNS, DROP, FAIL, OPTION, BadRows, policy_of
+from sqlext.plan.bad_rows import BAD_COLUMNS, BadRows
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
 from sqlext_catalog.model import Column, Table
@@ -29,17 +30,17 @@ def with_policy(table: Table, env: Environment, span: Span, *, stream: bool) -> 
     Raises:
         SqlExtError: OPT-034 if its rows cannot be told apart, or cannot be counted.
     """
-    others = tuple(o for o in table.options if o[0] != OPTION)
-    own = table.option(OPTION)
-    asked = replace(table, options=(*others, (OPTION, own or env.settings.get(OPTION) or "")))
-    wanted = policy_of(asked)
+    others = tuple(o for o in table.options if o[0] != BAD_ROWS_OPTION)
+    own = table.option(BAD_ROWS_OPTION)
+    asked = replace(table, options=(*others, (BAD_ROWS_OPTION, own or env.settings.get(BAD_ROWS_OPTION) or "")))
+    wanted = bad_rows_policy(asked)
     why = connector_of(table).cannot_judge(table)
     if not why and not stream and wanted != FAIL:
         why = "only a stream counts or keeps them"
     if not why and wanted is not None:
         return asked
     if own is not None and wanted != FAIL:
-        raise SqlExtError("OPT-034", f"'{OPTION}' = '{own}' of `{table.name.name}`: {why}", span=span)
+        raise SqlExtError("OPT-034", f"'{BAD_ROWS_OPTION}' = '{own}' of `{table.name.name}`: {why}", span=span)
     return replace(table, options=others)
 
 
@@ -49,14 +50,14 @@ def bad_rows_of(table: Table, env: Environment, span: Span) -> BadRows | None:
     Raises:
         SqlExtError: OPT-035 if there is no such table or it has other columns; OPT-... if it cannot be written to.
     """
-    wanted = policy_of(table)
+    wanted = bad_rows_policy(table)
     if wanted in (None, FAIL, DROP):
         return None
     parts = tuple(p.strip().strip("`") for p in wanted.split("."))
     found = env.catalog.lookup(parts)
     if not isinstance(found, Table):
         hint = did_you_mean(parts[-1], (FAIL, DROP, *env.catalog.candidates()))
-        raise SqlExtError("OPT-035", f"'{OPTION}': there is no table `{wanted}`", span=span, hint=hint)
+        raise SqlExtError("OPT-035", f"'{BAD_ROWS_OPTION}': there is no table `{wanted}`", span=span, hint=hint)
     try:
         connector_of(found).validate(found, "sink")
     except SqlExtError as error:
@@ -86,5 +87,5 @@ def source_of(column: Column, table: Table, span: Span) -> PlanColumn:
     else:
         return source
     shown = ", ".join(f"`{c.name}` {c.type.flink() if c.type else ''}" for c in BAD_COLUMNS)
-    message = f"'{OPTION}': `{table.name.name}` {what}"
+    message = f"'{BAD_ROWS_OPTION}': `{table.name.name}` {what}"
     raise SqlExtError("OPT-035", message, span=span, hint=f"its columns may be {shown}")

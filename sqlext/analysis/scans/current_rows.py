@@ -9,12 +9,12 @@ from sqlext.plan.nodes import PlanNode, Scan
 
 
 def current_rows(scan: Scan, env: Environment) -> PlanNode:
-    """Return the changes of a table whose records are upserts; other scans as they are.
+    """Return the changes of a table whose records are upserts.
 
     Raises:
         SqlExtError: JOIN-006 for a time to live that is no duration.
     """
     key = scan.table.primary_key
-    if not scan.upserts or key is None:
+    if key is None:
         return scan
     return CurrentRows(scan.columns, (scan,), retracts=True, primary=key.columns, ttl=setting_ttl(env))

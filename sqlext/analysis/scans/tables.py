@@ -9,6 +9,7 @@ from sqlext.analysis.scans.bad_rows import bad_rows_of, with_policy
 from sqlext.analysis.scans.readers import can_read, wanted_source
 from sqlext.analysis.scans.timing import future_of, timing_of
 from sqlext.analysis.scans.watermarks import constant_delay, is_source_watermark
+from sqlext.connectors.options import BAD_ROWS_OPTION
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import Hint, TableRef
@@ -36,7 +37,9 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
     except SqlExtError as error:
         raise error.at(ref.span) from None
     is_stream = env.settings.streaming and table.option("scan.mode") != "snapshot"
-    table = with_policy(table, env, ref.span, stream=is_stream)
+    judges = table.option(BAD_ROWS_OPTION) is not None or env.settings.get(BAD_ROWS_OPTION) is not None
+    if judges:
+        table = with_policy(table, env, ref.span, stream=is_stream)
     raw = raw_columns(table)
     inner = Scope((ScopeRelation("", (table.name.name,), raw),), table.expressions, env.zone)
     computed = tuple(
@@ -57,7 +60,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         retracts=connector.changelog(table),
         upserts=connector.upserts(table),
         own_reader=is_stream and can_read(table, ref.span),
-        bad=bad_rows_of(table, env, ref.span),
+        bad=bad_rows_of(table, env, ref.span) if judges else None,
     )
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan
 

@@ -30,31 +30,38 @@ from sqlext.dialect.ast.expressions import Call, Exists, InQuery, Node, ScalarQu
 from sqlext.dialect.ast.queries import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
+from sqlext.plan.base import contains
 from sqlext.plan.parts import own_parts
+from sqlext.plan.ranking import Rank
 
 
 class Step(NamedTuple):
     """A feature of SELECT.
 
     Attributes:
-        may_apply: whether a SELECT may use it, told from its text alone; the feature itself then looks closer.
+        may_apply: whether a SELECT may use it, told cheaply; the feature itself then looks closer.
         take: takes the feature's part out of a block and puts nodes below it.
     """
 
-    may_apply: Callable[[Select], bool]
+    may_apply: Callable[[Block], bool]
     take: Callable[[Block, Binding], Block]
 
 
-def _has_sub_queries(select: Select) -> bool:
-    return any(isinstance(part, (Exists, InQuery, ScalarQuery)) for part in _parts(select))
+def _has_sub_queries(block: Block) -> bool:
+    return any(isinstance(part, (Exists, InQuery, ScalarQuery)) for part in _parts(block.select))
 
 
-def _groups_by_calls(select: Select) -> bool:
-    return select.group_by is not None and any(isinstance(item, Call) for item in select.group_by.items)
+def _groups_by_calls(block: Block) -> bool:
+    group_by = block.select.group_by
+    return group_by is not None and any(isinstance(item, Call) for item in group_by.items)
 
 
-def _asks_for_the_watermark(select: Select) -> bool:
-    return any(isinstance(part, Call) and part.function == CURRENT_WATERMARK for part in _parts(select))
+def _asks_for_the_watermark(block: Block) -> bool:
+    return any(isinstance(part, Call) and part.function == CURRENT_WATERMARK for part in _parts(block.select))
+
+
+def _may_limit_ranks(block: Block) -> bool:
+    return block.select.where is not None and contains(block.node, Rank)
 
 
 def _parts(select: Select) -> Iterator[Node]:
@@ -67,15 +74,15 @@ _TO_FROM = (
     Step(_has_sub_queries, with_sub_queries),
     Step(_groups_by_calls, with_group_window),
 )
-_LIMITS = Step(lambda select: select.where is not None, with_limits)
+_LIMITS = Step(_may_limit_ranks, with_limits)
 #: What becomes nodes above the FROM, in this order.
 _ABOVE_FROM = (
-    Step(lambda select: select.qualify is not None, with_aliases_in_qualify),
+    Step(lambda block: block.select.qualify is not None, with_aliases_in_qualify),
     Step(_asks_for_the_watermark, with_current_watermark),
     _LIMITS,
 )
 #: Calls with OVER, where operators compute them. QUALIFY is WHERE then, so it may limit ranks.
-_OVER = (Step(has_over, with_over), _LIMITS)
+_OVER = (Step(lambda block: has_over(block.select), with_over), _LIMITS)
 
 
 def bind_select(select: Select, binding: Binding) -> nodes.PlanNode:
@@ -113,7 +120,7 @@ def bind_block(block: Block, binding: Binding) -> nodes.PlanNode:
 
 def _through(steps: tuple[Step, ...], block: Block, binding: Binding) -> Block:
     for step in steps:
-        if step.may_apply(block.select):
+        if step.may_apply(block):
             block = step.take(block, binding)
     return block
 
@@ -138,7 +145,7 @@ def _project(block: Block, items: list[Item]) -> nodes.PlanNode:
     builder = OutputBuilder(block.scope)
     for item in items:
         builder.add(item.name, item.expr, item.found)
-    node = session_rows(block.node)
+    node = session_rows(block.node) if contains(block.node, nodes.AssignWindows) else block.node
     return nodes.Project(tuple(builder.columns), node, block.scope, tuple(builder.outputs), block.select.where)
 
 

@@ -14,7 +14,7 @@ from sqlext.analysis.scans.current_rows import current_rows
 from sqlext.analysis.scans.tables import scan_table
 from sqlext.analysis.scans.time_travel import as_of
 from sqlext.analysis.selects.changelog_functions import CHANGELOG_FUNCTIONS, bind_changelog_function
-from sqlext.analysis.unnest.forms import Bound, is_lateral
+from sqlext.analysis.unnest.forms import Bound
 from sqlext.analysis.unnest.lateral import bind_lateral
 from sqlext.analysis.windows.sessions import with_gap
 from sqlext.analysis.windows.table_functions import (
@@ -36,6 +36,7 @@ from sqlext.dialect.ast.queries import (
     SubqueryRef,
     TableFunction,
     TableRef,
+    Unnest,
 )
 from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError, did_you_mean
@@ -72,7 +73,7 @@ class RelationBinder:
             return relation.node
         if isinstance(relation, Join):
             return self._join(relation)
-        if is_lateral(relation, self.env):
+        if _is_lateral(relation, self.env):
             return self._join(Join(relation.span, Bound(relation.span, nodes.OneRow(())), relation, "CROSS"))
         if isinstance(relation, ParenRelation) and relation.alias is None:
             return self.bind(relation.relation)
@@ -104,7 +105,8 @@ class RelationBinder:
         if isinstance(found, View):
             return self._view(found, ref), ref.alias, (found.name.catalog, found.name.database, found.name.name)
         if found is not None:
-            node = current_rows(scan_table(found, self.env, ref), self.env)
+            scan = scan_table(found, self.env, ref)
+            node = current_rows(scan, self.env) if scan.upserts else scan
             return node, ref.alias, (found.name.catalog, found.name.database, found.name.name)
         system = self._system_view(ref)
         if system is not None:
@@ -171,7 +173,7 @@ class RelationBinder:
         return bind_match(relation, self.binding)
 
     def _join(self, join: Join) -> nodes.PlanNode:
-        return bind_lateral(self, join) if is_lateral(join.right, self.env) else bind_join(self, join)
+        return bind_lateral(self, join) if _is_lateral(join.right, self.env) else bind_join(self, join)
 
     def aliased(
         self, node: nodes.PlanNode, alias: Alias | None, qualifier: tuple[str, ...], span: Span
@@ -198,6 +200,13 @@ class RelationBinder:
         shown = (alias.name,) if alias else qualifier
         self.relations.append(ScopeRelation(rendered, shown, node.columns))
         return nodes.Aliased(node.columns, node, rendered)
+
+
+def _is_lateral(relation: Relation, env: Environment) -> bool:
+    """Whether a relation is made anew for each row to its left: UNNEST, LATERAL, a table function of the user."""
+    if isinstance(relation, TableFunction):
+        return env.functions.find("table", relation.name) is not None
+    return isinstance(relation, Unnest) or (isinstance(relation, SubqueryRef) and relation.lateral)
 
 
 def require_spark_table(ref: TableRef, env: Environment) -> tuple[tuple[str, LogicalType | None], ...]:

@@ -19,7 +19,9 @@ from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.queries import Query, QueryBody, Select, SetOperation, TableBody, Values
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
+from sqlext.plan.base import contains
 from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.plan.stateful import unbounded_states
 from sqlext.source import Span
@@ -70,8 +72,10 @@ class QueryBinder:
         Raises:
             SqlExtError: what ``bind`` raises, RANK-001 for numbers of rows without a range.
         """
-        plan = with_running_numbers(self.bind(query))
-        refuse_open_ranks(plan)
+        plan = self.bind(query)
+        if contains(plan, Rank):
+            plan = with_running_numbers(plan)
+            refuse_open_ranks(plan)
         if self.env.settings.get("sqlext.unbounded-state") == "error":
             _refuse_unbounded(plan, query.span)
         return plan

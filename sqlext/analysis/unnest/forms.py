@@ -1,13 +1,12 @@
-"""Recognise lateral relations, and the forms of LATERAL sub-queries that can be taken apart."""
+"""Recognise the forms of LATERAL sub-queries that can be taken apart."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.grouping.group_by import is_grouped
-from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.over.calls import has_over
-from sqlext.dialect.ast.queries import Join, Query, Relation, Select, SubqueryRef, TableFunction, Unnest
+from sqlext.dialect.ast.queries import Join, Query, Relation, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.scope import ScopeRelation
@@ -19,13 +18,6 @@ class Bound(Relation):
 
     node: PlanNode
     relations: tuple[ScopeRelation, ...] = ()
-
-
-def is_lateral(relation: Relation, env: Environment) -> bool:
-    """Whether a relation is made anew for each row to its left: UNNEST, LATERAL, a table function of the user."""
-    if isinstance(relation, TableFunction):
-        return env.functions.find("table", relation.name) is not None
-    return isinstance(relation, Unnest) or (isinstance(relation, SubqueryRef) and relation.lateral)
 
 
 def row_wise(query: Query, mode: str) -> Select:

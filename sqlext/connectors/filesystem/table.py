@@ -27,6 +27,7 @@ from sqlext.connectors.options import (
     OptionError,
     Rules,
     any_text,
+    bad_rows_policy,
     boolean,
     duration,
     memory,
@@ -37,7 +38,6 @@ from sqlext.connectors.options import (
 from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
 from sqlext.locations import is_remote
-from sqlext.plan.bad_rows import policy_of
 from sqlext.quoting import identifier, string
 from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3, LogicalType
 from sqlext_catalog.model import Column, Options, Table
@@ -131,7 +131,7 @@ class Filesystem(Connector):
 
     def prefers_own_reader(self, table: Table) -> bool:
         """Return True where rows are judged: our own reader knows the number of a line."""
-        return policy_of(table) is not None or super().prefers_own_reader(table)
+        return bad_rows_policy(table) is not None or super().prefers_own_reader(table)
 
     def has_statistics(self, table: Table) -> bool:
         """Return whether its files are parquet."""
@@ -157,7 +157,7 @@ class Filesystem(Connector):
         """Return how the files are read; partition columns come from folder names."""
         if self.changelog(table):
             return self._changes_spec(table, zone)
-        if policy_of(table) is not None and not self.cannot_judge(table):
+        if bad_rows_policy(table) is not None and not self.cannot_judge(table):
             return self._judged_spec(table, zone)
         options = dict(table.options)
         file_format = self._format(table)

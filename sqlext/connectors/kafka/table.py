@@ -41,9 +41,8 @@ from sqlext.connectors.kafka.options import (
 )
 from sqlext.connectors.kafka.records import RecordPart, record_part
 from sqlext.connectors.kafka.spark_options import connection, end, end_filters, limit, start
-from sqlext.connectors.options import OptionError
+from sqlext.connectors.options import OptionError, bad_rows_policy
 from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
-from sqlext.plan.bad_rows import policy_of
 from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP_LTZ3, LogicalType, map_of
 from sqlext_catalog.model import Column, Table
 
@@ -155,7 +154,7 @@ class Kafka(Connector):
 
     def _parts(self, table: Table, zone: str) -> dict[str, RecordPart]:
         """Return how key and value are taken apart; a column that is in both is the value's."""
-        judges = policy_of(table) is not None and not self.cannot_judge(table)
+        judges = bad_rows_policy(table) is not None and not self.cannot_judge(table)
         return {
             "key": record_part(table, "key", zone, judges=judges),
             "value": record_part(table, "value", zone, judges=judges),

@@ -50,6 +50,8 @@ ENOUGH_PARQUET_FOR_WINDOWS = 16 << 20
 
 def pays(node: Aggregate, renderer: Rendering) -> bool:
     """Whether groups that Spark can keep are better kept by our operator, above rows that Arrow reads."""
+    if node.firing is None or node.combining is Combining.NEVER:
+        return False
     scan = _only_scan(node)
     if scan is None:
         return False

@@ -19,7 +19,7 @@ from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.renderer import cast_to, render
 from sqlext.rewrite.script.bad_rows import beside, numbered
 from sqlext.rewrite.script.begun import Begun
-from sqlext.rewrite.script.late_rows import FOUND, expanded, or_late, travels
+from sqlext.rewrite.script.late_rows import FOUND, expanded, or_late
 from sqlext.rewrite.script.model import SideScript, SparkScript
 from sqlext.types import LogicalType
 
@@ -32,7 +32,7 @@ def insert_script(
     script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND, begun=begun, at_once=at_once)
     required = _dropped_if_null(insert)
     if required:
-        conditions = or_late(required) if travels(insert.plan) else required
+        conditions = or_late(required) if insert.plan.carries_late else required
         script = replace(script, query=f"SELECT * FROM ({script.query}) WHERE {' AND '.join(conditions)}")
     return with_sides(script, insert.plan, insert.sides, env)
 

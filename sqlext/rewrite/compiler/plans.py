@@ -11,7 +11,7 @@ from sqlext.rewrite.compiler.renderer import PlanRenderer
 from sqlext.rewrite.expressions.columns import default_outputs
 from sqlext.rewrite.rules.order import apply_rules
 from sqlext.rewrite.script.begun import Begun, Readers, wanted_buckets
-from sqlext.rewrite.script.late_rows import travels, unless_late
+from sqlext.rewrite.script.late_rows import unless_late
 from sqlext.rewrite.script.model import SparkScript
 
 
@@ -48,7 +48,7 @@ def script_of(
         renderer, relation = rendered(at_once=False)
         renderer.read_by_spark |= {t: why for t, why in reasons.items() if t in renderer.read_by_spark}
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
-    late = travels(plan)
+    late = plan.carries_late
     selected = [named(unless_late(text) if late else text, name) for text, name in final]
     selected += [identifier(name) for name in plan.hidden]
     return SparkScript(

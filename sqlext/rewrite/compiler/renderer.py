@@ -29,6 +29,7 @@ from sqlext.plan.timing import InputEnd
 from sqlext.plan.unnest import Unnested
 from sqlext.plan.watermark_column import WatermarkColumn
 from sqlext.quoting import identifier, named
+from sqlext.rewrite.arrow.choose_source import pays
 from sqlext.rewrite.expressions.columns import default_outputs, held, instant, kind_of, value
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.renderer import render
@@ -48,7 +49,7 @@ from sqlext.rewrite.relations.scans import scan_sql
 from sqlext.rewrite.relations.unnest import unnested_query, unnested_relation
 from sqlext.rewrite.rules.order import apply_rules
 from sqlext.rewrite.script.begun import Readers, has_splits
-from sqlext.rewrite.script.late_rows import or_late, travels, unless_late
+from sqlext.rewrite.script.late_rows import or_late, unless_late
 from sqlext.rewrite.script.model import (
     KeptInput,
     RowsView,
@@ -195,7 +196,7 @@ class PlanRenderer:
 
     @sql.register
     def _(self, node: nodes.Project) -> str:
-        late = travels(node)
+        late = node.carries_late
         selected = self._outputs(node.outputs, node.scope, late=late)
         conditions = [self.expr(node.where, node.scope)] if node.where is not None else []
         alias = _alias(node.input)
@@ -215,7 +216,7 @@ class PlanRenderer:
     def _(self, node: Aggregate) -> str:
         if node.kept is not None:
             return GroupingSql(node, self).sql()
-        combined = combined_sql(node, self)
+        combined = combined_sql(node, self) if pays(node, self) else None
         if combined is not None:
             return combined
         selected = self._outputs(node.outputs, node.scope)

@@ -51,12 +51,14 @@ def _source(source: SourceView, zone: str) -> list[str]:
     options = ", ".join(f"{k}={v!r}" for k, v in redact(spec.options + extra))
     where = f" {spec.path or spec.table}" if spec.path or spec.table else ""
     columns = ", ".join(f"{c.name} {c.type}" for c in spec.columns)
-    judged = f"--   view {faults_view(source.view)}: all rows, with {FAULT} in those that cannot be decoded"
-    return [
+    lines = [
         f"-- view {source.view}: {kind} {spec.format}{where}{' (' + options + ')' if options else ''}",
         f"--   columns {columns}",
-        *([judged] if spec.faults is not None else []),
     ]
+    if spec.faults is not None:
+        judged = faults_view(source.view)
+        lines.append(f"--   view {judged}: all rows, with {FAULT} in those that cannot be decoded")
+    return lines
 
 
 def _step(step: Step) -> list[str]:

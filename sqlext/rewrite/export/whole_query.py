@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlext.analysis.inserts.bound import LATE_ROWS
+from sqlext.connectors.options import BAD_ROWS_OPTION
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
-from sqlext.plan.bad_rows import OPTION
 from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.script.model import OperatorView, RowsView, SourceView, SparkScript, SqlView
 
@@ -39,5 +39,5 @@ def beyond_sql(script: SparkScript) -> list[str]:
     if script.keeps(LATE_ROWS):
         found.append("a table of late rows")
     if script.judges:
-        found.append(f"'{OPTION}'")
+        found.append(f"'{BAD_ROWS_OPTION}'")
     return list(dict.fromkeys(found))

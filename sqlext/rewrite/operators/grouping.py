@@ -18,12 +18,12 @@ from sqlext.dialect.emit.nodes import CaseTrigger
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
-from sqlext.plan.grouping import Aggregate, Combining
+from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import may_lack_times
 from sqlext.plan.parts import own_parts
 from sqlext.plan.shapes import Shape, shape
 from sqlext.quoting import identifier, string
-from sqlext.rewrite.arrow.choose_source import chosen_input, pays
+from sqlext.rewrite.arrow.choose_source import chosen_input
 from sqlext.rewrite.expressions.accumulators import Accumulators
 from sqlext.rewrite.expressions.columns import instant
 from sqlext.rewrite.expressions.context import ScopeContext
@@ -50,11 +50,11 @@ _ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
 
 
 def combined_sql(node: Aggregate, renderer: Rendering) -> str | None:
-    """Return windows that Spark could keep as a query of our operator's panes; None where that does not pay.
+    """Return windows that Spark could keep, where that ``pays``, as a query of our operator's panes; else None.
 
-    It does where Arrow decodes the rows and combines them where they are read, and the aggregates are Spark's exactly.
+    Arrow then combines the rows where it reads them, and the aggregates must be Spark's exactly.
     """
-    if node.firing is None or node.combining is Combining.NEVER or not pays(node, renderer):
+    if node.firing is None:
         return None
     try:
         grouping = GroupingSql(replace(node, firing=node.firing.combined()), renderer)

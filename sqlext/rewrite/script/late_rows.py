@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
 from sqlext.plan.firing import LateRows
-from sqlext.plan.nodes import LATE, PlanNode
+from sqlext.plan.nodes import LATE
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.expressions.columns import held
 from sqlext_udfs.kernel.row_kinds import LATE_ROW
@@ -30,11 +30,6 @@ def late_column() -> str:
     # least() would make of no watermark the greatest one.
     met = f"timestamp_millis(nvl2(__late_watermark, least(__late_watermark, {_LAST_MILLI}), NULL))"
     return f"CASE WHEN {_FOUND_LATE} THEN named_struct('row', __late_row, 'watermark', {met}) END"
-
-
-def travels(node: PlanNode) -> bool:
-    """Whether late rows come out of a node beside its own."""
-    return LATE in node.hidden
 
 
 def unless_late(text: str, expr: Expr | None = None) -> str:

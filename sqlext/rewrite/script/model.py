@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlext.analysis.inserts.bound import BoundInsert, Mode, Side
+from sqlext.connectors.options import bad_rows_policy
 from sqlext.dialect.ast.statements import Statement
-from sqlext.plan.bad_rows import policy_of
 from sqlext.plan.nodes import PlanNode
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext.watermarks.inputs import Input
@@ -247,7 +247,7 @@ class SparkScript:
     @property
     def judges(self) -> bool:
         """Whether bad rows of a source are told from others."""
-        return any(policy_of(source.table) is not None for source in self.sources)
+        return any(bad_rows_policy(source.table) is not None for source in self.sources)
 
     @property
     def ticks(self) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlext_udfs.kernel.clock import AFTER_ALL, BEFORE_ALL, Clock, Wakeup
-from sqlext_udfs.windows.policy import Global, Policy
-from sqlext_udfs.windows.triggers.tree import AfterWatermark, Never, WindowClose
+from sqlext_udfs.windows.policy import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +39,7 @@ class Horizon:
 
 def single_pane_horizon(policy: Policy) -> Horizon | None:
     """Return when a policy's windows are over, if it gives each key and window exactly one pane; else None."""
-    trigger = policy.trigger
-    if isinstance(trigger, AfterWatermark):
-        one_pane = policy.lateness == 0 and trigger.early is None and trigger.late is None
-    else:
-        one_pane = isinstance(trigger, WindowClose | Never) and not policy.once
-    plain = (
-        not policy.processing_time
-        and not isinstance(policy.window, Global)
-        and policy.timeout is None
-        and policy.evictor is None
-        and policy.pane_timestamp == "END_OF_WINDOW"
-        and policy.options.missed_firings == "once"
-        and (policy.lateness == 0 or policy.final_pane != "NEVER")
-    )
-    if not (one_pane and plain):
+    if not policy.gives_one_pane:
         return None
     # The window ends 1 ms earlier where its last millisecond counts, as in Flink.
     early = 1 if policy.options.window_end == "last_ms" else 0

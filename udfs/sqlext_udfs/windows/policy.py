@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from sqlext_udfs.windows.triggers.tree import Never, Trigger
+from sqlext_udfs.windows.triggers.tree import AfterWatermark, EveryRow, Never, Trigger, WindowClose
 from sqlext_udfs.windows.triggers.tree import tree as trigger_tree
 
 
@@ -55,6 +55,11 @@ class Global:
 
 
 WindowKind: TypeAlias = "Tumble | Hop | Cumulate | Session | Global"
+
+
+def default_trigger(window: WindowKind) -> Trigger:
+    """Return what a grouping has without EMIT: at the window's end, or once a micro-batch without a window."""
+    return EveryRow() if isinstance(window, Global) else AfterWatermark()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +168,25 @@ class Policy:
     def asks_last_row(self) -> bool:
         """Whether it matters when the query last had rows."""
         return self.timeout is not None or any(getattr(t, "of_query", False) for t in trigger_tree(self.trigger))
+
+    @property
+    def gives_one_pane(self) -> bool:
+        """Whether each key and window has exactly one pane, which comes by the watermark."""
+        trigger = self.trigger
+        if isinstance(trigger, AfterWatermark):
+            fires_once = self.lateness == 0 and trigger.early is None and trigger.late is None
+        else:
+            fires_once = isinstance(trigger, WindowClose | Never) and not self.once
+        return (
+            fires_once
+            and not self.processing_time
+            and not isinstance(self.window, Global)
+            and self.timeout is None
+            and self.evictor is None
+            and self.pane_timestamp == "END_OF_WINDOW"
+            and self.options.missed_firings == "once"
+            and (self.lateness == 0 or self.final_pane != "NEVER")
+        )
 
     @classmethod
     def never(cls, window: WindowKind) -> Policy:

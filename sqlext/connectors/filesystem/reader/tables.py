@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sqlext.connectors.base import metadata_columns
 from sqlext.connectors.filesystem.reader.folder import FolderReader
+from sqlext.connectors.options import bad_rows_policy
 from sqlext.connectors.readers import OwnSource, Unread
-from sqlext.plan.bad_rows import policy_of
 from sqlext.sources.decoding.json_decoder import JsonDecoder
 from sqlext.sources.decoding.line_decoder import LINES, LineDecoder
 from sqlext.sources.file_slices import FileDecoder
@@ -37,7 +37,7 @@ class FolderTables(FileTables):
 
     def why_not(self, table: Table) -> str:
         """Return why neither columns nor lines are read, empty if they are."""
-        if policy_of(table) is None:
+        if bad_rows_policy(table) is None:
             return super().why_not(table)
         try:
             require_plain_files(table)
@@ -48,7 +48,7 @@ class FolderTables(FileTables):
 
     def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
         """Return the table's rows, or its lines; see ``TableReader.source``."""
-        if policy_of(table) is None:
+        if bad_rows_policy(table) is None:
             return super().source(table, state, tasks)
         self.require_there(table)
         lines = self.files(table, LineDecoder(), kept_in(state), tasks)
