@@ -11,11 +11,10 @@ from typing import Any, Literal, cast
 
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import COMMON, OptionError, Rules
-from sqlext.connectors.paths import absolute
 from sqlext.connectors.readers import TableReader
 from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
 from sqlext.errors import did_you_mean
-from sqlext.locations import is_remote, scheme_of
+from sqlext.locations import absolute, is_remote, scheme_of
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, Options, Table
 

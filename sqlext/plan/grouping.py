@@ -11,11 +11,10 @@ from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.plan.base import EXISTS, KIND, LATE, PlanNode
 from sqlext.plan.firing import Firing
-from sqlext.plan.nodes import Aliased, AssignWindows, Join, Selecting, TagTime
+from sqlext.plan.nodes import Aliased, AssignWindows, Join, Selecting, TagTime, WindowKind
 from sqlext.plan.normal_form import column_form, condition_parts, expression_form, option_parts, value_form
 from sqlext.plan.session_rows import SessionRows
 from sqlext.plan.stateful import Stateful
-from sqlext.plan.windows import WindowKind
 from sqlext.source import Span
 from sqlext_udfs.windows.policy import Global
 from sqlext_udfs.windows.policy_json import policy_to_json

@@ -10,11 +10,9 @@ from sqlext.plan.base import KEY_ALL, KEY_SET, PlanNode
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.firing import Firing
 from sqlext.plan.grouping import Aggregate
-from sqlext.plan.nodes import Aliased, Output, Project, SetQuery
-from sqlext.plan.parts import own_parts
-from sqlext.plan.shapes import shape
+from sqlext.plan.nodes import Aliased, Output, Project, SetQuery, WindowKind
+from sqlext.plan.scope import own_parts, shape
 from sqlext.plan.stateful import Operator
-from sqlext.plan.windows import WindowKind
 from sqlext_udfs.windows.policy import Session
 
 #: Nodes whose rows are no panes of the groupings below them.
@@ -93,6 +91,14 @@ def merged_sessions_removed(plan: PlanNode) -> PlanNode:
         return replace(grouping, firing=replace(firing, policy=replace(firing.policy, mode="RETRACTING")))
 
     return changed_groupings(plan, rule)
+
+
+def readable(node: PlanNode) -> PlanNode:
+    """Return a relation whose rows, if they may change, say what they do to the result (``nodes.KIND``).
+
+    A result that Spark updates by key is kept by an operator of ours instead, which takes back what it gave.
+    """
+    return changed_groupings(node, Aggregate.read_on) if node.updating else node
 
 
 def changed_groupings(plan: PlanNode, rule: Callable[[Aggregate], Aggregate]) -> PlanNode:

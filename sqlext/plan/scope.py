@@ -1,17 +1,21 @@
-"""Resolve names inside one SELECT."""
+"""Resolve names inside one SELECT, and compare expressions by what their names mean there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
-from sqlext.dialect.ast.expressions import ColumnRef, Expr, Paren
+from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node, Paren
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.base import PlanNode
 from sqlext.plan.columns import PlanColumn
+from sqlext.source import Span
 from sqlext.types import LogicalType
+
+#: What is equal for expressions that mean the same, whatever their text is.
+Shape = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,3 +172,40 @@ class Scope:
             return None
         found = self.find(expr)
         return found if not found.path else None
+
+
+def own_parts(node: Node) -> Iterator[Node]:
+    """Yield a node and all below it, depth first, without the insides of sub-queries."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        yield current
+        pending += [child for child in current.children() if not isinstance(child, Query)]
+
+
+def shape(node: Node, scope: Scope) -> Shape:
+    """Return a value that is equal for expressions that mean the same in ``scope``."""
+    if isinstance(node, Paren):
+        return shape(node.operand, scope)
+    if isinstance(node, Query):
+        return ("query", node.span.text)
+    if isinstance(node, ColumnRef):
+        if not scope.has(node):  # a parameter of a lambda
+            return ("name", node.parts)
+        found = scope.find(node)
+        return ("column", found.relation.alias, found.column.physical, found.column.part, found.path)
+    values = [type(node).__name__]
+    for f in fields(node):
+        value = getattr(node, f.name)
+        if f.name == "name" and isinstance(node, Call):
+            value = node.function
+        values.append(_value(value, scope))
+    return tuple(values)
+
+
+def _value(value: Any, scope: Scope) -> Any:
+    if isinstance(value, Node):
+        return shape(value, scope)
+    if isinstance(value, tuple):
+        return tuple(_value(v, scope) for v in value)
+    return None if isinstance(value, Span) else value

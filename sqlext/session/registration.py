@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from sqlext.connectors.dataframe import BOUNDED, KEY, RegisteredFrame
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.quoting import identifier
-from sqlext.rewrite.expressions.durations import seconds_interval
+from sqlext.quoting import identifier, seconds_interval
 from sqlext.settings import parse_duration
 from sqlext.spark.reading.frames import Frames
 from sqlext.spark.sessions import check_frame

@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from sqlext.connectors.base import declared_type, is_instant, read_columns
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.paths import absolute, on_disk
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit, SplitReader
-from sqlext.locations import is_remote
+from sqlext.locations import absolute, is_remote, on_disk
 from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.file_slices import FileDecoder
 from sqlext_catalog.model import Column, Table

@@ -14,10 +14,9 @@ import sqlext
 from sqlext import SqlExtError
 from sqlext.cli.main import main
 from sqlext.connectors.filesystem.sink.commit import Folder
-from sqlext.connectors.paths import absolute, holds_bytes, on_disk
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import begun_run
-from sqlext.locations import is_remote, local_path, scheme_of
+from sqlext.locations import absolute, holds_bytes, is_remote, local_path, on_disk, scheme_of
 from sqlext.session.offline.commands import check_file, check_files, explain_file, rewrite_file, rewrite_project
 from sqlext.session.opening import catalog_folder
 from sqlext.settings import Settings

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from sqlext.analysis.definitions.expressions import Expressions
-from sqlext.analysis.scans.watermarks import is_source_watermark
+from sqlext.analysis.scans.timing import is_source_watermark
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Paren
 from sqlext.dialect.ast.statements import ColumnDef, PrimaryKeyDef, WatermarkDef
 from sqlext.errors import SqlExtError, did_you_mean

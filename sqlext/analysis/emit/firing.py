@@ -29,11 +29,10 @@ from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.firing import Firing, trigger_name
 from sqlext.plan.grouping import Aggregate
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Scope
+from sqlext.plan.nodes import WindowKind, WindowSpec
+from sqlext.plan.scope import Scope, own_parts
 from sqlext.plan.session_rows import SessionRows
 from sqlext.plan.stateful import Operator, Stateful
-from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext_udfs.windows.policy import Cumulate, Global, Hop, Policy, Session, Tumble, default_trigger
 from sqlext_udfs.windows.policy import WindowKind as CoreWindow
 from sqlext_udfs.windows.triggers.tree import (

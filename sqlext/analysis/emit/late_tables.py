@@ -15,7 +15,7 @@ from sqlext.dialect.emit.nodes import LateTable
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import LATE_OPERATOR, LATE_WATERMARK, LateColumn, LateRows
-from sqlext.plan.windows import WindowKind
+from sqlext.plan.nodes import WindowKind
 from sqlext.types import STRING, TIMESTAMP3, TIMESTAMP_LTZ3
 from sqlext_catalog.model import Column, Table
 

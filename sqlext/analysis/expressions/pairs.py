@@ -15,7 +15,7 @@ from sqlext.analysis.types.literals import constant_of
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.scope import Shape, shape
 from sqlext.types import LogicalType
 from sqlext_udfs.expressions import trees as core
 

@@ -13,7 +13,7 @@ from sqlext.analysis.expressions.calls import call_tree
 from sqlext.analysis.types.arithmetic import ARITHMETIC
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
-from sqlext.plan.parts import own_parts
+from sqlext.plan.scope import own_parts
 from sqlext.types import STRING, LogicalType
 from sqlext_udfs.expressions import trees as core
 

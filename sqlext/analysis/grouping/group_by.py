@@ -10,9 +10,7 @@ from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Literal, Node,
 from sqlext.dialect.ast.queries import GroupingSets, Query, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan.nodes import AssignWindows, PlanNode
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Found, Scope
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.scope import Found, Scope, Shape, own_parts, shape
 
 
 @dataclass(frozen=True)

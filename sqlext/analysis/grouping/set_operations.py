@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlext.analysis.relations.binding import Binding, Block
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.materialisation import materialised
 from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.dialect.ast.queries import Select
@@ -18,6 +17,7 @@ from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.distinct import Distinct
+from sqlext.plan.panes import readable
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.plan.unnest import Elements, Unnested
 from sqlext.source import Span

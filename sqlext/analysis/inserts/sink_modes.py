@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from sqlext.analysis.inserts.bound import APPEND, FINAL_STATE, UPSERT, Mode
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.base import walk
 from sqlext.plan.nodes import PlanNode, Scan
-from sqlext.plan.panes import as_changelog, last_firings, merged_sessions_removed, untold, visible_key
+from sqlext.plan.panes import as_changelog, last_firings, merged_sessions_removed, readable, untold, visible_key
 from sqlext.plan.stateful import Operator
 from sqlext.source import Span
 from sqlext_catalog.model import Table

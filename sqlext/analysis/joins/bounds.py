@@ -12,8 +12,8 @@ from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.grouping import window_function
 from sqlext.plan.joins import JoinBound, JoinTime, Pair
+from sqlext.plan.nodes import WindowSpec
 from sqlext.plan.scope import Found, Scope
-from sqlext.plan.windows import WindowSpec
 from sqlext.source import Span
 
 _MONTHS = ("MONTH", "YEAR", "QUARTER")

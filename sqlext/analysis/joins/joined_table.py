@@ -11,11 +11,11 @@ from sqlext.analysis.joins.full_using import with_common_columns
 from sqlext.analysis.joins.streams import bind_stream_join
 from sqlext.analysis.joins.temporal import bind_right, bind_temporal_join, time_of, versioned_table
 from sqlext.analysis.relations.binding import FromClause
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.queries import Join, Relation
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
+from sqlext.plan.panes import readable
 from sqlext.plan.scope import ScopeRelation
 
 #: Kinds whose rows that match nothing come from that side: it must be the stream, as a static side would

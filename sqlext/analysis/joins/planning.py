@@ -9,12 +9,12 @@ from sqlext.analysis.expressions.pairs import PairTrees
 from sqlext.analysis.joins.bounds import JoinBounds, interval_bounds, window_bounds, without_arrivals
 from sqlext.analysis.joins.columns import JoinColumns
 from sqlext.analysis.joins.conditions import JoinConditions
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.join_names import JoinNames
 from sqlext.analysis.windows.sessions import session_rows
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.joins import Carried, JoinBound, JoinSide, StreamJoin
+from sqlext.plan.panes import readable
 from sqlext.plan.scope import ScopeRelation
 from sqlext.source import Span
 from sqlext_udfs.joins.specification import JoinKind

@@ -35,8 +35,7 @@ from sqlext.dialect.ast.queries import Query, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.joins import Pair
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Found, Scope, ScopeRelation
+from sqlext.plan.scope import Found, Scope, ScopeRelation, own_parts
 from sqlext_udfs.joins.specification import JoinKind
 
 _ALIAS = "__s{}"

@@ -18,7 +18,6 @@ from sqlext.analysis.joins.semi import inside_of, names_around, sought_operands,
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.names.used import used_names
 from sqlext.analysis.relations.binding import Binding, Block
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.extended import extended
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.relations.state_ttl import ttl_of
@@ -41,8 +40,8 @@ from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.joins import Pair
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Scope, ScopeRelation
+from sqlext.plan.panes import readable
+from sqlext.plan.scope import Scope, ScopeRelation, own_parts
 from sqlext_udfs.joins.specification import JoinKind
 
 _T = TypeVar("_T")

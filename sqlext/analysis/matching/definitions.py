@@ -16,7 +16,7 @@ from sqlext.analysis.types.literals import constant_of
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 from sqlext.plan.matching import RowValue
-from sqlext.plan.parts import own_parts
+from sqlext.plan.scope import own_parts
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
 from sqlext_udfs.expressions import trees as core

@@ -24,8 +24,8 @@ from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.matching import Match
+from sqlext.plan.nodes import WindowKind
 from sqlext.plan.scope import Found, Scope, ScopeRelation
-from sqlext.plan.windows import WindowKind
 from sqlext_udfs.expressions.trees import Expression
 from sqlext_udfs.matching.specification import LAST, NEXT, PAST_LAST, MatchSpecification, Skip
 

@@ -17,8 +17,7 @@ from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Loss, Part, PlanColumn, Time
 from sqlext.plan.matching import RowValue, Totalled
-from sqlext.plan.parts import own_parts
-from sqlext.plan.shapes import shape
+from sqlext.plan.scope import own_parts, shape
 from sqlext.source import Span
 from sqlext.types import BIGINT, STRING, LogicalType
 from sqlext_udfs.expressions.trees import Cell, Classifier, MatchNumber, Measure

@@ -9,8 +9,7 @@ from sqlext.analysis.types.calls import is_aggregate
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Literal, Node, Paren, Star
 from sqlext.dialect.ast.matching import Subset
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Scope
+from sqlext.plan.scope import Scope, own_parts
 from sqlext.source import SourceText, Span
 from sqlext_udfs.expressions.trees import Cell
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlext.plan.matching import RowValue
-from sqlext.plan.scope import Scope
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.scope import Scope, Shape, shape
 
 
 @dataclass

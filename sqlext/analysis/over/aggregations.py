@@ -20,9 +20,7 @@ from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn, Time
 from sqlext.plan.nodes import Aliased
 from sqlext.plan.over import Framed, Over
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Scope
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.scope import Scope, Shape, own_parts, shape
 from sqlext.source import Span
 
 _NEED_LATER_ROWS = ("LEAD", "NTILE", "PERCENT_RANK", "CUME_DIST", "NTH_VALUE")

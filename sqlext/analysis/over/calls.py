@@ -18,9 +18,7 @@ from sqlext.dialect.ast.queries import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Found, Scope, ScopeRelation
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.scope import Found, Scope, ScopeRelation, Shape, own_parts, shape
 
 _ALIAS = "__in"
 #: The name of the result of each call.

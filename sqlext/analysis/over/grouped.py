@@ -12,9 +12,7 @@ from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Frame, Literal, Node, Star
 from sqlext.dialect.ast.queries import NamedWindow, Select, SelectItem
 from sqlext.plan.nodes import Aliased
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Scope, ScopeRelation
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.scope import Scope, ScopeRelation, Shape, own_parts, shape
 
 _NAME, _GROUPS = "__g{}", "__g"
 

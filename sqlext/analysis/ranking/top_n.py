@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.over.calls import OverCall, Prepared, aliased
 from sqlext.analysis.relations.binding import Binding, Block
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import AllOf, Between, Binary, ColumnRef, Expr, Literal, Paren, Star
@@ -20,9 +19,9 @@ from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.columns import PlanColumn, Time
-from sqlext.plan.parts import own_parts
+from sqlext.plan.panes import readable
 from sqlext.plan.ranking import Rank
-from sqlext.plan.scope import Scope
+from sqlext.plan.scope import Scope, own_parts
 from sqlext_udfs.ranking.specification import Emission, Ranking
 
 RANKINGS = frozenset(r.value for r in Ranking)

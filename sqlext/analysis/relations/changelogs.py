@@ -12,14 +12,6 @@ from sqlext.source import Span
 from sqlext_udfs.windows.triggers.tree import AfterCount, Repeat
 
 
-def readable(node: PlanNode) -> PlanNode:
-    """Return a relation whose rows, if they may change, say what they do to the result (``nodes.KIND``).
-
-    A result that Spark updates by key is kept by an operator of ours instead, which takes back what it gave.
-    """
-    return changed_groupings(node, Aggregate.read_on) if node.updating else node
-
-
 def every_change(node: PlanNode) -> PlanNode:
     """Return a relation as ``readable`` does, whose changes are looked at one by one.
 

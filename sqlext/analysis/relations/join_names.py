@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlext.dialect.ast.expressions import ColumnRef, Exists, Expr, InQuery, ScalarQuery
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Scope
+from sqlext.plan.scope import Scope, own_parts
 
 LEFT, RIGHT = "left", "right"
 

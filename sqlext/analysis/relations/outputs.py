@@ -9,8 +9,7 @@ from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.plan.nodes import KEY_ALL, KEY_PREFIX, KEY_SET, KEY_WINDOW, Output
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Found, Scope
+from sqlext.plan.scope import Found, Scope, own_parts
 from sqlext.types import TIMESTAMP_LTZ3
 
 

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.scans.bad_rows import bad_rows_of, with_policy
-from sqlext.analysis.scans.readers import can_read, wanted_source
-from sqlext.analysis.scans.timing import future_of, timing_of
-from sqlext.analysis.scans.watermarks import constant_delay, is_source_watermark
+from sqlext.analysis.scans.timing import constant_delay, future_of, is_source_watermark, timing_of
 from sqlext.connectors.options import BAD_ROWS_OPTION
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import Expr
@@ -18,6 +16,8 @@ from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Part, PlanColumn, Time
 from sqlext.plan.nodes import Output, Scan
 from sqlext.plan.scope import Scope, ScopeRelation
+from sqlext.settings import Settings
+from sqlext.source import Span
 from sqlext.types import TIMESTAMP_LTZ3
 from sqlext_catalog.model import Column, Table
 
@@ -124,3 +124,26 @@ def _column(column: Column, table: Table) -> PlanColumn:
     ntz = column.type is not None and column.type.root == "TIMESTAMP"
     part = Part.INSTANT if ntz else Part.VALUE
     return PlanColumn(column.name, column.type, column.name, part, Time.ROWTIME)
+
+
+def wanted_source(table: Table, settings: Settings) -> str:
+    """Return ``arrow``, ``spark`` or ``auto``: what the table says, else what is SET."""
+    return (table.option("sqlext.source") or settings.get("sqlext.source") or "auto").lower()
+
+
+def can_read(table: Table, span: Span) -> bool:
+    """Return whether a reader of ours can give the rows of a stream, and does so better than Spark's source.
+
+    ``auto`` takes it then: it knows the time of each partition, and can hold them back.
+
+    Raises:
+        SqlExtError: OPT-033 where the table asks for it and there is none.
+    """
+    connector = connector_of(table)
+    prefers, is_asked = connector.prefers_own_reader(table), (table.option("sqlext.source") or "").lower() == "arrow"
+    if not prefers and not is_asked:
+        return False  # first: who looks for a reader imports Arrow
+    reason = connector.no_own_reader(table)
+    if reason and is_asked:
+        raise SqlExtError("OPT-033", f"`{table.name.name}` cannot be read by a reader of ours: {reason}", span=span)
+    return prefers and not reason

@@ -1,10 +1,12 @@
-"""Read the options for an input's time: idleness, alignment, and the interval of its watermark (Flink's keys)."""
+"""Read how an input's time moves: its watermark declaration, and its options for idleness, alignment and interval."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlext.analysis.types.literals import interval_millis
 from sqlext.connectors.registry import connector_of
+from sqlext.dialect.ast.expressions import Binary, Call, ColumnRef, Expr, Paren
 from sqlext.errors import SqlExtError
 from sqlext.plan.timing import Timing
 from sqlext.settings import Settings, parse_duration
@@ -92,3 +94,25 @@ def _interval(options: Mapping[str, str], settings: Settings, span: Span) -> int
 def _duration(options: Mapping[str, str], key: str) -> int | None:
     value = options.get(key)
     return None if value is None else parse_duration(value)
+
+
+def constant_delay(expression: Expr, column: str) -> int | None:
+    """Return the delay in ms of ``column`` or ``column - INTERVAL ...``, None for any other expression.
+
+    A delay below zero is no delay: Spark refuses it, so it takes the general path.
+    """
+    while isinstance(expression, Paren):
+        expression = expression.operand
+    if isinstance(expression, ColumnRef):
+        return 0 if expression.parts == (column,) else None
+    if not isinstance(expression, Binary) or expression.op != "-":
+        return None
+    if constant_delay(expression.left, column) != 0:
+        return None
+    delay = interval_millis(expression.right)
+    return delay if delay is not None and delay >= 0 else None
+
+
+def is_source_watermark(expression: Expr) -> bool:
+    """Whether it is ``SOURCE_WATERMARK()``."""
+    return isinstance(expression, Call) and expression.function == "SOURCE_WATERMARK"

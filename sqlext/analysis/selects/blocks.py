@@ -31,8 +31,8 @@ from sqlext.dialect.ast.queries import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.base import contains
-from sqlext.plan.parts import own_parts
 from sqlext.plan.ranking import Rank
+from sqlext.plan.scope import own_parts
 
 
 class Step(NamedTuple):

@@ -6,7 +6,7 @@ from sqlext.analysis.emit.firing import find_firing
 from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped
 from sqlext.analysis.names.registered import refuse_static
 from sqlext.analysis.relations.binding import Binding, Block
-from sqlext.analysis.relations.changelogs import readable, window_of_changes
+from sqlext.analysis.relations.changelogs import window_of_changes
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.selects.items import Item
 from sqlext.analysis.windows.group_windows import NAMES
@@ -15,8 +15,9 @@ from sqlext.dialect.ast.expressions import ColumnRef
 from sqlext.plan import nodes
 from sqlext.plan.firing import Firing
 from sqlext.plan.grouping import Aggregate, GroupKeys, window_function
+from sqlext.plan.nodes import WindowKind
+from sqlext.plan.panes import readable
 from sqlext.plan.session_rows import SessionRows
-from sqlext.plan.windows import WindowKind
 
 
 def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Binding) -> nodes.PlanNode:

@@ -23,8 +23,7 @@ from sqlext.dialect.ast.expressions import (
     Star,
 )
 from sqlext.errors import SqlExtError
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Found, Scope, ScopeRelation
+from sqlext.plan.scope import Found, Scope, ScopeRelation, own_parts
 from sqlext.source import Span
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Literal
@@ -17,9 +16,9 @@ from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn, Time
 from sqlext.plan.over import Over
-from sqlext.plan.parts import own_parts
+from sqlext.plan.panes import readable
 from sqlext.plan.ranking import Rank
-from sqlext.plan.scope import Found, Scope
+from sqlext.plan.scope import Found, Scope, own_parts
 from sqlext.types import BIGINT
 
 _NUMBER, _KEY = "__number", "__sort_{}"

@@ -9,7 +9,6 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.ranking.running_numbers import with_running_numbers
 from sqlext.analysis.ranking.top_n import refuse_open_ranks
 from sqlext.analysis.relations.binding import Block
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.relations.materialisation import materialised
 from sqlext.analysis.selects.blocks import bind_block, bind_select
 from sqlext.analysis.selects.from_clause import RelationBinder, rename_columns
@@ -21,6 +20,7 @@ from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.base import contains
 from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.plan.panes import readable
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.plan.stateful import unbounded_states

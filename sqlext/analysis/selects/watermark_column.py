@@ -12,15 +12,13 @@ from dataclasses import replace
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.over.calls import Prepared, aliased, prepared
 from sqlext.analysis.relations.binding import Binding, Block
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.windows.sessions import session_rows
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.dialect.ast.queries import Select
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Part, PlanColumn
-from sqlext.plan.parts import own_parts
-from sqlext.plan.scope import Scope
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.panes import readable
+from sqlext.plan.scope import Scope, Shape, own_parts, shape
 from sqlext.plan.watermark_column import WATERMARK, WatermarkColumn
 
 CURRENT_WATERMARK = "CURRENT_WATERMARK"

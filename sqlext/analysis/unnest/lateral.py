@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.relations.binding import Block, FromClause
-from sqlext.analysis.relations.changelogs import readable
 from sqlext.analysis.unnest.forms import Bound, behind, row_wise
 from sqlext.analysis.unnest.sources import made_columns, source_of
 from sqlext.analysis.windows.sessions import session_rows
@@ -18,6 +17,7 @@ from sqlext.dialect.ast.queries import Join, Select, SelectItem, SubqueryRef, Ta
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.panes import readable
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.plan.unnest import Unnested
 from sqlext.source import Span

@@ -19,10 +19,8 @@ from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.dialect.ast.queries import GroupBy, GroupingSets, Select
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.nodes import Aliased, PlanNode
-from sqlext.plan.scope import Scope
-from sqlext.plan.shapes import shape
-from sqlext.plan.windows import WindowKind, WindowSpec
+from sqlext.plan.nodes import Aliased, PlanNode, WindowKind, WindowSpec
+from sqlext.plan.scope import Scope, shape
 
 #: Names of the columns that stand for the window; no user can write them without backticks.
 NAMES = ("__window_start", "__window_end", "__window_time")

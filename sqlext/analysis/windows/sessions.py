@@ -14,10 +14,9 @@ from sqlext.analysis.types.literals import interval_millis
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Exists, Expr, InQuery, Interval, Node, ScalarQuery
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.nodes import Aliased, AssignWindows, ComputeGap, PlanNode
+from sqlext.plan.nodes import Aliased, AssignWindows, ComputeGap, PlanNode, WindowKind
 from sqlext.plan.scope import Scope
 from sqlext.plan.session_rows import SessionRows
-from sqlext.plan.windows import WindowKind
 from sqlext.types import BIGINT
 
 #: The column of the gaps; no user can write it without backticks.

@@ -15,8 +15,7 @@ from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, NamedArgume
 from sqlext.dialect.ast.queries import Descriptor, TableArgument, TableFunction
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import Part, PlanColumn, Time
-from sqlext.plan.nodes import AssignWindows, PlanNode
-from sqlext.plan.windows import WindowKind, WindowSpec
+from sqlext.plan.nodes import AssignWindows, PlanNode, WindowKind, WindowSpec
 from sqlext.source import Span
 from sqlext.types import LogicalType, timestamp, timestamp_ltz
 

@@ -24,8 +24,8 @@ from sqlext.connectors.base import (
 )
 from sqlext.connectors.formats.columnar import stored_columns, stored_schema
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, duration, memory, positive, whole
-from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec, kind_column
+from sqlext.locations import absolute
 from sqlext.quoting import string
 from sqlext.types import BIGINT, TIMESTAMP_LTZ3, LogicalType
 from sqlext_catalog.model import KEPT_BY, Options, Table

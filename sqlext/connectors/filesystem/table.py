@@ -35,9 +35,8 @@ from sqlext.connectors.options import (
     pattern,
     positive,
 )
-from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
-from sqlext.locations import is_remote
+from sqlext.locations import absolute, is_remote
 from sqlext.quoting import identifier, string
 from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3, LogicalType
 from sqlext_catalog.model import Column, Options, Table

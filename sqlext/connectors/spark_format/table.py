@@ -7,8 +7,8 @@ from dataclasses import replace
 from sqlext.connectors.base import Connector, physical_fields
 from sqlext.connectors.formats.columnar import stored_columns, stored_schema
 from sqlext.connectors.options import COMMON, Rules, any_text
-from sqlext.connectors.paths import absolute
 from sqlext.connectors.spec import ReadSpec, WriteSpec
+from sqlext.locations import absolute
 from sqlext_catalog.model import Options, Table
 
 #: Formats that are told their columns instead of knowing them, and are files in a folder.

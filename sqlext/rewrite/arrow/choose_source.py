@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sqlext.connectors.paths import holds_bytes
 from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
+from sqlext.locations import holds_bytes
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.grouping import Aggregate, Combining
-from sqlext.plan.windows import WindowKind
+from sqlext.plan.nodes import WindowKind
 from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext_catalog.model import Table

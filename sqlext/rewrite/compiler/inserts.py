@@ -17,10 +17,9 @@ from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.expressions.columns import value
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.renderer import cast_to, render
-from sqlext.rewrite.script.bad_rows import beside, numbered
 from sqlext.rewrite.script.begun import Begun
-from sqlext.rewrite.script.late_rows import FOUND, expanded, or_late
 from sqlext.rewrite.script.model import SideScript, SparkScript
+from sqlext.rewrite.script.side_rows import FOUND, beside, expanded, numbered, or_late
 from sqlext.types import LogicalType
 
 

@@ -11,8 +11,8 @@ from sqlext.rewrite.compiler.renderer import PlanRenderer
 from sqlext.rewrite.expressions.columns import default_outputs
 from sqlext.rewrite.rules.order import apply_rules
 from sqlext.rewrite.script.begun import Begun, Readers, wanted_buckets
-from sqlext.rewrite.script.late_rows import unless_late
 from sqlext.rewrite.script.model import SparkScript
+from sqlext.rewrite.script.side_rows import unless_late
 
 
 def script_of(

@@ -49,7 +49,6 @@ from sqlext.rewrite.relations.scans import scan_sql
 from sqlext.rewrite.relations.unnest import unnested_query, unnested_relation
 from sqlext.rewrite.rules.order import apply_rules
 from sqlext.rewrite.script.begun import Readers, has_splits
-from sqlext.rewrite.script.late_rows import or_late, unless_late
 from sqlext.rewrite.script.model import (
     KeptInput,
     RowsView,
@@ -59,6 +58,7 @@ from sqlext.rewrite.script.model import (
     TableFunction,
     TagView,
 )
+from sqlext.rewrite.script.side_rows import or_late, unless_late
 
 #: Returns each kind of node as a query over the view of its operator: its physical columns, hidden ones included.
 _OPERATORS: dict[type[Stateful], Callable[[Any, Rendering], str]] = {

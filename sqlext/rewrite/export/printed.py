@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sqlext.connectors.registry import connector_of
 from sqlext.rewrite.export.layout import layout
-from sqlext.rewrite.script.bad_rows import FAULT, faults_view
 from sqlext.rewrite.script.model import (
     HEARTBEAT_VIEW,
     ArrowView,
@@ -18,6 +17,7 @@ from sqlext.rewrite.script.model import (
     Step,
     TagView,
 )
+from sqlext.rewrite.script.side_rows import FAULT, faults_view
 from sqlext_catalog.secrets import redact
 
 

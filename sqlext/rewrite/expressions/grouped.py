@@ -14,7 +14,7 @@ from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.functions.rendering import fill
 from sqlext.analysis.types.calls import is_aggregate
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.scope import Shape, shape
 from sqlext.rewrite.expressions.accumulators import Accumulators
 from sqlext.rewrite.expressions.aggregates import AggregateForm, aggregate_text, registered_text
 from sqlext.rewrite.expressions.calls import call_texts

@@ -11,8 +11,7 @@ from itertools import chain, combinations, product
 
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import GroupingSets
-from sqlext.plan.scope import Scope
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.scope import Scope, Shape, shape
 
 #: The column that says which set a row is for.
 SET = "__set"

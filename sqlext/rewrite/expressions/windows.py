@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from sqlext.plan.columns import Part
-from sqlext.plan.nodes import AssignWindows
-from sqlext.plan.windows import WindowKind, WindowSpec
-from sqlext.quoting import identifier, string
+from sqlext.plan.nodes import AssignWindows, WindowKind, WindowSpec
+from sqlext.quoting import duration, identifier, string
 from sqlext.rewrite.expressions.columns import held, instant
-from sqlext.rewrite.expressions.durations import duration
 
 _EPOCH_NTZ = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 

@@ -20,8 +20,7 @@ from sqlext.plan import nodes
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.joins import may_lack_times
-from sqlext.plan.parts import own_parts
-from sqlext.plan.shapes import Shape, shape
+from sqlext.plan.scope import Shape, own_parts, shape
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.arrow.choose_source import chosen_input
 from sqlext.rewrite.expressions.accumulators import Accumulators
@@ -34,8 +33,8 @@ from sqlext.rewrite.operators.windows import PANE_COLUMNS, WindowStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.relations.scans import ahead
-from sqlext.rewrite.script.late_rows import LATE_COLUMNS, late_column, or_late, row_struct, unless_late
 from sqlext.rewrite.script.model import SqlView, TagView
+from sqlext.rewrite.script.side_rows import LATE_COLUMNS, late_column, or_late, row_struct, unless_late
 from sqlext_udfs.kernel.clock import REFUSED
 from sqlext_udfs.kernel.row_kinds import DELETE, SHOWN, UPDATE_BEFORE
 from sqlext_udfs.windows.policy import KeepTime

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, FieldAccess, Literal, Paren
 from sqlext.plan.joins import Carried, JoinBound, JoinSide, JoinTime, Pair, StreamJoin
 from sqlext.plan.nodes import KIND, PlanNode
-from sqlext.plan.parts import own_parts
+from sqlext.plan.scope import own_parts
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import held, instant, value
 from sqlext.rewrite.operators.step import SpecifiedStep

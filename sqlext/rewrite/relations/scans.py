@@ -11,8 +11,7 @@ from sqlext.plan.columns import Part
 from sqlext.plan.nodes import Scan
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.plan.timing import InputEnd, Timing
-from sqlext.quoting import identifier, named, string
-from sqlext.rewrite.expressions.durations import seconds_interval
+from sqlext.quoting import identifier, named, seconds_interval, string
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.begun import has_splits
 from sqlext.rewrite.script.model import HEARTBEAT_VIEW, KeptInput, ObservedView, SqlView

@@ -11,8 +11,7 @@ from dataclasses import replace
 from sqlext.plan.base import PlanNode
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.grouping import Aggregate
-from sqlext.plan.nodes import AssignWindows, ComputeTime, Scan, SetQuery, TagTime
-from sqlext.plan.windows import WindowKind, WindowSpec
+from sqlext.plan.nodes import AssignWindows, ComputeTime, Scan, SetQuery, TagTime, WindowKind, WindowSpec
 from sqlext.rewrite.script.begun import has_splits
 from sqlext.watermarks.ends import Ends, SessionEnd
 

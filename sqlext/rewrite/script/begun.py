@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.inserts.fingerprint import Fingerprint
-from sqlext.analysis.scans.readers import wanted_source
+from sqlext.analysis.scans.tables import wanted_source
 from sqlext.connectors.registry import connector_of
 from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.plan.timing import InputEnd

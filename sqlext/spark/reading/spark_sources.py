@@ -11,7 +11,7 @@ from sqlext.connectors.options import OptionError
 from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier, string
-from sqlext.rewrite.script.bad_rows import FAULT, IS_ROW
+from sqlext.rewrite.script.side_rows import FAULT, IS_ROW
 from sqlext.spark.packages import require_avro
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec
 from sqlext.quoting import identifier
-from sqlext.rewrite.script.bad_rows import FAULT, IS_ROW, faults_view
 from sqlext.rewrite.script.model import (
     HEARTBEAT_VIEW,
     ArrowView,
@@ -22,6 +21,7 @@ from sqlext.rewrite.script.model import (
     Step,
     TagView,
 )
+from sqlext.rewrite.script.side_rows import FAULT, IS_ROW, faults_view
 from sqlext.spark.event_time import tagged
 from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST
 from sqlext.spark.reading.frames import Frames

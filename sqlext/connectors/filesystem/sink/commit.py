@@ -21,8 +21,7 @@ from dataclasses import dataclass
 
 from pyarrow import fs
 
-from sqlext.connectors.paths import on_disk
-from sqlext.locations import local_file
+from sqlext.locations import local_file, on_disk
 
 STAGING = "_sqlext"
 _HIDDEN = ("_", ".")
