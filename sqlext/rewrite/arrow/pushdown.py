@@ -89,6 +89,7 @@ def pushed_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed:
     rows = _relation(of.below, renderer)
     condition = None if of.where is None else translated(of.where, rows.resolve, renderer.zone)
     made = tuple((f"c{i}", _column(text, rows, renderer)) for i, text in enumerate(of.texts))
+    # Keys choose the bucket: it must come from the same hash that Spark's path would use.
     for (_, key), text in zip(made[:keys], of.texts, strict=False):
         if not can_hash(key.type):
             raise Unsuited(f"key `{text}` of type {key.type}")
@@ -115,6 +116,7 @@ def alike(inputs: Sequence[Pushed]) -> list[Pushed]:
     types: list[pa.DataType] = []
     for place, of in enumerate(zip(*(i.types for i in inputs), strict=True)):
         known = {t for t in of if t != _UNKNOWN}
+        # Spark's UNION would find a common type (WidenSetOperationTypes); Arrow is not asked to guess it.
         if len(known) != 1:
             raise Unsuited(f"column {place} of the inputs, of types {', '.join(map(str, of))}")
         types += known
@@ -150,6 +152,7 @@ def _reads(pushed: Pushed) -> nodes.Scan:
 
 def _both(one: Pushed, other: Pushed) -> Pushed:
     looked_at = {*one.needed, *other.needed}
+    # In the table's order, as `_Table.needed` gives them.
     needed = tuple(c.name for c in one.scan.table.columns if c.name in looked_at)
     computed = {**_columns(one.program.computed), **_columns(other.program.computed)}
     stage = Stage(tuple(computed.items()), keeps=True) if computed else None
@@ -358,6 +361,7 @@ def _packed_query(scan: nodes.Scan, view: str, renderer: Rendering) -> str:
         view=view,
         computed=(),
         rowtime=MARK,
+        # NULL rowtimes were judged where the rows were read (`Rowtime`). A NULL mark moves no watermark.
         null_handling="skip_watermark",
         packed=True,
     )

@@ -51,6 +51,7 @@ def interval_micros(text: str, unit: str) -> int | None:
         text: between the quotes.
         unit: as SQL writes it, also as a plural.
     """
+    # Months and years are missing in `_UNITS`. Of the units here, Spark takes a fraction of seconds alone.
     micros = _UNITS.get(unit.upper().removesuffix("S"))
     if micros is None or _NUMBER.fullmatch(text) is None or ("." in text and micros != _UNITS["SECOND"]):
         return None

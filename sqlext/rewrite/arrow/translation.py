@@ -46,6 +46,7 @@ _TYPES = {
     "TIMESTAMPTZ": INSTANT,
     "TIMESTAMPNTZ": WALL_CLOCK,
 }
+#: Bits of the two shifts with which ``wrapped`` narrows a BIGINT as Java does, and the type that is left.
 _WRAPS_AT = {32: pa.int32(), 48: pa.int16(), 56: pa.int8()}
 _FROM_EPOCH = ("timestamp_millis", "timestamp_seconds")
 
@@ -105,9 +106,11 @@ class _Translation:
     def literal(self, node: exp.Literal) -> Expression | None:
         if node.is_string:
             return Literal(pa.string(), value=node.this)
+        # To Spark, 1.5 is a DECIMAL and 1e3 a DOUBLE.
         if not node.this.isdigit():
             return None
         value = int(node.this)
+        # Beyond BIGINT a literal is a DECIMAL to Spark.
         if value >= 1 << 63:
             return None
         return Literal(pa.int32() if value < 1 << 31 else pa.int64(), value=value)
@@ -174,6 +177,7 @@ class _Translation:
         return self._apply("is null", pa.bool_(), self.of(node.this))
 
     def between(self, node: exp.Between) -> Expression:
+        # Spark's parser does the same: BETWEEN is two comparisons joined by AND.
         low, high = (
             exp.GTE(this=node.this, expression=node.args["low"]),
             exp.LTE(this=node.this, expression=node.args["high"]),
@@ -183,6 +187,7 @@ class _Translation:
     def membership(self, node: exp.In) -> Expression | None:
         if not node.expressions or node.args.get("query") is not None:
             return None
+        # IN is a chain of ORs, which gives NULL exactly where Spark's In does.
         first, *others = (exp.EQ(this=node.this, expression=e) for e in node.expressions)
         either: exp.Expr = first
         for other in others:
@@ -190,6 +195,7 @@ class _Translation:
         return self.of(either)
 
     def case(self, node: exp.Case) -> Expression | None:
+        # CASE x WHEN y compares x with each y, and Spark may have to find a common type for them.
         if node.this is not None:
             return None
         branches = [(self.of(b.this), self.of(b.args["true"])) for b in node.args["ifs"]]
@@ -229,6 +235,7 @@ class _Translation:
         return self._apply("unix_millis", pa.int64(), value) if value.type == INSTANT else None
 
     def date_format(self, node: exp.Anonymous) -> Expression | None:
+        # Spark formats in the session's zone; our formatter knows UTC alone.
         if node.name.lower() != "date_format" or len(node.expressions) != 2 or self._zone != "UTC":
             return None
         time, pattern = self.of(node.expressions[0]), node.expressions[1]
@@ -253,6 +260,7 @@ class _Translation:
 
     def _if(self, branches: list[tuple[Expression, Expression]], default: Expression | None) -> Expression | None:
         types = {v.type for _, v in branches} | ({default.type} if default is not None else set())
+        # Branches of different types would be cast to a common one (Spark's CaseWhenCoercion, IfCoercion).
         if len(types) != 1 or not all(_is_condition(c) for c, _ in branches):
             return None
         (common,) = types
@@ -272,10 +280,12 @@ def _widest(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
     for order in (_INTEGERS, _FLOATS):
         if one in order and other in order:
             return order[max(order.index(one), order.index(other))]
+    # An integer beside a FLOAT is FLOAT or DOUBLE to Spark, as ANSI mode says. DOUBLE is DOUBLE either way.
     numbers = (*_INTEGERS, *_FLOATS)
     return pa.float64() if one in numbers and other in numbers and pa.float64() in (one, other) else None
 
 
+#: Several rules may know one kind of node. They are tried in this order; the first that returns something counts.
 _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.Paren, _Translation.paren),
     (exp.Column, _Translation.column),

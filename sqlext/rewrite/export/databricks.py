@@ -78,4 +78,5 @@ def _raw(dataset: Dataset, source: SourceView, spec: ReadSpec) -> str:
 
 
 def _arguments(options: Iterable[tuple[str, str]]) -> str:
+    # Options are named arguments there; a key with dots (kafka.group.id) is no identifier.
     return ", ".join(f"{key if key.isidentifier() else identifier(key)} => {string(value)}" for key, value in options)

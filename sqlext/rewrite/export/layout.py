@@ -35,9 +35,11 @@ class _Layout:
     def text(self) -> str:
         pieces: list[str] = []
         end = self.tokens[0].start
+        # The last token is END, which has no text.
         for i, token in enumerate(self.tokens[:-1]):
             gap = self.sql[end : token.start]
             line_break = self._before(i)
+            # A gap with more than white space holds a comment: a `--` comment needs the line end behind it.
             pieces += (gap if line_break is None or gap.strip() else line_break, token.text)
             end = token.end
         return "".join(pieces).lstrip("\n") + self.sql[end:].rstrip()
@@ -76,6 +78,7 @@ class _Layout:
         token = self.tokens[i]
         if token.kind is not TokenKind.SYMBOL or token.text != "(":
             return False
+        # Of ((SELECT ...) UNION ...) the outer parenthesis holds a query too.
         while self.tokens[i].text == "(" and self.tokens[i].kind is TokenKind.SYMBOL:
             i += 1
         return self.tokens[i].upper in _QUERY

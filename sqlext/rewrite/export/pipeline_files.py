@@ -105,6 +105,7 @@ def _raw(source: SourceView, spec: ReadSpec) -> str:
 
 
 def _view(source: SourceView) -> str:
+    # One pipeline may read a table as a stream and as a snapshot: these are two views.
     return f"{source.view}_{'stream' if source.streaming else 'rows'}"
 
 
@@ -156,6 +157,7 @@ def operators_file(dataset: Dataset, script: str, folder: str) -> str:
         message = f"`{dataset.name}` needs {', '.join(dataset.needs)} over `{read}`, which the same pipeline writes"
         raise dataset.refusal(message, f"put it into a pipeline of its own, over the table `{read}`")
     needs = ", ".join(dataset.needs)
+    # Backslashes first, or those that escape the quotes would be doubled.
     text = '"""\n' + script.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') + '\n"""'
     windows = _LAST_WINDOWS.replace("# ", "")
     return _OPERATORS.format(name=dataset.name, needs=needs, last_windows=windows, script=text, folder=folder)

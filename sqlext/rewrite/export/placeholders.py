@@ -19,4 +19,5 @@ def with_placeholders(sql: str, names: Collection[str]) -> str:
 
 
 def _escaped(text: str) -> str:
+    # spark.sql with arguments formats its text (SQLStringFormatter), to which a brace begins a name.
     return text.replace("{", "{{").replace("}", "}}")

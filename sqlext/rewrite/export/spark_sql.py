@@ -27,6 +27,7 @@ def portable_script(compiled: Compiled, zone: str) -> str:
         message = f"this query has no plain batch form: it needs {', '.join(needs)}"
         hint = "run it by sqlext, or write a pipeline with --target pipelines"
         raise SqlExtError("DDL-041", message, span=compiled.statement.span, hint=hint)
+    # What sessions of ours set too (`spark.settings_scope`): the text means the same under these settings alone.
     lines = [f"SET spark.sql.session.timeZone={zone};", "SET spark.sql.ansi.enabled=true;"]
     lines.append("SET spark.sql.caseSensitive=true;")
     for source in script.sources:
@@ -45,10 +46,12 @@ def _views(view: str, spec: ReadSpec) -> list[str]:
         return [f"CREATE OR REPLACE TEMPORARY VIEW {view} AS {spec.select(spec.batch_relation)};"]
     if spec.table is not None:
         return [f"CREATE OR REPLACE TEMPORARY VIEW {view} AS {spec.select(spec.table)};"]
+    # Written to a file that others may read.
     options = [(k, v) for k, v in (*spec.options, *spec.batch_options) if not is_secret(k)]
     if spec.path is not None:
         options.append(("path", spec.path))
     columns = ", ".join(f"{identifier(n)} {t}" for n, t in spec.schema)
+    # Such formats (kafka, rate) refuse a schema from outside.
     schema = f" ({columns})" if columns and not spec.fixed_schema else ""
     pairs = ", ".join(f"{string(k)} {string(v)}" for k, v in options)
     raw = f"CREATE OR REPLACE TEMPORARY VIEW {view}_raw{schema} USING {spec.format} OPTIONS ({pairs});"

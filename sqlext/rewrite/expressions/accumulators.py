@@ -44,6 +44,7 @@ class Accumulators:
         """Return the names of the columns in which an accumulator's results will be."""
         places = tuple(self._place(text) for text in inputs)
         wanted = AccumulatorCall(function, places, distinct, parameters, self.frame)
+        # The place is a fact of the state: operators keep accumulators by number.
         if wanted not in self.accumulators:
             self.accumulators.append(wanted)
         return result_names(self.accumulators.index(wanted), wanted)

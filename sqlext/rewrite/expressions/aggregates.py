@@ -15,6 +15,7 @@ from sqlext.rewrite.expressions.accumulators import Accumulators
 from sqlext.source import Span
 from sqlext.types import LogicalType
 
+#: A percentage as a literal: 0.5, 5e-1 or 0.5D.
 _NUMBER = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?D?")
 
 
@@ -93,6 +94,7 @@ def _count(call: AggregateForm) -> str:
         return call.into.one("count", call.input("1")) if call.condition else call.into.one("count")
     if len(call.args) == 1:
         return call.one("count", call.args[0])
+    # COUNT(a, b) counts rows in which none is NULL; the struct keeps the values for DISTINCT.
     known = " AND ".join(f"({a}) IS NOT NULL" for a in call.args)
     return call.one("count", f"CASE WHEN {known} THEN struct({', '.join(call.args)}) END")
 
@@ -108,6 +110,7 @@ def _sum(call: AggregateForm) -> str:
 def _avg(call: AggregateForm) -> str:
     """Spark's: of DECIMAL(p, s) a DECIMAL(p + 4, s + 4), of everything else the DOUBLE sum by the count."""
     count = call.one("count", call.args[0])
+    # try_divide below: the count of NULLs alone is 0, and ANSI mode fails on a division by zero.
     type_ = call.types[0] if call.types else None
     if type_ is not None and type_.root == "DECIMAL":
         precision, scale = min(38, (type_.precision or 10) + 4), min(37, (type_.scale or 0) + 4)
@@ -121,6 +124,7 @@ def _plain(function: str) -> Form:
 
 
 def _extreme(function: str) -> Form:
+    # DISTINCT changes no extreme; without it the operator keeps one value and no set.
     return lambda call: call.one(function, call.args[0], distinct=False)
 
 
@@ -148,6 +152,7 @@ def _variance(text: str) -> Form:
 
 def _covariance(text: str) -> Form:
     def form(call: AggregateForm) -> str:
+        # A pair counts only if both sides are known, so each side is NULL where the other is.
         both = f"({call.args[0]}) IS NOT NULL AND ({call.args[1]}) IS NOT NULL"
         x, y = (f"CASE WHEN {both} THEN CAST({a} AS DOUBLE) END" for a in call.args[:2])
         names = ("n", "mean_x", "mean_y", "cxy", "m2x", "m2y")
@@ -157,6 +162,7 @@ def _covariance(text: str) -> Form:
 
 
 def _collect(function: str) -> Form:
+    # Of no values Spark gives an empty array, and the accumulator NULL.
     return lambda call: f"coalesce({call.one(function, call.args[0])}, array())"
 
 
@@ -170,6 +176,7 @@ def _listagg(call: AggregateForm) -> str:
         )
     values = call.one("collect_list", f"CAST({call.args[0]} AS STRING)")
     values = f"array_sort({values})" if call.ordering else values
+    # Spark's listagg of nothing is NULL; array_join of nothing is ''.
     return f"CASE WHEN cardinality({values}) > 0 THEN array_join({values}, {separator}) END"
 
 
@@ -179,6 +186,7 @@ def _by(function: str) -> Form:
 
 def _percentile(call: AggregateForm) -> str:
     text = call.args[1] if len(call.args) > 1 else "0.5"
+    # ARRAY[0.1, 0.9] has become a call by now (`forms.array`).
     several = text.startswith("array(")
     shares = [_number(s.strip()) for s in (text[len("array(") : -1].split(",") if several else [text])]
     if len(call.args) > 2 or not all(s is not None and 0 <= s <= 1 for s in shares):
@@ -211,6 +219,7 @@ _FORMS: dict[str, Form] = {
     "mean": _avg,
     "min": _extreme("min"),
     "max": _extreme("max"),
+    # FALSE is less than TRUE: AND is the least value, OR the greatest.
     "every": _extreme("min"),
     "bool_and": _extreme("min"),
     "some": _extreme("max"),
@@ -230,6 +239,7 @@ _FORMS: dict[str, Form] = {
     "std": _variance("CASE WHEN {n} > 1 THEN sqrt({m2} / ({n} - 1)) END"),
     "covar_pop": _covariance("CASE WHEN {n} > 0 THEN {cxy} / {n} END"),
     "covar_samp": _covariance("CASE WHEN {n} > 1 THEN {cxy} / ({n} - 1) END"),
+    # The divisor is 0 where a side does not vary.
     "corr": _covariance("CASE WHEN {n} > 1 THEN try_divide({cxy}, sqrt({m2x} * {m2y})) END"),
     "collect_list": _collect("collect_list"),
     "array_agg": _collect("collect_list"),

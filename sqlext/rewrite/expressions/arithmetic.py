@@ -16,6 +16,7 @@ from sqlext.rewrite.expressions.protocols import Texts
 from sqlext.rewrite.expressions.shared_operands import bind
 from sqlext.types import LogicalType
 
+#: Of a DECIMAL overflow Flink makes NULL; Spark's ANSI mode fails.
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
 
 
@@ -85,6 +86,7 @@ def _sides(node: e.Binary, texts: Texts) -> tuple[str, str]:
 def _decimals(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType], result: LogicalType) -> str | None:
     left = _as_decimal(node.left, types[0], texts)
     right = _as_decimal(node.right, types[1], texts)
+    # Results of fewer digits have room for every value, so they cannot overflow.
     if result.precision == decimals.MAX_PRECISION and node.op in _TRY:
         return f"{_TRY[node.op]}({left}, {right})"
     if left == texts.atom(node.left) and right == texts.atom(node.right):
@@ -146,6 +148,7 @@ def _times(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType],
     if result.root == "TIME":
         time, interval_text = (left, right) if is_interval(types[1]) else (right, left)
         moved = f"make_timestamp_ntz(DATE '1970-01-02', {time}) {node.op} {interval_text}"
+        # The text behind the day is the time: this is what wraps it around at midnight.
         return f"CAST(substring(CAST({moved} AS STRING), 12) AS {result.spark()})"
     return None
 
@@ -171,6 +174,7 @@ def _overlaps(node: e.Binary, texts: Texts) -> str | None:
     if not isinstance(node.left, e.RowValue) or not isinstance(node.right, e.RowValue):
         return None
     (a, b), (c, d) = _period(node.left, texts), _period(node.right, texts)
+    # The SQL standard lets a period be given end first.
     return f"(greatest({a}, {b}) >= least({c}, {d}) AND greatest({c}, {d}) >= least({a}, {b}))"
 
 

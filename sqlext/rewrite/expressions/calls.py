@@ -20,6 +20,7 @@ def call(node: e.Call, texts: Texts) -> str | None:
     if texts.mode == "spark" and functions.is_spark_call(function, node):
         return None
     seen = call_texts(node, texts)
+    # `bind` may put operands into a lambda, where no aggregate can stand.
     if function.kind != "scalar":
         return _rendered(function, seen)
     return bind(seen.args, lambda args: _rendered(function, replace(seen, args=args)))

@@ -19,6 +19,7 @@ def held(column: PlanColumn, alias: str = "") -> str:
 def instant(column: PlanColumn, alias: str = "") -> str:
     """Return a rowtime as the instant that Spark counts with."""
     text = held(column, alias)
+    # Flink's window_time is the last millisecond inside the window.
     return f"({text}.end - {ONE_MILLI})" if column.window_bound == "time" else text
 
 
@@ -31,6 +32,7 @@ def value(column: PlanColumn, zone: str, alias: str = "") -> str:
     if part is Part.INSTANT:
         return instant_to_wall(text, zone)
     if part is Part.PROCTIME:
+        # One instant per micro-batch: Spark replaces it by the batch's own time (CurrentBatchTimestamp).
         return "current_timestamp()"
     if part in (Part.START, Part.END):
         return instant_to_wall(f"{text}.{column.window_bound}", zone)

@@ -41,6 +41,7 @@ class ScopeContext:
         found = self.scope.find(ref)
         column, alias = found.column, found.relation.alias
         own = (*((alias,) if alias else ()), column.physical, *found.path)
+        # A bare name is enough where no other relation has that physical column.
         shorter = own[1:] if alias and not found.relation.shares(column, self.scope.relations) else own
         if column.part is Part.VALUE and ref.parts in (own, shorter) and _names_it(ref, column.name):
             return None

@@ -119,6 +119,7 @@ def similar_to_regex(pattern: str, escape: str = "") -> str:
         if escape and c == escape and at + 1 < len(pattern):
             at += 1
             result += re.escape(pattern[at])
+        # Inside [...] both are themselves.
         elif c in "%_" and not in_set:
             result += ".*" if c == "%" else "."
         else:
@@ -177,6 +178,7 @@ def subscript(node: e.Subscript, texts: Texts) -> str | None:
         return f"try_variant_get({texts.text(node.operand)}, {quoting.string(path)}, 'variant')"
     if type_ is not None and type_.root != "ARRAY":
         return None
+    # get() counts from 0 and gives NULL outside; in ANSI mode x[i] fails there.
     if isinstance(index, e.Literal) and index.value.isdigit() and index.kind == "NUMBER":
         return f"get({texts.text(node.operand)}, {int(index.value) - 1})"
     if type_ is None:

@@ -45,6 +45,7 @@ class GroupedContext(ScopeContext):
         """Return the text that replaces a node, None where its parts are looked at in turn."""
         if not isinstance(node, Expr):
             return None
+        # First of all: the operator's rows have the value of a grouping expression, and no longer its parts.
         key = self.keys.get(shape(node, self.scope))
         if key is not None:
             self.asked.add(key)
@@ -84,6 +85,7 @@ def accumulated(call: Call, below: ExpressionRenderer, into: Accumulators) -> st
     """
     seen = call_texts(call, below)
     condition = below.text(call.filter) if call.filter is not None else ""
+    # The suffix is empty: FILTER is in the inputs (`condition`), and OVER is the operator's.
     collecting = _Collecting(
         seen.call,
         seen.args,
@@ -129,6 +131,7 @@ class _Collecting(CallTexts):
         assert self.into is not None
         is_distinct = self.call.distinct if distinct is None else distinct
         keeps_nulls = "IGNORE NULLS" not in self.call.clauses
+        # Who rewrites the arguments changes their types, and nobody infers those again.
         types = self.types if args == self.args else ()
         return AggregateForm(
             name, args, types, is_distinct, self.condition, keeps_nulls, self.ordering, self.span, self.into

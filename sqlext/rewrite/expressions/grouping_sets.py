@@ -55,6 +55,7 @@ def sets_of(items: Sequence[Expr | GroupingSets], scope: Scope) -> Sets | None:
     if not any(isinstance(i, GroupingSets) for i in items):
         return None
     choices = [_sets(item, scope) for item in items]
+    # The order is a fact of the state: keys hold the number of their set (`SET`).
     members = [tuple(dict.fromkeys(chain(*combination))) for combination in product(*choices)]
     expressions = tuple(dict.fromkeys(chain(*members)))
     return Sets(expressions, tuple(frozenset(m) for m in members))
@@ -78,4 +79,5 @@ def _group(group: tuple[Expr | GroupingSets, ...], scope: Scope) -> list[tuple[S
 
 
 def _list(numbers: Sequence[int]) -> str:
+    # IN () is no SQL; IN (NULL) holds for no row.
     return ", ".join(str(n) for n in numbers) or "NULL"

@@ -30,6 +30,7 @@ def integers(node: e.Binary, texts: Texts, result: LogicalType) -> str | None:
         return None
     if node.op == "*":
         return _product(node, texts, result)
+    # Wrapping once at the end is enough: all sums and differences are modulo 2 ** n.
     first, *rest = _terms(node, texts, result)
     if result.root == "BIGINT":
         return _bigint_sum(first[1], rest, texts)
@@ -60,6 +61,7 @@ def _bigint_sum(first: e.Expr, rest: list[tuple[str, e.Expr]], texts: Texts) -> 
     def render(parts: tuple[str, ...]) -> str:
         pairs = list(zip(signs, parts[1:], strict=True))
         tried = reduce(lambda sum_, pair: f"{_TRY[pair[0]]}({sum_}, {pair[1]})", pairs, parts[0])
+        # A BIGINT has 19 digits. Spark widens a DECIMAL by one digit with each term, so this never overflows.
         exact = f"CAST({parts[0]} AS DECIMAL(20, 0))" + "".join(f" {op} CAST({p} AS DECIMAL(20, 0))" for op, p in pairs)
         return f"coalesce({tried}, {_around(exact)})"
 
@@ -71,6 +73,7 @@ def _product(node: e.Binary, texts: Texts, result: LogicalType) -> str:
         return wrapped(f"CAST({texts.text(node.left)} AS BIGINT) * {texts.atom(node.right)}", result)
 
     def render(parts: tuple[str, ...]) -> str:
+        # The largest product, 2 ** 126, has 38 digits: as many as a DECIMAL can have.
         exact = f"try_multiply(CAST({parts[0]} AS DECIMAL(19, 0)), CAST({parts[1]} AS DECIMAL(19, 0)))"
         return f"coalesce(try_multiply({parts[0]}, {parts[1]}), {_around(exact)})"
 
@@ -78,4 +81,5 @@ def _product(node: e.Binary, texts: Texts, result: LogicalType) -> str:
 
 
 def _around(exact: str) -> str:
+    # Two's complement: shifted up by 2 ** 63, reduced modulo 2 ** 64, shifted back.
     return f"CAST(pmod({exact} + 9223372036854775808, 18446744073709551616) - 9223372036854775808 AS BIGINT)"

@@ -74,6 +74,7 @@ class ExpressionRenderer:
     def atom(self, node: e.Node) -> str:
         """Return a node as text that can stand beside any operator."""
         text = self.text(node)
+        # What differs from the user's text is a replacement, and these are atomic (`RenderContext`).
         return text if is_atomic(node) or text != node.span.text else f"({text})"
 
     def inside(self, parameters: tuple[str, ...]) -> ExpressionRenderer:

@@ -25,5 +25,6 @@ def bind(operands: Sequence[str], render: Callable[[tuple[str, ...]], str]) -> s
     names = {operand: f"bound_{i}" for i, operand in enumerate(operands) if len(operand) > LONGEST // 4}
     text = render(tuple(names.get(operand, operand) for operand in operands))
     for operand, name in names.items():
+        # SQL has no LET: a lambda over an array of one element binds the name.
         text = f"transform(array({operand}), {name} -> {text})[0]"
     return text

@@ -15,6 +15,7 @@ def window_expression(node: AssignWindows) -> str:
     spec = node.spec
     time = held(node.time)
     if spec.kind is WindowKind.SESSION:
+        # Unlike window(), Spark's session_window() takes no window struct for a time.
         if node.time.part is Part.TIME:
             time = f"window_time({time})"
         return f"session_window({time}, {_gap(spec)})"
@@ -22,6 +23,7 @@ def window_expression(node: AssignWindows) -> str:
     if spec.slide != spec.size or spec.offset:
         arguments.append(string(duration(spec.slide)))
     if spec.offset:
+        # Spark refuses a start time that is not below the slide (TimeWindow).
         arguments.append(string(duration(spec.offset % spec.slide)))
     return f"window({', '.join(arguments)})"
 
@@ -77,6 +79,7 @@ def _exploded(spec: WindowSpec) -> str:
     last = f"(__ms - pmod(__ms - {spec.offset}L, {spec.slide}L))"
     if spec.slide >= spec.size:
         return f"explode(array({last})) AS __start"
+    # A row is in at most ceil(size / slide) windows; where the slide does not divide the size, one less may hold it.
     back = (-(-spec.size // spec.slide) - 1) * spec.slide
     starts = f"filter(sequence({last} - {back}L, {last}, {spec.slide}L), s -> s > __ms - {spec.size}L)"
     return f"explode({starts}) AS __start"
@@ -97,5 +100,6 @@ def _instant(millis: str, wall_clock: str | None, zone: str, *, last: bool) -> s
     first = f"to_utc_timestamp({shown}, {name})"
     if not last:
         return first
+    # Flink's TimeWindowUtil tries one hour too, whatever the zone's shift is.
     later = f"({first} + INTERVAL 1 HOUR)"
     return f"CASE WHEN from_utc_timestamp({later}, {name}) = {shown} THEN {later} ELSE {first} END"

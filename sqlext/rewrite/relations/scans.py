@@ -51,6 +51,7 @@ def scan_sql(scan: Scan, renderer: Rendering) -> str:
         beats = _end_row(columns, {scan.rowtime, column}, kept.view, ahead=delay)
         return _watermarked(f"SELECT *, {extra} FROM {rows} UNION ALL {beats}", names, column, delay, flagged=True)
     if renderer.end is InputEnd.CATCH_UP:
+        # Windows stay open until the query goes on, so no row ends the input.
         return _watermarked(_marked(scan, renderer), names, column, delay)
     renderer.used_heartbeat = True
     end = _end_row([*names, FLAG, *marked], {scan.rowtime, column}, HEARTBEAT_VIEW)
@@ -61,6 +62,7 @@ def scan_sql(scan: Scan, renderer: Rendering) -> str:
 def _kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Rendering) -> tuple[KeptInput, str]:
     """Return an input and the view of its rows, observed: the largest value of ``column``, and how many."""
     timing = scan.timing or Timing()
+    # A table that is read twice is two inputs: orders and orders#2.
     number = sum(k.input.name.split("#")[0] == scan.table.name.name for k in renderer.kept)
     declared = Input(
         name=f"{scan.table.name.name}#{number + 1}" if number else scan.table.name.name,

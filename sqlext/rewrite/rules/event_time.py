@@ -44,6 +44,7 @@ def _place(node: PlanNode, ends: tuple[Ends | SessionEnd, ...], *, needed: bool)
 def _ends(spec: WindowSpec) -> Ends | SessionEnd:
     if spec.kind is WindowKind.SESSION:
         return SessionEnd(spec.size)
+    # HOP windows end at start + size. TUMBLE and CUMULATE have an end at every multiple of the slide.
     offset = spec.offset + (spec.size if spec.kind is WindowKind.HOP else 0)
     return Ends(spec.slide, offset % spec.slide, spec.wall_clock)
 
@@ -83,6 +84,7 @@ def _tag_union(node: PlanNode) -> PlanNode:
         return node
     tagged: PlanNode = node
     for own, common in zip(node.branches[0].columns, node.columns, strict=True):
+        # Any other part is computed in the branch, and an expression loses Spark's mark.
         marked = own.is_rowtime and own.part in (Part.VALUE, Part.INSTANT)
         if common.is_rowtime and not marked:
             tagged = TagTime(node.columns, tagged, common.physical)
