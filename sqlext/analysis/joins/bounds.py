@@ -53,13 +53,16 @@ def interval_bounds(pairs: Sequence[Pair], names: JoinNames) -> JoinBounds | Non
     times: dict[tuple[str, str], tuple[Found, Found]] = {}
     for pair in pairs:
         left, right = _line(pair.left, names.left), _line(pair.right, names.right)
+        # The wall clock of a TIMESTAMP and the instant of a TIMESTAMP_LTZ are no fixed distance apart.
         if left is None or right is None or _root(left.found) != _root(right.found):
             continue
+        # Rowtime against processing time is no bound: the watermark ends one kind of state, the clock the other.
         if left.found.column.time is not right.found.column.time:
             continue
         columns = (left.found.column.name, right.found.column.name)
         times[columns] = (left.found, right.found)
         distance = left.plus - right.plus
+        # A bound only says when state can go, so `<` counts as `<=`: pairs of rowtimes are still compared.
         if pair.operator in ("=", "<", "<="):
             lower[columns] = max(distance, lower.get(columns, distance))
         if pair.operator in ("=", ">", ">="):
@@ -73,6 +76,7 @@ def interval_bounds(pairs: Sequence[Pair], names: JoinNames) -> JoinBounds | Non
         JoinBound.ARRIVAL if by_arrival else JoinBound.INTERVAL,
         JoinTime(left_time.column, left_time.relation.alias, upper[both]),
         JoinTime(right_time.column, right_time.relation.alias, -lower[both]),
+        # Flink holds its watermark back as far: RowTimeIntervalJoin.getMaxOutputDelay.
         0 if by_arrival else max(upper[both], -lower[both], 0),
     )
 
@@ -97,6 +101,7 @@ def window_bounds(
     Raises:
         SqlExtError: JOIN-003 for windows of processing time.
     """
+    # Flink's docs, Window Join: both the starts and the ends must be equated.
     specs = [_spec(s) for s in sources]
     if None in specs or specs[0] != specs[1]:
         return None
@@ -106,6 +111,7 @@ def window_bounds(
     found = next(((a, b) for a, b in ends if (a.column.physical, b.column.physical) in starts), None)
     if found is None:
         return None
+    # Flink: "Processing time Window Join is not supported yet."
     if specs[0] is not None and specs[0].processing:
         raise SqlExtError("JOIN-003", "a window join needs windows of event time", span=span)
     left, right = (JoinTime(f.column, f.relation.alias) for f in found)
@@ -123,6 +129,7 @@ def _window_pairs(keys: Sequence[Pair], names: JoinNames) -> Iterator[tuple[Foun
 
 def _spec(node: nodes.PlanNode) -> WindowSpec | None:
     assign = window_function(node)
+    # Which columns PARTITION BY names differs from side to side, and does not make the windows differ.
     return replace(assign.spec, session_keys=()) if assign is not None else None
 
 
@@ -146,6 +153,7 @@ def _millis(expr: Expr) -> int | None:
     inner = expr
     while isinstance(inner, (Paren, Unary)):
         inner = inner.operand
+    # Asked first, as interval_millis refuses months; here they only give no bound.
     if isinstance(inner, Interval) and inner.unit.upper().rstrip("S") in _MONTHS:
         return None
     return interval_millis(expr)

@@ -50,9 +50,11 @@ class JoinColumns:
         for relation in relations:
             columns = []
             for column in relation.columns:
+                # Lower case, as a name of spark mode may be in another case; a column too many does no harm.
                 if used is not None and column.name.lower() not in used:
                     continue
                 stays = not lost or (bool(keeps) and column.physical == keeps)
+                # No row holds processing time: above the join it is the clock of the micro-batch, as below it.
                 stays = stays or (self.keeps_arrival and column.part is Part.PROCTIME)
                 made = self._column(column, relation.alias, carried, stays=stays, reason=lost)
                 columns.append(replace(made, type=made.type.as_nullable()) if nullable and made.type else made)
@@ -72,6 +74,7 @@ class JoinColumns:
         if stays and column.part is Part.PROCTIME:
             return column
         as_value = not stays and (column.part is not Part.VALUE or column.time is not None)
+        # Parts of a window share its struct, which is handed on once. As values they are columns of their own.
         key = (alias, column.physical, as_value, column.part if as_value else Part.VALUE)
         if key not in carried:
             name = self._unique(column.name if as_value else column.physical)
@@ -79,6 +82,7 @@ class JoinColumns:
         physical = carried[key].physical
         if not as_value:
             return replace(column, physical=physical)
+        # As in Flink, DESCRIBE goes on showing the mark of a time attribute that no window can use any more.
         plain = replace(column.plain(reason, self.span), shown=column.time or column.shown)
         return replace(plain, physical=physical, part=Part.VALUE)
 

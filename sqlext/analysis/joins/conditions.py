@@ -70,6 +70,8 @@ def conditions_of(expr: Expr | None, names: JoinNames) -> JoinConditions:
     pairs: list[Pair] = []
     for part in and_parts(expr):
         sides = names.sides_of(part)
+        # SQL computes conditions on one side for all of its rows, and ANSI mode fails on a division by zero.
+        # Behind another condition, which may keep the zero away, the operator divides for the pairs that are left.
         guarded = bool(found["rest"]) or any(p.operator not in ("=", NULL_SAFE) for p in pairs)
         if len(sides) < 2 and not (guarded and divides(part)):
             found[RIGHT if sides == {RIGHT} else LEFT].append(part)
@@ -90,6 +92,7 @@ def conditions_of(expr: Expr | None, names: JoinNames) -> JoinConditions:
 
 def comparisons_of(part: Expr) -> list[Expr]:
     """Return what a conjunct says, in parts: BETWEEN is two comparisons, an equality of rows one for each field."""
+    # NOT BETWEEN connects its comparisons by OR, and SYMMETRIC may swap the bounds: neither is a conjunction.
     if isinstance(part, Between) and not part.negated and not part.symmetric:
         return [Binary(part.span, ">=", part.operand, part.low), Binary(part.span, "<=", part.operand, part.high)]
     if isinstance(part, Binary) and part.op == "=":
@@ -120,8 +123,10 @@ def compared(left: Expr, operator: str, right: Expr, names: JoinNames) -> Pair |
     if types[0] is None or types[1] is None:
         return Pair(left, operator, right) if operator in ("=", NULL_SAFE) else None
     common = _common(types[0], types[1])
+    # Spark compares no maps, and a MULTISET is a map there.
     if common is None or common.root in ("MAP", "MULTISET"):
         return None
+    # CHAR(n) and VARCHAR(n) are one type in Spark, so texts of all lengths compare without a cast.
     same = types[0].spark() == types[1].spark() or common.is_text
     return Pair(left, operator, right, None if same else common)
 

@@ -30,6 +30,7 @@ def with_common_columns(
     left, right = relations[: sides[0]], relations[sides[0] :]
     common = [n for n in using if _holder(left, n) is not None and _holder(right, n) is not None]
     both = [
+        # The user's qualifiers cannot be used: a side may be a join of several relations, or have no name at all.
         replace(found, qualifier=(qualifier,), merged=frozenset())
         for name in common
         for found, qualifier in ((_only(left, name), _LEFT), (_only(right, name), _RIGHT))

@@ -35,6 +35,7 @@ def bind_join(clause: FromClause, join: Join) -> nodes.PlanNode:
     left = _side(clause, join.left, padded=join.kind in ("RIGHT", "FULL"))
     middle = len(clause.relations)
     versioned = versioned_table(join.right)
+    # Before the right side is bound, so that the time can only be a column of the left side.
     time = time_of(clause, versioned, first) if versioned is not None else None
     if versioned is not None:
         right = bind_right(clause, versioned, time)
@@ -109,6 +110,7 @@ def _check_kind(join: Join, left: nodes.PlanNode, right: nodes.PlanNode) -> None
         return
     side = _KEPT.get(join.kind)
     stream = "left" if left.streaming else "right"
+    # Spark's UnsupportedOperationChecker refuses the same joins, but cannot say where they stand in the text.
     if join.kind == "FULL" or (side is not None and side != stream):
         raise SqlExtError(
             "JOIN-018",

@@ -63,6 +63,7 @@ def planned(parts: StreamJoinParts) -> tuple[nodes.PlanNode, list[ScopeRelation]
         SqlExtError: JOIN-001 for functions of both sides that an outer join cannot call, JOIN-002 for an interval join
             of rows that change, JOIN-003 for windows of processing time.
     """
+    # A session's bounds are known when it ends: rows that are joined by them must wait in an operator until then.
     sources = session_rows(parts.sources[0]), session_rows(parts.sources[1])
     parts = replace(parts, sources=(readable(sources[0]), readable(sources[1])))
     bounds = parts.bounds or _bounds(parts)
@@ -73,9 +74,12 @@ def planned(parts: StreamJoinParts) -> tuple[nodes.PlanNode, list[ScopeRelation]
         parts = replace(parts, conditions=replace(parts.conditions, keys=keys, comparisons=comparisons))
     trees = PairTrees(parts.names, parts.join.value)
     inner = parts.join is JoinKind.INNER
+    # SQL filters the pairs of an inner join above the operator. The other kinds must know what matched before they
+    # pad a row or leave it out, so the operator evaluates these conditions itself.
     asked = () if inner else tuple(map(trees.tree, parts.conditions.rest))
     columns = JoinColumns(parts.alias, parts.span, keeps_arrival=bounds.bound is JoinBound.ARRIVAL)
     sides, given = _sides(parts, bounds, columns)
+    # As in Flink, a time to live is for regular joins alone; bounds of time end the state of all others.
     regular = bounds.bound is JoinBound.NONE
     node = StreamJoin(
         tuple(columns.columns),
@@ -98,12 +102,14 @@ def planned(parts: StreamJoinParts) -> tuple[nodes.PlanNode, list[ScopeRelation]
 
 
 def _bounds(parts: StreamJoinParts) -> JoinBounds:
+    # Windows first: window_time may be equated as well, and would make it an interval join of length zero.
     found = window_bounds(parts.conditions.keys, parts.names, parts.sources, parts.span)
     pairs = (*parts.conditions.keys, *parts.conditions.comparisons)
     return found or interval_bounds(pairs, parts.names) or JoinBounds()
 
 
 def _check(parts: StreamJoinParts, bounds: JoinBounds) -> None:
+    # Flink's FlinkChangelogModeInferenceProgram lets an interval join consume inserts alone.
     by_interval = bounds.bound in (JoinBound.INTERVAL, JoinBound.ARRIVAL)
     if by_interval and any(s.changelog for s in parts.sources):
         raise SqlExtError(
@@ -122,6 +128,7 @@ def _sides(
     given: list[ScopeRelation] = []
     for i, own in enumerate((conditions.left, conditions.right)):
         pads = (join.pads_left, join.pads_right)[i]
+        # If the other side is padded, its unmatched rows come out with NULL in all columns of this one.
         nullable = join.pairs and (join.pads_right, join.pads_left)[i]
         time = (bounds.left, bounds.right)[i]
         relations: tuple[ScopeRelation, ...] = ()
@@ -132,6 +139,8 @@ def _sides(
                 parts.relations[i], lost=lost, keeps=keeps, nullable=nullable, used=parts.used
             )
         scope = (parts.names.left, parts.names.right)[i]
+        # A row that fails a condition on its own side can go at once. Where the join gives unmatched rows of that
+        # side, it must stay and come out alone.
         sides.append(JoinSide(scope, carried, () if pads else own, own if pads else (), time=time))
         given += relations
     return (sides[0], sides[1]), given
@@ -140,6 +149,7 @@ def _sides(
 def _what_stays(bounds: JoinBounds, side: int, *, nullable: bool) -> tuple[str, str]:
     """Return why a side's time attributes are lost (empty: they are not), and which window stays all the same."""
     time = (bounds.left, bounds.right)[side]
+    # Both rowtimes of an interval join stay time attributes, as the watermark behind it is held back (hold).
     if bounds.bound is JoinBound.INTERVAL or (bounds.bound is JoinBound.VERSION and side == 0):
         return "", ""
     keeps = time.column.physical if bounds.bound is JoinBound.WINDOW and time is not None and not nullable else ""
@@ -150,6 +160,7 @@ def _windows(join: JoinKind, bounds: JoinBounds) -> int | None:
     """Return of which source the windows are that the rows carry."""
     if bounds.bound is JoinBound.VERSION:
         return 0
+    # A row of a FULL join may come from either side, so no single source has the windows of all rows.
     if bounds.bound is not JoinBound.WINDOW or join is JoinKind.FULL:
         return None
     return 1 if join is JoinKind.RIGHT else 0
@@ -159,5 +170,6 @@ def _retracts(parts: StreamJoinParts, bounds: JoinBounds) -> bool:
     """Whether rows are taken back: those that were alone until a match came, and those whose inputs are."""
     if bounds.bound is JoinBound.NONE:
         changing = any(s.changelog for s in parts.sources)
+        # INNER and SEMI give a row when it has matched, which no later insert undoes.
         return changing or parts.join not in (JoinKind.INNER, JoinKind.SEMI)
     return bounds.bound is JoinBound.VERSION and parts.sources[0].changelog

@@ -86,6 +86,7 @@ def with_semi_joins(block: Block, binding: Binding) -> Block:
         if test is not None and inside is not None and not inside.node.streaming and inside.correlated:
             node = _by_spark(test, inside, node, scope, _ALIAS.format(i))
             continue
+        # What is left may still become a column (joins.sub_queries); checked_items refuses the others with JOIN-017.
         if test is None or inside is None or not inside.node.streaming or not node.streaming:
             left.append(part)
             continue
@@ -130,6 +131,7 @@ def sub_query_test(expr: Expr, *, negated: bool = False) -> SubQueryTest | None:
 def inside_of(binding: Binding, query: Query) -> Inside:
     """Return the rows of a sub-query: as they are, or those of its FROM if it names columns of the query around it."""
     try:
+        # Only an attempt tells whether it is correlated: a name that is unknown inside may be one around it.
         node = binding.bind_inside(query)
     except SqlExtError as error:
         if error.code not in ("NAME-002", "NAME-003") or not _is_plain(query, binding.env.mode):
@@ -184,6 +186,7 @@ def _by_spark(test: SubQueryTest, inside: Inside, node: nodes.PlanNode, scope: S
     for asked in (condition, *(Binary(test.expr.span, "=", *pair) for pair in sought)):
         if asked is not None:
             infer(asked, both)
+    # NOT IN does not hold where a comparison is unknown, so its anti join takes unknown as found (unknown_counts).
     kind = "LEFT ANTI" if test.negated else "LEFT SEMI"
     right = nodes.Aliased(rows.columns, rows, alias)
     return nodes.Join(node.columns, node, right, kind, both, condition, sought=sought, unknown_counts=test.negated)
@@ -218,6 +221,7 @@ def is_plain_condition(expr: Expr) -> bool:
 
 def names_around(outer: Scope, inner: Scope) -> JoinNames:
     def side_of(ref: ColumnRef) -> str:
+        # As in SQL, a name of the sub-query hides the same name of the query around it.
         if inner.has(ref):
             return RIGHT
         outer.find(ref)
@@ -234,6 +238,7 @@ def _conditions(test: SubQueryTest, inside: Inside, names: JoinNames, plain: tup
         return conditions
     operands = sought_operands(test, inside)
     pairs = tuple(sought_pair(o, i, test, names) for o, i in zip(operands, inside.items, strict=True))
+    # A NULL may be equal to anything, so NOT IN cannot look its matches up by key: each pair is compared.
     if not test.negated:
         return replace(conditions, keys=(*conditions.keys, *pairs))
     return replace(conditions, comparisons=(*conditions.comparisons, *(replace(p, null_aware=True) for p in pairs)))

@@ -50,11 +50,13 @@ def bind_stream_join(
     relations = clause.relations[first:middle], clause.relations[middle:]
     names = from_names(clause, *relations, join)
     if join.condition is not None:
+        # Typed as it is written, before it is split: Flink's rules of comparison are about the whole condition.
         infer(join.condition, _scope(clause, [*relations[0], *relations[1]]))
     conditions = conditions_of(join.condition, names)
     conditions = replace(conditions, keys=(*_using_keys(join, names), *conditions.keys))
     kind = _KINDS[join.kind]
     if kind is JoinKind.INNER:
+        # `FROM a, b WHERE ...` has its keys and bounds in WHERE. An outer join pads before WHERE is asked.
         conditions = with_where(conditions, clause.where, names)
     ttl = tuple(ttl_of(r, clause.hints, clause.env) for r in relations)
     parts = StreamJoinParts(
@@ -92,6 +94,7 @@ def from_names(
 def used_by(clause: FromClause, join: Join, conditions: JoinConditions) -> frozenset[str] | None:
     """Return the names of the columns that a join must give, None for all."""
     used = used_names(clause.select, join) if clause.select is not None else None
+    # `rest` is a filter above the operator, so its columns must come out even if the SELECT does not read them.
     return used | names_of(conditions.rest) if used is not None else None
 
 

@@ -93,6 +93,7 @@ class _Values:
         self.node = block.node
         self.scope = block.scope
         self.used = used_names(block.select)
+        # By id of the node: the same text at two places is two sub-queries, each with a join of its own.
         self.columns: dict[int, tuple[str, str]] = {}
 
     def joined(self) -> Block:
@@ -101,6 +102,7 @@ class _Values:
         grouped = is_grouped(select, self.scope.mode)
         for part, monotone in _sub_queries(select.where, monotone=True):
             self._join(part, monotone=monotone)
+        # Beside GROUP BY a joined value would be a column that is not grouped by; checked_items refuses it (JOIN-017).
         for item in () if grouped else select.items:
             for part, _ in _sub_queries(item.expr, monotone=False):
                 self._join(part, monotone=False)
@@ -119,6 +121,7 @@ class _Values:
         made = self._scalar(part) if isinstance(part, ScalarQuery) else self._mark(part, monotone=monotone)
         if made is None:
             return
+        # It would be a LEFT JOIN of static rows with a stream, which JOIN-018 refuses in FROM.
         if made.node.streaming and not self.node.streaming:
             raise misplaced_sub_query(part)
         number = len(self.columns)
@@ -167,6 +170,7 @@ class _Values:
                 ttl_of(self.scope.relations, self.select.hints, self.binding.env),
                 ttl_of((right,), (), self.binding.env),
             ),
+            # Values of earlier sub-queries are columns of FROM by now, and must come through this join too.
             used=self.used | names | self._earlier() if self.used is not None else None,
         )
         node, given = planned(parts)
@@ -213,6 +217,7 @@ class _Values:
         inner = relations.scope()
         keys, where = self._keys(part, conditions_of(select.where, names_around(self.scope, inner)))
         (item,) = _one(select.items, part)
+        # A key without rows has no group, so the LEFT JOIN gives NULL, but COUNT of no rows is 0.
         counts = isinstance(item.expr, Call) and item.expr.function == "COUNT"
         items = [SelectItem(k.right.span, k.right, _KEY.format(i)) for i, k in enumerate(keys)]
         grouped = replace(
@@ -233,6 +238,7 @@ class _Values:
             return None
         test = sub_query_test(part)
         assert test is not None
+        # The mark is false where IN is unknown, which NOT, CASE or a select list would tell apart.
         if test.operand is not None and (test.negated or not monotone):
             raise misplaced_sub_query(part)
         names = names_around(self.scope, inside.scope)
@@ -245,9 +251,11 @@ class _Values:
         builder = OutputBuilder(inside.scope)
         for i, key in enumerate(keys):
             builder.add(_KEY.format(i), key.right, None)
+        # EXISTS without keys: its rows come down to one row TRUE, which matches every row around it.
         if not keys:
             builder.add(_KEY.format(0), parse_expression_text("TRUE", self.scope.mode, "EXISTS"), None)
         rows = nodes.Project(tuple(builder.columns), inside.node, inside.scope, tuple(builder.outputs), where)
+        # Each key once, or the LEFT JOIN would multiply the rows around it.
         once = distinct_rows(self.binding, rows, "EXISTS and IN compare values", part.span)
         return _Joined(once, _by_name(keys), f"{{}}.{_KEY.format(0)} IS NOT NULL")
 

@@ -46,6 +46,7 @@ def time_of(clause: FromClause, ref: TableRef, first: int) -> Found | None:
         SqlExtError: JOIN-007 for anything else.
     """
     assert ref.system_time is not None
+    # A constant asks for the table as it was then (scans.time_travel), which is no temporal join.
     if isinstance(ref.system_time, Literal):
         return None
     scope = replace(clause.scope(), relations=tuple(clause.relations[first:]))
@@ -73,6 +74,7 @@ def bind_right(clause: FromClause, ref: TableRef, time: Found | None) -> nodes.P
         return clause.bind(plain)
     table = clause.env.catalog.lookup(ref.parts)
     connector = known(table) if isinstance(table, Table) else None
+    # A lookup sees the table as it is now. Without the hint a table that can be a stream would be read as one.
     anew = connector is not None and connector.read_anew
     node = clause.bind(replace(plain, hints=(_SNAPSHOT, *ref.hints)) if anew else plain)
     if node.streaming:
@@ -101,6 +103,7 @@ def bind_temporal_join(
         SqlExtError: JOIN-009 for another kind of join, JOIN-010 and JOIN-011 for sides that are no stream of versions,
             JOIN-012 if its primary key is not equated.
     """
+    # Flink's StreamExecTemporalJoin has INNER and LEFT alone.
     kind = _KINDS.get(join.kind)
     if kind is None:
         raise SqlExtError("JOIN-009", f"a temporal join is INNER or LEFT, not {join.kind}", span=join.span)
@@ -147,11 +150,13 @@ def _by_key(conditions: JoinConditions, versions: Versions, names: JoinNames, jo
             hint="ON l.k = r.k for each column of the key",
         )
     others = [p for p in conditions.keys if p not in keys]
+    # The operator's comparisons are never true of NULL, so this one can only be a key.
     unequal = [p for p in others if p.operator == NULL_SAFE]
     if unequal:
         message = "IS NOT DISTINCT FROM in a temporal join is for the primary key alone"
         raise SqlExtError("JOIN-001", message, span=unequal[0].left.span)
     true = parse_expression_text("TRUE", names.left.mode, "the condition on the right side")
+    # These must not filter the versions: without a version that fails, the one before it would seem in force.
     asked = [Pair(true, "=", e) for e in conditions.right]
     return replace(conditions, keys=tuple(keys), comparisons=(*conditions.comparisons, *others, *asked), right=())
 
