@@ -22,6 +22,7 @@ class ToChangelog(Unary):
     @property
     def hidden(self) -> tuple[str, ...]:
         """Nothing: its rows are only added."""
+        # Not even the KIND of its input: each change is an ordinary row from here on.
         return ()
 
 

@@ -38,5 +38,6 @@ class CurrentRows(Operator):
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield the key."""
+        # Places, not names: a column that is only renamed leaves the state as it is.
         places = [c.physical for c in self.columns]
         yield "PRIMARY KEY", ", ".join(self.primary), [places.index(p) for p in self.primary]

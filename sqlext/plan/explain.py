@@ -46,6 +46,7 @@ def describe_plan(plan: nodes.PlanNode, course: Course = Course()) -> dict[str, 
     ``tree`` is the nodes, each with ``node``, ``detail``, ``changelog`` and ``inputs``.
     """
     path, why = _path(plan, course.combined)
+    # By identity: an equal grouping may stand elsewhere in the plan.
     last = {id(n) for n in last_groupings(plan)}
     return {
         "path": path,
@@ -107,6 +108,7 @@ def _changelog(node: nodes.PlanNode) -> str:
         return "changelog"
     if not node.updating:
         return "append"
+    # Only GROUP BY makes a relation updating; every operator of ours gives a changelog instead.
     keys = next(n for n in walk(node) if isinstance(n, Aggregate)).by.named
     return f"update, by key ({keys})" if keys else "update, one row"
 

@@ -102,6 +102,7 @@ class Firing:
     def closes_once(self) -> bool:
         """Whether each window gives one pane, of all its rows, when the watermark passes its end."""
         policy = self.policy
+        # ``keep_index`` is taken over: it says what is remembered, not when a pane comes out.
         plain = Policy(policy.window, AfterWatermark(), keep_index=policy.keep_index)
         return policy == plain and self.panes == "one" and not self.given and self.late is None and self.ttl is None
 

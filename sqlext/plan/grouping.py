@@ -85,6 +85,7 @@ class Aggregate(Selecting, Stateful):
     @property
     def updating(self) -> bool:
         """Whether a group's row may change after it was given out."""
+        # One that retracts is a changelog: each of its rows says itself what it does.
         return not self.retracts and self.firing is not None and self.firing.panes == "last"
 
     @property
@@ -142,6 +143,7 @@ class Aggregate(Selecting, Stateful):
         policy = self.kept.policy if self.kept is not None else None
         if policy is not None and (policy.once or not isinstance(policy.window, Global)):
             return "until the group is closed"
+        # Of a changelog, aggregates such as MAX need the rows themselves, and nothing bounds these.
         if not self.by.items and not self.input.changelog:
             return "one row"
         return ", ".join(self._lives())
@@ -172,6 +174,7 @@ class Aggregate(Selecting, Stateful):
         window = column_form(self.by.window, self.input.columns) if self.by.window else None
         form = ([expression_form(i, self.scope) for i in items], window)
         yield "GROUP BY", f"the window, {shown}" if self.by.window else shown, form
+        # Hidden keys only repeat GROUP BY, which is a part already.
         yield from self.selected_parts(without=self.by.hidden)
         yield from condition_parts("HAVING", self.having, self.scope)
         if self.kept is not None:
@@ -185,6 +188,7 @@ class Aggregate(Selecting, Stateful):
         if firing.late is not None:
             yield from option_parts("late table", firing.late.table)
             below = self.without_windows().columns
+            # What the operator itself knows (``LATE_WATERMARK``) is in no relation, so it has no place.
             columns = [(c.name, column_form(c.source, below) if c.relation else None) for c in firing.late.columns]
             yield "late table columns", ", ".join(name for name, _ in columns), columns
 
@@ -202,8 +206,10 @@ class Aggregate(Selecting, Stateful):
         """Return its input without the window function that stands in its FROM."""
         below = self.input
         inner = below.input if isinstance(below, Aliased) else below
+        # The rewrite rules have put a tag above a custom window.
         while isinstance(inner, (TagTime, AssignWindows)):
             inner = inner.input
+        # The alias stays: expressions above qualify columns by it.
         return replace(below, input=inner, columns=inner.columns) if isinstance(below, Aliased) else inner
 
 

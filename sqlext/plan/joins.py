@@ -146,6 +146,7 @@ class StreamJoin(Operator):
     @property
     def event_time(self) -> bool:
         """Whether the watermark ends the state."""
+        # Neither of these looks at the watermark, so the scans below need none for it.
         return self.bounded not in (JoinBound.NONE, JoinBound.ARRIVAL)
 
     @property
@@ -166,6 +167,7 @@ class StreamJoin(Operator):
     @property
     def lag(self) -> int:
         """Rows that wait for a match come out that much later."""
+        # A window above would otherwise close before the rows that waited reach it.
         return max((i.lag for i in self.inputs), default=0) + self.hold
 
     @property
@@ -199,6 +201,7 @@ class StreamJoin(Operator):
         """Yield what its state depends on."""
         times = [(s.time.later, _time_form(s)) if s.time is not None else s.ttl for s in (self.left, self.right)]
         yield "stream join", f"{self.join.value} {self.bounded.value}", (self.join.value, self.bounded.value, times)
+        # Names and order of the parts are stored in checkpoints, and name the difference in RUN-020.
         for name, pairs in (("join keys", self.equal), ("join conditions", self.conditions)):
             shown = ", ".join(f"{_text(p.left)} {p.operator} {_text(p.right)}" for p in pairs)
             yield name, shown, [self._form(p) for p in pairs]

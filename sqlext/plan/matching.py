@@ -80,6 +80,7 @@ class Match(Operator):
     @property
     def ends(self) -> bool:
         """Whether the end of the rows ends matches in processing time."""
+        # By event time the last watermark ends matches. In processing time only this says that no row follows.
         return not self.event_time and (self.search.standard or self.search.within is not None)
 
     @property
@@ -112,5 +113,6 @@ class Match(Operator):
         yield "MATCH_RECOGNIZE order", shown, (column_form(self.time, below), order)
         values = [(value_form(v.expr, self.scope), v.absent) for v in self.values]
         totals = [(value_form(t.call, self.scope), t.group, t.final) for t in self.totals]
+        # This JSON holds class names, and checkpoints hold it: the classes must keep their names.
         form = (specification_to_json(self.search), values, totals)
         yield "MATCH_RECOGNIZE", self.span.one_line, form

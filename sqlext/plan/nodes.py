@@ -254,6 +254,7 @@ class AssignWindows(Unary):
         """Return name, text and normal form of the windows, as ``Stateful.parts`` does."""
         spec, columns = self.spec, self.input.columns
         keys = [column_form(k, columns) for k in spec.session_keys]
+        # Checkpoints hold these values in this order.
         sizes = (spec.kind.value, spec.size, spec.slide, spec.offset, spec.wall_clock)
         return "window", f"{spec} on {self.time.name}", (*sizes, keys, column_form(self.time, columns))
 
@@ -278,6 +279,7 @@ class Selecting(Unary):
         assert output.handed_on is not None
         relation = next((r for r in self.scope.relations if r.alias == output.relation), None)
         columns = relation.columns if relation else self.input.columns
+        # The place and not the alias: a relation under another alias leaves the state as it is.
         place = self.scope.relations.index(relation) if relation else 0
         return output.handed_on.name, (place, column_form(output.handed_on, columns))
 

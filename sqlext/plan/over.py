@@ -40,6 +40,7 @@ class Framed:
     @property
     def kept(self) -> OverFrame:
         """What of the rows before is kept for it."""
+        # LAG has no frame of its own in SQL, but the rows that it goes back to must be held.
         return OverFrame("ROWS", self.offset) if self.call.function == "LAG" else self.frame
 
 

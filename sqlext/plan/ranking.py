@@ -88,6 +88,7 @@ class Rank(Operator):
         """A window ends; of rows that only come the first ones are enough."""
         if self.emission is Emission.WINDOW:
             return "until the window ends"
+        # Of a changelog all rows are kept: one behind the range moves up when one inside is taken back.
         rows = "" if self.sources[0].changelog else f"{self.last} row{'s' if self.last != 1 else ''} of each key"
         return ", ".join([*([rows] if rows else []), *self._lives()])
 

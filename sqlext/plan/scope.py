@@ -96,6 +96,7 @@ class Scope:
         return bool(self._candidates(ref.parts, False) or (fold and self._candidates(ref.parts, True)))
 
     def _candidates(self, parts: tuple[str, ...], fold: bool) -> list[Found]:
+        # The longest qualifier first: ``t.a`` is column a of relation t before it is field a of column t.
         for split in range(min(3, len(parts) - 1), -1, -1):
             qualifier, name, path = parts[:split], parts[split], parts[split + 1 :]
             found = [
@@ -155,6 +156,7 @@ class Scope:
             if not matched:
                 return None
             current = matched[0]
+        # A field of a row that may be NULL may be NULL too, whatever its own type says.
         if found.path and current is not None and found.column.type and found.column.type.nullable:
             return current.as_nullable()
         return current

@@ -19,6 +19,7 @@ class SessionRows(AssignWindows, Stateful):
     @property
     def step(self) -> str:
         """The name of any window function."""
+        # Fingerprints in checkpoints hold this name.
         return "AssignWindows"
 
     @property

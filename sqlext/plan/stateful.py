@@ -38,6 +38,7 @@ class Stateful(PlanNode):
     @property
     def waits(self) -> bool:
         """Whether its rows come when the watermark says so, each once: all at the end of time are the same rows."""
+        # A changelog gives a row several times, and the clock stands still at the end of input (rule M14 of EMIT).
         return self.event_time and not self.changelog and not self.uses_clock
 
     @property
@@ -50,6 +51,7 @@ class Stateful(PlanNode):
         """What tells its operator that it is time (``spark.reading.ticks``)."""
         if self.uses_clock:
             return "clock"
+        # Spark calls no bucket without rows or a timer: one tick lets each register its timer of the watermark.
         return "start" if self.event_time or self.ends else ""
 
     @property
