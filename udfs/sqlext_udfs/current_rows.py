@@ -89,11 +89,13 @@ class CurrentOperator(TableState, BucketOperator[pa.Table]):
         out = self._out(columns, held.num_rows, old, lost, added)
         if not lost.any() and not added.any() and self._lives.ttl is None:
             return StepResult(state, out, open_groups=state.num_rows)
+        # A row that is replaced is lost and added: it leaves here and comes in behind.
         left = np.setdiff1d(np.arange(held.num_rows), old[lost])
         places = np.concatenate([left, held.num_rows + np.flatnonzero(added)])
         table = table_of([taken(c, places) for c in columns])
         if self._lives.ttl is not None:
             now = np.ones(held.num_rows + rows.num_rows, np.bool_)
+            # A record that repeats its row writes it too, as Flink renews the time to live of a key.
             now[: held.num_rows] = np.isin(np.arange(held.num_rows), old)
             table = self._lives.joined(table, written, places, now, clock)
         return StepResult(table, out, open_groups=table.num_rows)
@@ -126,6 +128,7 @@ class CurrentOperator(TableState, BucketOperator[pa.Table]):
         kinds = np.concatenate(
             [np.where(added[going], UPDATE_BEFORE, DELETE), np.where(old[coming] >= 0, UPDATE_AFTER, INSERT)]
         )
+        # Both index the same records, so a stable sort puts what goes right before what comes.
         order = np.argsort(np.concatenate([going, coming]), kind="stable")
         return self._changes(columns, np.concatenate([old[going], before + coming])[order], kinds[order])
 

@@ -29,6 +29,7 @@ class Aggregation:
     ) -> None:
         self._inputs = [a.inputs for a in aggregates]
         self._accumulators = [accumulator(a, tuple(types[i] for i in a.inputs), places=places) for a in aggregates]
+        # The order of these columns is a fact of the state.
         self.partial_types: Types = tuple(t for a in self._accumulators for t in a.partial_types)
         self.output_types: Types = tuple(t for a in self._accumulators for t in a.output_types)
         self.ordered = any(a.ordered for a in self._accumulators)

@@ -66,6 +66,7 @@ def decimal_sums(column: pa.Array, groups: Groups, of: pa.DataType, weights: Int
     for lower, higher in ((0, 1), (1, 2), (2, 3)):
         sums[higher] += sums[lower] >> _WORD
         sums[lower] &= _LOW
+    # Beyond 128 bits the upper word has wrapped around, so the digits alone would not show it.
     too_wide = (sums[3] < -_HALF) | (sums[3] >= _HALF)
     pairs = np.stack([sums[0] | sums[1] << _WORD, sums[2] | sums[3] << _WORD], axis=1)
     widest = pa.decimal128(_MOST_DIGITS, of.scale)

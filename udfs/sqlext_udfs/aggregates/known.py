@@ -75,6 +75,7 @@ def _distinct(aggregate: AggregateCall, types: Types) -> Accumulator | None:
         return None
     if aggregate.function in _LISTS:
         return DistinctValues(types[0], None)
+    # It runs once, over the whole set at the end, so it needs no places of arrival.
     return DistinctValues(types[0], accumulator(replace(aggregate, distinct=False), types))
 
 

@@ -92,6 +92,7 @@ def _sums(values: Floats, groups: Groups) -> Floats:
 
 def _means(values: Floats, weights: Ints | Floats, total: Ints, groups: Groups) -> Floats:
     """Return weighted means; 0 for no values."""
+    # At least 1: a group of NULLs alone would divide 0 by 0.
     return np.asarray(_sums(np.asarray(values * weights), groups) / np.maximum(total, 1))
 
 

@@ -104,6 +104,7 @@ class Bits(Accumulator):
         values, present = numbers(column), known(column)
         if present is not None:
             values, groups = values[present], groups.filter(present)
+        # ``at`` and not ``reduceat``: rows of a group need not lie together.
         made = np.full(groups.count, self._start, values.dtype)
         self._join.at(made, groups.ids, values)
         return [column_of(made, self._type, _used(groups))]

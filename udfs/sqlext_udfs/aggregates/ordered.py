@@ -83,6 +83,7 @@ class MinMaxBy(Accumulator):
         rank = ranks(key)
         rank = -rank if self._largest else rank
         present = known(places)
+        # Two passes: the best key of each group, then of its rows with that key the first that came.
         best = np.full(groups.count, _NOWHERE)
         np.minimum.at(best, groups.ids, rank if present is None else np.where(present, rank, _NOWHERE))
         among = rank == best[groups.ids]
@@ -96,6 +97,7 @@ def _placed(positions: Ints, present: np.ndarray[tuple[int], np.dtype[np.bool_]]
 
 def _renumbered(places: pa.Array, first: int) -> pa.Array:
     present = known(places)
+    # Results that travelled come in the order in which their pieces were made, and each gets one new place.
     return _placed(first + np.arange(len(places)), present)
 
 

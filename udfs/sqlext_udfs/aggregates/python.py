@@ -102,6 +102,7 @@ class _Function:
         present = np.logical_or.reduce([np.asarray(c.is_valid()) for c in inputs])
         kept = [c.filter(pa.array(present)).to_pylist() for c in inputs]
         rows = list(zip(*kept, strict=True))
+        # A call without arguments has the constant 1 for its input, so that rows can be counted.
         return ([()] * len(rows) if self.bare else rows), present
 
 
@@ -160,6 +161,7 @@ class FoldedRows(Accumulator):
     def start(self, inputs: Columns, groups: Groups, positions: Ints) -> list[pa.Array]:
         """Return each group's rows."""
         present = np.logical_or.reduce([np.asarray(c.is_valid()) for c in inputs])
+        # A row whose arguments are all NULL becomes a NULL, which COLLECT_LIST leaves out.
         rows = pa.StructArray.from_arrays(list(inputs), fields=list(self._type), mask=pa.array(~present))
         return self._rows.start([rows], groups, positions)
 

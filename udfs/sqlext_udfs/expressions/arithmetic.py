@@ -85,11 +85,13 @@ def _divided(op: str, left: pa.Array, right: pa.Array, result: Number, policy: P
     dividend, divisor = numbers(_longs(left)), numbers(_longs(right))
     if (there & (divisor == 0)).any():
         raise policy.by_zero()
+    # The zeros that are left give NULL, as one of their two sides is NULL.
     divisor = np.where(divisor == 0, 1, divisor)
     if op == "/" and not policy.wraps and (there & (dividend == _LEAST) & (divisor == -1)).any():
         raise policy.too_large(type_name(result))
     with np.errstate(all="ignore"):
         rest = np.fmod(dividend, divisor)
+        # numpy divides towards minus infinity; without the remainder there is nothing to round.
         values = rest if op == "%" else (dividend - rest) // divisor
     return column_of(values, pa.int64(), there)
 

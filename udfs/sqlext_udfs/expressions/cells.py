@@ -36,5 +36,6 @@ def _with_cells(part: object, place: Callable[[e.Cell], int]) -> object:
     if isinstance(part, tuple):
         return tuple(_with_cells(item, place) for item in part)
     if is_dataclass(part) and not isinstance(part, type):
+        # By fields: a new kind of expression needs no rule here.
         return replace(part, **{f.name: _with_cells(getattr(part, f.name), place) for f in fields(part)})
     return part

@@ -71,6 +71,7 @@ class Expression:
     inputs: tuple[Expression, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
+        # The class is frozen, and ``fails`` follows from the inputs.
         object.__setattr__(self, "fails", self.fails or any(i.fails for i in self.inputs))
 
     def columns(self) -> frozenset[Name]:
@@ -185,6 +186,7 @@ class Connected(Expression):
         connect = pc.or_kleene if self.decides else pc.and_kleene
         value = _truth(first.evaluate(rows))
         for other in others:
+            # A NULL does not decide either: the other operand may still be the value that does.
             undecided = pc.fill_null(pc.invert(value) if self.decides else value, True)
             value = connect(value, _truth(evaluated_where(other, rows, undecided)))
         return value
@@ -204,6 +206,7 @@ class Case(Expression):
             parts.append((here, self._value(result, rows, here)))
             open_ = pc.and_not(open_, holds)
         made = self._value(otherwise, rows, open_)
+        # Branches do not overlap, so any order would do; each replaces what ELSE left there.
         for here, value in reversed(parts):
             made = pc.if_else(here, value, made)
         return made
@@ -259,6 +262,7 @@ class Like(Expression):
 
 def evaluated_where(of: Expression, rows: Rows, where: pa.BooleanArray) -> pa.Array:
     """Return values for the rows for which a known condition holds; any other where it does not."""
+    # What cannot fail is computed for all rows: that is cheaper than taking some out.
     places = selected(where) if of.fails else None
     if places is None:
         return of.evaluate(rows)

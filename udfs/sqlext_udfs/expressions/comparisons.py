@@ -53,6 +53,7 @@ def compared(op: str, left: pa.Array, right: pa.Array, *, nan_is_largest: bool) 
 
 def in_order(op: str, left: pa.Array, right: pa.Array) -> tuple[Values, Values]:
     """Return numbers that compare as the values of two columns of one type do."""
+    # Numbered together: numbers of two columns that were ranked apart would not compare.
     both = normalised(table_of([pa.concat_arrays([left, right])])).column(0).combine_chunks()
     values = codes(both)[0] if op in EQUALITY else ranks(both)
     return values[: len(left)], values[len(left) :]
@@ -64,4 +65,5 @@ def _floats(op: str, left: Values, right: Values) -> Any:
         plain = OPERATORS[op](left, right)
     nans = np.isnan(left), np.isnan(right)
     either = nans[0] | nans[1]
+    # With a NaN on a side, ``is NaN`` as 0 or 1 compares as the values should: NaN is above all numbers.
     return np.where(either, OPERATORS[op](nans[0].astype(np.int8), nans[1].astype(np.int8)), plain)

@@ -26,6 +26,7 @@ def _from_epoch(micros: int) -> Callable[[pa.DataType, pa.Array], pa.Array]:
 
 FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "narrowed": lambda of, value: low_bits(value, of),
+    # A view, not a cast: microseconds of both types are the same 64 bits.
     "shifted": lambda of, time, by: pc.add_checked(time.view(pa.int64()), by).view(of),
     "cast": lambda of, value: widened(value, of),
     "checked cast": lambda of, value: value.cast(of),
@@ -37,6 +38,7 @@ FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "unix_millis": _millis,
     "timestamp_millis": _from_epoch(_MICROS),
     "timestamp_seconds": _from_epoch(_MICROS * 1000),
+    # Callers read wall clocks as UTC, where they have the bits of their instants.
     "as instant": lambda of, wall: wall.view(pa.int64()).view(of),
     "as wall clock": lambda of, instant: instant.view(pa.int64()).view(of),
 }

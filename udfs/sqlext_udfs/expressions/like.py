@@ -36,4 +36,5 @@ def like_pattern(pattern: str, escape: str) -> re.Pattern[str]:
         else:
             parts.append({"%": ".*", "_": "."}.get(sign) or re.escape(sign))
         position += 1
+    # DOTALL: % and _ also stand for line ends.
     return re.compile("".join(parts), re.DOTALL)

@@ -108,6 +108,7 @@ def fit(value: Any, to: Number, policy: Policy) -> Any:
     if to.root == "DECIMAL":
         rounded = Decimal(value).quantize(Decimal(1).scaleb(-to.scale), context=_EXACT)
         if not rounded:
+            # SQL's DECIMAL has no negative zero.
             return rounded.copy_abs()
         if rounded.adjusted() < to.precision - to.scale:
             return rounded
@@ -149,6 +150,7 @@ def _with_nan(value: float) -> tuple[bool, float]:
 def _integer(op: str, left: int, right: int) -> int:
     if op in _PLAIN:
         return int(_PLAIN[op](left, right))
+    # Java and SQL cut towards zero; ``//`` rounds down.
     quotient = abs(left) // abs(right)
     quotient = quotient if (left < 0) == (right < 0) else -quotient
     return quotient if op == "/" else left - right * quotient
@@ -177,6 +179,7 @@ def _floating(op: str, left: float, right: float) -> float:
 
 def _single(value: float) -> float:
     try:
+        # Python has no FLOAT: four bytes and back round as Java's cast does.
         return float(struct.unpack("f", struct.pack("f", value))[0])
     except OverflowError:
         return math.copysign(math.inf, value)

@@ -41,6 +41,7 @@ class Typed:
 
     @expression.register
     def _(self, of: e.Constant) -> c.Expression:
+        # ``type`` and not isinstance, as True is an int to Python. An integer beyond BIGINT is a DECIMAL to Spark.
         exact = of.decimal or (type(of.value) is int and of.value not in _LONGS)
         value = Decimal(str(of.value)) if exact else of.value
         return c.Literal(pa.scalar(value).type, value=value)
@@ -102,6 +103,7 @@ class Typed:
             return c.Literal(type_)
         policy = self._policy
         floats = result.root in FLOATS
+        # Only these fail: a division by zero, unless Flink makes Infinity of it, and an overflow in ANSI mode.
         fails = (op in "/%" and not (floats and policy.wraps)) or not (floats or policy.wraps)
         return c.Arithmetic(type_, inputs=operands, op=op, result=result, policy=policy, fails=fails)
 

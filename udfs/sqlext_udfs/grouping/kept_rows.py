@@ -56,6 +56,7 @@ class KeptRows:
     def __init__(self, keys: int, aggregates: Sequence[AggregateCall], types: Sequence[pa.DataType]) -> None:
         self._keys = keys
         inputs = {i for a in aggregates for i in a.inputs if i >= keys}
+        # Sorted: the columns of the state do not depend on the order in which aggregates are written.
         self._places = (*range(keys), *sorted(inputs))
         self._aggregation = Aggregation(aggregates, types)
         self._types = list(types)

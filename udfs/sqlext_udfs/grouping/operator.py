@@ -113,6 +113,7 @@ class GroupAggregate(BucketOperator[Groupings]):
         was = held.at(touched.old[touched.known])
         count = np.bincount(touched.of_new, counts, touched.count).astype(np.int64)
         count[touched.known] += was.count
+        # A count below 0 is a group of which more was taken back than is known, as after a time to live.
         there = count > 0
         partials = self._results.merged(was.partials, rows, counts, touched, state.arrived)
         kept, results = self._results.finished(state.rows, partials, rows, counts, touched, there)
@@ -221,6 +222,7 @@ class GroupAggregate(BucketOperator[Groupings]):
             pa.nulls(rows, pa.int64()),
         ]
         keys, results = columns[: self._keys], columns[self._keys :]
+        # The columns are those of a window operator, so that one rewrite serves both: one pane, EARLY, never last.
         return self._out.rows(keys, np.full(rows, MIN), np.full(rows, MAX), [*results, *panes], kinds)
 
 

@@ -126,6 +126,7 @@ class _DoubleSum(Retractable):
     def finish(self, partials: Columns) -> pa.Array:
         count, nans, more, less = (integers(c) > 0 for c in partials[:4])
         values = exact_doubles.rounded(whole(partials[4]), whole(partials[5]))
+        # As IEEE 754 adds: an infinity wins over numbers, and both infinities together are NaN.
         values = np.where(more, np.inf, np.where(less, -np.inf, values))
         return _where(count, pa.array(np.where(nans | (more & less), np.nan, values)))
 

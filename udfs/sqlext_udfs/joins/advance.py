@@ -53,6 +53,7 @@ class Advance:
         self._keys, self._null_safe = specification.keys, specification.null_safe
         join = specification.join
         self._join = join
+        # Only these ask how many matches a row has; for others the column would be written in vain.
         self._counts = (join is JoinKind.SEMI or join.pads_left, join.pads_right)
         changes = specification.kind is not None
         # EXISTS asks only which values there are on the right; equal ones are kept once.

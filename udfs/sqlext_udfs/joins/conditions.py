@@ -71,6 +71,7 @@ def compared(
         positions: of the columns.
         null_aware: a comparison with NULL counts as true.
     """
+    # Floating-point numbers are ranked first: as they lie in memory NaN would compare with nothing.
     direct = _is_exact(left.type)
     if direct:
         left_values, right_values = numbers(left), numbers(right)

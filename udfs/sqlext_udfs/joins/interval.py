@@ -36,6 +36,7 @@ class IntervalLife(Life):
     def next_wakeup(self, state: Sides) -> Wakeup:
         """Return when the first row expires."""
         first = first_time(state)
+        # A row goes when the watermark is greater than its time, not at it.
         return Wakeup(None if first is None else min(first + 1, Clock.END))
 
     def _settled(self, change: SideChange, side: int) -> Ints:
@@ -78,6 +79,7 @@ class ArrivalLife(IntervalLife):
         arrived = Sides(
             new.left.written(clock.now + self._bound.upper), new.right.written(clock.now - self._bound.lower)
         )
+        # The clock stands still at the end of input, where open rows must come out all the same.
         end = clock.watermark if clock.watermark == Clock.END else clock.now
         return super().step(state, arrived, Clock(end, clock.now))
 

@@ -70,6 +70,7 @@ class Life(ABC):
 
     def useful(self, change: SideChange, side: int) -> Bools:
         """Return which rows may still change the result."""
+        # A NULL key matches nothing: such a row has come out already, if at all.
         useful = (change.rows.count > 0) & (change.keys.ids >= 0)
         if side == LEFT_SIDE and self.specification.forgets_matched:
             useful &= change.rows.matches == 0

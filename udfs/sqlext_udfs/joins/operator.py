@@ -57,6 +57,7 @@ class JoinOperator(BucketOperator[Sides]):
 
     def partial(self, rows: pa.Table) -> pa.Table:
         """Return the rows that may come out; equal keys have equal bits after that."""
+        # Before the shuffle: a row that cannot come out need not travel.
         rows = without_useless(self._specification, rows)
         keys = normalised(rows.select(range(self._specification.keys)))
         for position, column in enumerate(keys.columns):
@@ -108,6 +109,7 @@ def _check(specification: JoinSpecification, types: Sequence[pa.DataType]) -> No
     for comparison in specification.conditions:
         require_comparable(comparison.operator, types[comparison.left], types[comparison.right])
     told_apart = [RIGHT_SIDE] if not specification.join.pairs else []
+    # Rows that are taken back must be found. Versions are found by key and time, whatever their values are.
     if specification.kind is not None and not isinstance(specification.bound, VersionBound):
         told_apart = [LEFT_SIDE, RIGHT_SIDE]
     for position in (p for side in told_apart for p in specification.kept(side)):

@@ -116,6 +116,7 @@ def _places(positions: Sequence[int], kept: Sequence[int]) -> list[int]:
 def _repeated(weight: Ints) -> tuple[Ints, pa.Array]:
     """Return the places of rows as often as they come out, and the kind of each."""
     back, more = (np.flatnonzero(which) for which in (weight < 0, weight > 0))
+    # What is taken back comes first, so that a sink by key never drops the row that has just come.
     places = np.concatenate([np.repeat(back, -weight[back]), np.repeat(more, weight[more])])
     kinds = np.full(len(places), INSERT, np.int8)
     kinds[: int(-weight[back].sum())] = DELETE

@@ -93,6 +93,7 @@ def _present(codes: Ints, count: int) -> Bools:
     """Return for each code whether it is there; -1 (the last place) never is."""
     present = np.zeros(count + 1, np.bool_)
     present[codes] = True
+    # Code -1 has written here too: numpy counts it from the end.
     present[-1] = False
     return present
 

@@ -112,6 +112,7 @@ def arrived(specification: JoinSpecification, rows: pa.Table) -> Sides:
     matches = np.zeros(len(side), np.int64)
 
     def of(which: int) -> JoinRows:
+        # Of the union's columns a side keeps its own: those of the other side are NULL in its rows.
         columns = tuple(whole(rows.column(p)) for p in specification.kept(which))
         return JoinRows(columns, signs, matches, time).filter(side == which)
 

@@ -207,4 +207,5 @@ class JoinSpecification:
         compared = [c.left if side == LEFT_SIDE else c.right for c in self.conditions]
         looked_at = [c.value for c in self.cells() if c.group == side]
         others = {p for p in (*own, *compared, *looked_at) if p >= self.keys}
+        # The order of the columns is a fact of the state.
         return (*range(self.keys), *sorted(others))

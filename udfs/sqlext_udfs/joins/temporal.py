@@ -62,6 +62,7 @@ class TemporalLife(Life):
     def _holds(self, state: Sides, left: Ints, right: Ints) -> Bools:
         """Return which left rows have found a version (not a DELETE) that fulfils the conditions."""
         holds = right >= 0
+        # A version with a negative count is a DELETE: from its time on there is no row.
         holds[holds] = state.right.count[right[holds]] > 0
         if self.advance.rest is not None:
             asked = np.flatnonzero(holds)
@@ -95,6 +96,7 @@ class _Versions(NamedTuple):
     def of(cls, times: Ints, keys: Groups) -> _Versions:
         """Return versions by their times and keys."""
         steps, place = np.unique(times, return_inverse=True)
+        # Key and time as one number, so one sort and one binary search serve all keys.
         numbers = keys.ids * len(steps) + place
         order = stable_order(numbers)
         return cls(steps, order, numbers[order], keys.ids[order])

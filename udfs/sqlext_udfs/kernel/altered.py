@@ -76,4 +76,5 @@ class Selected(Altered[State]):
 
     def altered(self, out: pa.Table) -> pa.Table:
         """Return the columns."""
+        # A step with nothing to give may return a table without columns.
         return table_of(out.select(self._places).columns) if out.num_columns else out

@@ -12,6 +12,7 @@ from sqlext_udfs.kernel.groups import Groups, Ints, stable_order
 
 def lists_of(values: pa.Array, groups: Groups) -> pa.Array:
     """Return the values of each group as a list, in their order; an empty one for a group without values."""
+    # Rows that lie group by group already need no copy.
     if (np.diff(groups.ids) >= 0).all():
         return _lists(groups.sizes(), values)
     return _lists(groups.sizes(), taken(values, groups.order()))
@@ -39,6 +40,7 @@ def ordered_within(groups: Groups, keys: Ints) -> Ints:
     if not len(keys):
         return keys
     by_key = stable_order(keys)
+    # Two stable sorts, the outer key last: one sort of both together could leave 64 bits.
     return by_key[stable_order(groups.ids[by_key])]
 
 

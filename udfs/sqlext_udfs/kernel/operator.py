@@ -59,6 +59,7 @@ class BucketOperator(Protocol[State]):
         Args:
             tables: at least one: results of ``partial`` without the bucket; where ``takes_rows``, rows too.
         """
+        # No copy: the parts stay where they lie.
         return pa.concat_tables(tables)
 
     def empty(self) -> State:

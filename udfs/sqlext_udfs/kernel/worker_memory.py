@@ -25,5 +25,6 @@ def spare_what_is_loaded() -> None:
 @cache
 def _spare(modules: int) -> None:
     """Freeze once for a number of modules, and again when another kind of task has loaded more."""
+    # First, or garbage would be frozen with the rest and never be freed.
     gc.collect()
     gc.freeze()
