@@ -131,6 +131,7 @@ def _expressions(item: Expr | GroupingSets) -> list[Expr]:
 
 def _resolve(item: Expr | GroupingSets, select: Select, scope: Scope) -> Expr | GroupingSets:
     """Return a grouping item with Spark's ordinals and select aliases replaced by what they stand for."""
+    # FlinkSqlConformance allows neither ordinals nor aliases in GROUP BY: there a number is a constant.
     if isinstance(item, GroupingSets) or scope.mode != "spark":
         return item
     if isinstance(item, Literal) and item.kind == "NUMBER" and item.value.isdigit():
@@ -138,6 +139,7 @@ def _resolve(item: Expr | GroupingSets, select: Select, scope: Scope) -> Expr | 
         if 0 <= index < len(select.items) and not isinstance(select.items[index].expr, Star):
             return select.items[index].expr
         raise SqlExtError("NAME-009", f"GROUP BY {item.value} is not in the select list", span=item.span)
+    # As in Spark, a column of FROM goes before an alias of the same name.
     if isinstance(item, ColumnRef) and len(item.parts) == 1 and not scope.has(item):
         aliased = [i.expr for i in select.items if i.alias and i.alias.lower() == item.parts[0].lower()]
         if aliased:
@@ -151,6 +153,7 @@ def check_grouped(expr: Node, grouping: Grouping, scope: Scope, mode: str) -> No
     Raises:
         SqlExtError: NAME-010 naming the column that is neither.
     """
+    # The whole before its parts: in GROUP BY a + b, a alone is not grouped by, but a + b may stand anywhere.
     if isinstance(expr, Expr) and shape(expr, scope) in grouping.shapes:
         return
     if isinstance(expr, Call) and (is_aggregate(expr, mode) or expr.function in ("GROUPING", "GROUPING_ID")):

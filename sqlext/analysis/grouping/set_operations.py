@@ -24,6 +24,7 @@ from sqlext.source import Span
 from sqlext.types import INT, array
 
 _SIDE = "side"
+# Counts, not flags: a side may take rows back, and its count then falls to zero again.
 _HAVING = {
     "UNION": "",
     "INTERSECT": f"HAVING COUNT(*) FILTER (WHERE {_SIDE} = 0) > 0 AND COUNT(*) FILTER (WHERE {_SIDE} = 1) > 0",
@@ -50,6 +51,7 @@ def distinct_rows(binding: Binding, node: nodes.PlanNode, reason: str, span: Spa
     """Return the rows of a relation once each; their time attributes are ordinary values then, for ``reason``."""
     node = readable(node)
     plain = materialised(node, binding.env, reason, span)
+    # Distinct gives each row when it first comes and takes none back; a grouping counts how often it is there.
     if node.changelog:
         return each_once(binding, "UNION", [plain])
     ttl = setting_ttl(binding.env) if plain.streaming else None
@@ -74,6 +76,7 @@ def each_as_often(binding: Binding, op: str, branches: Sequence[nodes.PlanNode])
 
 def _repeated(node: nodes.PlanNode, binding: Binding) -> nodes.PlanNode:
     """Return each row as often as its last column says."""
+    # Spark's meaning in both modes: Flink has no ARRAY_REPEAT.
     body = parse_query_text(f"SELECT ARRAY_REPEAT(1, CAST({_COUNT} AS INT)) FROM x", "spark", "copies").body
     assert isinstance(body, Select)
     relation = ScopeRelation(_ALIAS, (), node.columns)
@@ -100,6 +103,7 @@ def _named_as(first: nodes.PlanNode, node: nodes.PlanNode) -> nodes.PlanNode:
 
 def _with_side(branch: nodes.PlanNode, side: int, binding: Binding, op: str) -> nodes.PlanNode:
     """Return a branch's columns as c0, c1, ... and, last, which side it is."""
+    # A branch may name two columns alike, and the generated SELECT groups by name.
     renamed = tuple(replace(c, name=f"c{i}") for i, c in enumerate(branch.columns))
     names = ", ".join(c.name for c in renamed)
     return _bound(binding, f"SELECT {names}, {side} AS {_SIDE} FROM x", replace(branch, columns=renamed), op)

@@ -68,6 +68,7 @@ def _sink(insert: Insert, env: Environment) -> Table:
 
 
 def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, ...]:
+    # Computed columns and VIRTUAL metadata are read only (Flink's docs, CREATE TABLE, Metadata Columns).
     writable = {c.name: c for c in table.columns if c.name in {w.name for w in written_columns(table)}}
     constants = {}
     for name, value in insert.partition:
@@ -87,6 +88,7 @@ def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, .
         )
     for name, column in writable.items():
         left_out = name not in named and name not in constants
+        # As in Flink's partial inserts, a column that is left out gets NULL.
         if left_out and column.type is not None and not column.type.nullable:
             raise SqlExtError(
                 "SINK-007",
@@ -128,6 +130,7 @@ def _check_type(assignment: Assignment, table: Table, insert: Insert, scope: Sco
 def _stores_in_spark(from_: LogicalType, to: LogicalType) -> bool:
     """Whether Spark's INSERT takes a type (its ANSI store assignment): a value that does not fit fails the job."""
     times = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")
+    # Spark's Cast.canANSIStoreAssign: a text goes to a text column alone, even if it reads as a number.
     return (from_.is_numeric and to.is_numeric) or to.is_text or (from_.root in times and to.root in times)
 
 

@@ -70,6 +70,7 @@ class _Parts:
 
 
 def _digest(text: str) -> str:
+    # A text may hold a lone surrogate, which utf-8 alone cannot write.
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
@@ -140,6 +141,7 @@ def _add_scan(parts: _Parts, node: nodes.Scan) -> None:
         form = node.delay if node.delay is not None else expression_form(node.marks, node.scope)
         parts.add("watermark", f"{node.rowtime}, {marks}", (node.rowtime, form))
         parts.add("rowtime NULL handling", node.null_handling)
+        # Also apart from "watermark": so `changes` can tell another delay from another rowtime.
         parts.add("rowtime", node.rowtime)
         parts.add("pace of the watermark", str(node.timing or "") or "with the rows")
         parts.add("largest rowtime", "any" if node.future is None else f"{node.future} ms ahead of the clock")
@@ -204,6 +206,7 @@ def _shape(node: nodes.PlanNode) -> str:
     if isinstance(node, nodes.Aliased):
         return _shape(node.input)
     below = ", ".join(_shape(i) for i in node.inputs)
+    # A stream that is read as a static table changes which joins keep state.
     stream = "" if not isinstance(node, nodes.Scan) or node.is_stream else " of what is there"
     return f"{node.step}{stream}{f'({below})' if below else ''}"
 

@@ -68,6 +68,7 @@ def bad_scans(plan: PlanNode) -> tuple[Scan, ...]:
     found: dict[object, Scan] = {}
     for node in walk(plan):
         if isinstance(node, Scan) and node.bad is not None:
+            # Each scan of a table meets the same bad rows, which are to be kept once.
             found.setdefault((node.table.name, node.bad.table.name), node)
     return tuple(found.values())
 

@@ -27,6 +27,7 @@ def sink_mode(plan: PlanNode, table: Table, env: Environment, span: Span) -> tup
         return as_changelog(plan), APPEND
     if connector.takes_changes(table):
         return readable(as_changelog(plan)), APPEND
+    # After the sinks that take every change: a key must not reduce what they are given.
     keyed = connector.merges(table)
     if plan.changelog:
         return plan, _mode_of_changes(plan, table, env, span, keyed=keyed)
@@ -66,6 +67,7 @@ def _changing(plan: PlanNode) -> str:
 def _check_panes(plan: PlanNode, table: Table, keyed: bool, span: Span) -> None:
     """Check panes that come as rows of their own: a key takes the last one, but no session that is merged away."""
     for firing in untold(plan, "ROW_KIND"):
+        # A session that grows is another window, so perhaps another key: its older row would stay for ever.
         replaced = keyed and not isinstance(firing.policy.window, Session)
         if firing.policy.mode == "RETRACTING" and not replaced:
             raise _no_retractions(table, span)

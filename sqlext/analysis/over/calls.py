@@ -59,6 +59,7 @@ class Prepared:
         known = [r for r in self.scope.relations if r.qualifier != (self.RESULTS,)]
         before = [c for r in self.scope.relations if r.qualifier == (self.RESULTS,) for c in r.columns]
         results = (*before, *columns)
+        # All names are merged: only the qualifier reaches a result, so that * does not give it to the user.
         added = ScopeRelation(_ALIAS, (self.RESULTS,), results, frozenset(c.name for c in results))
         return Prepared(node, replace(self.scope, relations=(*known, added)))
 
@@ -131,6 +132,7 @@ def with_results_read(select: Select, calls: Sequence[OverCall], scope: Scope) -
         for i, item in enumerate(select.items)
     )
     qualify = substitute(select.qualify, rule) if select.qualify is not None else None
+    # QUALIFY filters by results, so it is the WHERE of this SELECT; the user's own was asked below.
     return replace(select, items=items, where=qualify, qualify=None, windows=())
 
 

@@ -22,6 +22,7 @@ def frame_of(call: e.Call) -> OverFrame:
     assert over is not None
     frame = over.frame
     if frame is None:
+        # RANGE takes rows of one time together, and ROW_NUMBER must tell them apart.
         return OverFrame("ROWS" if call.function == "ROW_NUMBER" else "RANGE")
     if call.function in UNFRAMED:
         message = f"{call.function} has no {frame.unit}: it looks at all rows up to this one"

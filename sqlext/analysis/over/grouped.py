@@ -43,6 +43,7 @@ def _split(select: Select, scope: Scope) -> tuple[Select, Select]:
         return ColumnRef(expr.span, (names[of],))
 
     def rule(node: Node) -> Node | None:
+        # The offsets of frames and of LAG must stay literals; as columns of the lower SELECT they would be refused.
         if isinstance(node, (Frame, Literal)):
             return node
         plain = isinstance(node, Expr) and not isinstance(node, Star) and not _has_over(node)
@@ -61,6 +62,7 @@ def _split(select: Select, scope: Scope) -> tuple[Select, Select]:
         where=None,
         group_by=None,
         having=None,
+        # EMIT stays with the lower SELECT, which has the groups.
         emit=None,
     )
     return grouped, outer

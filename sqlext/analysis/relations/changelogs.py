@@ -34,6 +34,7 @@ def window_of_changes(span: Span, clause: str = "a window") -> SqlExtError:
 def _each_row(grouping: Aggregate) -> Aggregate:
     made = grouping.read_on()
     firing = made.firing
+    # EMIT says itself when groups come out. Over changes, or with a ttl, the net of a micro-batch comes out.
     if made is grouping or firing is None or firing.emit or grouping.input.changelog or firing.ttl:
         return made
     policy = replace(firing.policy, trigger=Repeat(AfterCount(1)))

@@ -18,6 +18,7 @@ def materialised(node: PlanNode, env: Environment, reason: str, span: Span) -> P
     """Return ``node`` with every column computed to its value; time attributes are lost for ``reason``."""
     if all(c.part is Part.VALUE and c.time is None for c in node.columns):
         return node
+    # Numbered, as two columns of a result may have one name.
     numbered = tuple(replace(c, name=f"__{i}") for i, c in enumerate(node.columns))
     scope = Scope((ScopeRelation(_ALIAS, (_ALIAS,), numbered),), env.mode, env.zone)
     outputs = []

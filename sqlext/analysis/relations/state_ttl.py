@@ -44,6 +44,7 @@ def _millis(text: str, span: Span | None) -> int | None:
     millis = parse_duration(text)
     if millis is None:
         raise SqlExtError("JOIN-006", f"'{text}' is no duration", span=span, hint="write '1 d' or '30 min'")
+    # Flink's default is 0 ms, which keeps state for ever.
     return millis or None
 
 

@@ -117,8 +117,10 @@ class WindowCall:
         step_name = {"HOP": "SLIDE", "CUMULATE": "STEP"}.get(self.function)
         slide = self._positive(step_name) if step_name else size
         offset = self.millis("OFFSET", 0)
+        # Flink's SliceAssigners: "Tumbling Window parameters must satisfy abs(offset) < size".
         if abs(offset) >= size:
             self._fail("OFFSET", f"the offset of {self.function} must be shorter than {size} ms")
+        # SliceAssigners: "Cumulative Window requires maxSize must be an integral multiple of step".
         if self.function == "CUMULATE" and size % slide:
             self._fail("SIZE", f"SIZE of CUMULATE must be a multiple of STEP ({size} ms, {slide} ms)")
         return WindowSpec(WindowKind[self.function], size, slide, offset, wall_clock)
@@ -173,12 +175,14 @@ def assign_windows(
 
 def is_custom(spec: WindowSpec) -> bool:
     """Whether Spark's ``window()`` cannot make these windows: CUMULATE, gaps, or aligned to a zone's wall clock."""
+    # A session begins with its first row, so it is aligned to no clock.
     aligned = spec.wall_clock is not None and spec.kind is not WindowKind.SESSION
     return spec.kind is WindowKind.CUMULATE or spec.has_gaps or aligned
 
 
 def window_columns(spec: WindowSpec, time: PlanColumn, physical: str, names: Sequence[str]) -> tuple[PlanColumn, ...]:
     """Return the start, end and time column of a window held in ``physical``."""
+    # A custom struct carries the wall clock. Of Spark's window it is computed from the instant, in the session's zone.
     local = spec.wall_clock is not None
     if local and is_custom(spec):
         start, end = Part.WALL_START, Part.WALL_END
@@ -186,6 +190,7 @@ def window_columns(spec: WindowSpec, time: PlanColumn, physical: str, names: Seq
         start, end = Part.LOCAL_START, Part.LOCAL_END
     else:
         start, end = Part.START, Part.END
+    # Flink's docs, Windowing TVFs: the bounds are TIMESTAMP(3) of any rowtime; window_time has the rowtime's own type.
     bound = timestamp(3).not_null()
     mark = Part.CUSTOM_TIME if is_custom(spec) else Part.TIME
     kind = Time.PROCTIME if spec.processing else Time.ROWTIME
@@ -204,6 +209,7 @@ def _time_type(time: PlanColumn) -> LogicalType:
 def wall_clock_of(time: PlanColumn, zone: str) -> str | None:
     """Return the zone whose wall clock aligns the windows of a rowtime, None for UTC."""
     ltz = time.type is not None and time.type.root == "TIMESTAMP_LTZ"
+    # A TIMESTAMP is held as the instant that its wall clock is in UTC, so UTC aligns it in every zone.
     return zone if ltz and zone != "UTC" else None
 
 
