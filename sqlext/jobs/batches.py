@@ -48,12 +48,14 @@ class BatchWriter:
 
     def __call__(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch."""
+        # Spark keeps its last hundred reports, so those of many short batches would be lost if only users asked.
         self._query.collect_last(self._name)
         with ExitStack() as held, quiet():
             for lock in self._locks:
                 held.enter_context(lock)
             try:
                 self._write(df, batch_id, repeated=self._repeated)
+                # Spark commits a batch before it begins the next: only the first one after a start can be a repetition.
                 self._repeated = False
             except Exception as error:
                 self.error = error
@@ -136,6 +138,7 @@ def _computed(df: DataFrame, planning: AbstractContextManager[None] | None = Non
     with planning or nullcontext():
         df.persist()
     try:
+        # ``persist`` is lazy. This computes every row once, so observations are complete before the sink reads any.
         df.write.format("noop").mode("overwrite").save()
         yield df
     finally:

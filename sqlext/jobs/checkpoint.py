@@ -203,6 +203,7 @@ class QueryHome:
 
     def begin(self, run: QueryRun) -> None:
         """Remember the run, before its first batch."""
+        # The mark comes first. Alone it says nothing, but ``run.json`` without it would be a lost checkpoint (RUN-024).
         if self._read_mark() != run.checkpoint_id:
             self._mark.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._mark, run.checkpoint_id)
@@ -235,6 +236,7 @@ class QueryHome:
     def _put(self, target: Path, text: str) -> None:
         target.parent.mkdir(exist_ok=True)
         if not target.exists():
+            # Outside of the folder that Spark reads: its file source could take a file that is half written.
             temporary = self.folder / f"{target.name}.tmp"
             temporary.write_text(text, encoding="utf-8")
             temporary.replace(target)
@@ -290,6 +292,7 @@ class QueryHome:
                     f"query `{self.name}` runs already: its checkpoint belongs to one driver at a time",
                     hint="stop it first, or give this one another name: SET 'pipeline.name' = '...'",
                 ) from None
+            # DROP QUERY may have removed the folder meanwhile: a lock on a file that has no name keeps nobody out.
             if is_file_at(descriptor, path):
                 return descriptor
             os.close(descriptor)
@@ -355,6 +358,7 @@ def plan_runs(
             leaves = home.check(previous, fingerprint, leaves_state=leaves_state and goes_on)
             previous = replace(previous, renewals=previous.renewals + 1) if previous and leaves else previous
         runs.append(replace(previous, fingerprint=fingerprint) if previous else QueryRun(run_id, fingerprint))
+    # Last: if a query of the job is refused, nothing may have changed.
     for home in ended:
         home.clear()
     return runs

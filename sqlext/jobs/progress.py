@@ -180,6 +180,7 @@ class Progress:
         self._state_rows = _open(report)
 
     def _was_taken(self, report: StreamingQueryProgress) -> bool:
+        # A query that is started again has another run id, and goes on counting its batches.
         return self._last is not None and self._last[0] == str(report.runId) and report.batchId <= self._last[1]
 
     def _observe(self, report: StreamingQueryProgress) -> None:
@@ -250,6 +251,7 @@ def _judged(report: StreamingQueryProgress, what: str) -> int:
 
 def _watermark(report: StreamingQueryProgress) -> int | None:
     text = report.eventTime.get("watermark")
+    # Until there is a watermark Spark reports 1970-01-01.
     return (instant_millis(text) or None) if text else None
 
 
@@ -280,5 +282,6 @@ def moment_of(report: StreamingQueryProgress, rows_in: int, rows_out: int) -> Mi
 
 def instant_millis(text: str) -> int:
     """Return an instant as Spark writes it (``2024-01-01T00:00:00.000Z``) in ms since 1970 UTC."""
+    # In integers: ``total_seconds`` is a float, whose rounding could lose a millisecond.
     since = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000

@@ -77,6 +77,7 @@ class Query:
 
     def stop(self) -> None:
         """Stop it, and wait until it has stopped, a minute at most. Its place is kept: the same statement goes on."""
+        # Before Spark's queries are stopped: the job's thread would else take their interruption for a failure.
         self._stop_requested.set()
         self._stop_running()
         self._ended.wait(_SECONDS_TO_STOP)
@@ -192,6 +193,7 @@ class Query:
     def follow(self, running: Mapping[str, StreamingQuery]) -> None:
         """Watch these Spark queries from now on, by the name of their part."""
         self._running = dict(running)
+        # ``stop`` may have come while these were starting, when it could not see them.
         if self.stop_requested:
             self._stop_running()
 

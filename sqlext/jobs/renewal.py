@@ -44,6 +44,7 @@ def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str) -> list[str]
     Raises:
         SqlExtError: RUN-027 where Spark cannot: no source has anything now, for instance.
     """
+    # ``once`` makes one micro-batch whatever the limits of the sources; ``availableNow`` could make several.
     writer = rows.writeStream.format("noop").outputMode(output_mode).trigger(once=True)
     try:
         with spark_settings(rows.sparkSession, {_PRUNES: "true"}):
@@ -52,6 +53,7 @@ def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str) -> list[str]
     except Exception as error:
         raise _impossible(home, str(error).partition("\n")[0]) from error
     report = query.lastProgress
+    # Spark runs no micro-batch where no source has data, and then there is no place to write over.
     if report is None or not (Path(home.checkpoint) / "commits" / "0").exists():
         raise _impossible(home, "its sources have nothing now that would say how they are to be read")
     return [source.description for source in report.sources]
@@ -75,6 +77,7 @@ def carry_over(old: Path, home: QueryHome, sources: Sequence[str], clock: str | 
         raise _impossible(home, f"it has {len(ours)} sources, and had {len(theirs)}")
     carried = [_NOTHING] * len(sources)
     for n in range(len(sources)):
+        # What the empty batch noted there does not belong to the old offsets.
         shutil.rmtree(new / "sources" / str(n), ignore_errors=True)
     for before, now in zip(theirs, ours, strict=True):
         carried[now] = ends[before]
@@ -86,12 +89,14 @@ def carry_over(old: Path, home: QueryHome, sources: Sequence[str], clock: str | 
 def _ends(checkpoint: Path) -> list[str]:
     """Return where each source was at the end of the last micro-batch, as Spark writes it."""
     offsets = checkpoint / "offsets"
+    # Spark's OffsetSeqLog: a line with the version, one with metadata, then one for each source.
     return (offsets / str(last_number(offsets))).read_text(encoding="utf-8").splitlines()[2:]
 
 
 def _write_ends(file: Path, ends: Sequence[str]) -> None:
     version, settings, *_ = file.read_text(encoding="utf-8").splitlines()
     found = json.loads(settings)
+    # On a restart Spark takes this setting from the log (OffsetSeqMetadata), and later batches must read their sources.
     found["conf"][_PRUNES] = "false"
     file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Hadoop would compare it
     file.write_text("\n".join([version, json.dumps({**found, "batchWatermarkMs": 0}), *ends]), encoding="utf-8")

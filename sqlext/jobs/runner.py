@@ -74,6 +74,7 @@ class Job:
         self._noted: set[str] = set()
         self._log = log
         locks = {target: threading.Lock() for p in parts for target in p.targets}
+        # In one order for all: two parts with the same targets would else wait for each other for ever.
         self._writers = {p.name: self._writer(p, [locks[t] for t in sorted(set(p.targets))]) for p in parts}
 
     def _writer(self, part: JobPart, locks: Sequence[threading.Lock]) -> BatchWriter:
@@ -88,10 +89,12 @@ class Job:
             SqlExtError: what Spark or a sink refuses before the first row; RUN-... of a query without a stream.
         """
         try:
+            # Only now is ``run.json`` written: plans and sinks are accepted, so a refused statement leaves no trace.
             self._begin()
             self._log.started()
             with self._settings(), quiet():
                 self._start_all()
+        # KeyboardInterrupt too: the folders must be given free before it goes on.
         except BaseException as error:
             failure = error if isinstance(error, SqlExtError) else run_error(error, self.parts[0].span)
             self._end(failure)
@@ -99,6 +102,7 @@ class Job:
                 raise failure from failure.__cause__
             raise
         _keep_time(self.query, {p.name: p.timekeeping for p in self.parts if p.timekeeping is not None})
+        # A daemon: a process that ends does not wait for an endless query.
         threading.Thread(target=self._live, name=f"sqlext {self.query.name}", daemon=True).start()
         return self.query
 
@@ -136,6 +140,7 @@ class Job:
         assert part.place is not None
         writer = _counted(part).writeStream.outputMode(part.output_mode)
         writer = writer.queryName(part.name).option("checkpointLocation", part.place.home.checkpoint)
+        # Asked before the start: Spark writes the next offsets as soon as it runs.
         self._writers[part.name].expect(repeated=part.place.home.repeats_a_batch())
         if self.schedule.bounded:
             writer = writer.trigger(availableNow=True)
@@ -174,6 +179,7 @@ class Job:
         closing = [p for p in self.parts if self._must_close(p)]
         if closing and not self._close(closing):
             return
+        # All sinks end before the first query is marked as finished: a job killed in between ends its sinks again.
         active = [p for p in self.parts if p.streaming and not p.complete]
         for part in active:
             part.sink.finish(self.spark)
@@ -202,6 +208,7 @@ class Job:
         Raises:
             SqlExtError: why the first of them failed.
         """
+        # A thread for each: whoever waits for one query would not see that another one fails.
         with ThreadPoolExecutor(max(1, len(parts)), "sqlext wait") as pool:
             ends = {p.name: pool.submit(self._await, p) for p in parts}
             wait(ends.values(), return_when=FIRST_EXCEPTION)
@@ -210,6 +217,7 @@ class Job:
                 for query in self.query.running.values():
                     query.stop()
         for part in parts:
+            # Spark's ``stop`` leaves the Python function running, and the next driver must not meet its writes.
             self._writers[part.name].wait_until_idle()
         self._show()
         self.query.collect()
@@ -230,6 +238,7 @@ class Job:
                     raise
             else:
                 return
+            # One at a time: each reads the map of running queries and puts a changed one in its place.
             with self._restarts, self._settings(), quiet():
                 self.query.follow({**self.query.running, part.name: self._start(part)})
         self._follow(part)
@@ -279,6 +288,7 @@ class Job:
             for part in self.parts:
                 if part.place is not None:
                     part.place.home.close()
+            # Last: whoever waits may start the same query at once and needs the folder's lock.
             self.query.release()
 
 
@@ -307,6 +317,7 @@ def _write_again(part: JobPart) -> int:
 def _counted(part: JobPart) -> DataFrame:
     from pyspark.sql import functions as f
 
+    # Its stream is one row without meaning; ``WholeWriter`` counts what is written.
     if part.whole is not None:
         return part.rows
     rows = f.count_if(f.isnull(BAD)) if part.keeps_bad else f.count(f.lit(1))
@@ -336,4 +347,5 @@ def _keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
 
 def _works(running: StreamingQuery) -> bool:
     status = running.status
+    # A trigger is active also while it asks sources that have nothing. Only both say that a micro-batch runs.
     return bool(status["isTriggerActive"] and status["isDataAvailable"])

@@ -29,6 +29,7 @@ class QueryRun:
     @property
     def checkpoint_id(self) -> str:
         """The id by which sinks know its micro-batches, together with their numbers."""
+        # A renewed checkpoint counts its batches from 0. Under the old id sinks would drop them as repetitions.
         return f"{self.run_id}-{self.renewals}" if self.renewals else self.run_id
 
     def renews(self, before: QueryRun) -> bool:
@@ -42,6 +43,7 @@ def begun_run(root: Path, name: str, checkpoint: str | None = None) -> QueryRun 
         return run_from_json(
             json.loads((query_folder(root, name, checkpoint) / "run.json").read_text(encoding="utf-8"))
         )
+    # Whoever only looks is not refused: ``QueryHome.run`` raises RUN-023 for a damaged file when the query starts.
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -52,6 +54,7 @@ def run_from_json(found: Mapping[str, object]) -> QueryRun:
     if not isinstance(prints, dict):
         raise TypeError("a fingerprint is an object")
     fingerprint = {str(k): (str(v[0]), str(v[1])) for k, v in prints.items()}
+    # Files that were written before there were renewals have no such field.
     renewals = found.get("renewals", 0)
     return QueryRun(
         str(found["run_id"]), fingerprint, bool(found["finished"]), renewals if isinstance(renewals, int) else 0

@@ -77,6 +77,7 @@ class Timekeeping:
 
     def begin(self) -> None:
         """Do what must be done before the first micro-batch: sources are told that they are looked after."""
+        # A source without a file of holds runs freely, so the file must be there before its first micro-batch.
         self._act(self.keeper.decide(self._clock.now()), ())
 
     def look(self, inputs: InputsRead, *, resting: bool) -> None:
@@ -126,13 +127,16 @@ class Timekeeping:
         """Wait until it has looked so many times more, or nobody looks any more."""
         with self._looked:
             wanted = self.looks + more
+            # In steps: the thread that looks ends with the job and then notifies nobody.
             while not self._looked.wait_for(lambda: self.looks >= wanted, LOOK_SECONDS) and alive():
                 pass
 
     def _act(self, decisions: Decisions, ends: Sequence[str]) -> None:
         for name, watermark in decisions.beats.items():
             number, _ = self._kept[name]
+            # Named by the watermark: Spark's file source knows files by path, and reads none of them twice.
             _put(self._folder / str(number) / f"{watermark}.txt", f"{_timestamp(watermark)}\n")
+        # Spark's own sources may report a number or null. Only the offsets of our splits are compared with these.
         seen = [end for end in map(json.loads, ends) if isinstance(end, dict)]
         for name, held in decisions.held.items():
             self._hold(self._kept[name][0], json.dumps({"held": sorted(held), "seen": seen}))
@@ -150,6 +154,7 @@ class Timekeeping:
     def _save(self) -> None:
         """Write what is known if it has changed; what a restart needs and what people ask for are one file."""
         self.report = TimeReport.of(self.keeper)
+        # Five looks a second must not be five writes.
         if self.report != self._written:
             state = {"known": self.keeper.to_json(), "report": self.report.to_json()}
             _put(self._folder / _STATE, json.dumps(state))
