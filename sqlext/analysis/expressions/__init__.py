@@ -1,1 +1,1 @@
-"""TODO-DOC sqlext.analysis.expressions."""
+"""Compile expressions that SQL cannot compute, over several rows at once, to trees for operators."""

@@ -1,4 +1,4 @@
-"""Functions of several rows that operators compute."""
+"""Compile the functions that operators compute from several rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlext_udfs.expressions import trees as core
 if TYPE_CHECKING:
     from sqlext.analysis.expressions.rows import RowTrees
 
+# Months and years have no fixed length, so TIMESTAMPDIFF by them is left to SQL.
 _UNIT_MICROS = {
     "MILLISECOND": 1_000,
     "SECOND": 1_000_000,

@@ -1,6 +1,6 @@
-"""Conditions of a join that are no comparison of both sides, as trees that the operator evaluates on pairs of rows.
+"""Compile conditions of a join that are no comparison of both sides to trees over pairs of rows.
 
-What looks at one side alone is SQL's, in a column of that side; what combines both is made by ``row_trees``.
+SQL computes what looks at one side alone, in a column of that side; ``rows`` compiles what combines both.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Expressions over several rows as trees that operators evaluate (``match_expressions``).
+"""Compile expressions over several rows to trees that operators evaluate (``sqlext_udfs.expressions``).
 
-What looks at one row alone is SQL's. What combines rows is logic, comparisons, arithmetic, CASE, LIKE and the functions
-of ``row_calls``. DEFINE (``match_definitions``) and the conditions of joins (``pair_trees``) say each what a row is.
+SQL computes what looks at one row alone. What combines rows is logic, comparisons, arithmetic, CASE, LIKE and functions
+(``calls``). DEFINE (``matching.definitions``) and the conditions of joins (``pairs``) each say what a row is.
 """
 
 from __future__ import annotations
@@ -108,6 +108,7 @@ class RowTrees(ABC):
             same = self.compared("<=>", expr.left, expr.right, expr)
             return _unless(same, negated=expr.op == "IS DISTINCT FROM")
         if expr.op in ARITHMETIC:
+            # The tree divides in the type of the result, and that of DIV is BIGINT.
             op = "/" if expr.op == "DIV" else expr.op
             return core.Arithmetic(op, self.tree(expr.left), self.tree(expr.right), self.number(expr))
         raise self.refused(expr)
@@ -132,6 +133,7 @@ class RowTrees(ABC):
     def _(self, expr: e.Between) -> core.Expression:
         test = self._between(expr, expr.low, expr.high)
         if expr.symmetric:
+            # The values decide which bound is the lower one, so both orders are asked.
             test = core.Or((test, self._between(expr, expr.high, expr.low)))
         return _unless(test, negated=expr.negated)
 
@@ -146,6 +148,7 @@ class RowTrees(ABC):
 
     @combined.register
     def _(self, expr: e.Like) -> core.Expression:
+        # Without ESCAPE, a backslash escapes in Spark and is a character like any other in Flink.
         escape = "" if self.mode == "flink" else "\\"
         if isinstance(expr.escape, e.Literal) and len(expr.escape.value) == 1:
             escape = expr.escape.value

@@ -92,6 +92,7 @@ class BoundDefinition(RowTrees):
         if all(_is_strict(p) for p in own_parts(expr)):
             return cell
         there = core.Cell(self.values.number(RowValue(_TRUE)), group)
+        # COALESCE(B.x, 0) is 0, not NULL, while B has no row: SQL computes it once more with NULL in all columns.
         missing = core.Cell(self.value(expr, absent=True), self.own)
         return core.Case((core.When(core.Is(there, "NULL"), missing),), cell)
 
@@ -182,6 +183,7 @@ def _aggregate(call: e.Call, trees: BoundDefinition) -> core.Expression:
     return core.Arithmetic("/", total, core.Running("count", value, group), result)
 
 
+# The division comes last, so the sum must not overflow in the narrower type of the result.
 def _exact(of: LogicalType | None, result: core.Number) -> core.Number:
     """Return the type in which AVG sums up."""
     if of is None or of.is_approximate:
@@ -202,6 +204,7 @@ def _kind(type_: LogicalType) -> str:
     return "bytes" if type_.root in ("BINARY", "VARBINARY") else ""
 
 
+# With a loop: a generated condition may have more links than Python's recursion allows.
 def _chain(expr: e.Expr, op: str) -> list[e.Expr]:
     """Return the operands of a chain of one operator."""
     found: list[e.Expr] = []

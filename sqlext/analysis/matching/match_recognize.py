@@ -65,6 +65,7 @@ class _MatchBinder:
         ]
         rest = self._other_columns(partition) if all_rows else []
         keys = tuple(_key(i, c) for i, c in enumerate(partition))
+        # After the measures and the other columns, each of which may have asked for a further column.
         columns = (*keys, *self.measures.columns)
         node = Match(
             columns,
@@ -72,6 +73,7 @@ class _MatchBinder:
             scope=self.names.scope,
             span=self.clause.span,
             time=self.time,
+            # The search was made first, as its `all_rows` decides which rows the measures look at.
             search=self._with_measures(search),
             partition=partition,
             order=tuple(replace(i, expr=self.names.over_row(i.expr)) for i in self.clause.order_by[1:]),
@@ -151,6 +153,7 @@ class _MatchBinder:
             )
         if items[0].descending:
             raise SqlExtError("MATCH-007", "MATCH_RECOGNIZE goes forward in time", span=span, hint="remove DESC")
+        # Over static rows there is one batch, whose clock gives all rows the same processing time.
         if not self.below.streaming and not found.column.is_rowtime:
             raise SqlExtError(
                 "MATCH-017",
@@ -164,6 +167,7 @@ class _MatchBinder:
         found = []
         for expr in self.clause.partition_by:
             column = self.names.scope.bare(self.names.over_row(expr))
+            # Processing time is held by no row, so rows cannot be divided by it.
             if column is None or column.column.part is Part.PROCTIME:
                 raise SqlExtError(
                     "MATCH-018", "PARTITION BY takes columns", span=expr.span, hint="compute it in a sub-query"

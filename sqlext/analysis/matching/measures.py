@@ -114,6 +114,7 @@ class Measures:
                 span=call.span,
                 hint="write MATCH_PROCTIME() in processing time" if not self.time.is_rowtime else "MATCH_ROWTIME()",
             )
+        # One column for all calls: a row must not carry two rowtimes that are the same.
         known = next((c for _, c in self.measures if c.time is not None), None)
         if known is not None:
             return known
@@ -129,6 +130,7 @@ class Measures:
             if known == measure and column.time is None:
                 return column
         name = f"__m{len(self.measures)}"
+        # A variable may have no row in a match; MATCH_NUMBER alone always has a value.
         nullable = type_ if isinstance(measure, MatchNumber) or type_ is None else type_.as_nullable()
         column = PlanColumn(name, nullable, name, loss=loss)
         self.measures.append((measure, column))
@@ -142,6 +144,7 @@ class Measures:
         return Loss("a measure is an ordinary value: MATCH_ROWTIME() is the time attribute of a match", span)
 
     def _total(self, call: Call, *, final: bool) -> PlanColumn:
+        # Flink's docs, Pattern Recognition, Known Limitations: no distinct aggregations.
         if call.distinct and not self.names.standard:
             raise SqlExtError(
                 "MATCH-014",

@@ -66,6 +66,7 @@ class Names:
 
     def group(self, name: str) -> int | None:
         """Return the group that a name means, None if it is no variable and no subset."""
+        # None keeps the place of the group of all rows (everything), which no name means.
         known = (*self.variables, None, *(s.name for s in self.subsets))
         if name in known:
             return known.index(name)
@@ -167,6 +168,7 @@ class Names:
             self._check_single(expr, value)
             group = self.only_group(value, expr.function)
             return Navigation(self.over_row(value), group, expr.function == "FIRST", 0 if offset is None else offset)
+        # Flink's docs, Pattern Recognition, Known Limitations: no physical offsets (PREV, NEXT).
         if not self.standard:
             raise SqlExtError(
                 "MATCH-008",

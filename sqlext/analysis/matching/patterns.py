@@ -11,6 +11,7 @@ from sqlext_udfs.matching.pattern import Choice, Concatenation, Pattern, Repeat,
 
 _STANDARD = "SET 'sqlext.match-recognize' = 'standard' allows it"
 _MOST_ROWS = 10_000
+# PERMUTE of n patterns is n! alternatives, of five 120.
 _MOST_PERMUTED = 5
 
 
@@ -74,6 +75,7 @@ def _check_flink(pattern: d.Pattern) -> None:
         of = item.of if isinstance(item, d.PatternQuantified) else item
         if not isinstance(of, d.PatternVariable):
             raise _only_standard(of)
+        # Flink's docs, Pattern Recognition, Known Limitations: only the greedy A?, not A??.
         if isinstance(item, d.PatternQuantified) and item.reluctant and (item.least, item.most) == (0, 1):
             raise SqlExtError(
                 "MATCH-011",
@@ -81,6 +83,7 @@ def _check_flink(pattern: d.Pattern) -> None:
                 span=item.span,
                 hint=f"write {of.name}?, which Flink does not prefer to take, or {_STANDARD}",
             )
+        # Flink CEP: "Optional pattern cannot be preceded by greedy pattern".
         if before is not None and _is_greedy(before) and _is_optional(item):
             raise SqlExtError(
                 "MATCH-010",
@@ -89,6 +92,7 @@ def _check_flink(pattern: d.Pattern) -> None:
                 hint=f"make {before.span.text} reluctant with ?, or {_STANDARD}",
             )
         before = item
+    # Flink: "Greedy quantifiers are not allowed as the last element of a Pattern yet."
     if before is not None and _is_greedy(before):
         raise SqlExtError(
             "MATCH-009",

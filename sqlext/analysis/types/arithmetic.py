@@ -21,6 +21,7 @@ def unary_type(expr: e.Unary, types: OperandTypes) -> LogicalType | None:
     if expr.op == "NOT":
         need_boolean(expr, types, operand)
         return boolean(operand)
+    # Spark casts a text to DOUBLE here; Calcite's unary minus takes numbers and intervals alone.
     if types.mode == "flink" and operand and expr.op in "+-" and not _signed(operand):
         raise refused(expr, expr.op, [operand])
     return operand
@@ -79,14 +80,17 @@ def _arithmetic(
 def arithmetic_type(op: str, left: LogicalType, right: LogicalType, mode: str) -> LogicalType | None:
     """Return the type of an operation on two numbers, nullability aside."""
     if left.is_approximate or right.is_approximate:
+        # Flink's % is MOD, which takes exact numbers alone.
         if mode == "flink" and op == "%":
             return None
+        # Spark divides DOUBLEs, and its ANSI coercion makes FLOAT beside another numeric type a DOUBLE.
         if mode == "spark" and (op == "/" or left.root != right.root):
             return DOUBLE
         return merge_numbers(left, right)
     if left.is_integer and right.is_integer:
         if mode == "spark" and op in ("/", "DIV"):
             return DOUBLE if op == "/" else BIGINT
+        # Calcite gives MOD the type of its second argument (ReturnTypes.NULLABLE_MOD).
         return right if op == "%" and mode == "flink" else merge_numbers(left, right)
     sides = [decimals.as_decimal(t, mode) for t in (left, right)]
     if op == "DIV":
@@ -98,6 +102,7 @@ def arithmetic_type(op: str, left: LogicalType, right: LogicalType, mode: str) -
 
 def _temporal(op: str, left: LogicalType, right: LogicalType) -> LogicalType | None:
     if is_interval(left) and is_interval(right) and op in ("+", "-"):
+        # Months and milliseconds have no common unit.
         return left if left.root == right.root else None
     if is_time(left) and is_interval(right) and op in ("+", "-"):
         return left
@@ -131,6 +136,7 @@ def _concat(
     nullable = left.nullable or right.nullable
     if types.mode == "spark" or "text" not in kinds:
         return STRING if kinds == {"text"} else None
+    # Calcite: the lengths add up (DYADIC_STRING_SUM_PRECISION), and only two CHARs give a CHAR.
     length = min((left.precision or 0) + (right.precision or 0), STRING.precision or 0)
     root = "CHAR" if left.root == right.root == "CHAR" else "VARCHAR"
     return LogicalType(root, length, nullable=nullable)

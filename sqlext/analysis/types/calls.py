@@ -62,6 +62,7 @@ def _argument_type(node: e.Node, types: ArgumentTypes) -> LogicalType | None:
 
 def _check_known(call: e.Call, types: ArgumentTypes) -> None:
     name = call.name
+    # A qualified name is a function of a Spark catalog, which Spark alone can look up.
     if "." in name or functions.is_spark_function(name):
         return
     if isinstance(types.env, KnowsFunctions) and types.env.has_function(name):
@@ -76,6 +77,7 @@ def _check_known(call: e.Call, types: ArgumentTypes) -> None:
 
 def _check_arguments(function: Function, seen: CallTypes) -> None:
     call, types = seen.call, seen.types
+    # Neither has a place in a signature: * stands for no value, a name for any place.
     if any(isinstance(a, (e.NamedArgument, e.Star)) for a in call.args):
         return
     if not any(s.takes_count(len(types)) for s in function.signatures):
@@ -84,6 +86,7 @@ def _check_arguments(function: Function, seen: CallTypes) -> None:
             f"{function.name} takes {_counts(function)}, not {len(types)}",
             span=call.span,
         )
+    # Spark mode leaves types to Spark, which casts implicitly where Flink refuses.
     if seen.mode == "flink" and not any(s.takes(types) for s in function.signatures):
         given = ", ".join(t.flink() if t else "?" for t in types)
         forms = " or ".join(f"({', '.join(s.families)})" for s in function.signatures)

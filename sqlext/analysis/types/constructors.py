@@ -45,6 +45,7 @@ def branches_type(expr: e.Expr, what: str, results: Sequence[LogicalType | None]
             hint="CAST them to one type",
         )
     if what in _LOOSE and not mixable(results) and _are_times(results):
+        # The dates are cast to the timestamps' type, so they have no say in it.
         results = [t for t in results if t is None or t.root != "DATE"]
     return least_restrictive(results)
 
@@ -64,6 +65,7 @@ def row_type(expr: e.RowValue, types: OperandTypes) -> LogicalType | None:
     items = [types.type_of(item) for item in expr.items]
     if any(t is None for t in items):
         return None
+    # Calcite counts unnamed fields from EXPR$0, Spark from col1.
     name = "EXPR$" if types.mode == "flink" else "col"
     first = 0 if types.mode == "flink" else 1
     return row(*(Field(f"{name}{i}", t) for i, t in enumerate(items, first) if t)).not_null()

@@ -28,6 +28,7 @@ def adjust(precision: int, scale: int) -> LogicalType:
     """Return DECIMAL(precision, scale) cut to 38 digits, keeping at least six of the fraction."""
     if precision <= MAX_PRECISION:
         return decimal(precision, scale)
+    # The digits before the point come first: losing some of them changes a number by more than losing its fraction.
     integral = precision - scale
     return decimal(MAX_PRECISION, max(MAX_PRECISION - integral, min(scale, MIN_SCALE)))
 
@@ -54,6 +55,7 @@ def common(left: LogicalType, right: LogicalType) -> LogicalType:
     return adjust(max(p1 - s1, p2 - s2) + scale, scale)
 
 
+# Flink: LogicalTypeMerging.findRoundDecimalType.
 def rounded(type_: LogicalType, digits: int) -> LogicalType:
     """Return the type of ROUND(decimal, digits); rounding may add a digit in front."""
     precision, scale = _digits(type_)
@@ -64,11 +66,13 @@ def rounded(type_: LogicalType, digits: int) -> LogicalType:
     return decimal(1 + precision - scale + digits, digits)
 
 
+# Flink: LogicalTypeMerging.findAvgAggType.
 def average(type_: LogicalType) -> LogicalType:
     """Return the type of AVG(decimal)."""
     return decimal(MAX_PRECISION, max(MIN_SCALE, _digits(type_)[1]))
 
 
+# Flink: LogicalTypeMerging.findSumAggType.
 def total(type_: LogicalType) -> LogicalType:
     """Return the type of SUM(decimal)."""
     return decimal(MAX_PRECISION, _digits(type_)[1])

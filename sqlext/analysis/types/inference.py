@@ -78,6 +78,7 @@ def _named_argument(expr: e.NamedArgument, types: TypeInference) -> LogicalType 
 
 def _query(expr: e.ScalarQuery, types: TypeInference) -> LogicalType | None:
     type_ = types.env.query_type(expr.query)
+    # A scalar sub-query without a row is NULL, even if its column is NOT NULL.
     return type_.as_nullable() if type_ else None
 
 

@@ -98,6 +98,7 @@ def number_type(text: str) -> LogicalType | None:
     if not (whole + fraction).isdigit():
         return None
     if dot:
+        # Leading zeros are no digits: 0.05 is DECIMAL(2, 2).
         digits = (whole + fraction).lstrip("0")
         return decimal(max(len(digits), len(fraction), 1), len(fraction))
     value = int(whole)
@@ -124,6 +125,7 @@ def constant_of(literal: e.Literal) -> core.Constant | None:
         return core.Constant(literal.value.upper() == "TRUE")
     if literal.kind == "STRING":
         return core.Constant(literal.value)
+    # Suffixes (5L) and exponents change the type of a number, so SQL reads those.
     if literal.kind != "NUMBER" or not _PLAIN_NUMBER.fullmatch(literal.value):
         return None
     if literal.value.isdigit():
