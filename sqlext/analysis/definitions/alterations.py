@@ -1,8 +1,8 @@
 """Bind ALTER TABLE to a function from the old table to the new one.
 
 ADD, MODIFY, DROP and RENAME of columns, WATERMARK and PRIMARY KEY follow Flink's AlterSchemaConverter. Each change
-derives anew the types of computed columns, the watermark and the key. ``catalog.ddl`` renames tables, and does SET and
-RESET of options.
+derives anew the types of computed columns, the watermark and the key. ``sqlext_catalog.ddl`` renames tables, and
+does SET and RESET of options.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def alteration_of(statement: AlterTable, env: Environment, catalog: SessionCatal
     The function raises ``SqlExtError`` (DDL-030 to DDL-032, and the codes of CREATE TABLE) if the table is not such
     that the change can be made. Expressions are read in the meaning that the table was created with.
     """
+    # The catalog calls the function again on the newer table if another process committed first.
     change = _CHANGES[statement.action]
 
     def alter(table: Table) -> Table:

@@ -45,6 +45,7 @@ def create_view_text(view: View, env: Environment) -> str:
 def stored_text(text: str, table: Table) -> str:
     """Return a stored expression in Flink's form; as it is stored if it cannot be read any more."""
     try:
+        # Read in the meaning in which the table was made, whatever the session's setting is now.
         return expression_text(parse_expression_text(text, table.expressions), table.expressions)
     except SqlExtError:
         return text

@@ -49,7 +49,7 @@ class Expressions:
         """Return the type of an expression over columns, None if unknown.
 
         Raises:
-            SqlExtError: DDL-006 for a sub-query, NAME-003 for an unknown column, TYPE-... as ``typing.infer``;
+            SqlExtError: DDL-006 for a sub-query, NAME-003 for an unknown column, TYPE-... as ``infer``;
                 DDL-007 in their place if it is not this statement that wrote the expression.
         """
         scope = self.scope(columns)
@@ -58,6 +58,7 @@ class Expressions:
             self._check(expression, scope, what)
             return infer(expression, scope)
         except SqlExtError as error:
+            # The same text may stand in an older part of the table; its error is shown where it was just written.
             if text in self.written:
                 raise
             raise SqlExtError("DDL-007", f"{what} becomes invalid: {error.message}", span=self.span) from error

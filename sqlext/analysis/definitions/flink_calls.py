@@ -83,6 +83,7 @@ def _plain(call: Call, printer: OperandPrinter) -> str:
 
 
 def _returning(clause: str) -> str:
+    # Calcite prints the type by its standard name.
     return "RETURNING INTEGER" if clause == "RETURNING INT" else clause
 
 
@@ -152,6 +153,7 @@ def _nullif(call: Call, printer: OperandPrinter) -> str | None:
 
 def _json_object(call: Call, printer: OperandPrinter) -> str | None:
     texts = [printer.text(a) for a in call.args]
+    # Calcite writes the default out: NULL ON NULL of an object, ABSENT ON NULL of an array.
     pairs = [f"KEY {k} VALUE {v}" for k, v in zip(texts[::2], texts[1::2], strict=True)]
     return f"JSON_OBJECT({' '.join([', '.join(pairs), *(call.clauses or ('NULL ON NULL',))]).strip()})"
 

@@ -61,6 +61,7 @@ def materialized_of(
     columns = tuple(replace(c, name=n) for c, n in zip(table.columns, names, strict=True))
     options = _options(statement, table, place)
     table = replace(table, columns=columns, primary_key=_key(plan, names), options=options)
+    # A query that ends gives all of its rows at once, so it replaces what is there; a stream adds to it.
     fill = Insert(statement.span, statement.name, statement.name_span, statement.query, overwrite=not plan.streaming)
     return table, fill
 

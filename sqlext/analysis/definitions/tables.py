@@ -47,6 +47,7 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
     taken = {c.name for c in source}
     columns = (*source, *(c for c in own if c.name not in taken))
     key = _primary_key(statement, columns, base)
+    # The key first: it makes columns NOT NULL, and computed columns get their nullability from those.
     columns = typed(not_null(columns, key), expressions)
     partitions = statement.partitioned_by or base.partitioned_by
     check_partitions(partitions, columns, statement.name_span)

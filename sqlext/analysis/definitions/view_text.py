@@ -86,6 +86,7 @@ class _QueryText:
         return f"SELECT {', '.join(_all(scope, ()))}\nFROM {self._relation(relation)}"
 
     def _select(self, select: q.Select) -> str:
+        # No form of Flink's is recorded for these, so the user's text is shown.
         if select.hints or select.windows or select.qualify is not None or select.emit is not None:
             raise Unprintable
         scope = self._scope(select.from_)

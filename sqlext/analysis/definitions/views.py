@@ -67,6 +67,7 @@ def query_columns(query: Query, env: Environment) -> tuple[PlanColumn, ...]:
             raise
         try:
             return QueryBinder(as_batch(env)).bind(query).columns
+        # The first refusal is the one about the user's query as it will run.
         except SqlExtError:
             raise error from None
 

@@ -142,6 +142,7 @@ def _collect(call: CallTexts, operand: str) -> str:
 
 def _multiset(call: CallTexts) -> str:
     """A multiset is a map from the element to its number; NULLs are left out."""
+    # transform over an array of one element binds the collected list to a name, so that it is collected once.
     counted = "map_from_entries(transform(array_distinct(items), e -> struct(e, size(filter(items, i -> i = e)))))"
     return f"transform(array({_collect(call, call.args[0])}), items -> {counted})[0]"
 

@@ -100,6 +100,7 @@ def _logarithm(name: str) -> Callable[[CallTexts], str]:
         operand = call.args[-1]
         plain = f"{name}({', '.join(call.args)})"
         literal = call.literal(call.count - 1)
+        # A literal other than zero is positive (a minus is an operator), so it is in the domain.
         if call.count == 1 and literal is not None and literal.replace(".", "").strip("0"):
             return plain
         if call.count == 2:

@@ -42,6 +42,7 @@ def of(text: str, type_: LogicalType | None) -> str:
     if root == "TIMESTAMP":
         return f"""concat('"', replace(CAST({text} AS STRING), ' ', 'T'), '"')"""
     if root == "TIMESTAMP_LTZ":
+        # Flink writes an instant in UTC with a Z, whatever the session's zone.
         instant = f"convert_timezone(current_timezone(), 'UTC', CAST({text} AS TIMESTAMP_NTZ))"
         return f"""concat('"', replace(CAST({instant} AS STRING), ' ', 'T'), 'Z"')"""
     if root in ("ARRAY", "MAP", "ROW"):

@@ -67,6 +67,7 @@ class Signature:
 
 
 def _fits(type_: LogicalType | None, families: str) -> bool:
+    # Flink casts an untyped NULL to whatever the function takes.
     if type_ is None or type_.root == "NULL":
         return True
     return any(family in ("any", "unit") or type_.root in FAMILIES[family] for family in families.split("/"))

@@ -77,7 +77,7 @@ def _extract(call: CallTexts) -> str:
 
 
 def _misplaced_watermark(call: CallTexts) -> str:
-    """Refuse a call that no SELECT has taken care of (``current_watermark``)."""
+    """Refuse a call that no SELECT has taken care of (``selects.watermark_column``)."""
     raise SqlExtError(
         "TIME-006",
         "CURRENT_WATERMARK stands in the SELECT list or WHERE of a query over a stream, and nowhere else",

@@ -40,6 +40,7 @@ def bind_changelog_function(call: TableFunction, binding: Binding) -> PlanNode:
 def _to_changelog(call: TableFunction, arguments: dict[str, Node], node: PlanNode, binding: Binding) -> PlanNode:
     node = materialised(every_change(node), binding.env, f"{call.function} makes plain rows", call.span)
     physical = "__op"
+    # Rows that went through TO_CHANGELOG before have such a column already.
     while physical in node.physical_columns():
         physical += "_1"
     op = PlanColumn(_op(call, arguments), STRING.not_null(), physical)
@@ -49,6 +50,7 @@ def _to_changelog(call: TableFunction, arguments: dict[str, Node], node: PlanNod
 
 
 def _from_changelog(call: TableFunction, arguments: dict[str, Node], node: PlanNode, binding: Binding) -> PlanNode:
+    # As in Flink the input is append-only: its rows themselves say what they change.
     if node.updating or node.changelog or not node.streaming:
         what = "rows that are only added" if node.streaming else "a stream: changes are none of batch mode"
         raise SqlExtError("FUNC-039", f"{call.function} reads {what}", span=arguments["INPUT"].span)
@@ -73,6 +75,7 @@ def _from_changelog(call: TableFunction, arguments: dict[str, Node], node: PlanN
             span=arguments["OP_MAPPING"].span,
             hint="map a code to UPDATE_BEFORE too, or read the updates by their key into a delta table",
         )
+    # The code becomes the kind of the row, so the result has no such column.
     columns = tuple(c for c in node.columns if c is not op)
     return FromChangelog(columns, node, op.physical, tuple(codes or _KINDS.items()))
 

@@ -36,6 +36,7 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
         if expr is not None:
             check_grouped(expr, grouping, scope, mode)
     builder = _outputs(items, grouping)
+    # session_window of Spark makes sessions of the rows that share all grouping keys, not of PARTITION BY.
     if _sessions_of_others(node, grouping):
         node = session_rows(node)
     expressions = [i.expr for i in items if i.expr is not None]
@@ -43,9 +44,11 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     grouped = Grouped(select, node, scope, grouping, expressions, assign)
     firing = _firing(grouped, binding)
     hidden: tuple[str, ...] = ()
+    # Only the last value of a group counts, so sinks merge by its key, which the SELECT need not show.
     if firing is not None and firing.panes == "last":
         windowed = grouping.window is not None
         hidden = builder.add_keys(grouping.expressions, has_sets=grouping.has_sets, windowed=windowed)
+    # Spark asks for a grouping key beside session_window in a streaming query.
     constant = _constant_key(node, grouping) if firing is not None and not firing.why else None
     return Aggregate(
         columns=tuple(builder.columns),

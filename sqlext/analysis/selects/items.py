@@ -51,6 +51,7 @@ def checked_items(block: Block, binding: Binding) -> list[Item]:
         infer(expr, block.scope)
         _check_parts(expr, block, binding)
     for expr in expressions:
+        # Calcite: "Illegal use of 'NULL'".
         if binding.env.mode == "flink" and isinstance(expr, Literal) and expr.kind == "NULL":
             raise SqlExtError("TYPE-020", "NULL has no type here", span=expr.span, hint="CAST(NULL AS STRING)")
     for part in own_parts(select.where) if select.where is not None else ():
@@ -63,6 +64,7 @@ def _check_parts(expr: Expr, block: Block, binding: Binding) -> None:
     for part in own_parts(expr):
         if isinstance(part, (InQuery, Exists, ScalarQuery)) and binding.bind_inside(part.query).streaming:
             raise misplaced_sub_query(part)
+        # selects.over has taken out those that operators compute, and over static rows Spark computes the rest.
         if isinstance(part, Call) and part.over is not None and block.node.streaming:
             raise misplaced(part)
 
@@ -91,6 +93,7 @@ def _expand(star: Star, scope: Scope) -> list[Item]:
         Item(c.name, None, Found(r, c, ()), star.span)
         for r in relations
         for c in r.columns
+        # * gives a column of USING once, t.* all columns of t. The columns of a group window are not the user's.
         if c.name not in NAMES and (star.qualifier or c.name not in r.merged)
     ]
 

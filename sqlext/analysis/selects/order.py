@@ -37,6 +37,7 @@ def ordered_stream(query: Query, node: nodes.PlanNode, scope: Scope) -> nodes.Pl
             no number.
     """
     (relation,) = scope.relations
+    # Ranks of rows that change must see each one taken back.
     below = nodes.Aliased(node.columns, readable(node), relation.alias)
     if query.limit is None:
         return _sorted(query, below, scope)
@@ -101,6 +102,7 @@ def with_hidden_keys(query: Query, scope: Scope) -> Query | None:
         scope: of the columns that come out.
     """
     body = query.body
+    # A further column would make more rows distinct, and a set operation has none to add.
     if not isinstance(body, Select) or body.distinct:
         return None
     items, order_by = list(body.items), []

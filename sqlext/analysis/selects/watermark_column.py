@@ -38,11 +38,13 @@ def with_current_watermark(block: Block, _: Binding) -> Block:
         return block
     for call in calls:
         _rowtime(call, scope, streaming=node.streaming)
+    # Not filtered yet: WHERE may ask for the watermark too.
     rows = prepared(session_rows(node), scope, select, filtered=False)
     below = readable(aliased(rows))
     known: dict[Shape, PlanColumn] = {}
     for call in calls:
         time = _rowtime(call, rows.scope, streaming=True)
+        # Equal calls share a column; all columns hold the query's one watermark, shown in the type of each rowtime.
         known.setdefault(shape(call, rows.scope), _result(time, len(known)))
     columns = (*below.columns, *known.values())
     time = _rowtime(calls[0], rows.scope, streaming=True)
