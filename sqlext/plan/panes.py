@@ -1,4 +1,4 @@
-"""Find the groupings whose rows are a plan's rows: which panes come out, and what holds their key."""
+"""Find the groupings whose rows are a plan's rows: which panes come out, what holds their key, how they are read on."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import begun_run
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import Begun, heartbeats, readers, state_buckets
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.rewrite.script.side_rows import kept_bad
-from sqlext.session.boundedness import is_bounded
 from sqlext.session.notices import foretold
 from sqlext.settings import Settings
 from sqlext.source import SourceText

@@ -31,10 +31,10 @@ from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded, refuse_endless_final_state, streaming_scans
 from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import SparkScript
-from sqlext.session.boundedness import closes_late, is_bounded, refuse_endless_final_state, streaming_scans
 from sqlext.session.drafts import Draft, Drafts, RunOptions, end_of
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching

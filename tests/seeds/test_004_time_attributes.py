@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import sqlext
-from sqlext.session.boundedness import streaming_scans
+from sqlext.rewrite.compiler.boundedness import streaming_scans
 from sqlext.session.offline.compilation import compile_source, new_state
 from sqlext.source import SourceText
 from tests.stepped_queries import Move, SteppedQuery, rows_of, run_together

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from sqlext.analysis.names.time_attributes import require_time
+from sqlext.analysis.names.time_attributes import no_time_attribute
 from sqlext.analysis.over.calls import OverCall, Prepared, aliased
 from sqlext.analysis.over.frames import UNFRAMED, frame_of
 from sqlext.analysis.types.calls import is_aggregate
@@ -138,7 +138,8 @@ def _attribute(expr: Expr, scope: Scope) -> PlanColumn | None:
         return None
     found = scope.bare(expr)
     column = found.column if found is not None else PlanColumn(expr.span.one_line, infer(expr, scope), "")
-    require_time(column, expr.span, "ORDER BY of OVER")
+    if column.time is None:
+        raise no_time_attribute(column, expr.span, "ORDER BY of OVER")
     return None if column.time is Time.PROCTIME else column
 
 

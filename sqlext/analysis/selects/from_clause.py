@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlext.analysis.joins.joined_table import bind_join
 from sqlext.analysis.matching.match_recognize import bind_match
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.names.time_attributes import require_time
+from sqlext.analysis.names.time_attributes import no_time_attribute
 from sqlext.analysis.relations.binding import Binding
 from sqlext.analysis.relations.changelogs import window_of_changes
 from sqlext.analysis.scans.current_rows import current_rows
@@ -153,7 +153,8 @@ class RelationBinder:
         inner = RelationBinder(self.binding)
         node = inner.bind(argument.relation)
         found = inner.scope().find(call.descriptor())
-        require_time(found.column, call.descriptor().span, call.function)
+        if found.column.time is None:
+            raise no_time_attribute(found.column, call.descriptor().span, call.function)
         spec = call.spec(wall_clock_of(found.column, self.env.zone))
         spec = over_time(spec, found.column, call.descriptor().span, call.function)
         if self.env.mode == "flink":

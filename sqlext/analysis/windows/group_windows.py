@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.names.substitution import substitute
-from sqlext.analysis.names.time_attributes import require_time
+from sqlext.analysis.names.time_attributes import no_time_attribute
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.changelogs import window_of_changes
 from sqlext.analysis.relations.extended import extended
@@ -108,7 +108,8 @@ def _find(select: Select, scope: Scope) -> GroupWindow | None:
             hint=f"use the column `{'.'.join(inner.parts)}` itself" if inner else None,
         )
     what = f"GROUP BY {call.function}"
-    require_time(found.column, first.span, what)
+    if found.column.time is None:
+        raise no_time_attribute(found.column, first.span, what)
     spec = _spec(call, wall_clock_of(found.column, scope.zone))
     return GroupWindow(call, found.column, over_time(spec, found.column, first.span, what))
 

@@ -6,7 +6,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, named
-from sqlext.rewrite.compiler.one_batch import fits_at_once, reads_at_once
+from sqlext.rewrite.compiler.boundedness import fits_at_once, reads_at_once
 from sqlext.rewrite.compiler.renderer import PlanRenderer
 from sqlext.rewrite.expressions.columns import default_outputs
 from sqlext.rewrite.rules.order import apply_rules

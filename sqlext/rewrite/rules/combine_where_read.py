@@ -15,7 +15,7 @@ from sqlext.plan.nodes import Join
 from sqlext.plan.stateful import Operator, Stateful
 
 
-def combine_where_read(plan: PlanNode) -> PlanNode:
+def with_combining(plan: PlanNode) -> PlanNode:
     """Return the plan whose groupings may be combined where their rows are read only where that can pay."""
     below_ours = any(isinstance(n, Operator) for n in walk(plan))
     alone = sum(map(_kept_by_spark, walk(plan))) == 1

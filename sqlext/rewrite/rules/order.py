@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.plan.nodes import PlanNode
-from sqlext.rewrite.rules.combine_where_read import combine_where_read
+from sqlext.plan.base import PlanNode, contains
+from sqlext.plan.grouping import Aggregate
+from sqlext.rewrite.rules.combine_where_read import with_combining
 from sqlext.rewrite.rules.event_time import (
     place_watermarks,
     tag_custom_windows,
@@ -15,6 +16,12 @@ from sqlext.rewrite.rules.event_time import (
 )
 
 Rule = Callable[[PlanNode], PlanNode]
+
+
+def combine_where_read(plan: PlanNode) -> PlanNode:
+    """Return the plan ``with_combining`` where it has groupings, which alone need that."""
+    return with_combining(plan) if contains(plan, Aggregate) else plan
+
 
 RULES: tuple[Rule, ...] = (
     place_watermarks,

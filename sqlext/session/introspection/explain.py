@@ -20,11 +20,11 @@ from sqlext.plan.grouping import Aggregate
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.script.model import SparkScript
-from sqlext.session.boundedness import is_bounded
 from sqlext.session.drafts import end_of
 
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}

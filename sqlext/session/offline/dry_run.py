@@ -14,11 +14,11 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script, with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
-from sqlext.session.boundedness import is_bounded
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.state import SessionState
 from sqlext_catalog import ddl
