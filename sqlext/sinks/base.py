@@ -59,6 +59,7 @@ class SinkContext:
     @property
     def identity(self) -> str:
         """A name for folders and files, unique to query and checkpoint, and safe in any path."""
+        # The digest makes it unique, the slug is for whoever looks into the folder.
         slug = re.sub(r"[^A-Za-z0-9]+", "-", self.query).strip("-")[:40]
         digest = hashlib.sha256(repr((self.query, self.checkpoint)).encode()).hexdigest()[:12]
         return f"{slug}-{digest}"

@@ -46,6 +46,7 @@ class ServerRows(CollectSink):
     """A ``CollectSink`` whose batches are kept by the server."""
 
     def __init__(self, spark: SparkSession, context: SinkContext, *, folds: bool) -> None:
+        # All queries of a server's session share its views: the id keeps them apart.
         self._prefix = f"sqlext_rows_{context.checkpoint}_"
         super().__init__(context, folds, ViewBatches(spark, self._prefix))
 

@@ -38,6 +38,7 @@ def encode_column(column: WriteColumn, file_format: str, options: dict[str, str]
         return convert(column.type, raw, lambda t, e: as_text(t, e, zone, iso=iso))
     if file_format == "avro":
         return encoded_value(column.type, raw, options, zone)
+    # Columnar formats hold values under their own types.
     return raw
 
 

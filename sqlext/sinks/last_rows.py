@@ -27,6 +27,7 @@ def one_row_per_key(rows: DataFrame, keys: Sequence[str], context: SinkContext) 
     A batch of an updating query has one row per key of the query; ``keys`` may be others. Then a row that exists goes
     before one that is gone. Of a changelog the net rows count.
     """
+    # A batch has one row of each key of the query. Keys with that key among them need no more.
     if context.exists is not None and context.keys and set(context.keys) <= set(keys):
         return rows
     from pyspark.sql import functions as f
@@ -36,6 +37,7 @@ def one_row_per_key(rows: DataFrame, keys: Sequence[str], context: SinkContext) 
     if context.kind is not None:
         numbered = _net(numbered, context.kind)
     every = f.struct(*(f.col(identifier(c)) for c in numbered.columns if c != _ARRIVAL))
+    # ``max_by`` compares a struct field by field: whether the row is there comes before when it came.
     order = [f.col(identifier(c)) for c in (existence(context), _ARRIVAL) if c is not None]
     last = f.max_by(every, f.struct(*order)).alias("__last")
     return numbered.groupBy(*(identifier(k) for k in keys)).agg(last).select("__last.*")

@@ -79,6 +79,7 @@ class StandingRows:
         elif before is None:
             self._by_key[key] = [shown]
             yield "+I", shown
+        # An update that leaves the shown columns alone changes hidden ones, which nobody sees.
         elif before != shown:
             self._by_key[key] = [shown]
             yield "-U", before
@@ -99,6 +100,7 @@ class LiveRows:
 
     def take(self) -> list[Change]:
         """Return the changes since the last call, in order."""
+        # Copied first: the job's thread adds batches meanwhile.
         new = sorted(set(self._batches) - self._taken)
         self._taken.update(new)
         return [change for number in new for change in self._standing.take(self._batches[number])]

@@ -34,6 +34,7 @@ def beside(spark: SparkSession, sink: Sink, scripts: Sequence[SideScript], conte
 
 
 def _opened(spark: SparkSession, script: SideScript, context: SinkContext) -> Sink:
+    # A name of its own: two sinks under one identity would take each other's batches for their own.
     own = SinkContext(
         query=f"{context.query}.{script.side}",
         checkpoint=context.checkpoint,
