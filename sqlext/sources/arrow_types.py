@@ -27,6 +27,7 @@ def arrow_type(declared: LogicalType, *, instant: bool = False) -> pa.DataType |
     if declared.is_text:
         return pa.string()
     if declared.root == "DECIMAL":
+        # DECIMAL alone is DECIMAL(10, 0), in Flink as in Spark.
         return pa.decimal128(declared.precision or 10, declared.scale or 0)
     if declared.root == "TIMESTAMP":
         return INSTANT if instant else WALL_CLOCK

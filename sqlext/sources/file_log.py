@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from sqlext.errors import SqlExtError
 
+#: Twenty digits hold any number of 64 bits, so file names sort as their numbers do.
 _DIGITS = 20
 
 
@@ -61,6 +62,7 @@ class FileLog:
         with temporary.open("w", encoding="utf-8") as stream:
             json.dump(files, stream)
             stream.flush()
+            # Spark writes an offset that counts these files next: a restart must find the same ones.
             os.fsync(stream.fileno())
         temporary.replace(place)
         self._take(self._count, files)
@@ -78,6 +80,7 @@ class FileLog:
                 f"the query has read {end} files, its log in `{self.folder}` knows {self._count}",
                 hint="put the log back beside the checkpoint; DROP QUERY starts the query anew",
             )
+        # Memory holds paths only; times and sizes are read again from the entries that are asked for.
         first = max(bisect_right(self._starts, start) - 1, 0)
         for at in self._starts[first:]:
             if at >= end:
@@ -87,6 +90,7 @@ class FileLog:
                     yield found
 
     def _load(self) -> None:
+        # Read once: entries never change, and only this process adds some.
         if self._count or not self.folder.is_dir():
             return
         for place in sorted(self.folder.glob("[0-9]*.json")):

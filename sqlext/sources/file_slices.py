@@ -13,6 +13,7 @@ from sqlext.connectors.splits import Limit, Passes, Slice
 from sqlext.sources.file_log import FoundFile
 
 #: A slice has at least so many bytes, where there are as many, and not many more than that.
+#: 128 MB is also what Spark reads in one task (spark.sql.files.maxPartitionBytes).
 _LEAST, _MOST = 1 << 22, 1 << 27
 
 
@@ -51,6 +52,7 @@ def sliced(split: str, end: int, files: Sequence[FoundFile], decoder: FileDecode
     Args:
         tasks: how many slices there are, if the files are large enough.
     """
+    # Rounded up, or what is left over would be one slice more than there are tasks.
     size = min(max(sum(f.size for f in files) // tasks + 1, _LEAST), _MOST)
     cut = _cut([r for f in files for r in _ranges(f, size, decoder)], size)
     return [FileSlice(split, end, part, tuple(ranges)) for part, ranges in enumerate(cut)]
@@ -58,6 +60,7 @@ def sliced(split: str, end: int, files: Sequence[FoundFile], decoder: FileDecode
 
 def admitted(limit: Limit | None, files: Iterable[FoundFile]) -> int:
     """Return how many of some files a limit lets a micro-batch take: one at least."""
+    # How many rows a file has is not known before it is read.
     if limit is None or limit.unit == "rows":
         return sum(1 for _ in files)
     count = taken = 0
@@ -81,6 +84,7 @@ def _ranges(found: FoundFile, size: int, decoder: FileDecoder) -> Iterator[Range
         yield Range(found.path, 0, found.size)
         return
     parts = max(round(found.size / size), 1)
+    # Each bound is computed from the whole size, so parts meet without a gap.
     bounds = [found.size * i // parts for i in range(parts + 1)]
     for start, end in pairwise(bounds):
         yield Range(found.path, start, end)

@@ -94,6 +94,7 @@ class FileTables:
         most = table.option("maxFilesPerTrigger")
         if most is None and table.option("scan.watermark.alignment.group") is None:
             return None
+        # Alignment holds a source between micro-batches only: one that took all files could not be held.
         return Limit("files", int(most or 1))
 
 

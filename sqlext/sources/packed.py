@@ -46,13 +46,16 @@ class PackedWork(Work):
     def process(self, split: str, read: Read) -> Iterator[pa.RecordBatch]:
         """Yield packed rows."""
         facts, groups = Facts(), bucket_keys(self.buckets)
+        # Without a filter no row can be passed over, so statistics need not be looked at.
         batches = read(partial(self.program.passes, facts) if self.program.filters else None)
         rows = (made for batch in batches if batch.num_rows for made in self._inputs(batch, facts))
+        # One batch waits: the last one carries the facts, which are known when all has been read.
         waiting: pa.RecordBatch | None = None
         for packed in pack(self.operator, groups, rows, self._buckets_of):
             if waiting is not None:
                 yield _marked(waiting, split, Facts())
             waiting = packed if packed.num_rows else waiting
+        # Rows that are all filtered out still move the watermark and count as read.
         if waiting is None and facts.rows:
             waiting = _nothing_for(groups[0])
         if waiting is not None:

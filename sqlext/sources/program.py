@@ -123,6 +123,7 @@ class Program:
             rows: how many they are.
         """
         if self.computed is not None:
+            # Rows that would fail the query must be read, so that it fails.
             if _can_fail(self.computed, known):
                 return False
             known = {**known, **_bounds_after(self.computed, known)}
@@ -140,6 +141,7 @@ def _holds_back(stages: Stages, known: Known) -> bool:
     """Return whether a condition holds for none of the rows, and no SELECT up to it can fail."""
     for stage in stages:
         if stage.where is not None:
+            # A row for which the condition fails must be read, whatever else is known of it.
             if can_fail(stage.where, known):
                 return False
             if not may_hold(stage.where, known):
@@ -169,6 +171,7 @@ def _after(stage: Stage, columns: dict[str, pa.Array], rows: int) -> tuple[dict[
     if stage.where is not None:
         places = selected(stage.where.evaluate(Rows.of(columns, rows)))
         if places is not None:
+            # ``take`` copies, so only columns that are still needed are taken.
             read = frozenset().union(*(e.columns() for _, e in stage.columns))
             taken = pa.array(places)
             columns = {n: c.take(taken) for n, c in columns.items() if stage.keeps or n in read}

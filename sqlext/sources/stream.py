@@ -39,9 +39,11 @@ class SplitStream:
     def latest(self, start: Offset, limit: Limit | None) -> dict[str, int]:
         """Return where the micro-batch ends that begins at ``start``."""
         holds = read_holds(self.holds)
+        # The keeper has not looked at the last micro-batch: the next one would run ahead of its holds.
         if holds is not None and self.given is not None and self.given not in holds.seen:
             return dict(start)
         found = self.reader.latest(start, limit)
+        # AvailableNow ends where the splits ended when it began; later splits are not part of it.
         if self.target is not None:
             found = {split: min(end, self.target[split]) for split, end in found.items() if split in self.target}
         held = holds.held if holds is not None else ()

@@ -31,6 +31,7 @@ def csv_decoder(table: Table, needed: Sequence[str], options: Mapping[str, str])
     dialect = csv_dialect(options)
     if dialect is None:
         raise Unread("its csv options are read by Spark alone")
+    # All columns, the unread ones too: a line of csv is taken apart by place.
     fields = [(f.name, arrow_type(f.type, instant=f.instant) or pa.string()) for f in physical_fields(table)]
     delimiter, quote, null = dialect
     return CsvDecoder(tuple(ArrowField(*f) for f in fields), tuple(needed), delimiter, quote, null)

@@ -82,6 +82,7 @@ class _Records:
         self.block = b"".join([_AROUND, *texts, _AROUND])
         self.data: _Bytes = np.frombuffer(self.block, np.uint8)
         bounds: Ints = np.cumsum([len(_AROUND), *map(len, texts)], dtype=np.int64)
+        # A copy: places move as records are read, and ends are in the same memory.
         self.places, self._ends = bounds[:-1].copy(), bounds[1:]
         self.all: Ints = np.arange(len(texts))
 
@@ -98,7 +99,9 @@ class _Records:
             self.require(left, self.places[left] < self._ends[left], "it ends within a number")
         self.refuse(left, f"a number of more than {most} bytes")
         self.require(rows, self.places[rows] <= self._ends[rows], "it ends too early")
+        # Java's decoder drops what a fifth byte has beyond the 32 bits of an int.
         values = found[rows] if most == _LONG_BYTES else found[rows] & np.uint64(0xFFFFFFFF)
+        # Zigzag: 0, 1, 2, 3 stand for 0, -1, 1, -2.
         numbers: Ints = (values >> np.uint64(1)).astype(np.int64) ^ -(values & np.uint64(1)).astype(np.int64)
         return numbers
 
@@ -155,6 +158,7 @@ def _number(field: AvroField, rows: Ints, values: Ints, records: _Records) -> pa
         return None
     if pa.types.is_timestamp(of):
         micros = values * field.ticks
+        # numpy wraps around where a product is too large; dividing again shows that.
         records.require(rows, micros // field.ticks == values, "a time beyond microseconds of 64 bits")
         return pa.array(micros, pa.int64()).view(of)
     if pa.types.is_date32(of):
@@ -199,8 +203,10 @@ def _decimals(of: pa.Decimal128Type, rows: Ints, begins: Ints, lengths: Ints, re
     ends = _bytes_at(records, begins + lengths - 8, 8)
     beyond = (8 * (8 - lengths)).astype(np.int64)
     numbers = np.ascontiguousarray(ends).view(">i8")[:, 0].astype(np.int64) << beyond >> beyond
+    # Eight bytes hold no number of more than 19 digits, and 10**19 is no number of 64 bits.
     if of.precision < 19:
         records.require(rows, np.abs(numbers) < 10**of.precision, f"a number beyond {of}")
+    # Arrow's decimals are two words, the lower one first; the upper one repeats the sign.
     halves = np.empty((len(numbers), 2), np.int64)
     halves[:, 0], halves[:, 1] = numbers, numbers >> 63
     return pa.Array.from_buffers(of, len(numbers), [None, pa.py_buffer(halves)])

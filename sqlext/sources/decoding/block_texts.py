@@ -20,5 +20,6 @@ def texts_at(block: bytes, begins: Ints, ends: Ints, of: pa.DataType) -> pa.Arra
     large = pa.types.is_large_binary(of) or pa.types.is_large_string(of)
     places = np.empty(2 * len(begins), np.int64 if large else np.int32)
     places[0::2], places[1::2] = begins, ends
+    # Bounds cut the block into texts and what lies between them: Arrow has no texts with gaps.
     pieces = pa.Array.from_buffers(of, len(places) - 1, [None, pa.py_buffer(places), pa.py_buffer(block)])
     return pieces.take(pa.array(np.arange(0, len(places), 2, dtype=places.dtype)))

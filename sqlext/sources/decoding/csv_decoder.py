@@ -71,6 +71,7 @@ class CsvDecoder:
         if self.quote and self.quote.encode() in block:
             self._check_quotes(block)
         if not self._needs_care(block):
+            # Arrow reads a column of times with a zone in each text, or in none.
             for zoned in (False, True) if self._has_instants else (False,):
                 try:
                     return self._typed(block, zoned)
@@ -79,6 +80,7 @@ class CsvDecoder:
         return self._cast(block)
 
     def _needs_care(self, block: bytes) -> bool:
+        # With one column a line of blanks may be a value; parsers differ there.
         return len(self.columns) == 1 or (
             self._has_integers and any(x in block and h in block for x, h in _HEXADECIMAL)
         )
@@ -89,6 +91,7 @@ class CsvDecoder:
         made = {}
         for column in self.read_columns:
             values = table.column(column.name).combine_chunks()
+            # Arrow and Spark spell infinity and NaN differently: Spark's rules decide.
             if pa.types.is_floating(column.type) and not _all_finite(values):
                 raise pa.ArrowInvalid("not a finite number")
             made[column.name] = _boolean(values) if pa.types.is_boolean(column.type) else _as(values, column.type)
@@ -97,6 +100,7 @@ class CsvDecoder:
     def _cast(self, block: bytes) -> pa.RecordBatch:
         """Return a block's rows from texts: exact, a hundred times slower where there are many different ones."""
         lines = (line for line in block.splitlines() if line.strip(_BLANK))
+        # As Java decodes: bytes that are no UTF-8 become U+FFFD.
         text = b"\n".join(lines).decode("utf-8", "replace").encode()
         types = dict.fromkeys((c.name for c in self.read_columns), pa.string())
         table = csv.read_csv(pa.py_buffer(text + b"\n"), self._reading, self._parsing, self._converting(types))
@@ -188,6 +192,7 @@ class CsvDecoder:
 
     @property
     def _reading(self) -> csv.ReadOptions:
+        # Above any block: Arrow refuses a line that crosses its own blocks (1 MB by default).
         return csv.ReadOptions(use_threads=False, column_names=[c.name for c in self.columns], block_size=1 << 30)
 
     @property
@@ -216,6 +221,7 @@ def _as(values: pa.Array, of: pa.DataType) -> pa.Array:
 
 
 def _boolean(texts: pa.Array) -> pa.Array:
+    # As Flink's csv: any other text is FALSE, none is an error.
     return pc.equal(pc.utf8_lower(pc.utf8_trim(texts, " ")), "true")
 
 

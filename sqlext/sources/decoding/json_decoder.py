@@ -51,6 +51,7 @@ class JsonBlocks:
         return made if made is not None else self._by_arrow(block)
 
     def _by_arrow(self, block: bytes) -> pa.RecordBatch | None:
+        # What fitted the block before comes first: a wrong guess parses a block twice.
         for zoned in (self._zoned, not self._zoned) if self._has_instants else (self._zoned,):
             try:
                 table = arrow_json.read_json(pa.py_buffer(block), _READING, self._parsing(zoned))
@@ -104,6 +105,8 @@ class JsonDecoder:
         return made.batch()
 
 
+# Larger than a block and the end of its last line: Arrow refuses an object that crosses its own blocks.
+# Spark runs a task for each core, so threads of Arrow would only compete with them.
 _READING = arrow_json.ReadOptions(use_threads=False, block_size=4 * BLOCK_BYTES)
 
 

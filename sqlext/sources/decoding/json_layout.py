@@ -112,6 +112,7 @@ class LayoutReader:
     def _read(self, block: bytes) -> pa.RecordBatch:
         try:
             return self._pieces(block)
+        # The first guess about zones, or the last block's, may be wrong for this one.
         except pa.ArrowInvalid:
             self._zoned = not self._zoned
             return self._pieces(block)

@@ -12,6 +12,7 @@ from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.spark_casts import parser_of, to_date, to_instant, to_wall_clock
 
 _MICROS = 1_000_000
+#: Texts that Spark's JacksonParser takes for a FLOAT or a DOUBLE.
 _SPECIAL = {"NaN": "nan", "Infinity": "inf", "+Infinity": "inf", "INF": "inf", "+INF": "inf", "-Infinity": "-inf"}
 _SPECIAL["-INF"] = "-inf"
 
@@ -19,6 +20,7 @@ _SPECIAL["-INF"] = "-inf"
 MALFORMED = (ValueError, TypeError, OverflowError)
 
 
+# A text: a float would round long integers, and a STRING shows the number as it was written.
 class _Number(str):
     """A number as it stands in the text."""
 
@@ -85,6 +87,7 @@ def _converter(of: pa.DataType) -> Callable[[Any], Any]:
         return lambda value: to_date(_quoted(value))
     if not of.tz:
         return lambda value: to_wall_clock(_quoted(value))
+    # A bare number is seconds since 1970, as in Spark's JacksonParser.
     return lambda value: int(value) * _MICROS if isinstance(value, _Number) else to_instant(_quoted(value))
 
 

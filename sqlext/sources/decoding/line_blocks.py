@@ -13,7 +13,9 @@ from sqlext.sources.file_slices import Range
 
 #: How much is parsed at once: large enough for few calls, small enough to stay near the processor.
 BLOCK_BYTES = 1 << 23
+#: How much is read at once beyond a block, to find the end of its last line.
 _LINE_BYTES = 1 << 14
+#: Hadoop's LineRecordReader leaves it out at the beginning of a file as well.
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: By a file's ending, as Spark (Hadoop) sees it; None for what Arrow cannot unpack as Hadoop does.
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".deflate": None, ".snappy": None, ".lz4": None}
@@ -33,10 +35,12 @@ def blocks(part: Range) -> Iterator[bytes]:
     if not can_cut(part.path):
         yield from _unpacked(part.path)
         return
+    # Reads are of megabytes, which a buffer would copy once more.
     with Path(part.path).open("rb", buffering=0) as file:
         place = first_line(file, part.start)
         while place < part.end:
             file.seek(place)
+            # May go beyond the end of the part: the next part leaves out the line that it begins in.
             block = _lines(file, min(BLOCK_BYTES, part.end - place))
             if not block:
                 return
@@ -48,6 +52,7 @@ def first_line(file: IO[bytes], start: int) -> int:
     """Return where the first line begins that begins at a place or behind it."""
     if not start:
         return len(_BYTE_ORDER_MARK) if file.read(len(_BYTE_ORDER_MARK)) == _BYTE_ORDER_MARK else 0
+    # From the byte before: a line that begins exactly at ``start`` belongs to this part.
     file.seek(start - 1)
     return start - 1 + len(_lines(file, 1))
 

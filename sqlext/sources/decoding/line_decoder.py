@@ -54,6 +54,7 @@ def _ends_before(part: Range) -> int:
         file.seek(0)
         while left > 0 and (data := file.read(min(left, BLOCK_BYTES))):
             ends += data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+            # A line end of two bytes that two reads have cut was counted twice.
             ends -= last == b"\r" and data[:1] == b"\n"
             left, last = left - len(data), data[-1:]
     return ends

@@ -51,6 +51,7 @@ class ParquetDecoder:
                 parquet file.
         """
         try:
+            # INT96 would come as nanoseconds, which reach from 1677 to 2262 only.
             with pq.ParquetFile(part.path, coerce_int96_timestamp_unit="us", memory_map=True) as file:
                 self._check(file, part.path)
                 groups = _groups(file.metadata, part)
@@ -150,5 +151,6 @@ def _as(column: pa.Array, wanted: pa.DataType) -> pa.Array:
     if column.type == wanted:
         return column
     if pa.types.is_timestamp(wanted):
+        # ``view`` keeps the number: a wall clock becomes the instant that it is in UTC.
         return column.cast(pa.timestamp("us", column.type.tz)).view(wanted)
     return column.cast(wanted)

@@ -17,10 +17,12 @@ import pyarrow.compute as pc
 
 from sqlext.errors import SqlExtError
 
+#: What Spark's casts trim (UTF8String.trimAll), as far as ASCII has it.
 _BLANK = "".join(map(chr, range(33))) + "\x7f"
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _SPECIAL = {"inf": "inf", "infinity": "inf", "nan": "nan"}
+#: By Spark's SparkDateTimeUtils: a year has 4 to 7 digits in a date, 4 to 6 in a timestamp.
 _DATE = re.compile(r"([+-]?[0-9]{4,7})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
 _TIMESTAMP = re.compile(
     r"([0-9]{4,6})(?:-([0-9]{1,2})(?:-([0-9]{1,2})"
@@ -30,7 +32,9 @@ _TIMESTAMP = re.compile(
 _OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?(?::?([0-9]{2}))?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICRO_DIGITS = 6
+#: With Python's 28 digits ``quantize`` would refuse what a DECIMAL(38) holds.
 _WIDEST = Context(prec=80)
+#: The limit of Java's ZoneOffset.
 _LARGEST_OFFSET = timedelta(hours=18)
 
 Parse = Callable[[str], Any]
@@ -90,6 +94,7 @@ def to_float(text: str) -> float:
     sign, name = ("-" if trimmed.startswith("-") else ""), trimmed.lstrip("+-").lower()
     if name in _SPECIAL and len(trimmed) - len(name) <= 1:
         return float(sign + _SPECIAL[name])
+    # Java's Double.parseDouble takes the suffix of a type: 1.5d, 2f.
     bare = trimmed[:-1] if trimmed[-1:] in "dDfF" else trimmed
     if not _NUMBER.fullmatch(bare):
         raise ValueError(text)
@@ -150,6 +155,7 @@ def _timestamp(text: str) -> tuple[int, str]:
         int(second or 0),
         tzinfo=timezone.utc,
     )
+    # Further digits are cut off, as Spark does, not rounded.
     micros = int((fraction or "")[:_MICRO_DIGITS].ljust(_MICRO_DIGITS, "0"))
     return (whole - _EPOCH) // timedelta(microseconds=1) + micros, (zone or "").strip()
 

@@ -46,6 +46,7 @@ class JsonValues:
 
         def read(texts: Sequence[bytes]) -> pa.RecordBatch:
             block = b"\n".join(texts)
+            # A value with a line end in it would be read as two lines.
             made = blocks.read(block) if block.count(b"\n") == len(texts) - 1 else None
             return made if made is not None and made.num_rows == len(texts) else self._one_by_one(texts)
 
