@@ -40,6 +40,7 @@ class CompiledPolicy:
         self.sessions = isinstance(policy.window, Session)
         self.inclusive = policy.options.session_gap == "inclusive"
         self.combines = batch_insensitive(policy)
+        # Rows of processing time arrive at the clock, so none of them is ever late.
         self.lateness = 0 if policy.processing_time else policy.lateness
 
     def moment(self) -> TriggerMoment:

@@ -59,6 +59,7 @@ class Eviction:
             marks: the event time (ms) or value of each segment, or None.
         """
         evictor = self.evictor
+        # Flink's CountEvictor, TimeEvictor and DeltaEvictor; the order is that of arrival, not of time.
         if isinstance(evictor, KeepCount):
             return held[-evictor.n :]
         if isinstance(evictor, KeepTime):
@@ -85,6 +86,7 @@ def _near(held: list[int], marks: Marks, evictor: KeepDelta) -> list[int]:
         if value is None:
             return True
         delta = abs(last - value) if evictor.absolute else last - value
+        # Strict, as in DeltaEvictor: a row at the threshold goes.
         return delta < evictor.threshold
 
     return [s for s in held if stays(marks[s])]

@@ -132,6 +132,7 @@ def _one_pane(of: WindowSpecification, types: Sequence[pa.DataType], panes: Pane
     if horizon is None:
         return None
     if rules is not None:
+        # Places: sessions that merge have rows that came in turn, so their lists are not one after the other.
         layout = PartialLayout(of.keys, _BOUNDS, Aggregation(of.aggregates, types, places=True))
         return SingleSessionEngine(rules, layout, horizon, panes, of.row)
     if pieces is None:
@@ -221,6 +222,7 @@ class Latest(Altered[State]):
         late = out.filter(pc.equal(kinds, LATE_ROW))
         panes = out.filter(pc.less(kinds, LATE_ROW))
         panes = panes.filter(pc.not_equal(panes.column(panes.num_columns + _KIND), UPDATE_BEFORE))
+        # ``first_rows`` keeps the first of equal ones, so the last pane must stand first.
         backwards = panes.take(np.arange(panes.num_rows - 1, -1, -1))
         last = backwards.take(first_rows(backwards.select(range(self._named))))
         return pa.concat_tables([last, late])

@@ -151,11 +151,13 @@ class Policy:
         """Whether the on-time pane is written also if no row came since the last pane."""
         if self.on_time_pane is not None:
             return self.on_time_pane == "ALWAYS"
+        # An empty pane repeats the old result; in DISCARDING it would be a row of nothing.
         return self.mode != "DISCARDING" and not isinstance(self.window, Global)
 
     @property
     def delay(self) -> int:
         """By how many ms the watermark is held back (``WITH DELAY``): the largest one in the trigger."""
+        # A group has one watermark, so of several delays the largest counts.
         return max((getattr(t, "delay", None) or 0 for t in trigger_tree(self.trigger)), default=0)
 
     @property

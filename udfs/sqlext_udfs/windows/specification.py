@@ -69,5 +69,6 @@ def output_types(specification: WindowSpecification, types: Sequence[pa.DataType
     bounds = [("window_start", pa.int64()), ("window_end", pa.int64())]
     made = Aggregation(specification.aggregates, types).output_types
     results = [(f"result_{i}", t) for i, t in enumerate(made)]
+    # The column is there in any case, so that the places of all others do not depend on it.
     row = _NO_ROW if specification.row is None else types[specification.row]
     return [*keys, *bounds, *results, *PANE_COLUMNS, ("late_row", row), ("late_watermark", pa.int64())]

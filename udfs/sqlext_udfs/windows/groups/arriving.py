@@ -62,6 +62,7 @@ class ArrivingElements:
         """
         if self.plan.combines:
             positions = rows.tolist()
+            # An element that was combined before the shuffle stands for several rows.
             count = len(positions) if self.rows.count is None else int(self.rows.count[rows].sum())
             yield Element(positions[0], count, rows=positions)
         elif self.least is None or self.greatest is None:
@@ -106,6 +107,7 @@ def late_by_own_window(assignments: Assignments, moment: TriggerMoment, lateness
         moment: with the watermark by which rows are late.
         lateness: of the policy (ms).
     """
+    # No watermark yet: nothing is late.
     if moment.watermark == MIN:
         return np.zeros(len(assignments), bool)
     end = assignments.end

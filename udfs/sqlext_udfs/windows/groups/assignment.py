@@ -49,6 +49,7 @@ def assign(policy: Policy, rows: ElementRows, now: int) -> Assignments:
     window = policy.window
     if not len(rows):
         return Assignments(element, element, element, element)
+    # Windows that SQL gave come first: the policy's own do not count then.
     if rows.start is not None and rows.end is not None:
         return Assignments(element, rows.key, rows.start, rows.end)
     if isinstance(window, Global):
@@ -68,6 +69,7 @@ def _session(window: Session, rows: ElementRows, time: Ints, element: Ints, *, b
         raise ValueError("rows of a session with a gap per row need their gap")
     if len(gap) and gap.min() <= 0:
         raise ValueError("a session gap must be greater than zero")
+    # Combined rows span from their least to their largest time; the gap is that behind the largest.
     combined = not by_clock and rows.least is not None and rows.greatest is not None
     start, last = (rows.least, rows.greatest) if combined else (time, time)
     assert start is not None

@@ -40,6 +40,7 @@ class GroupFiring:
     def ask(self, group: WindowGroup) -> None:
         """Make a pane if the trigger fires in this phase."""
         self.purge(group)
+        # HOLDS is not enough: its condition holds, but no pane begins in this phase (M7).
         level = self.root.ready(group, self.moment)
         if level >= FIRES:
             self._fire(group, level, expired=False)
@@ -73,13 +74,16 @@ class GroupFiring:
         moment = self.moment
         moment.phase = EVENT
         while not group.gone and (deadline := self.event_deadline(group)) <= watermark:
+            # Flink's way (missed_firings = 'each'): one pane for each deadline that the watermark has jumped over.
             each = moment.each and group.end != MAX
             self._pass(group, deadline if each else watermark)
+        # The clock phase of the next group goes by the old watermark again (M7).
         moment.watermark = before
 
     def event_deadline(self, group: WindowGroup) -> int:
         """Return the watermark (ms) at which something happens to a group."""
         deadline = self.expiry(group)
+        # Closed by ONCE, it only waits for its expiry: until then its rows are told from late ones (M18).
         if group.flags & CLOSED:
             return deadline
         if self.program.waits_for_end and not group.flags & END_SEEN:
@@ -118,6 +122,7 @@ class GroupFiring:
             level = self.root.ready(group, moment)
             if level >= FIRES:
                 self._fire(group, level, expired=expired)
+            # Without a firing, what is left comes out in the closing pane (M8).
             elif expired:
                 self._closing(group, self._timing(group))
         moment.end_now = False
@@ -145,6 +150,7 @@ class GroupFiring:
             self._close(group)
 
     def _closing(self, group: WindowGroup, timing: int) -> None:
+        # Rows in no pane are counted as dropped.
         if self.policy.final_pane == "NEVER":
             self.leftover += group.rows
             return
@@ -163,10 +169,12 @@ class GroupFiring:
         self._end(group)
         self.writer.empty(group)
         group.flags |= CLOSED
+        # A closed group asks no trigger any more, so all closed ones look alike in state.
         group.bits, group.slots = 0, list(self.initial)
         # Beam judges a row by its own window, before it merges: that was never closed, so it begins a session anew.
         group.gone = self.moment.merging and self.policy.options.late_check == "before_merge"
 
     def _end(self, group: WindowGroup) -> None:
+        # Only such a window has a last row that RETRACTING keeps (M13).
         if group.flags & WRITTEN and not group.closed:
             self.writer.ended.append((group.key, group.start, group.end))

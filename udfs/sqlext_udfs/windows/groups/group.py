@@ -35,6 +35,7 @@ class WindowGroup:
         gone: it has expired or was merged into another.
     """
 
+    # There may be very many groups in a step: without slots each would have a dict.
     __slots__ = (
         "bits",
         "current",

@@ -135,6 +135,7 @@ class PaneEngine(BucketOperator[PaneState]):
     def _late_rows(self, batch: Batch, decisions: PaneDecisions, clock: Clock) -> pa.Table | None:
         """Return the rows that were not taken, where they are kept."""
         lost = np.union1d(decisions.late, decisions.closed)
+        # Elements that were combined before the shuffle have no rows; where late rows are kept there are none such.
         if self._row is None or batch.rows is None or not len(lost):
             return None
         places = lost if batch.groups is None else np.flatnonzero(np.isin(batch.groups.ids, lost))

@@ -43,6 +43,7 @@ class PaneState:
 def encode(state: PaneState) -> bytes:
     """Return a state as bytes: four tables in one."""
     written = state.written
+    # The order of the tables, and of their columns, is the form of the state.
     tables = (
         state.triggers.encode(),
         table_of([pa.array(state.keys.numbers), *state.keys.columns]),

@@ -66,6 +66,7 @@ class GroupRun:
     def _held_back(self, watermark: int | None) -> int:
         if watermark is None:
             return MIN
+        # WITH DELAY holds the watermark back, but not the end of input.
         return watermark if watermark in (MIN, MAX) else max(watermark - self.policy.delay, MIN)
 
     def _with_windows(self, assignments: Assignments) -> list[WindowGroup]:
@@ -110,6 +111,7 @@ class GroupRun:
 
     def _without_late_sessions(self, assignments: Assignments, by_key: dict[int, list[WindowGroup]]) -> Assignments:
         late = late_by_own_window(assignments, self.moment, self.plan.lateness)
+        # Beam judges a row by its own window (before_merge, Beam 3); by default the merged session decides.
         if late.any() and self.policy.options.late_check == "after_merge":
             suspects = [int(i) for i in np.flatnonzero(late)]
             merged = late_after_merge(assignments, suspects, by_key, self.plan, self.moment)
@@ -170,6 +172,7 @@ class GroupRun:
         return group.slots == list(self.plan.program.initial)
 
     def _next_state(self, touched: list[WindowGroup], stays: list[WindowGroup], before: Ints) -> WindowState:
+        # Only where somebody asks: else steps whose rows are all late would write a state.
         last_row = self.last_row if self.policy.asks_last_row else None
         if not touched and last_row == self.state.last_row:
             return self.state

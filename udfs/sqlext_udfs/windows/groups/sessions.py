@@ -59,6 +59,7 @@ class KeySessions:
         self.step.plan.program.root.merge(merged, olds, self.step.moment)
         # Before its own end a merged session is in its early phase again (M10).
         if self.step.moment.ended(end):
+            # One part that began in time is enough for the session not to be LATE from the start (M9).
             late = all(g.flags & BEGAN_LATE for g in olds)
             done = any(g.flags & DONE for g in olds)
             merged.flags = END_SEEN | (BEGAN_LATE if late else 0) | (DONE if done else 0)
@@ -81,6 +82,7 @@ class KeySessions:
 def touches(start: int, end: int, other_start: int, other_end: int, *, inclusive: bool) -> bool:
     """Return whether two session windows (ms) are one; ``inclusive`` is the option ``session_gap``."""
     if inclusive:
+        # Flink's TimeWindow.intersects is inclusive, Beam's IntervalWindow exclusive.
         return start <= other_end and other_start <= end
     return start < other_end and other_start < end
 

@@ -100,6 +100,7 @@ class StateLayout:
         self.whole_marks = not isinstance(policy.evictor, KeepDelta)
         int64, segment = pa.int64(), pa.int64()
         columns: list[tuple[str, pa.DataType]] = [(n, int64) for n in ("key", "start", "end", "flags", "index", "spec")]
+        # Names and order of all columns are the form of the state.
         columns += [("rows", int64), ("earliest", int64), ("latest", int64), ("event", int64), ("processing", int64)]
         columns += [(f"bits_{i}", int64) for i in range(program.words)]
         columns += [(f"slot_{i}", _TYPES[kind]) for i, kind in enumerate(program.kinds)]
@@ -120,6 +121,7 @@ class StateLayout:
     def _group(self, columns: dict[str, list[Any]], i: int, origin: int) -> WindowGroup:
         slots = [self._read(kind, columns[f"slot_{n}"][i]) for n, kind in enumerate(self.program.kinds)]
         group = WindowGroup(columns["key"][i], columns["start"][i], columns["end"][i], slots)
+        # Python's integers have no width, so a trigger of any size has one number of bits.
         group.bits = sum(columns[f"bits_{n}"][i] << (n * WORD_BITS) for n in range(self.program.words))
         group.flags, group.index = columns["flags"][i], columns["index"][i]
         group.spec, group.rows = columns["spec"][i], columns["rows"][i]

@@ -51,6 +51,7 @@ class GroupStep:
         moment.rowtime = None if rowtime is None else int(rowtime[element.first])
         group.rows += element.count
         if element.least is not None and element.greatest is not None and element.greatest >= moment.watermark:
+            # Rows behind the watermark do not count for PANE TIMESTAMP (M17).
             group.saw(max(element.least, moment.watermark), element.greatest)
         self._place(group, element)
         self.plan.program.root.on_row(group, moment, element.count)
@@ -79,4 +80,5 @@ class GroupStep:
         if eviction.column is None:
             return self.moment.rowtime
         value = self.moment.value(eviction.column)
+        # NaN stands for NULL among values, and only NaN differs from itself.
         return None if value != value else value

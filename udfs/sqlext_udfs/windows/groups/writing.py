@@ -67,6 +67,7 @@ class PaneWriter:
         group.last_pane, group.last_length = len(self.records) - 1, len(group.held)
         if self.policy.mode == "DISCARDING":
             self.empty(group)
+        # What an evictor leaves may have lost rows in the middle, so the next pane lists all it has.
         elif self.eviction is not None:
             if self.policy.evict_after:
                 self._evict(group, self.eviction)
@@ -84,6 +85,7 @@ class PaneWriter:
             chosen = group.earliest
         elif self.timestamp == "LATEST":
             chosen = group.latest
+        # END OF WINDOW is its last millisecond, as Beam's maxTimestamp and Flink's window_time (M17).
         return group.end - 1 if chosen is None else chosen
 
     def retract(self, group: WindowGroup) -> None:

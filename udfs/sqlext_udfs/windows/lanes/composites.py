@@ -60,6 +60,7 @@ class LaneAny(_Composite):
         return np.asarray(np.maximum.reduce([np.where(p.done(g), FIRES, p.ready(g, t)) for p in self.parts]))
 
     def on_fire(self, g: Lanes, t: LaneMoment, of: Bools) -> None:
+        # Beam: the part that fires goes on; the others forget the pane at hand, but not that they have finished.
         for part in self.parts:
             asked = of & ~part.done(g)
             ready = part.ready(g, t) != NOT
@@ -118,6 +119,7 @@ class LaneUntil(_Composite):
 
     def on_fire(self, g: Lanes, t: LaneMoment, of: Bools) -> None:
         main, until = self.parts
+        # UNTIL wins where both are ready: the pane is the last one.
         ends = of & (until.ready(g, t) != NOT)
         until.on_fire(g, t, ends)
         main.clear(g, ends)
@@ -140,6 +142,7 @@ class LaneWrap(_Composite):
     def on_fire(self, g: Lanes, t: LaneMoment, of: Bools) -> None:
         part = self.parts[0]
         if isinstance(self.node, PurgingNode):
+            # Not at once: the pane is to be written with these contents first (M16).
             t.purge |= of
         part.on_fire(g, t, of)
         if isinstance(self.node, RepeatNode):

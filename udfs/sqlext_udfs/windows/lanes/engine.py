@@ -97,6 +97,7 @@ class LaneEngine(BucketOperator[LaneState]):
             return StepResult(state, self._panes.none() if late is None else late, dropped, closed, len(state))
         contents = self._contents(of, batch)
         firing = self._fired(of, batch, times)
+        # Contents are merged before firing: lanes never cut a batch, so a pane has all of them or nothing.
         out, written = self._out(of.groups, firing.panes, contents)
         arrived = state.arrived + (0 if rows is None else rows.num_rows)
         after = self._after(of, contents, written, firing, arrived)
@@ -197,6 +198,7 @@ class LaneEngine(BucketOperator[LaneState]):
         forgotten = (g.end == MAX) & ~g.held & ~g.closed & (g.bits == 0)
         for slot, initial in zip(g.slots, initial_slots(self._plan.program.initial), strict=True):
             forgotten &= slot == initial
+        # A group that stays for its written row alone must count panes anew, as one that begins does.
         for column in (g.index, g.spec, g.flags):
             column[forgotten] = 0
         if self._retracting:

@@ -60,6 +60,7 @@ class LaneFiring:
 
     def by_clock(self) -> None:
         """Let due deadlines of the batch clock fire."""
+        # A tick moves each deadline beyond the clock, so this ends (M4: once, however many periods were missed).
         while (due := self._t.due(self.processing())).any():
             self._root.tick(self._g, self._t, due)
             self._ask(due)
@@ -67,6 +68,7 @@ class LaneFiring:
     def by_watermark(self, watermark: int) -> None:
         """Let deadlines of the watermark fire: continuous, on-time, expiry."""
         self._t.watermark = watermark
+        # All deadlines up to the watermark pass in one round for a group, the end and the expiry included (M8).
         while (due := ~self._g.gone & (self.event() <= watermark)).any():
             self._pass(due)
 

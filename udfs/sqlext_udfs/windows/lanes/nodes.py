@@ -112,6 +112,7 @@ class LaneDeadline(LaneNode):
 
     def tick(self, g: Lanes, t: LaneMoment, of: Bools) -> None:
         deadlines = g.slots[self.slot]
+        # MIN says that it has passed: the trigger stays ready until a pane is made, whatever the clock does.
         deadlines[of & (deadlines != NONE) & t.due(deadlines)] = MIN
 
     def ready(self, g: Lanes, t: LaneMoment) -> Levels:
@@ -184,7 +185,9 @@ class LanePeriod(LaneNode):
     def processing(self, g: Lanes) -> Ints:
         periods = g.slots[self.of.slot]
         deadlines = moved_on(np.where(periods == NONE, 0, periods), self.of.transforms)
+        # NONE is a very small number: it must not look like a deadline that has passed.
         nothing = periods == NONE
+        # A window of the clock has a pane at its end anyway (FLINK-20443).
         if self.of.end_margin is not None:
             nothing |= deadlines >= g.end - self.of.end_margin
         return np.where(nothing, MAX, deadlines)

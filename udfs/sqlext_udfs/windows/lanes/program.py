@@ -37,6 +37,7 @@ def lane_program(plan: CompiledPolicy) -> LaneNode | None:
     """
     policy = plan.policy
     alone = plan.sessions or not plan.combines or policy.options.missed_firings == "each" or policy.asks_last_row
+    # Bits are one 64-bit column here; a trigger that needs more words goes to the other engine.
     if alone or plan.program.words > 1:
         return None
     return _lane_node(plan.program.root)

@@ -120,6 +120,7 @@ class LaneStates:
         g = state.lanes
         numbers = [state.start, state.event, state.processing, *g.numbers(), *g.slots]
         narrow = [_narrow(n) for n in numbers]
+        # ``decode`` reads the columns one by one in this order: it is the form of the state.
         columns = [*state.keys, *state.partials, *state.written, *narrow, pa.array(g.held)]
         facts = {"version": _VERSION, "arrived": state.arrived}
         return encode_state(table_of(columns).replace_schema_metadata({_FACTS: json.dumps(facts)}))

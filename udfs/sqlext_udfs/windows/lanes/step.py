@@ -126,6 +126,7 @@ def moment(
     strict = options.deadline == "after"
     t = LaneMoment(times.now, times.before, passing, nothing.copy(), rowtime, nothing.copy(), strict)
     begins = np.arange(len(g)) >= of.known
+    # Its panes are LATE from the first on, and its end is not passed a second time.
     g.set_flags(begins & (g.end != MAX) & t.ended(), BEGAN_LATE | END_SEEN)
     return t
 

@@ -139,6 +139,7 @@ class OnePaneEngine(BucketOperator[BucketState]):
 
     def marks(self, kept: PartialResults, clock: Clock) -> PartialResults:
         """Return what has come, marked by the watermark that it met."""
+        # Without lateness a window takes no row once its end is passed, so no pane can be LATE (M9).
         passed = self.horizon.passed(clock) if self.horizon.lateness else 0
         return kept._replace(marks=np.full(kept.rows(), passed))
 

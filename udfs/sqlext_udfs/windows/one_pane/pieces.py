@@ -41,6 +41,7 @@ class SinglePaneEngine(OnePaneEngine):
         bounds, places = self._assigned(rows)
         rows = rows if places is None else rows.take(pa.array(places))
         kept, groups = self.layout.start(rows, bounds, np.arange(rows.num_rows))
+        # Places among the rows as they came: the bucket is looked up there.
         return kept, groups.first() if places is None else places[groups.first()]
 
     def merge(self, kept: PartialResults, marks: np.ufunc) -> tuple[PartialResults, Groups]:
@@ -50,6 +51,7 @@ class SinglePaneEngine(OnePaneEngine):
 
     def take_in(self, state: BucketState, rows: pa.Table, clock: Clock) -> TakenIn:
         """Take rows into pieces; those are late that are late for all windows of their piece."""
+        # ``done`` too: a window that has given its only pane takes no more rows, whatever the watermark says.
         limit = max(state.done, self.horizon.late(clock))
         if is_partial(rows):
             kept = self.layout.read(rows)

@@ -75,6 +75,7 @@ class PartialLayout:
 
     def columns(self, kept: PartialResults) -> list[pa.Array]:
         """Return the columns of a table that travels."""
+        # The form of the state, and of what travels: ``read`` finds columns by this order.
         return [*kept.keys, *(pa.array(b) for b in kept.bounds), pa.array(kept.marks), *kept.partials]
 
     def state(self, kept: PartialResults) -> pa.Table:

@@ -113,6 +113,7 @@ class ElementMaker:
 
     def _pieces(self, kept: PartialResults) -> Groups:
         keys = numbered(kept.keys, (), kept.rows())
+        # The engine takes elements in the order of arrival (M5).
         return ordered_by_first(self._timing.pieces(keys, kept.bounds))
 
 

@@ -165,6 +165,7 @@ class SessionTimes(ElementTiming):
 
     def joined(self, times: Times, groups: Groups, first: Ints) -> Times:
         """Return the session of rows, and the event time of the first."""
+        # The first row's own time too: EVERY d OF EVENT TIME begins with the row that came first (M15).
         return [reduced(EARLIEST, times[0], groups), reduced(LATEST, times[1], groups), times[2][first]]
 
     def rows(self, keys: Ints, times: Times, counts: Ints) -> ElementRows:
@@ -172,6 +173,7 @@ class SessionTimes(ElementTiming):
         starts, ends, first = times
         gap = self.rules.fixed
         if gap is None:
+            # With a gap of each row only start and end are known: one gap between them stands for all.
             return ElementRows(keys, first, counts, least=starts, greatest=starts, gap=ends - starts)
         return ElementRows(keys, first, counts, least=starts, greatest=ends - gap)
 

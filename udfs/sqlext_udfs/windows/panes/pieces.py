@@ -136,6 +136,7 @@ def slicing_of(window: WindowKind) -> Slicing | None:
     if isinstance(window, Hop):
         return Slicing(window.size, window.slide, window.offset)
     if isinstance(window, Cumulate):
+        # CUMULATE whose step is its size is TUMBLE.
         return Slicing(window.size, window.step, window.offset, cumulating=window.step != window.size)
     return None
 

@@ -101,6 +101,7 @@ class Panes:
         while pane >= 0:
             parts.append(self.segments[pane])
             pane = self.base[pane]
+        # The chain of bases goes back in time; contents stand in the order of arrival.
         return tuple(segment for part in reversed(parts) for segment in part)
 
     def table(self) -> pa.Table:

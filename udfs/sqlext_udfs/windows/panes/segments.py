@@ -46,6 +46,7 @@ class Segments:
             return others
         numbers = np.concatenate([self.numbers, others.numbers])
         partials = [pa.concat_arrays([a, b]) for a, b in zip(self.partials, others.partials, strict=True)]
+        # Numbers grow with arrival, so new segments mostly go behind all others.
         if self.numbers[-1] < others.numbers[0]:
             return Segments(numbers, partials)
         order = np.argsort(numbers)

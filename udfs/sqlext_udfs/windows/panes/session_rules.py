@@ -65,6 +65,7 @@ def gaps_of(rows: pa.Table, place: int) -> Ints:
     Raises:
         SqlExtError: RUN-037 if one is NULL or not positive.
     """
+    # 0 for NULL, so that one test finds both.
     gaps = integers(whole(rows.column(place)).fill_null(0))
     if (gaps <= 0).any():
         raise SqlExtError(

@@ -46,6 +46,7 @@ def sessions(keys: Groups, starts: Ints, ends: Ints, *, touching: bool) -> Sessi
     length = int(ends.max()) - origin + 1
     if length * (keys.count + 1) >= _AXIS:
         return _by_ranks(keys, starts, ends, touching=touching)
+    # ``length`` is one more than all times span, so keys that are neighbours on the axis cannot touch.
     shift = keys.ids * length - origin
     order = stable_order(starts + shift)
     first, reach = (starts + shift)[order], np.maximum.accumulate((ends + shift)[order])

@@ -72,6 +72,7 @@ class Slicing:
         if not self.is_shared:
             return slices + self.size
         last = self.last_ends(slices)
+        # Windows of a slice end a step apart: as many steps back as the window still holds the slice.
         return last - (last - slices - self.width) // self.step * self.step
 
     def last_ends(self, slices: Ints) -> Ints:

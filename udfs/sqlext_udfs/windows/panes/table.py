@@ -72,6 +72,7 @@ class PaneTable:
 
     def late_rows(self, keys: Sequence[pa.Array], rows: pa.Array, watermark: int | None) -> pa.Table:
         """Return rows that came too late, with the watermark that they met; NULL if there was none yet."""
+        # BEGIN is our own mark of no watermark, not a time.
         count, met = len(rows), None if watermark == Clock.BEGIN else watermark
         columns = [*keys, *(pa.nulls(count, of) for of in self._types[self._keys : -2])]
         columns[-1] = _constant(LATE_ROW, pa.int8(), count)

@@ -88,6 +88,7 @@ def changes(
     if not count:
         return PaneChanges(panes, np.zeros(0, np.int64), before)
     takes_back = np.concatenate([np.zeros(offset, np.bool_), retract])
+    # Rows of earlier steps and panes of this one as one sequence: a window may have several panes in a step.
     windows = numbered((), (every.key, every.start, every.end))
     # Each row's predecessor in its window; one that only takes back has nothing that a later row could take back.
     order = windows.order()

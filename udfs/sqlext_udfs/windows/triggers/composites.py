@@ -17,6 +17,7 @@ class AllNode(TriggerNode):
                 part.on_row(group, moment, count)
 
     def ready(self, group: Held, moment: TriggerMoment) -> int:
+        # Parts that have all finished hold at once, but a row alone does not begin a pane for them.
         level = FIRES if moment.phase != ROW else HOLDS
         for part in self.parts:
             if not part.done(group):
@@ -87,6 +88,7 @@ class EachNode(TriggerNode):
     def on_fire(self, group: Held, moment: TriggerMoment) -> None:
         for part in self._current(group):
             part.on_fire(group, moment)
+        # On sessions later parts have seen rows of this pane too: they begin afresh with the next one.
         if moment.merging:
             self.clear(group)
         self._update(group)
@@ -129,6 +131,7 @@ class UntilNode(TriggerNode):
         main, until = self.parts
         if until.ready(group, moment):
             until.on_fire(group, moment)
+            # Beam: the part that did not fire forgets its pane; UNTIL finishes the whole.
             main.clear(group)
         else:
             main.on_fire(group, moment)
@@ -177,5 +180,6 @@ class PurgingNode(WrapNode):
     """a PURGING: asked to fire only when ``a`` was ready, so a pane of a TIMEOUT around it does not purge (M16)."""
 
     def on_fire(self, group: Held, moment: TriggerMoment) -> None:
+        # The engine purges after it has written the pane.
         moment.purge = True
         super().on_fire(group, moment)

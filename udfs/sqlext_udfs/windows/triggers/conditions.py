@@ -117,6 +117,7 @@ class _Aggregates(RowByRow[Any, None]):
         if value is None:
             return lambda state, _: state["n"]
         place = ("count", "sum", "min", "max").index(of.function)
+        # Of no values SUM is NULL; the state has 0.0 to add to.
         if of.function == "sum":
             return lambda state, _: state["c"][value][place] if state["c"][value][0] else None
         return lambda state, _: state["c"][value][place]

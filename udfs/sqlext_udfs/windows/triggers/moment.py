@@ -76,6 +76,7 @@ class TriggerMoment:
         self.each = each
         self.merging = merging
         self.phase = ROW
+        # Before there is a clock or a watermark everything lies ahead: MIN reaches no deadline and no end.
         self.now = MIN
         self.last_row = MIN
         self.watermark = MIN

@@ -148,6 +148,7 @@ class CountNode(TriggerNode):
             group.slots[self.slot] += count
 
     def ready(self, group: Held, moment: TriggerMoment) -> int:
+        # AT LEAST is asked once per batch, an exact count after each row (M5).
         reached = group.slots[self.slot] >= self.n and (self.exact or moment.phase >= STEP)
         return FIRES if reached else NOT
 

@@ -38,6 +38,7 @@ class TimeoutNode(TriggerNode):
             self.of.on_fire(group, moment)
             group.bits |= self.finished if self.of.done(group) else 0
         elif self.keep:
+            # Beyond every clock: it does not run again before the part fires (KEEPING STATE).
             group.slots[self.slot] = MAX
         else:
             self.reset(group)
@@ -114,6 +115,7 @@ class WatermarkNode(TriggerNode):
         return min((part.event(group, moment) for part in self._current(group)), default=MAX)
 
     def _current(self, group: Held) -> tuple[TriggerNode, ...]:
+        # EARLY until the on-time pane, LATE after it (M9).
         part = self.late if group.bits & self.over else self.early
         return () if part is None else (part,)
 

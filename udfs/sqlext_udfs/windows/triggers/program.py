@@ -38,6 +38,7 @@ class TriggerProgram:
     def __init__(self, policy: Policy, conditions: Conditions, triggers: Triggers) -> None:
         if isinstance(policy.window, Session) and (refused := not_mergeable(policy.trigger)) is not None:
             raise ValueError(f"{type(refused).__name__} does not support merging and cannot be used with sessions")
+        # Nodes ask for bits and slots in the order of the tree: that order is the form of the state.
         compiler = _Compiler(policy, conditions, triggers)
         root = compiler.node(policy.trigger)
         # Without ONCE a trigger that has finished starts afresh.
@@ -72,6 +73,7 @@ class _Compiler:
             case tree.AfterCount():
                 return nodes.CountNode(layout, trigger.n, at_least=trigger.at_least)
             case tree.SameBatch():
+                # A row has come, and the batch is over: that is the whole of it.
                 return nodes.CountNode(layout, 1, at_least=True)
             case tree.EveryRow():
                 return composites.RepeatNode(layout, nodes.CountNode(layout, 1, at_least=True))

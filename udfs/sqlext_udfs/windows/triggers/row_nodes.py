@@ -94,6 +94,7 @@ class ActionNode(TriggerNode):
 
     def take(self, group: Held, moment: TriggerMoment, action: Action) -> None:
         """Do an action: a purge at once, a firing when the trigger is asked."""
+        # A purge takes back a firing that was asked for: what it was to show is gone.
         if action == Action.PURGE:
             moment.purge = True
             group.bits &= ~(self.fire | self.purge)
@@ -161,6 +162,7 @@ class UsingNode(ActionNode):
         self._keep(group, context)
 
     def ready(self, group: Held, moment: TriggerMoment) -> int:
+        # As Flink's FIRE: a user's trigger may fire a window to which nothing new has come.
         return FIRES_EMPTY if group.bits & self.fire else NOT
 
     def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:

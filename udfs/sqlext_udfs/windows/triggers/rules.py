@@ -57,6 +57,7 @@ def can_finish(trigger: Trigger) -> bool:
 
 def continuation(trigger: Trigger) -> Trigger:
     """Return the trigger of a grouping over the panes of this one: ``EMIT CONTINUE`` (EMIT.md section 3, M12)."""
+    # Beam's getContinuationTrigger: the counting is done, and each pane that comes is worth one.
     if isinstance(trigger, AfterCount):
         return AfterCount(1, trigger.at_least)
     if isinstance(trigger, AfterDelay | AfterIdle):

@@ -84,6 +84,7 @@ class IdleNode(DeadlineNode):
         super().tick(group, moment)
 
     def merge(self, group: Held, olds: Sequence[Held], moment: TriggerMoment) -> None:
+        # The latest, unlike a delay: the last row of all parts moved it (M11).
         group.slots[self.slot] = max((d for d in (o.slots[self.slot] for o in olds) if d is not None), default=None)
 
 
@@ -177,6 +178,7 @@ class EventPeriodNode(TriggerNode):
         if multiple is None or multiple > moment.watermark or multiple >= moment.passing(group.end):
             return
         group.bits |= self.pending
+        # Over all missed multiples at once (M4).
         missed = (moment.watermark - multiple) // self.ms
         group.slots[self.slot] = multiple + self.ms * (missed + 1)
 
