@@ -68,6 +68,7 @@ class Connector:
         self._validate_columns(table, role)
         for key in ("path", "table-path"):
             place = table.option(key)
+            # file://host/folder names another machine, which neither Spark nor a reader of ours would reach.
             if place and scheme_of(place) == "file" and is_remote(place):
                 hint = "write file:///folder, or the path itself"
                 raise OptionError("OPT-018", f"`{place}` is no absolute path of this machine", option=key, hint=hint)
@@ -204,6 +205,7 @@ def declared_type(column: Column) -> LogicalType:
 
 def is_instant(table: Table, column: Column) -> bool:
     """Return whether the column is the table's rowtime of type TIMESTAMP(p), carried as an instant."""
+    # Spark's watermark is of a TIMESTAMP; a TIMESTAMP_NTZ column cannot be event time.
     rowtime = table.watermark is not None and table.watermark.column == column.name
     return rowtime and column.type is not None and column.type.root == "TIMESTAMP"
 

@@ -30,6 +30,7 @@ def option_values(key: str, options: Mapping[str, str]) -> list[str]:
 
 def _rules(options: Mapping[str, str]) -> Rules:
     connector = CONNECTORS.get(options.get("connector", ""))
+    # Its name is still being typed, or missing.
     if connector is None:
         return COMMON
     table = Table(ObjectName("", "", ""), (), options=tuple(options.items()))

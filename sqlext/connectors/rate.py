@@ -30,6 +30,7 @@ class Rate(Connector):
         """Return the source, one column for each of the table's."""
         options = [("rowsPerSecond", table.option("rows-per-second") or "1")]
         if ramp := table.option("ramp-up-time"):
+            # Spark takes whole seconds here.
             options.append(("rampUpTime", f"{(parse_duration(ramp) or 0) // 1000}s"))
         if partitions := table.option("num-partitions"):
             options.append(("numPartitions", partitions))

@@ -35,6 +35,7 @@ CONNECTORS: dict[str, Connector] = {
 #: And those of tables that are made otherwise.
 _HIDDEN: dict[str, Connector] = {RegisteredFrame.name: RegisteredFrame()}
 #: The connector of materialized views.
+#: It is read as a stream, takes updates by key, and a second process can read it while it is written.
 OF_VIEWS = Delta.name
 
 

@@ -42,6 +42,7 @@ class ColumnBounds:
         values = self.values
         if not len(values):
             return None
+        # As numbers: a datetime of Python ends with the year 9999, a time of Arrow does not.
         if pa.types.is_timestamp(values.type):
             values = values.view(pa.int64())
         elif pa.types.is_date32(values.type):
@@ -108,6 +109,7 @@ def _may_compare(rule: Callable[[Any, Any], bool], sides: list[ColumnBounds | No
 
 
 def _alike(one: pa.DataType, other: pa.DataType) -> bool:
+    # Integers of any width are compared as they are; times of two kinds or units would not be.
     return bool(one == other or (pa.types.is_integer(one) and pa.types.is_integer(other)))
 
 

@@ -95,6 +95,7 @@ class DeltaSink(Sink):
         mode = "overwrite" if self.context.mode == "overwrite" else "append"
         writer = rows.write.format("delta").mode(mode)
         writer = writer.option("userMetadata", self._history().mark(batch_id))
+        # As INSERT OVERWRITE in Flink: partitions that get no rows stay.
         if mode == "overwrite" and self.spec.partitioned_by:
             writer = writer.option("partitionOverwriteMode", "dynamic")
         if self.spec.table is not None:
@@ -111,8 +112,10 @@ class DeltaSink(Sink):
         spark.catalog.dropTempView(view)
 
     def _merge_statement(self, source: str) -> str:
+        # Null-safe: the group of NULL is one row as well.
         on = " AND ".join(f"t.{identifier(k)} <=> s.{identifier(k)}" for k in self._keys) or "true"
         names = [identifier(n) for n, _ in self._stored_columns()]
+        # MERGE takes the first clause that holds, so the deletion stands before the update.
         gone = existence(self.context)
         exists = f"s.{identifier(gone)}" if gone is not None else "true"
         return (
@@ -132,6 +135,7 @@ class DeltaSink(Sink):
                 return spark.table(table).schema if spark.catalog.tableExists(table) else None
             return spark.read.format("delta").load(self.spec.path).schema
         except AnalysisException as error:
+            # Spark, its catalog and Delta have conditions of their own for a table that is not there.
             missing = ("PATH_NOT_FOUND", "PATH_DOES_NOT_EXIST", "TABLE_NOT_FOUND", "SCHEMA_NOT_SET", "NOT_A_DELTA")
             if any(m in (error.getCondition() or str(error)) for m in missing):
                 return None
@@ -179,6 +183,7 @@ def _transaction(spark: SparkSession, identity: str, batch_id: int) -> Iterator[
     try:
         yield
     finally:
+        # A number that stayed would make Delta skip other writes of the session.
         spark.conf.unset(_APP_ID)
         spark.conf.unset(_VERSION)
 
@@ -213,6 +218,7 @@ class History:
                 return max(own)[1] >= batch_id
             if len(commits) < depth:
                 break
+        # With version 0 the log is whole, and so the batch is certainly not in it.
         if min(version for version, _ in commits) > 0:
             warnings.warn(self._unknown(batch_id), Notice, stacklevel=2)
         return False

@@ -213,9 +213,11 @@ def _value(field: ReadField, options: Mapping[str, str], zone: str, raw: str) ->
         return raw if legacy else wall_to_instant(raw, zone)
 
     def leaf(declared: LogicalType, expression: str) -> str:
+        # Avro's smallest integer has 32 bits.
         if declared.root in ("TINYINT", "SMALLINT"):
             return f"{cast}({expression} AS {declared.spark()})"
         if declared.root == "TIME":
+            # ``from_avro`` gives a time-millis as the INT that it is.
             right = f"IF({_out_of_range(declared, expression)}, NULL, {expression})"
             return f"CAST(time_from_millis({right if cast == 'try_cast' else expression}) AS {declared.spark()})"
         return instant_to_wall(expression, zone) if declared.root == "TIMESTAMP" and legacy else expression

@@ -93,6 +93,7 @@ def _of_source(key: str, type_: LogicalType = STRING, value: str = "{}") -> Meta
 DEBEZIUM = ChangelogFormat(
     "debezium-json",
     "op",
+    # `r` is a row of the snapshot with which Debezium begins.
     inserts=("c", "r"),
     updates=("u",),
     deletes=("d",),
@@ -114,6 +115,7 @@ CANAL = ChangelogFormat(
     updates=("UPDATE",),
     deletes=("DELETE",),
     images="old-lists",
+    # DDL, which Flink's format passes over as well.
     skipped=("CREATE",),
     metadata={
         "database": Metadata(STRING, "database", "STRING"),
@@ -136,6 +138,7 @@ MAXWELL = ChangelogFormat(
         "database": Metadata(STRING, "database", "STRING"),
         "table": Metadata(STRING, "table", "STRING"),
         "primary-key-columns": Metadata(array(STRING), "primary_key_columns", "ARRAY<STRING>"),
+        # Maxwell counts seconds where the others count milliseconds.
         "ingestion-timestamp": Metadata(TIMESTAMP_LTZ3, "ts", "BIGINT", "timestamp_seconds({})"),
     },
 )
@@ -150,6 +153,7 @@ OGG = ChangelogFormat(
     metadata={
         "table": Metadata(STRING, "table", "STRING"),
         "primary-keys": Metadata(array(STRING), "primary_keys", "ARRAY<STRING>"),
+        # Both times have no zone: they are UTC, never of the session's zone.
         "ingestion-timestamp": Metadata(TIMESTAMP_LTZ3, "current_ts", "STRING", "CAST(concat({}, 'Z') AS TIMESTAMP)"),
         "event-timestamp": Metadata(TIMESTAMP_LTZ3, "op_ts", "STRING", "CAST(concat({}, 'Z') AS TIMESTAMP)"),
     },

@@ -86,6 +86,7 @@ class _Reading:
             message = f"payload: STRUCT<{message}>"
         parsed = [(_MESSAGE, self._from_json(f"STRUCT<{message}>"))]
         if self.form.images != "pair":
+            # Parsed twice: in the typed image a field that became NULL and one that is absent look alike.
             names = "MAP<STRING, STRING>"
             names = f"ARRAY<{names}>" if self.form.images == "old-lists" else names
             parsed.append((_OLD, self._from_json(f"STRUCT<old: {names}>")))
@@ -94,7 +95,9 @@ class _Reading:
     def changes(self) -> str:
         """Return the array of the message's changes: NULL for a message without any."""
         op, form = self.of(self.form.op), self.form
+        # Kafka's tombstones are no change and no error, as in Flink.
         whens = [(f"coalesce({self.text}, '') = ''", "NULL")]
+        # Flink matches the whole text, RLIKE searches in it.
         whens += [
             (f"NOT coalesce({self.of(n)} RLIKE {string(f'^(?:{p})$')}, false)", "NULL") for n, p in self._matches()
         ]

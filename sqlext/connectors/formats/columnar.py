@@ -37,6 +37,7 @@ class ColumnarFormat:
     def raw_schema(self, fields: tuple[ReadField, ...], options: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         """Return the columns as the file holds them."""
         direct = self.reads_wall_clock_as_instant
+        # Spark's parquet reader takes a wall clock under the type TIMESTAMP for the instant that it is in UTC.
         return tuple((f.name, "TIMESTAMP" if f.instant and direct else f.type.spark()) for f in fields)
 
     def reader_options(self, options: Mapping[str, str]) -> Options:

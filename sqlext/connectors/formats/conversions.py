@@ -69,6 +69,7 @@ def _convert_row(declared: LogicalType, expression: str, leaf: Leaf) -> str:
     if all(before == after for _, before, after in converted):
         return expression
     parts = ", ".join(f"{string(name)}, {after}" for name, _, after in converted)
+    # ``named_struct`` alone would make a struct of NULLs where there is none.
     return f"IF({expression} IS NULL, NULL, named_struct({parts}))"
 
 
@@ -151,6 +152,7 @@ def text_to_value(declared: LogicalType, text: str, zone: str, *, instant: bool 
     if declared.is_text:
         return text
     if declared.root == "BOOLEAN":
+        # As Flink, by Java's Boolean.valueOf: any other text is false, none fails.
         return f"(lower(trim({text})) = 'true')"
     if declared.root in ("BINARY", "VARBINARY"):
         return f"try_to_binary({text}, 'base64')" if lenient else f"unbase64({text})"

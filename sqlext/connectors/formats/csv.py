@@ -139,6 +139,7 @@ def _value(
         return f"IF({text} = '', array(), {array})"
     if declared.root == "ROW":
         fields = (
+            # ``get``, as an index beyond the end would fail in ANSI mode.
             f"{string(f.name)}, {_value(f.type, f'get({parts}, {i})', zone, delimiter, lenient=lenient)}"
             for i, f in enumerate(declared.fields)
         )
@@ -180,6 +181,7 @@ def csv_dialect(options: Mapping[str, str]) -> tuple[str, str | None, str | None
     quote = unescape(options.get("csv.quote-character", '"'))
     if any(key in options and options[key].strip().lower() != "false" for key in beyond):
         return None
+    # Arrow takes one byte for each, and blocks are cut at line ends before it sees a quote.
     if not (delimiter.isascii() and quote.isascii()) or {delimiter, quote} & {"\n", "\r", " "}:
         return None
     shown = None if _is_true(options, "csv.disable-quote-character") else quote

@@ -124,6 +124,7 @@ def _is_json(fields: tuple[ReadField, ...], ref: Ref) -> str:
 
 def writer_options(options: Mapping[str, str]) -> Options:
     """Return the options of Spark's json writer."""
+    # Spark leaves NULL fields out by default, Flink writes them.
     return (("ignoreNullFields", str(_is_true(options, "json.encode.ignore-null-fields")).lower()),)
 
 

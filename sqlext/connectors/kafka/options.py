@@ -119,6 +119,7 @@ def key_names(options: Options) -> tuple[str, ...]:
 
 def part_options(options: Options, part: str) -> dict[str, str]:
     """Return the format options of a record's ``key`` or ``value``: ``json.x``, ``value.json.x``, ``key.json.x``."""
+    # As in Flink, options without a prefix (`json.x`) are those of the value.
     plain = {} if part == "key" else {k: v for k, v in options if k.startswith(_FORMAT_OPTIONS)}
     own = {k[len(part) + 1 :]: v for k, v in options if k.startswith(tuple(f"{part}.{p}" for p in _FORMAT_OPTIONS))}
     return plain | own

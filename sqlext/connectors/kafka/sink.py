@@ -47,6 +47,7 @@ class KafkaSink(Sink):
     def _send(self, rows: DataFrame, record: dict[str, str]) -> None:
         from sqlext_catalog.secrets import resolve_options
 
+        # Resolved here: what is pickled or printed has references to secrets only.
         options = resolve_options(connection_options(self.spec.options))
         records = rows.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in record.items()))
         records.write.format("kafka").options(**options).option("topic", self.spec.option("topic")).save()
@@ -63,6 +64,7 @@ class KafkaSink(Sink):
             record["key"] = self._part("key", [c for c in physical if c.name in keys], prefix)
         for column in self.spec.columns:
             if column.metadata_key == "headers":
+                # Spark's column is an array of keys and values, as a record may have a key twice.
                 record["headers"] = f"map_entries({identifier(column.name)})"
         return record
 

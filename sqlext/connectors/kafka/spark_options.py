@@ -21,7 +21,9 @@ def connection_options(options: Options) -> Options:
 def connection(table: Table) -> Options:
     """Return what is read, and where from."""
     topic, pattern = table.option("topic"), table.option("topic-pattern")
+    # Flink separates topics by semicolons, Spark by commas.
     which = ("subscribePattern", pattern or "") if topic is None else ("subscribe", topic.replace(";", ","))
+    # Spark makes a group for each query, so the user's can only be the beginning of its name.
     group = table.option("properties.group.id")
     return (*connection_options(table.options), which, *((("groupIdPrefix", group),) if group else ()))
 
@@ -34,6 +36,7 @@ def start(table: Table) -> Options:
     if mode == "specific-offsets":
         return (("startingOffsets", _offsets(table, "scan.startup.specific-offsets")),)
     if mode == "group-offsets":
+        # Positions are in the checkpoint, never in a consumer group: the reset policy says where a query begins.
         mode = table.option("properties.auto.offset.reset") or "earliest"
     return (("startingOffsets", "latest" if mode.startswith("latest") else "earliest"),)
 

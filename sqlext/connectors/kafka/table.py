@@ -51,6 +51,7 @@ METADATA: dict[str, tuple[LogicalType, str]] = {
     "topic": (STRING, "topic"),
     "partition": (INT, "partition"),
     "headers": (map_of(STRING, BYTES), "map_from_entries(headers)"),
+    # Flink offers it; Spark's connector does not hand it on.
     "leader-epoch": (INT, "CAST(NULL AS INT)"),
     "offset": (BIGINT, "offset"),
     "timestamp": (TIMESTAMP_LTZ3, "timestamp"),

@@ -82,6 +82,7 @@ class UpsertKafka(Kafka):
         parts = self._parts(known, zone)
         key, value = parts["key"], parts["value"]
         columns = {n: f"IF({_GONE}, {key.columns.get(n, 'NULL')}, {text})" for n, text in value.columns.items()}
+        # A tombstone has no value that could be malformed.
         filters = tuple(f"({_GONE} OR {f})" for f in value.filters)
         guarded = {"key": key, "value": RecordPart(value.derived, columns, filters, value.reason)}
         spec = self._spec(known, zone, guarded, ("key IS NOT NULL",))
@@ -96,5 +97,6 @@ class UpsertKafka(Kafka):
 def keyed(table: Table) -> Table:
     """Return the table as one of Kafka: the columns of its PRIMARY KEY are the record's key, and it begins early."""
     columns = table.primary_key.columns if table.primary_key is not None else ()
+    # From the beginning: the current row of a key may be in its oldest record.
     more = (("key.fields", ";".join(columns)), ("scan.startup.mode", "earliest-offset"))
     return replace(table, options=(*table.options, *more))

@@ -47,6 +47,7 @@ class PrintSink(Sink):
         if self.on_server:
             ViewSink(self._views).write(self._texts(df), batch_id)
         else:
+            # Partition by partition: a batch need not fit into the driver's memory.
             self._print(self._texts(df).toLocalIterator())
 
     def show(self, spark: SparkSession) -> None:
@@ -57,6 +58,7 @@ class PrintSink(Sink):
             batches = ViewBatches(spark, self._views)
             for number in batches:
                 self._print(batches[number])
+                # Only after it was printed: a crash between the two prints it again, and loses nothing.
                 spark.catalog.dropTempView(f"{self._views}{number}")
 
     def finish(self, spark: SparkSession) -> None:

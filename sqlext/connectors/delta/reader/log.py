@@ -59,6 +59,7 @@ class DeltaLog:
         unknown = sorted(set(table.protocol().reader_features or ()) - _HARMLESS)
         if unknown:
             raise self._refused(f"has the feature {unknown[0]}")
+        # The values of partitions stand in the log alone, not in the files.
         folders = set(table.metadata().partition_columns)
         return pa.schema([f for f in pa.schema(table.schema().to_arrow()) if f.name not in folders])
 
@@ -113,9 +114,11 @@ class DeltaLog:
         return SqlExtError("RUN-068", f"version {version} of delta `{self.path}` is not in its log", hint=hint)
 
     def _file(self, version: int) -> Path:
+        # PROTOCOL.md: versions are padded to twenty digits.
         return Path(self.path) / _LOG / f"{version:020}.json"
 
     def _found(self, add: Mapping[str, Any]) -> FoundFile:
+        # PROTOCOL.md: paths in the log are URL-encoded.
         return FoundFile(self._place(unquote(add["path"])), add["modificationTime"], add["size"])
 
     def _place(self, path: str) -> str:

@@ -60,6 +60,7 @@ class DeltaTables(FileTables):
         """
         place = Path(path_of(table))
         try:
+            # A commit changes the folder's time of modification, and with it the key of the cache.
             found = _schema(str(place), (place / "_delta_log").stat().st_mtime_ns)
         except FileNotFoundError:  # it may come until it is read
             return

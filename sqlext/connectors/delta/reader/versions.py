@@ -22,6 +22,7 @@ from sqlext.sources.file_log import FoundFile
 from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
 
 SPLIT = "versions"
+#: Room for 16 million files of a version, and for 2**38 versions in a number of 63 bits.
 _FILE_BITS = 24
 
 
@@ -108,6 +109,7 @@ class DeltaReader:
         begin = DeltaPosition.of(start[SPLIT])
         self._require_there(begin)
         count = admitted(limit, (file for _, file in self._files(begin)))
+        # Only the last one is kept: a table can have very many files.
         last = deque(islice(self._files(begin), count), maxlen=1)
         return {SPLIT: (last[0][0] if last else begin).number}
 

@@ -43,6 +43,7 @@ class FolderReader:
     def latest(self, start: Offset, limit: Limit | None) -> Offset:
         """Admit what has come, and return how far the limit lets a micro-batch go."""
         log = self._log()
+        # Written before the offset is: after a crash the same numbers mean the same files.
         log.append([f for f in listed(self.path, self.pattern) if f.path not in log])
         return {SPLIT: start[SPLIT] + admitted(limit, log.between(start[SPLIT], len(log)))}
 
@@ -105,4 +106,5 @@ def _walk(path: str) -> Iterator[FoundFile]:
 
 
 def _is_hidden(name: str) -> bool:
+    # Spark's rule (HadoopFSUtils): `_day=1` is the folder of a partition, other names with `_` are hidden.
     return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")

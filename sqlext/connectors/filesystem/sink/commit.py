@@ -24,6 +24,7 @@ from pyarrow import fs
 from sqlext.locations import local_file, on_disk
 
 STAGING = "_sqlext"
+#: Spark, Flink and Hive read no file whose name begins so.
 _HIDDEN = ("_", ".")
 
 
@@ -63,6 +64,7 @@ class Folder:
             stage: writes the batch's files into the folder that it is given (a path for Spark).
             plan: given the staged files (relative to the staging of the batch), what becomes of them.
         """
+        # A crash between `done` and the end of the cleaning has left its staging there.
         if batch_id <= self._last_done():
             self._clean(batch_id)
             return
@@ -83,6 +85,7 @@ class Folder:
     def forget(self) -> None:
         """Delete the query's staging: its batches will not be repeated any more."""
         self._delete_folder(f"{STAGING}/{self.identity}")
+        # Another query that ends at this moment may have removed the folder.
         with suppress(OSError):
             if not self._list(STAGING, recursive=False):
                 self._delete_folder(STAGING)
@@ -106,6 +109,7 @@ class Folder:
                 self._fs.delete_file(self._at(name))
             at_step("file deleted")
         for staged, final in commit.moves:
+            # A file that is no longer staged was renamed before the crash.
             if self._exists(staged):
                 self._fs.create_dir(self._at(final.rpartition("/")[0]), recursive=True)
                 self._fs.move(self._at(staged), self._at(final))

@@ -75,6 +75,7 @@ class FinalStateSink(Sink):
         if self.context.kind is not None:
             return spark.sql(_net(changes.columns, self.context.kind))
         columns = ", ".join(identifier(c) for c in changes.columns if c != _BATCH)
+        # Spark infers a number from the folder's name `__batch=12`, so 12 comes after 9.
         last = f"max_by(struct({columns}), {identifier(_BATCH)}) AS {identifier(_ROW)}"
         keys = ", ".join(identifier(k) for k in self.context.keys)
         grouping = f" GROUP BY {keys}" if keys else ""
@@ -88,5 +89,6 @@ def _net(columns: Sequence[str], kind: str) -> str:
     names = ", ".join(identifier(c) for c in columns if c not in (_BATCH, kind))
     sign = f"CASE WHEN {identifier(kind)} IN ({INSERT}, {UPDATE_AFTER}) THEN 1 ELSE -1 END"
     counted = f"SELECT {names}, sum({sign}) AS {_COUNT} FROM {_VIEW} GROUP BY {names}"
+    # Equal rows are told apart by their number only: each is written as often as it is left.
     copies = f"explode(array_repeat(0, CAST({_COUNT} AS INT))) AS {_COPY}"
     return f"SELECT {names} FROM (SELECT {names}, {copies} FROM ({counted}) WHERE {_COUNT} > 0)"

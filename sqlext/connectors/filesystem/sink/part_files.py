@@ -78,6 +78,7 @@ class FileSink(Sink):
         if self.spec.partitioned_by and self.spec.flag("sink.shuffle-by-partition.enable"):
             keys = map(identifier, self.spec.partitioned_by)
             return rows.repartition(int(parallelism), *keys) if parallelism else rows.repartition(*keys)
+        # Without a shuffle: fewer tasks write, and rows stay in order within each.
         return rows.coalesce(int(parallelism)) if parallelism else rows
 
     @property
@@ -112,13 +113,16 @@ class FileSink(Sink):
         """Return ``k=v/part-<query>-<batch>-<index>.<ending of the format>``."""
         folders, _, name = staged.rpartition("/")
         default = self.spec.option("partition.default-name", DEFAULT_PARTITION)
+        # Spark names the folder of NULL as Hive does; Flink's name is an option of the table.
         folders = "/".join(f.replace(f"={_SPARK_DEFAULT_PARTITION}", f"={default}") for f in folders.split("/"))
+        # From the first dot on: the ending names the compression too (`.snappy.parquet`).
         ending = name.partition(".")[2]
         final = f"part-{self.context.identity}-{batch_id}-{index}.{ending}"
         return f"{folders}/{final}" if folders else final
 
     def _replaced(self, folder: Folder, moves: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
         """Return the files an overwrite takes away: all, or those of the partitions that it writes."""
+        # The end may come twice, if a crash follows the first; only the query's own files are replaced.
         if self.context.mode == "final-state":
             own = f"part-{self.context.identity}-"
             return tuple(n for n in folder.visible_files() if n.rpartition("/")[2].startswith(own))

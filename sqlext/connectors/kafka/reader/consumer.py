@@ -113,6 +113,7 @@ class KafkaReader:
         every = sum(waiting.values())
         if limit is None or every <= limit.most:
             return ends
+        # Rounded up, so that no partition with records is left out.
         return {s: start.get(s, 0) + min(n, -(-n * limit.most // every)) for s, n in waiting.items()}
 
     def slices(self, start: Offset, end: Offset) -> Sequence[Slice]:
@@ -143,6 +144,7 @@ class KafkaReader:
         """Return an offset of each partition: the ``earliest``, the ``latest``, or the first since a time in ms."""
         from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition, admin
 
+        # With read_committed the latest offset is where the first open transaction begins.
         level = dict(self.config).get("isolation.level", "read_uncommitted").upper()
         specs: Any = admin.OffsetSpec  # type: ignore[attr-defined]
         asked_for = specs.for_timestamp(wanted) if isinstance(wanted, int) else getattr(specs, wanted)()
@@ -175,6 +177,7 @@ class KafkaReader:
         except KafkaException as error:
             raise _failure(error, self.config) from error
         if self.pattern is not None:
+            # Not Kafka's own topics, such as __consumer_offsets.
             names = [n for n in known if re.fullmatch(self.pattern, n) and not n.startswith("__")]
         else:
             names = list(self.topics)
@@ -268,6 +271,7 @@ def _split(topic: str, partition: int) -> str:
 
 
 def _partition(split: str) -> tuple[str, int]:
+    # From the right: the name of a topic may have hyphens.
     topic, _, partition = split.rpartition("-")
     return topic, int(partition)
 
@@ -276,6 +280,7 @@ def _partition(split: str) -> tuple[str, int]:
 def _admin(config: tuple[tuple[str, str], ...]) -> AdminClient:
     from confluent_kafka.admin import AdminClient
 
+    # Settings of consumers alone, of which librdkafka would warn here.
     known = {k: v for k, v in config if not k.startswith(("isolation.", "fetch.", "max.p"))}
     return AdminClient({**known, **_QUIET})
 
@@ -288,7 +293,9 @@ def _consumer(config: tuple[tuple[str, str], ...]) -> Consumer:
     own = {
         "group.id": "sqlext",
         "enable.auto.commit": "false",
+        # Records that are gone must fail the query (RUN-061), not be passed over.
         "auto.offset.reset": "error",
+        # Offsets have gaps: only this tells that nothing more comes before the end of a slice.
         "enable.partition.eof": "true",
     }
     return Consumer({**_EAGER, **dict(config), **own, **_QUIET})

@@ -73,6 +73,7 @@ class RawRows:
                 pa.array([m.key() for m in some], pa.binary()),
                 pa.array([m.value() for m in some], pa.binary()),
                 *(make(some) for _, make in _PLACES.values()),
+                # librdkafka counts from 0 (none, create time, append time), Java's client and Spark from -1.
                 pa.array([m.timestamp()[0] - 1 for m in some], pa.int32()),
             ]
             if self.headers:

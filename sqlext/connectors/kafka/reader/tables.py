@@ -125,6 +125,7 @@ def _avro(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> Me
 
 def _avro_field(field: ReadField, needed: bool, options: Mapping[str, str]) -> AvroField:
     written, meaning = written_as(field.type, options)
+    # Avro writes both as a length and bytes.
     kind = "bytes" if written == "string" else written
     if kind not in KINDS:
         raise Unread(f"column `{field.name}` is of type {field.type}")
