@@ -61,6 +61,7 @@ def condition_json(condition: e.Expr, number: Callable[[e.Node], int], scope: Sc
             if starred:
                 return [node.function]
             at = place(node.args[0])
+            # Flink's AVG of integers is a quotient of integers; any other AVG is the operator's own.
             average = quotient(node, ["SUM", at], ["COUNT", at]) if node.function == "AVG" else []
             return average if average[3:] == ["BIGINT"] else [node.function, at]
         raise SqlExtError(

@@ -87,6 +87,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
         check_mergeable(grouped.aggregates(), window)
     why = [*_of_policy(policy, clause), *_of_aggregates(grouped), *_of_windows(grouped), *_of_panes(grouped)]
     why += _of_input(grouped)
+    # Spark drops late rows and shows only how many (numRowsDroppedByWatermark).
     if late is not None and clause is None:
         why.append("late rows kept")
     if spec is not None and not processing and nodes.future_limit(grouped.node) is not None:
@@ -136,6 +137,7 @@ def _ttl(grouped: Grouped, env: Environment) -> int | None:
 def _of_policy(policy: Policy, clause: EmitClause | None) -> Iterator[str]:
     """Yield why a policy is none that Spark's own operators have."""
     plain = Policy(policy.window, default_trigger(policy.window), processing_time=policy.processing_time)
+    # ON WINDOW CLOSE asks for what Spark's append mode does anyway, so it is no reason against it.
     at_the_end = isinstance(policy.trigger, WindowClose) and policy.trigger == WindowClose()
     trigger = plain.trigger if at_the_end and not policy.lateness else policy.trigger
     if replace(policy, trigger=trigger) != plain:
@@ -198,6 +200,7 @@ def _ordered(node: nodes.PlanNode) -> bool:
 
 def _of_aggregates(grouped: Grouped) -> Iterator[str]:
     for call in grouped.aggregates():
+        # Spark refuses distinct aggregations of streaming DataFrames.
         if call.distinct and call.function not in _SAME_DISTINCT:
             yield f"{call.function}(DISTINCT ...)"
         if call.registered is not None:
@@ -234,6 +237,7 @@ def _is_given(grouped: Grouped) -> bool:
     if isinstance(assign, SessionRows):
         return True
     below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
+    # The operator's windows are so many ms long, but days of a zone with summer time differ: SQL makes those windows.
     wall = assign.spec.wall_clock is not None and assign.spec.kind is not WindowKind.SESSION
     return below is not assign or wall or any(_looks_at(e, assign, grouped.scope) for e in _inputs(grouped))
 

@@ -70,6 +70,7 @@ def _table(name: LateTable, env: Environment) -> Table:
 def _known(grouped: Grouped, env: Environment) -> dict[str, list[LateColumn]]:
     """Return what there is to fill columns with, by name; a name may stand for several columns."""
     rowtime = grouped.assign.time if grouped.assign is not None else None
+    # The watermark is shown in the type of the rowtime, so that a late row can be compared with it.
     ltz = rowtime is None or (rowtime.type is not None and rowtime.type.root == "TIMESTAMP_LTZ")
     met = PlanColumn(
         "watermark",
@@ -85,6 +86,7 @@ def _known(grouped: Grouped, env: Environment) -> dict[str, list[LateColumn]]:
             own = column.physical != window and column.part is not Part.PROCTIME
             if own and column.name not in relation.merged:
                 known.setdefault(column.name, []).append(LateColumn(column.name, column, relation.alias))
+    # Last, as a column of the rows goes before ours of the same name.
     for column in (met, operator):
         known.setdefault(column.name, [LateColumn(column.name, column, None)])
     return known

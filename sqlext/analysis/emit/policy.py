@@ -39,6 +39,7 @@ def policy_of(
     binder = _Binder(number, window, scope, processing_time)
     mode: Any = clause.mode or ("RETRACTING" if clause.output == "CHANGELOG" else "ACCUMULATING")
     panes: Any = {"ALWAYS": "ALWAYS", "IF NOT EMPTY": "IF_NOT_EMPTY", "NEVER": "NEVER"}
+    # Beam's default: TimestampCombiner.END_OF_WINDOW.
     stamps: Any = (clause.pane_timestamp or "END OF WINDOW").replace(" ", "_")
     options: Any = dict(clause.options)
     return p.Policy(
@@ -49,6 +50,7 @@ def policy_of(
         mode=mode,
         lateness=clause.lateness or 0,
         on_time_pane=panes[clause.on_time_pane] if clause.on_time_pane else None,
+        # Beam's default: ClosingBehavior.FIRE_IF_NON_EMPTY.
         final_pane=panes[clause.final_pane or "IF NOT EMPTY"],
         pane_timestamp=stamps,
         evictor=binder.evictor(clause.evictor) if clause.evictor is not None else None,

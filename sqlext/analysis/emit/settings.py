@@ -35,6 +35,7 @@ def settings_policy(env: Environment, window: WindowKind, grouped: Grouped) -> P
         raise _refused(grouped, f"'{_LATE}.enabled' needs '{_LATENESS}' longer than zero")
     if late and lateness < delay:
         raise _refused(grouped, f"'{_LATENESS}' must not be shorter than '{_LATE}.delay'")
+    # Without late-fire a late row changes nothing that comes out, so the late part never fires.
     fires = AfterWatermark(_early(env, grouped) if early else None, _late(delay) if late else Never())
     return Policy(window, fires, lateness=lateness if late else 0)
 
@@ -71,6 +72,7 @@ def _refused(grouped: Grouped, message: str) -> SqlExtError:
 
 
 def _check_windows(window: WindowKind, grouped: Grouped, phase: str) -> None:
+    # WindowEmitStrategy is for group windows alone: "Session window doesn't support EMIT strategy currently."
     legacy = grouped.assign is not None and any(c.name == NAMES[0] for c in grouped.assign.columns)
     if legacy and not isinstance(window, Session):
         return

@@ -33,6 +33,7 @@ def _value(value: Any, rule: Callable[[Node], Node | None]) -> Any:
     if isinstance(value, Node):
         return value if isinstance(value, Query) else substitute(value, rule)
     if isinstance(value, tuple) and value:
+        # What did not change stays the same object: types and sub-queries are remembered by its id.
         items = tuple(_value(v, rule) for v in value)
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
     return value

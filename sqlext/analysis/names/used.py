@@ -25,6 +25,7 @@ def used_names(select: Select, joined: Join | None = None) -> frozenset[str] | N
             pending += _relations(node)
             continue
         if isinstance(node, ColumnRef):
+            # All parts: which one is the column, and which a qualifier or a field, is not resolved yet.
             names.update(p.lower() for p in node.parts)
         elif isinstance(node, Join):
             if node.natural:

@@ -53,6 +53,7 @@ def bind_over(calls: Sequence[OverCall], rows: Prepared, *, ttl: int | None = No
     for call in calls:
         _check_function(call.call, rows.scope.mode)
         partition = tuple(shape(e, rows.scope) for e in call.over.partition_by)
+        # A node has one ttl for all of its functions, so functions that need none are computed apart.
         lives = None if frame_of(call.call).ends_in_time else ttl
         together.setdefault(_Window(partition, _time(call, rows.scope), lives), []).append(call)
     for window, same in together.items():
@@ -104,6 +105,7 @@ def _check_function(call: Call, mode: str) -> None:
     if call.function in _NEED_LATER_ROWS:  # Flink: "LEAD Function is not supported in stream mode"
         message = f"{call.function} needs rows that come later, which a stream does not have yet"
         raise SqlExtError("OVER-102", message, span=call.span, hint="LAG looks back; batch mode has all rows")
+    # is_aggregate denies calls with OVER, so it is asked about the bare function.
     if call.function not in UNFRAMED and not is_aggregate(replace(call, over=None), mode):
         raise SqlExtError("OVER-103", f"OVER needs an aggregate function; {call.name} is none", span=call.span)
     if call.function == "LAG":

@@ -35,6 +35,7 @@ def _numbered(node: PlanNode) -> PlanNode:
         time=time,
         ttl=node.ttl,
     )
+    # One operator, and one state, for all functions over the same window.
     return merged(made)
 
 

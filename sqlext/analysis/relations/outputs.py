@@ -28,6 +28,7 @@ class OutputBuilder:
         if found is not None and not grouped:
             self._hand_on(name, found)
         elif isinstance(expr, Call) and expr.function == "PROCTIME" and not grouped:
+            # No row holds it (physical is empty): each step that asks for it reads the clock of the micro-batch.
             type_ = TIMESTAMP_LTZ3.not_null()
             self.columns.append(PlanColumn(name, type_, "", Part.PROCTIME, Time.PROCTIME))
         else:

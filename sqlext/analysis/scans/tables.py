@@ -42,6 +42,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         table = with_policy(table, env, ref.span, stream=is_stream)
     raw = raw_columns(table)
     inner = Scope((ScopeRelation("", (table.name.name,), raw),), table.expressions, env.zone)
+    # PROCTIME() is no column of the source's view: each step that asks for it reads the clock.
     computed = tuple(
         Output(c.name, _parse(table, c.expression or "", c.name))
         for c in table.columns
@@ -86,6 +87,7 @@ def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:
             span=ref.span,
             hint=f"declare WATERMARK FOR {mark.column} AS {mark.column} - INTERVAL '5' SECOND",
         )
+    # Spark's withWatermark takes a constant delay. The marks of any other expression are computed row by row.
     delay = constant_delay(expression, mark.column)
     marks = None if delay is not None else expression
     own = scan.own_reader and wanted_source(scan.table, env.settings) != "spark"

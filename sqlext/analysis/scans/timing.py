@@ -36,6 +36,7 @@ def timing_of(table: Table, settings: Settings, span: Span, *, own: bool) -> Tim
     closes = options.get("sqlext.idle.close-windows", settings.get("sqlext.idle.close-windows") or "false")
     alignment = None if bounded else _alignment(table, options, settings, span, own=own)
     return Timing(
+        # A bounded input ends, which releases whoever waits for it; until then it is slow, not idle.
         None if bounded else idle or None,
         closes.strip().lower() == "true",
         alignment,

@@ -69,6 +69,7 @@ def _parts(select: Select) -> Iterator[Node]:
 
 
 #: What of a SELECT is joined or added to its FROM, in this order.
+# Semi joins first: what they leave of IN and EXISTS becomes a column. A group window is assigned to joined rows.
 _TO_FROM = (
     Step(_has_sub_queries, with_semi_joins),
     Step(_has_sub_queries, with_sub_queries),
@@ -106,6 +107,7 @@ def bind_block(block: Block, binding: Binding) -> nodes.PlanNode:
     """
     mode = binding.env.mode
     if block.select.distinct and is_grouped(block.select, mode):
+        # DISTINCT is over the rows of the groups, so these come first.
         groups = bind_block(replace(block, select=replace(block.select, distinct=False)), binding)
         return _distinct(groups, block.select, binding)
     block = _through(_ABOVE_FROM, block, binding)
@@ -129,6 +131,7 @@ def _result(block: Block, binding: Binding) -> nodes.PlanNode:
     """Return the groups or the rows of a SELECT from which nothing more is taken out."""
     items = checked_items(block, binding)
     grouping = find_grouping(block.select, [i.expr for i in items], block.scope)
+    # A grouping of static rows has one result and ignores EMIT; what a pane says of itself has no value there.
     if grouping is None or not block.node.streaming:
         _check_no_panes(block.select if grouping is None else replace(block.select, emit=None), items)
     if grouping is not None:
@@ -145,6 +148,7 @@ def _project(block: Block, items: list[Item]) -> nodes.PlanNode:
     builder = OutputBuilder(block.scope)
     for item in items:
         builder.add(item.name, item.expr, item.found)
+    # A SELECT that does not group shows the window of each row, and a session's is known only when it ends.
     node = session_rows(block.node) if contains(block.node, nodes.AssignWindows) else block.node
     return nodes.Project(tuple(builder.columns), node, block.scope, tuple(builder.outputs), block.select.where)
 

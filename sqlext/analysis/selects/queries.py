@@ -56,6 +56,7 @@ class QueryBinder:
         if name not in self._ctes:
             return None
         query, columns = self._ctes[name]
+        # Without itself: inside a CTE its own name means a table (WITH RECURSIVE is not there).
         visible = {k: v for k, v in self._ctes.items() if k != name}
         node = QueryBinder(self.env, visible).bind(query)
         return rename_columns(node, columns, query.span) if columns else node

@@ -61,6 +61,7 @@ def behind(left: Bound, relation: Relation) -> Relation:
     """
     if not isinstance(relation, Join):
         return Join(relation.span, left, relation, "CROSS")
+    # The left side is inside the join then: RIGHT and FULL would pad it, NATURAL and USING would compare its columns.
     if relation.kind in ("RIGHT", "FULL") or relation.natural or relation.using:
         raise SqlExtError(
             "LATERAL-004",

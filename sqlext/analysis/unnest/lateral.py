@@ -26,7 +26,7 @@ _KINDS = ("CROSS", "INNER", "LEFT")
 
 
 def bind_lateral(clause: FromClause, join: Join) -> nodes.PlanNode:
-    """Return the plan of a join with a right side that ``lateral_forms.is_lateral``.
+    """Return the plan of a join whose right side is made anew for each row of the left one.
 
     Raises:
         SqlExtError: LATERAL-001 for another kind of join than CROSS, INNER and LEFT ... ON TRUE; what ``row_wise``,

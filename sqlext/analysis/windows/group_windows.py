@@ -49,6 +49,7 @@ def with_group_window(block: Block, _: Binding) -> Block:
     if window is not None and not isinstance(node, Aliased):  # a join with a static side
         node, relations, _columns = extended(node, scope.relations, (), scope, _JOINED)
         scope = replace(scope, relations=tuple(relations))
+        # Found anew: its time is now a column of the joined relation.
         window = _find(block.select, scope)
     if window is None:
         return block
@@ -149,6 +150,7 @@ def _replaced(select: Select, window: GroupWindow, scope: Scope) -> Select:
         function, _, part = node.function.rpartition("_")
         if function not in _FUNCTIONS or part not in _PARTS:
             return None
+        # Calcite: "Call to auxiliary group function ... must have matching call to group function ...".
         if (function, tuple(shape(a, scope) for a in node.args)) != (window.call.function, arguments):
             raise SqlExtError(
                 "WINDOW-007",
@@ -156,6 +158,7 @@ def _replaced(select: Select, window: GroupWindow, scope: Scope) -> Select:
                 span=node.span,
                 hint=f"GROUP BY {window.call.span.text}",
             )
+        # START and END fit both kinds of time; ROWTIME and PROCTIME give a time attribute of one kind.
         if (part == "PROCTIME") is not window.spec.processing and part in ("PROCTIME", "ROWTIME"):
             kind = "an event-time" if part == "ROWTIME" else "a processing-time"
             raise SqlExtError("TIME-001", f"{node.function} needs {kind} window", span=node.span)
@@ -165,6 +168,7 @@ def _replaced(select: Select, window: GroupWindow, scope: Scope) -> Select:
     items: list[Expr | GroupingSets] = []
     for item in select.group_by.items:
         if item is window.call:
+            # A grouping counts as windowed where start and end are among its columns (grouping.group_by).
             items += [ColumnRef(item.span, (n,)) for n in NAMES]
         else:
             items.append(item)
