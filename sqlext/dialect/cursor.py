@@ -20,6 +20,7 @@ MAX_HEIGHT = 250
 #: From this depth or length on the height of the finished tree is checked.
 STRAIN = 40
 
+# Shorter chains keep the tree that was written; only longer ones are worth a balanced tree.
 _CHAIN = 16
 _HINT = "split it: move parts into views or CTEs, or write long OR chains as IN lists"
 
@@ -133,6 +134,7 @@ class Cursor:
 
     def span_from(self, start: int) -> Span:
         """Return the span from an offset to the end of the token last passed."""
+        # If nothing was read since `start`, the last token ends before it: the span is empty then.
         end = self.tokens[self.index - 1].end if self.index else start
         return self.source.span(start, max(start, end))
 
@@ -170,6 +172,7 @@ def too_deep(span: Span) -> SqlExtError:
 
 def check_height(node: Node) -> None:
     """Raise PARSE-003 if a finished tree is higher than later stages can walk."""
+    # Level by level: recursion would fail on the very trees that are to be refused.
     level: list[Node] = [node]
     for _ in range(MAX_HEIGHT):
         level = [child for parent in level for child in parent.children()]

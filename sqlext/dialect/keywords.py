@@ -10,6 +10,7 @@ from sqlext.dialect.tokens import TokenKind, words
 from sqlext.errors import SqlExtError
 
 #: Words that cannot begin an expression unless quoted: a forgotten operand shows at its place.
+#: LEFT, RIGHT and REPLACE are missing: they are functions too.
 NOT_AN_OPERAND = frozenset(
     words(
         "SELECT FROM WHERE GROUP HAVING QUALIFY ORDER LIMIT UNION INTERSECT EXCEPT ON USING JOIN CROSS INNER NATURAL "
@@ -136,6 +137,7 @@ def at_emit(cursor: Cursor) -> bool:
     if cursor.token.upper != "EMIT":
         return False
     following = cursor.peek()
+    # `JOIN u emit ON ..` and `JOIN u emit USING (id)` have an alias: only the word behind tells.
     if following.upper == "ON":
         after = cursor.peek(2).upper
         return after in ("UPDATE", "TIME") or (after == "WINDOW" and cursor.peek(3).upper == "CLOSE")
@@ -155,6 +157,7 @@ def at_alias(cursor: Cursor, relation: bool = False) -> bool:
     if word in _CLAUSE_PAIRS:
         following = cursor.peek()
         return (following.upper or following.text) not in _CLAUSE_PAIRS[word]
+    # WINDOW is a name too; the clause is known by `name AS` behind it.
     if word == "WINDOW":
         return not (cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED) and cursor.peek(2).upper == "AS")
     return not at_emit(cursor)
@@ -167,8 +170,10 @@ def at_query(cursor: Cursor, ahead: int = 0) -> bool:
         return True
     if token.upper == "WITH":
         return following.kind in (TokenKind.WORD, TokenKind.QUOTED)
+    # In `f(values)` and `(values.a)` it is a name: no row begins with what follows there.
     if token.upper == "VALUES":
         return following.kind is not TokenKind.SYMBOL or following.text in ("(", "-", "+", "[")
+    # TABLE (...) is a table function or an argument, no query.
     return token.upper == "TABLE" and following.kind in (TokenKind.WORD, TokenKind.QUOTED)
 
 

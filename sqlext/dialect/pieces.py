@@ -64,6 +64,7 @@ def _tokens(text: str, mode: str) -> tuple[list[Token], int]:
     except SqlExtError as error:
         start = error.span.start if error.span is not None else 0
     try:
+        # An unfinished text is the usual case in an editor: what stands before the open string keeps its colours.
         return tokenize(source, mode, 0, start)[:-1], start
     except SqlExtError:
         return [], start
@@ -80,5 +81,6 @@ def _kind(token: Token, following: Token | None) -> PieceKind:
 
 def _between(text: str, start: int, end: int) -> Iterator[ColouredPiece]:
     if start < end:
+        # Tokens leave out blanks and comments alone, so what is not blank is a comment.
         gap = text[start:end]
         yield ColouredPiece(start, gap, "comment" if gap.strip() else "space")

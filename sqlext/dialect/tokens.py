@@ -56,6 +56,7 @@ class Token:
 class _FlinkTokenizer(Tokenizer):
     """Standard SQL strings: a backslash is a character like any other (Calcite's Lex.JAVA)."""
 
+    # Calcite's Lex.JAVA knows no "..": it is read all the same, so that PARSE-011 can name it.
     QUOTES: ClassVar = ["'", '"']
     IDENTIFIERS: ClassVar = ["`"]
     IDENTIFIER_ESCAPES: ClassVar = ["`"]
@@ -64,8 +65,11 @@ class _FlinkTokenizer(Tokenizer):
     HEX_STRINGS: ClassVar = []  # X'1F' is a word and a string: sqlglot refuses a bad one without a position
     COMMENTS: ClassVar = ["--", ("/*", "*/")]
     NESTED_COMMENTS = False
+    # A name may hold $ (LETTER of Calcite's lexer), and PATTERN has it alone.
     VAR_SINGLE_TOKENS: ClassVar = {"$"}
+    # Of a suffix sqlglot would make a cast: 5L would be three tokens.
     NUMERIC_LITERALS: ClassVar = {}
+    # Symbols alone, so that every word stays a word. `>>` is missing because nested types end in it.
     KEYWORDS: ClassVar = {
         "||": TokenType.DPIPE,
         "<=": TokenType.LTE,
@@ -85,6 +89,7 @@ class _SparkTokenizer(_FlinkTokenizer):
 
     STRING_ESCAPES: ClassVar = ["'", "\\"]
     RAW_STRINGS: ClassVar = [("r'", "'"), ("R'", "'")]
+    # As in SqlBaseLexer.g4: r'..' ends at the next quote, whatever stands before it.
     STRING_ESCAPES_ALLOWED_IN_RAW_STRINGS = False
     NESTED_COMMENTS = True
 
@@ -127,6 +132,7 @@ def tokenize(source: SourceText, mode: str = "spark", start: int = 0, end: int |
     try:
         raw = _DIALECTS[mode].tokenize(text)
     except TokenError:
+        # sqlglot's error has no offset, so the place is looked for again.
         raise _unterminated(source, mode, start, end) from None
     tokens: list[Token] = []
     position = 0
@@ -144,6 +150,7 @@ def tokenize(source: SourceText, mode: str = "spark", start: int = 0, end: int |
 
 def _token(raw: RawToken, text: str, shift: int, mode: str) -> Token:
     kind = _kind(raw.token_type)
+    # sqlglot's `end` is the last character, ours is the one behind it.
     begin, stop = raw.start + shift, raw.end + 1 + shift
     if kind is TokenKind.WORD:
         return Token(kind, text, text, begin, stop, text.upper())
@@ -237,12 +244,14 @@ def _find_close(text: str, at: int, close: str, mode: str) -> int:
 
 def did_you_mean_word(written: str, *words: str) -> str | None:
     """Return a hint if an unquoted word is nearly one of these keywords, not if it is none of them."""
+    # Words of one or two letters are close to too many keywords.
     hint = did_you_mean(written, words) if len(written) > 2 and written not in words else None
     return hint.replace("`", "") if hint else None
 
 
 _PREFIX = re.compile(r"([uU]&|[rRnN])?(['\"])")
 _UNICODE = re.compile(r"\\(?:\\|([0-9a-fA-F]{4})|\+([0-9a-fA-F]{6}))")
+# As Spark's unescapeSQLString reads them.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
 _SINGLE = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
@@ -272,6 +281,7 @@ def _code_point(match: re.Match[str]) -> str:
     digits = match.group(1) or match.group(2)
     if not digits:
         return "\\"
+    # chr() raises beyond U+10FFFF: what is no character stays as it was written.
     return chr(int(digits, 16)) if int(digits, 16) < 0x110000 else match.group(0)
 
 

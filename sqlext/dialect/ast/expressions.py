@@ -41,6 +41,7 @@ class Node:
             stack.extend(reversed(tuple(node.children())))
 
 
+# A walk asks for each node, and dataclasses.fields() builds its answer anew each time.
 _CHILD_FIELDS: dict[type[Node], tuple[str, ...]] = {}
 
 
@@ -56,6 +57,7 @@ def _nodes(values: tuple[Any, ...]) -> Iterator[Node]:
     for item in values:
         if isinstance(item, Node):
             yield item
+        # The rows of VALUES and the sets of GROUPING SETS are tuples of tuples.
         elif isinstance(item, tuple):
             yield from _nodes(item)
 

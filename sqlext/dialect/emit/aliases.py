@@ -39,6 +39,7 @@ class Meaning(NamedTuple):
 
 def parse_alias(cursor: Cursor) -> Meaning | None:
     """Read an alias if one comes next."""
+    # Not every AFTER, ON or FINAL is an alias: a parser that gives None has not moved.
     parser = _ALIASES.get(cursor.token.upper)
     return parser(cursor) if parser is not None else None
 
@@ -61,6 +62,7 @@ def _blink(cursor: Cursor) -> Meaning:
             break
         cursor.advance()
     span = cursor.span_from(start)
+    # Without such a policy late rows wait for the closing pane, as in Blink.
     late = phases.get("AFTER")
     late_span = late.span if late is not None else None
     return Meaning(nodes.AfterWatermark(span, phases.get("BEFORE"), late or nodes.Never(span), late_span=late_span))
@@ -84,6 +86,7 @@ def _changes(cursor: Cursor) -> Meaning:
 
 
 def _final(cursor: Cursor) -> Meaning | None:
+    # The option FINAL PANE; see `options.at_option`.
     if cursor.peek().upper == "PANE" and cursor.peek(2).upper != "TIMESTAMP":
         return None
     close = nodes.WindowClose(cursor.span_from(cursor.advance().start))
@@ -122,6 +125,7 @@ def _per_event(cursor: Cursor) -> Meaning:
     start = cursor.advance().start
     expect_words(cursor, "PER", "EVENT")
     span = cursor.span_from(start)
+    # Not EveryRow, which fires once per micro-batch (M5 of EMIT.md).
     return Meaning(nodes.Repeat(span, nodes.AfterCount(span, 1)))
 
 
@@ -134,6 +138,7 @@ def _timeout(cursor: Cursor) -> Meaning:
 def _last(cursor: Cursor) -> Meaning:
     start = cursor.advance().start
     last = parse_duration(cursor, "LAST")
+    # It changes nothing: what is kept is measured from the newest row (EMIT.md, section 6).
     if cursor.at_words("ON", "PROCTIME"):
         cursor.index += 2
     kept = nodes.KeepDuration(cursor.span_from(start), last)

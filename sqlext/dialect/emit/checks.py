@@ -20,6 +20,7 @@ def can_finish(trigger: nodes.Trigger) -> bool:
     if isinstance(trigger, (nodes.Timeout, nodes.Purging)):
         return can_finish(trigger.of)
     if isinstance(trigger, nodes.AfterWatermark):
+        # Without LATE it finishes at the on-time pane (M18 of EMIT.md), also with EARLY.
         return trigger.late is None
     return isinstance(trigger, (nodes.AfterCount, nodes.AfterDelay, nodes.AfterIdle, nodes.AfterDelta, nodes.When))
 

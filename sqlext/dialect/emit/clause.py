@@ -33,6 +33,7 @@ def parse_emit(cursor: Cursor) -> nodes.EmitClause:
     meaning = aliases.Meaning(triggers.parse_trigger(cursor)) if once else _body(cursor)
     fields = options.parse_options(cursor)
     clause = _clause(cursor.span_from(start), meaning, output or None, once, places, fields)
+    # Before `checks`: a misspelled ALLOW LATENESS is told, not the lateness that is missing.
     _check_following(cursor)
     checks.check(clause)
     return clause
@@ -53,6 +54,7 @@ def _body(cursor: Cursor) -> aliases.Meaning:
         return aliases.Meaning(nodes.ContinueTrigger(cursor.span_from(token.start)))
     if cursor.accept_words("DEFAULT"):
         return aliases.Meaning(nodes.DefaultTrigger(cursor.span_from(token.start)))
+    # Before the aliases: FINAL PANE and ON TIME begin like FINAL and ON UPDATE.
     if options.at_option(cursor) or at_clause_end(cursor):
         return aliases.Meaning(nodes.DefaultTrigger(cursor.source.span(token.start, token.start)))
     return aliases.parse_alias(cursor) or aliases.Meaning(triggers.parse_trigger(cursor))
@@ -74,6 +76,7 @@ def _clause(
         fields["evictor"] = meaning.evictor
         places["evictor"] = meaning.evictor.span
     if meaning.mode is not None:
+        # A mode that was written wins over the alias's.
         fields.setdefault("mode", meaning.mode)
         places["mode"] = meaning.trigger.span
     places.update(fields.pop("places"))

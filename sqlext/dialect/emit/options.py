@@ -48,6 +48,7 @@ def parse_options(cursor: Cursor) -> dict[str, Any]:
         start = cursor.token.start
         field, value = _OPTIONS[cursor.token.upper](cursor)
         span = cursor.span_from(start)
+        # By label: a late table and DROP LATE DATA exclude each other.
         if any(_LABELS[field] == _LABELS[given] for given in values):
             raise SqlExtError("EMIT-019", f"{_LABELS[field]} is given twice", span=span)
         values[field], places[field] = value, span

@@ -80,6 +80,7 @@ def _never(cursor: Cursor) -> nodes.Trigger:
 
 def _on(cursor: Cursor) -> nodes.Trigger:
     start = cursor.advance().start
+    # ON TIME PANE and ON UPDATE, an option and an alias, have been tried before.
     expect_words(cursor, "ON", "WINDOW", "CLOSE")
     return _window_close(cursor, start)
 
@@ -91,6 +92,7 @@ def _window_close(cursor: Cursor, start: int) -> nodes.Trigger:
 
 def _held_back(cursor: Cursor, what: str) -> tuple[int | None, int | None]:
     """Read ``[[WITH | AND] DELAY d [AND TIMEOUT d]]``."""
+    # AND DELAY is Timeplus's; any other AND joins triggers.
     if cursor.at_any("WITH", "AND") and cursor.peek().upper == "DELAY":
         cursor.advance()
     if not cursor.accept_words("DELAY"):
@@ -119,6 +121,7 @@ def _not_a_trigger(cursor: Cursor) -> SqlExtError:
     while cursor.peek(ahead).kind not in (TokenKind.NUMBER, TokenKind.STRING, TokenKind.END):
         ahead += 1
     value = cursor.peek(ahead).value
+    # A duration that is wrong in itself is told first.
     parse_duration(cursor, "AFTER", zero=True)
     span = cursor.span_from(start)
     message = f"AFTER <duration> is not a trigger; write AFTER DELAY {value} (processing time) or AFTER WATERMARK"
@@ -221,6 +224,7 @@ def _after_watermark(cursor: Cursor, start: int) -> nodes.Trigger:
     delay, timeout = _held_back(cursor, "AFTER WATERMARK")
     firings: dict[str, nodes.Trigger] = {}
     late_span = None
+    # LATE DATA TO is an option, no firing.
     while cursor.at_words("EARLY") or (cursor.at_words("LATE") and cursor.peek().upper not in ("DATA", "ROWS")):
         phase = cursor.token
         if phase.upper in firings:

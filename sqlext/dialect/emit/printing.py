@@ -74,6 +74,7 @@ def _text(trigger: nodes.Trigger, place: int) -> str:
     text = printer(trigger)
     if isinstance(trigger, nodes.AfterWatermark) and (trigger.early is not None or trigger.late is not None):
         binding = _UNTIL  # EARLY and LATE want parentheses beside any operator
+    # It has parentheses of its own.
     elif isinstance(trigger, nodes.AllOf) and text.startswith("ALL OF"):
         binding = _PRIMARY
     return f"({text})" if binding < place else text
@@ -144,12 +145,14 @@ def _after_watermark(trigger: nodes.AfterWatermark) -> str:
 
 def _join(word: str, place: int) -> Callable[[Any], str]:
     def text(trigger: nodes.EachOf | nodes.AnyOf) -> str:
+        # One tighter: an operand of the same kind keeps its parentheses, so that the same tree is read.
         return f" {word} ".join(_operand(part, place + 1) for part in trigger.parts)
 
     return text
 
 
 def _all_of(trigger: nodes.AllOf) -> str:
+    # With AND it would be refused when it is read (EMIT-012).
     if triggers.ambiguous(trigger.parts):
         return f"ALL OF ({', '.join(_operand(part, _ANY) for part in trigger.parts)})"
     return " AND ".join(_operand(part, _POSTFIX) for part in trigger.parts)
@@ -166,6 +169,7 @@ def _repeat(trigger: nodes.Repeat) -> str:
         return f"EVERY {_rows(of)}"
     if isinstance(of, nodes.AfterDelay) and of.transforms:
         first, *others = of.transforms
+        # EVERY takes no zero (EMIT-004), AFTER DELAY does.
         if isinstance(first, nodes.Delay) and first.ms:
             return f"EVERY {duration_text(first.ms)}{_transforms(others)}"
     return _explicit_repeat(trigger)
@@ -182,6 +186,7 @@ def _timeout(trigger: nodes.Timeout) -> str:
 
 
 def _until(trigger: nodes.Until) -> str:
+    # UNTIL does not chain (EMIT-010): another one on either side needs parentheses.
     return f"{_text(trigger.main, _THEN)} UNTIL {_text(trigger.until, _THEN)}"
 
 

@@ -27,6 +27,7 @@ _MOST = 2**63 - 1
 #: A number that surely fits, and in a string a unit after it.
 _VALUE = re.compile(r"\s*([+-]?)\s*(\d{1,19}(?:\.\d{0,9})?)\s*([A-Za-z]*)\s*")
 _POSITIVE = re.compile(r"0*[1-9]\d*")
+# The exponent is bounded: 1E999999999 is a short text, and a huge number to compute with.
 _THRESHOLD = re.compile(r"\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?")
 
 
@@ -69,6 +70,7 @@ def parse_count(cursor: Cursor, what: str) -> int:
         raise refusal(cursor, f"expected ROWS after {text}, found {found(cursor)}", (*_ROWS, *_UNITS))
     if not _POSITIVE.fullmatch(text):
         raise SqlExtError("EMIT-005", f"{what} must be a whole number of at least 1, not {text}", span=span)
+    # Python refuses to convert thousands of digits; 40 leaves room for leading zeros.
     if len(text) > 40 or int(text) > _MOST:
         raise SqlExtError("EMIT-005", f"{what} must be at most {_MOST}, not {text}", span=span)
     return int(text)
@@ -92,6 +94,7 @@ def parse_duration(cursor: Cursor, what: str, *, zero: bool = False) -> int:
         word = cursor.token
         unit = _unit(what, match[1] + match[2], word.text, cursor.source.span(word.start, word.end))
         cursor.advance()
+    # Decimal, because 0.1 SECOND is exactly 100 ms.
     exact = Decimal(match[1] + match[2]) * _MS[unit] * (-1 if sign == "-" else 1)
     return _whole(exact, what, cursor.span_from(start), zero)
 
@@ -137,6 +140,7 @@ def parse_threshold(cursor: Cursor, after: str) -> Decimal:
 
 def duration_text(ms: int) -> str:
     """Return the interval of so many milliseconds, in the largest unit up to days that fits."""
+    # Each unit divides 0, which is shown as 0 SECOND.
     unit = next(
         u for u in ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND") if ms % _MS[u] == 0 and (ms or u == "SECOND")
     )

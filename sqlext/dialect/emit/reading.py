@@ -18,6 +18,7 @@ def at_clause_end(cursor: Cursor) -> bool:
         return token.text in (")", ";", ",")
     if token.upper == "FETCH":
         return following in ("FIRST", "NEXT")
+    # ON CONFLICT belongs to the INSERT around the query.
     if token.upper == "ON":
         return following == "CONFLICT"
     # ALIGNED TO has read its own OFFSET.

@@ -16,6 +16,7 @@ from sqlext.source import Span
 
 Composite = type[nodes.AllOf] | type[nodes.AnyOf] | type[nodes.EachOf]
 
+# From loose to tight.
 _LEVELS: tuple[tuple[str, Composite], ...] = (("THEN", nodes.EachOf), ("OR", nodes.AnyOf), ("AND", nodes.AllOf))
 #: Words between two triggers.
 INFIXES = ("UNTIL", "THEN", "OR", "AND")
@@ -41,6 +42,7 @@ def parse_postfix(cursor: Cursor) -> nodes.Trigger:
     """Read a trigger with no operators but TIMEOUT and PURGING."""
     start, before = cursor.token.start, cursor.tokens[cursor.index - 1].upper
     trigger = primaries.parse_primary(cursor)
+    # In parentheses its span begins behind them, and nothing is ambiguous.
     if trigger.span.start == start and isinstance(trigger, nodes.AfterWatermark):
         _refuse_beside_operator(cursor, trigger, before)
     levels = 0

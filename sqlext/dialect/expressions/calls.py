@@ -21,6 +21,7 @@ def parse_call(cursor: Cursor, name: str, start: int) -> Expr:
     cursor.expect_symbol("(")
     enter(cursor)
     distinct = cursor.accept_words("DISTINCT")
+    # ALL may be a column: COUNT(all).
     if not distinct and cursor.at_words("ALL") and cursor.peek().text not in (",", ")", "."):
         cursor.advance()
     args = () if cursor.at_symbol(")") else parse_arguments(cursor)
@@ -43,6 +44,8 @@ def finish_call(
     cursor.expect_symbol(")")
     filter_: Expr | None = None
     over: OverSpec | None = None
+    # In any order: IGNORE NULLS stands before FILTER in Calcite, behind it in Spark.
+    # These words are aliases too, `COUNT(*) filter`: the token behind them tells.
     while word := cursor.token.upper:
         if word == "WITHIN" and cursor.accept_words("WITHIN", "GROUP"):
             cursor.expect_symbol("(")
@@ -115,6 +118,7 @@ def _descriptor(cursor: Cursor) -> Descriptor:
 def lambda_parameters(cursor: Cursor) -> tuple[str, ...]:
     """Move past ``(x, y) ->`` and return the names; return nothing if no lambda begins here."""
     names: list[str] = []
+    # Looks ahead and moves only at the end, because most parentheses hold no lambda.
     ahead = 1
     while cursor.peek(ahead).kind in (TokenKind.WORD, TokenKind.QUOTED):
         names.append(cursor.peek(ahead).value)

@@ -65,6 +65,7 @@ def _json_object(cursor: Cursor) -> Expr:
 
 
 def _entry(cursor: Cursor) -> list[Node]:
+    # KEY is the keyword only before an expression: in JSON_OBJECT(key VALUE 1) it is a column.
     if cursor.at_words("KEY") and cursor.peek().text not in (",", ")", ".", ":") and cursor.peek().upper != "VALUE":
         cursor.advance()
     entry = [calls.parse_argument(cursor)]
@@ -89,6 +90,7 @@ def _json_array(cursor: Cursor) -> Expr:
 
 
 def _at_on_null(cursor: Cursor) -> bool:
+    # NULL alone is a value: JSON_ARRAY(NULL).
     return cursor.at_any("NULL", "ABSENT") and cursor.peek().upper == "ON" and cursor.peek(2).upper == "NULL"
 
 

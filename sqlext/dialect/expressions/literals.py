@@ -27,6 +27,7 @@ UNITS = {**{u: u for u in _UNITS}, **{f"{u}S": u for u in _UNITS}, "CENTURIES": 
 
 #: A number's type suffix in Spark: 5L, 1.5D, 2BD.
 _SUFFIX = re.compile(r"(?:L|S|Y|D|F|BD)", re.IGNORECASE)
+# Pairs alone: before an odd digit Spark puts a zero, and Calcite refuses it.
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _PHRASE = re.compile(r"\s*([+-]?[\d.:]+)\s*([A-Za-z]+)\s*")
 
@@ -46,6 +47,7 @@ def parse_literal(cursor: Cursor) -> Expr:
             hint=f"write '{token.value}' for a string, `{token.value}` for a name",
         )
     value = token.value
+    # Each keeps its own quotes and escapes, so the values are joined, not the texts.
     while cursor.token.kind is TokenKind.STRING:
         value += cursor.advance().value
     return Literal(cursor.span_from(token.start), "STRING", value)
@@ -53,6 +55,7 @@ def parse_literal(cursor: Cursor) -> Expr:
 
 def _suffix(cursor: Cursor, number: Token) -> None:
     suffix = cursor.token
+    # With a blank between them the word is an alias: SELECT 5 d.
     if cursor.mode == "spark" and suffix.start == number.end and _SUFFIX.fullmatch(suffix.upper):
         cursor.advance()
 
@@ -87,6 +90,7 @@ def parse_interval(cursor: Cursor) -> Expr:
     """Read ``INTERVAL [+|-] '1:30' MINUTE TO SECOND``, ``INTERVAL 5 MINUTES`` or a column called interval."""
     word = cursor.advance()
     sign = ""
+    # `interval - a` subtracts from a column called interval: only a string or a unit makes it a sign.
     if cursor.at_symbol("-", "+") and (cursor.peek().kind is TokenKind.STRING or cursor.peek(2).upper in UNITS):
         sign = "-" if cursor.advance().text == "-" else ""
     token = cursor.token
@@ -97,12 +101,14 @@ def parse_interval(cursor: Cursor) -> Expr:
         return _phrase(cursor, word, token, sign)
     unit = parse_unit(cursor)
     to_unit = parse_unit(cursor) if cursor.accept_words("TO") else None
+    # Spark's INTERVAL 1 DAY 2 HOURS: without this the message would be of a stray number.
     if cursor.token.kind in (TokenKind.NUMBER, TokenKind.STRING) and cursor.peek().upper in UNITS:
         raise _compound(cursor, word)
     return Interval(cursor.span_from(word.start), _signed(sign, token.value.strip()), unit, to_unit)
 
 
 def _signed(sign: str, value: str) -> str:
+    # INTERVAL -'-5': two signs cancel out.
     return value[1:] if sign and value.startswith("-") else sign + value
 
 

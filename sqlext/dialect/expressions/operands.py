@@ -34,6 +34,7 @@ from sqlext.dialect.keywords import NOT_AN_OPERAND, at_query, unsupported
 from sqlext.dialect.queries import whole
 from sqlext.dialect.tokens import Token, TokenKind, words
 
+# Calls without parentheses, so a column of such a name needs backticks, as in Flink.
 _BARE_CALLS = frozenset(
     words(
         "CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_ROW_TIMESTAMP LOCALTIME LOCALTIMESTAMP CURRENT_USER "
@@ -91,6 +92,7 @@ def _symbol(cursor: Cursor, token: Token) -> Expr:
     if token.text == "*":
         cursor.advance()
         return Star(cursor.span_from(token.start))
+    # sqlglot reads .5 as a dot and a number.
     if token.text == "." and cursor.peek().kind is TokenKind.NUMBER and cursor.peek().start == token.end:
         cursor.index += 2
         span = cursor.span_from(token.start)
@@ -110,6 +112,7 @@ def parenthesised_query(cursor: Cursor) -> bool:
         ahead += 1
     if not at_query(cursor, ahead):
         return False
+    # ((SELECT 1) + 1) begins like a query, and is an expression.
     for _ in range(ahead - 1):
         ahead = _closing(cursor, ahead)
         following = cursor.peek(ahead)
@@ -133,6 +136,7 @@ def _closing(cursor: Cursor, ahead: int) -> int:
 
 def _parenthesised(cursor: Cursor) -> Expr:
     start = cursor.token.start
+    # Before the rest: (x, y) is a row until the arrow behind it.
     if parameters := calls.lambda_parameters(cursor):
         body = operations.parse_expression(cursor)
         return Lambda(cursor.span_from(start), parameters, body)
@@ -151,6 +155,7 @@ def _parenthesised(cursor: Cursor) -> Expr:
 def _word(cursor: Cursor, token: Token) -> Expr:
     """Read what begins with an unquoted word."""
     word, following = token.upper, cursor.peek()
+    # Before all keywords: a word with a dot behind it is a name, as `order.id` or `date.x`.
     if following.kind is TokenKind.SYMBOL and following.text == ".":
         return _name(cursor)
     if word in NOT_AN_OPERAND:
@@ -160,6 +165,7 @@ def _word(cursor: Cursor, token: Token) -> Expr:
         raise cursor.unexpected("an expression", hint)
     if parser := _WORDS.get(word):
         return parser(cursor)
+    # DATE, ARRAY, CAST and the like are no reserved words: what follows decides whether they are names.
     if following.kind is TokenKind.STRING and word in literals.TYPED:
         return literals.parse_typed_literal(cursor)
     if following.kind is TokenKind.SYMBOL:

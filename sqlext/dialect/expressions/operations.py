@@ -52,6 +52,7 @@ def parse_expression(cursor: Cursor, level: int = 0) -> Expr:
         if continued is left:  # NOT that begins something else
             break
         left = continued
+    # The parser does not recurse here, but each operator makes the left-deep tree one higher.
     if length > STRAIN:
         cursor.strained = True
     leave(cursor)
@@ -79,6 +80,7 @@ def parse_expression_text(text: str, mode: str = "spark", name: str = "<sql>") -
     cursor = Cursor(source, tokenize(source, mode), mode)
     try:
         result = parse_expression(cursor)
+    # MAX_DEPTH counts from an empty stack; a caller deep in frames of its own runs out earlier.
     except RecursionError:
         raise too_deep(source.span(0, len(text))) from None
     if not cursor.at_end:
@@ -92,6 +94,7 @@ def _prefix(cursor: Cursor) -> Expr:
     token = cursor.token
     if token.kind is TokenKind.SYMBOL and token.text in ("-", "+", "~", "!"):
         cursor.advance()
+        # Spark's ! binds like NOT, not like a sign (booleanExpression of SqlBaseParser.g4).
         op, level = ("NOT", NOT) if token.text == "!" else (token.text, SIGN)
     elif token.upper == "NOT":
         cursor.advance()
@@ -145,6 +148,7 @@ def _operator(cursor: Cursor) -> str:
 def _in(cursor: Cursor, left: Expr, level: int, negated: bool = False) -> Expr:
     cursor.expect_words("IN")
     cursor.expect_symbol("(")
+    # IN ((SELECT 1)) holds a query, IN ((1), (2)) does not.
     if at_query(cursor) or (cursor.at_symbol("(") and operands.parenthesised_query(cursor)):
         query = whole.parse_query(cursor)
         cursor.expect_symbol(")")
@@ -157,6 +161,7 @@ def _in(cursor: Cursor, left: Expr, level: int, negated: bool = False) -> Expr:
 def _between(cursor: Cursor, left: Expr, level: int, negated: bool = False) -> Expr:
     cursor.expect_words("BETWEEN")
     symmetric = cursor.accept_any("SYMMETRIC", "ASYMMETRIC") == "SYMMETRIC"
+    # Tighter than AND, which separates the bounds.
     low = parse_expression(cursor, BIT_OR)
     cursor.expect_words("AND")
     high = parse_expression(cursor, BIT_OR)
@@ -221,6 +226,7 @@ _COMMON: dict[str, _Infix] = {
     "OVERLAPS": _Infix(COMPARISON, _binary("OVERLAPS")),
     **{op: _Infix(COMPARISON, _binary(op)) for op in ("=", "==", "<>", "<", "<=", ">", ">=", "<=>")},
     "!=": _Infix(COMPARISON, _bang_equals),
+    # As many tokens as characters: see `_operator`.
     **{op: _Infix(SHIFT, _binary(op, len(op))) for op in ("<<", ">>", ">>>")},
     "|": _Infix(BIT_OR, _binary("|")),
     "^": _Infix(BIT_XOR, _binary("^")),
@@ -234,6 +240,7 @@ _COMMON: dict[str, _Infix] = {
 def _table(predicate: int, concatenation: int) -> dict[str, _Infix]:
     predicates = {word: _Infix(predicate, _without_negation(parse)) for word, parse in _NEGATABLE.items()}
     concat = _Infix(concatenation, _chain("||"))
+    # An infix NOT binds as the predicate that it negates.
     return {**_COMMON, **predicates, "NOT": _Infix(predicate, _negated), "||": concat}
 
 
@@ -243,4 +250,5 @@ def _without_negation(
     return lambda cursor, left, level: parse(cursor, left, level, False)
 
 
+# Calcite's SqlStdOperatorTable: || has 60 as * has; LIKE, IN and BETWEEN 32, above the comparisons' 30.
 _INFIXES = {"spark": _table(IS, ADD), "flink": _table(PREDICATE, MULTIPLY)}

@@ -63,12 +63,14 @@ def _round(cursor: Cursor) -> Expr:
 def _trim(cursor: Cursor) -> Expr:
     """``TRIM([BOTH | LEADING | TRAILING] [what] FROM x)``, or an ordinary call."""
     name = _open(cursor)
+    # BOTH may be a column: TRIM(both), TRIM(both, x).
     if cursor.at_any("BOTH", "LEADING", "TRAILING") and cursor.peek().text not in (",", ")", "."):
         side = calls.keyword(cursor)
     else:
         args = calls.parse_arguments(cursor)
         if len(args) != 1 or not cursor.accept_words("FROM"):
             return _close(cursor, name, *args)
+        # Nobody wrote BOTH, so its span is empty.
         both = Keyword(cursor.source.span(args[0].span.start, args[0].span.start), "BOTH")
         return _close(cursor, name, both, args[0], operations.parse_expression(cursor))
     what = [] if cursor.at_words("FROM") else [operations.parse_expression(cursor)]
@@ -103,6 +105,7 @@ def _substring(cursor: Cursor) -> Expr:
 def _with_unit(cursor: Cursor) -> Expr:
     """``TIMESTAMPDIFF(DAY, a, b)``, ``DATEADD(DAY, 1, a)``, or an ordinary call."""
     name = cursor.peek(0)
+    # A column may be called `day`: only a comma behind it makes it the unit.
     if cursor.peek(2).upper not in UNITS or cursor.peek(3).text != ",":
         cursor.advance()
         return calls.parse_call(cursor, name.text, name.start)

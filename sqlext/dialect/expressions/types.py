@@ -126,6 +126,7 @@ def _text(root: str) -> Callable[[Cursor, Token], LogicalType]:
     def read(cursor: Cursor, name: Token) -> LogicalType:
         varying = root.startswith("VAR") or cursor.accept_words("VARYING")
         actual = f"VAR{root.removeprefix('VAR')}" if varying else root
+        # Spark's BINARY has no length: it is Flink's BYTES.
         if actual == "BINARY" and cursor.mode == "spark" and not cursor.at_symbol("("):
             return types.BYTES
         return LogicalType(actual, _parameter(cursor, name.upper, 0, UNBOUNDED, UNBOUNDED if varying else 1))
@@ -135,6 +136,7 @@ def _text(root: str) -> Callable[[Cursor, Token], LogicalType]:
 
 def _decimal(cursor: Cursor, name: Token) -> LogicalType:
     if not cursor.accept_symbol("("):
+        # Flink's default, and Spark's.
         return types.decimal(10, 0)
     precision, scale = _number(cursor, name.upper, 1, 38), 0
     if cursor.accept_symbol(","):
@@ -144,6 +146,7 @@ def _decimal(cursor: Cursor, name: Token) -> LogicalType:
 
 
 def _time(cursor: Cursor, name: Token) -> LogicalType:
+    # Flink's defaults: TIME(0), but TIMESTAMP(6) below.
     precision = _parameter(cursor, "TIME", 0, 9, 0)
     cursor.accept_words("WITHOUT", "TIME", "ZONE")
     return LogicalType("TIME", precision)
@@ -174,6 +177,7 @@ def _interval_unit(cursor: Cursor) -> str:
     unit = cursor.accept_any(*_DAY_TIME, *_YEAR_MONTH)
     if not unit:
         raise cursor.unexpected("a unit (YEAR, MONTH, DAY, HOUR, MINUTE or SECOND)")
+    # Precisions are read and dropped: each unit belongs to one of two interval types.
     if cursor.accept_symbol("("):
         _number(cursor, unit, 0, 9)
         if cursor.accept_symbol(","):
@@ -203,12 +207,14 @@ def _elements(count: int) -> Callable[[Cursor, Token], LogicalType]:
 
 def _row(cursor: Cursor, name: Token) -> LogicalType:
     """Read the fields of ``ROW<a INT 'comment', ...>``, ``ROW(...)`` or ``STRUCT<a: INT COMMENT '..'>``."""
+    # The lexer reads `<>` as "not equal", so the empty ROW needs a case of its own.
     if cursor.accept_symbol("<>"):
         return types.row()
     close = ")" if cursor.accept_symbol("(") else ">"
     if close == ">":
         cursor.expect_symbol("<")
     fields: list[Field] = []
+    # ROW() is allowed, a comma before the end is not.
     while not (cursor.at_symbol(close) and not fields):
         fields.append(_field(cursor))
         if not cursor.accept_symbol(","):

@@ -44,6 +44,7 @@ def parse_match_recognize(cursor: Cursor, relation: Relation) -> MatchRecognize:
     after = _after_match(cursor)
     _expect_pattern(cursor)
     pattern = parse_pattern(cursor)
+    # Flink's alone: SQL:2016 has no WITHIN.
     within = operations.parse_expression(cursor) if cursor.accept_words("WITHIN") else None
     subsets = _list(cursor, _subset) if cursor.accept_words("SUBSET") else ()
     definitions = _list(cursor, _definition) if cursor.accept_words("DEFINE") else ()
@@ -71,6 +72,7 @@ def _partition_by(cursor: Cursor) -> tuple[Expr, ...]:
 def _measure(cursor: Cursor) -> Measure:
     start = cursor.token.start
     semantics = ""
+    # FINAL may be a column or a function: `final AS f`, `final(x) AS f`.
     if cursor.at_any("FINAL", "RUNNING") and cursor.peek().kind is not TokenKind.SYMBOL and cursor.peek().upper != "AS":
         semantics = cursor.advance().upper
     expr = operations.parse_expression(cursor)

@@ -31,6 +31,7 @@ def parse_window(cursor: Cursor, start: int) -> OverSpec:
     cursor.expect_symbol("(")
     enter(cursor, 2)
     name = None
+    # DISTRIBUTE, SORT and GROUPS are listed to be refused at their own place, not as a window's name.
     if not cursor.at_any("PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS", "DISTRIBUTE", "SORT"):
         name = None if cursor.at_symbol(")") else cursor.expect_identifier("PARTITION BY, ORDER BY").value
     partition_by: tuple[Expr, ...] = ()
@@ -66,6 +67,7 @@ def _bound(cursor: Cursor) -> FrameBound:
         return FrameBound(cursor.span_from(start), "CURRENT ROW")
     offset = None
     if not (cursor.at_words("UNBOUNDED") and cursor.peek().upper in ("PRECEDING", "FOLLOWING")):
+        # Tighter than the AND between the bounds.
         offset = operations.parse_expression(cursor, operations.BIT_OR)
     else:
         cursor.advance()

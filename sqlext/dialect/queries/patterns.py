@@ -50,8 +50,10 @@ def _choice(cursor: Cursor) -> Pattern:
 def _sequence(cursor: Cursor) -> Pattern:
     start = cursor.token.start
     items: list[Pattern] = []
+    # The comma separates the parts of PERMUTE.
     while not cursor.at_symbol(")", "|", ",") and not _at_exclusion_end(cursor) and not cursor.at_statement_end:
         item = _quantified(cursor)
+        # (A B) C is A B C: parentheses without a quantifier mean nothing.
         items += item.items if isinstance(item, PatternSequence) else (item,)
     if not items:
         raise SqlExtError(
@@ -81,6 +83,7 @@ def _primary(cursor: Cursor) -> Pattern:
         leave(cursor)
         cursor.expect_symbol(")")
         return inner
+    # The lexer gives `{-` and `-}` as two tokens each.
     if cursor.at_symbol("{") and cursor.peek().text == "-":
         cursor.index += 2
         inner = _choice(cursor)
@@ -112,6 +115,7 @@ def _quantifier(cursor: Cursor) -> tuple[int, int | None] | None:
     if token.kind is TokenKind.SYMBOL and token.text in _PLAIN:
         cursor.advance()
         return _PLAIN[token.text]
+    # In A {- B -} the brace begins an exclusion, no quantifier.
     if not cursor.at_symbol("{") or cursor.peek().text == "-":
         return None
     cursor.advance()

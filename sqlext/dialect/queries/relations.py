@@ -41,6 +41,7 @@ def parse_from(cursor: Cursor) -> Relation:
     left = _joined(cursor)
     length = 0
     while cursor.accept_symbol(","):
+        # A comma binds looser than JOIN: ON sees the tables since the last comma.
         right = _joined(cursor)
         left = Join(left.span.to(right.span), left, right, "CROSS", comma=True)
         length += 1
@@ -221,6 +222,7 @@ def _named(cursor: Cursor) -> Relation:
         return _aliased(cursor, _function(cursor, start), start)
     if closing:
         cursor.expect_symbol(")")
+    # Calcite wants hints directly behind the name; people also write them behind the others.
     hints = parse_hints(cursor)
     system_time, version = _time_travel(cursor)
     hints += parse_hints(cursor)
@@ -243,6 +245,7 @@ def _stream(cursor: Cursor) -> tuple[bool, bool]:
         return True, True
     index = cursor.index
     cursor.index += 1
+    # FROM stream s is Spark's STREAM of s; before a clause or alone, `stream` is a name.
     if cursor.token.kind in (TokenKind.WORD, TokenKind.QUOTED) and at_alias(cursor, relation=True):
         return True, False
     cursor.index = index
@@ -254,6 +257,7 @@ def _time_travel(cursor: Cursor) -> tuple[Expr | None, Expr | None]:
     if cursor.accept_words("FOR", "SYSTEM_TIME"):
         cursor.expect_words("AS", "OF")
         return operations.parse_expression(cursor), None
+    # AS must follow: VERSION and TIMESTAMP are aliases otherwise.
     at = 1 if cursor.at_words("FOR") else 0
     if cursor.peek(at).upper in ("VERSION", "TIMESTAMP", "SYSTEM_VERSION") and cursor.peek(at + 1).upper == "AS":
         cursor.index += at + 1
@@ -278,11 +282,13 @@ def parse_table_argument(cursor: Cursor) -> TableArgument:
         relation_start = cursor.token.start
         parts, name_span = parse_name(cursor)
         if cursor.at_symbol("("):
+            # Back to the first part: over the parts and the dots between them.
             cursor.index -= 2 * len(parts) - 1
             relation = _function(cursor, relation_start)
         else:
             hints = parse_hints(cursor)
             relation = TableRef(cursor.span_from(relation_start), parts, name_span, hints=hints)
+    # PARTITION is an alias elsewhere; a table argument has PARTITION BY at this place.
     alias = parse_alias(cursor) if not cursor.at_any("PARTITION", "ORDER") else None
     if alias is not None and isinstance(relation, (TableRef, SubqueryRef, TableFunction)):
         relation = replace(relation, alias=alias, span=cursor.span_from(relation.span.start))
@@ -326,9 +332,11 @@ def parse_hints(cursor: Cursor) -> tuple[Hint, ...]:
     hints: list[Hint] = []
     while cursor.token.kind is TokenKind.HINT:
         token = cursor.advance()
+        # The lexer gives a hint as one token; a cursor over the same text keeps the places true.
         inner = Cursor.over(cursor.source.span(token.start + 3, token.end - 2), cursor.mode)
         while not inner.at_end:
             hints.append(_hint(inner))
+            # The comma between hints is optional, as in SqlBaseParser.g4.
             inner.accept_symbol(",")
     return tuple(hints)
 

@@ -43,6 +43,7 @@ def parse_select(cursor: Cursor) -> Select:
 def refuse_spark_clauses(cursor: Cursor) -> None:
     """Raise PARSE-004 at a clause that only Spark has."""
     what, hint = SPARK_ONLY.get(cursor.token.upper, ("", None))
+    # SORT, CLUSTER and DISTRIBUTE are names unless BY follows.
     if what and (not what.endswith(" BY") or cursor.peek().upper == "BY"):
         raise unsupported(cursor, f"Spark's {what}", hint)
 
@@ -71,6 +72,7 @@ def _group_by(cursor: Cursor) -> GroupBy | None:
     start = cursor.token.start
     if not cursor.accept_words("GROUP", "BY"):
         return None
+    # Spark's GROUP BY ALL, unless ALL is a column.
     if cursor.at_words("ALL") and cursor.peek().text not in (".", ","):
         word: Keyword = calls.keyword(cursor)
         return GroupBy(cursor.span_from(start), (word,))
@@ -108,11 +110,13 @@ def _set(cursor: Cursor) -> tuple[Expr | GroupingSets, ...]:
     item = _group(cursor)
     leave(cursor, 2)
     if isinstance(item, GroupingSets):
+        # () within GROUPING SETS is the empty set, no set of sets.
         return () if item.sets == ((),) else (item,)
     return operations.row_items(item)
 
 
 def _windows(cursor: Cursor) -> tuple[NamedWindow, ...]:
+    # WINDOW is a name too; a window's name must follow.
     if not cursor.at_words("WINDOW") or cursor.peek().kind not in (TokenKind.WORD, TokenKind.QUOTED):
         return ()
     cursor.advance()

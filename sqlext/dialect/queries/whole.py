@@ -46,6 +46,7 @@ class _Part(NamedTuple):
 
 def parse_query(cursor: Cursor) -> Query:
     """Read a query; parentheses around all of it leave no trace."""
+    # Some ten frames of Python lie between a query and the one within it.
     enter(cursor, 3)
     start = cursor.token.start
     ctes = _ctes(cursor)
@@ -65,6 +66,7 @@ def parse_query_text(text: str, mode: str = "spark", name: str = "<sql>") -> Que
     cursor = Cursor(source, tokenize(source, mode), mode)
     try:
         result = parse_query(cursor)
+    # As in `parse_expression_text`: the caller's own frames are not counted by MAX_DEPTH.
     except RecursionError:
         raise too_deep(source.span(0, len(text))) from None
     if not cursor.at_end:
@@ -94,6 +96,7 @@ def after_query(cursor: Cursor, what: str = "the query") -> SqlExtError:
 def _ctes(cursor: Cursor) -> tuple[Cte, ...]:
     if not cursor.accept_words("WITH"):
         return ()
+    # `WITH recursive AS (...)` is a CTE of that name.
     if cursor.at_words("RECURSIVE") and cursor.peek().upper != "AS":
         raise unsupported(cursor, "WITH RECURSIVE")
     ctes = [_cte(cursor)]
@@ -127,6 +130,7 @@ def _operations(cursor: Cursor, left: _Part, words: tuple[str, ...]) -> _Part:
         op, all_ = operator
         _refuse_emit_before(op, left.body)
         parts = [left]
+        # UNION and UNION ALL are different operators: only a run of the same one may be regrouped.
         while operator == (op, all_):
             _skip_operator(cursor)
             parts.append(_intersections(cursor) if "UNION" in words else _primary(cursor))
@@ -153,6 +157,7 @@ def _operator(cursor: Cursor, words: tuple[str, ...]) -> tuple[str, bool] | None
     if not cursor.at_any(*words):
         return None
     op = cursor.token.upper
+    # Spark's MINUS is the standard's EXCEPT.
     return ("EXCEPT" if op == "MINUS" else op, cursor.peek().upper == "ALL")
 
 
@@ -217,6 +222,7 @@ def _refuse_emit_before(op: str, branch: QueryBody) -> None:
 def _refuse_emit_of_last_branch(body: QueryBody) -> None:
     """Refuse what reads as if it were the EMIT of the whole set operation."""
     last = body
+    # The last branch takes any EMIT at the end, but it would read as that of the whole.
     while isinstance(last, SetOperation):
         last = last.right
     if last is not body and isinstance(last, Select) and last.emit is not None:

@@ -39,6 +39,7 @@ def parse_alter_table(cursor: Cursor, start: int) -> AlterTable | None:
     word = cursor.token.upper
     parse = _ACTIONS.get(word)
     following = cursor.peek()
+    # RENAME column TO x renames a column called `column`.
     if parse is None or (following.upper in _SPARK_NEXT.get(word, ()) and cursor.peek(2).text != "TO"):
         return None
     cursor.advance()
@@ -72,6 +73,7 @@ def _drop(cursor: Cursor, base: AlterTable) -> AlterTable:
         cursor.advance()
         return replace(base, action="DROP CONSTRAINT", names=(cursor.advance().value,))
     token = cursor.expect_identifier("a column, PRIMARY KEY, CONSTRAINT or WATERMARK")
+    # Quoted it is a column: `upper` is empty then.
     if token.upper == "WATERMARK":
         return replace(base, action="DROP WATERMARK")
     return replace(base, names=(token.value,))

@@ -52,6 +52,7 @@ def parse_statement(cursor: Cursor, *, unparsed: bool = False) -> Statement:
         return _parsed(cursor)
     except SqlExtError as error:
         first = cursor.tokens[index]
+        # In flink mode no query is Spark's, so the refusal is the answer.
         is_query = first.upper in _QUERIES or first.text == "("
         if not unparsed or not is_query or cursor.mode != "spark" or error.code not in _NOT_OURS:
             raise
@@ -63,15 +64,18 @@ def _unparsed(cursor: Cursor, error: SqlExtError) -> UnparsedQuery:
     start, index = cursor.token.start, cursor.index
     while not cursor.at_statement_end:
         cursor.advance()
+    # Every word counts as a name: in a text that cannot be read nobody knows which is one.
     named = (t.text for t in cursor.tokens[index : cursor.index] if t.kind in (TokenKind.WORD, TokenKind.QUOTED))
     return UnparsedQuery(cursor.span_from(start), frozenset(n.strip("`").replace("``", "`") for n in named), error)
 
 
 def _parsed(cursor: Cursor) -> Statement:
     first = cursor.token
+    # A refusal skips `leave`: what was entered before it must not count here.
     cursor.depth, cursor.strained = 0, False
     try:
         statement = _statement(cursor)
+    # MAX_DEPTH cannot count the frames of whoever calls this.
     except RecursionError:
         raise too_deep(cursor.source.span(first.start, first.end)) from None
     if not cursor.at_statement_end:
@@ -90,6 +94,7 @@ def _statement(cursor: Cursor) -> Statement:
     statement = parse(cursor) if parse else None
     if statement is not None:
         return statement
+    # None says that the statement is Spark's: back to its first word.
     cursor.index = index
     if parse is None:
         _refuse_misspelled(cursor)
@@ -108,6 +113,7 @@ def _refuse_misspelled(cursor: Cursor) -> None:
     token = cursor.token
     if token.kind is not TokenKind.WORD:
         raise cursor.unexpected("a statement")
+    # A high cutoff: a false alarm would keep a statement of Spark's from Spark.
     close = difflib.get_close_matches(token.upper, _STATEMENTS, n=1, cutoff=0.8)
     if close and token.upper not in _SPARK_WORDS:
         raise cursor.unexpected("a statement", hint=f"did you mean {close[0]}?")
@@ -175,6 +181,7 @@ def _explain(cursor: Cursor) -> Statement:
     details: list[str] = []
     while detail := cursor.accept_any(*_EXPLAIN_DETAILS):
         details.append(detail)
+        # Flink separates details by commas, Spark has one.
         cursor.accept_symbol(",")
     cursor.accept_words("PLAN", "FOR")
     if cursor.at_any("EXPLAIN") or cursor.at_statement_end:

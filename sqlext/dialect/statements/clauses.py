@@ -69,6 +69,7 @@ def parse_element(cursor: Cursor, elements: TableElements, positions: bool = Fal
 
 
 def _column_name(cursor: Cursor) -> str:
+    # Spark reserves none of these words by default, and a quoted name has no `upper`.
     token = cursor.expect_identifier("a column's name")
     if cursor.mode == "flink" and token.upper in FLINK_RESERVED:
         raise SqlExtError(
@@ -91,6 +92,7 @@ def _column(cursor: Cursor, name: str, start: Token) -> ColumnDef:
     metadata, key, virtual = _metadata(cursor, name)
     comment = parse_comment(cursor)
     inline_key = _inline_primary_key(cursor)
+    # NOT NULL belongs to the type in Flink's grammar, but people write it behind the key too.
     if inline_key and cursor.accept_words("NOT", "NULL"):
         column_type = column_type.not_null()
     comment = comment if comment is not None else parse_comment(cursor)

@@ -43,9 +43,11 @@ def is_spark_table(cursor: Cursor) -> bool:
     while (token := cursor.peek(ahead)).kind is not TokenKind.END and token.text != ";":
         if token.kind is TokenKind.SYMBOL:
             depth += (token.text == "(") - (token.text == ")")
+        # Behind AS a USING is that of a join in the query.
         elif depth == 0 and token.upper == "AS":
             return False
         elif depth == 0 and token.upper in ("USING", "TBLPROPERTIES", "STORED", "LOCATION", "CLUSTERED", "CLONE"):
+            # The first word is the table's name, which may be `location`.
             return ahead > 0
         ahead += 1
     return False
@@ -127,6 +129,7 @@ def _like_option(cursor: Cursor) -> LikeOption:
     strategy = cursor.accept_any("INCLUDING", "EXCLUDING", "OVERWRITING")
     if not strategy:
         raise cursor.unexpected("INCLUDING, EXCLUDING or OVERWRITING")
+    # Flink refuses OVERWRITING of the others when it checks the statement (SqlTableLike).
     features = _FEATURES[4:] if strategy == "OVERWRITING" else _FEATURES
     feature = cursor.accept_any(*features)
     if not feature:

@@ -52,6 +52,7 @@ def parse_use(cursor: Cursor) -> Use | None:
     start = cursor.expect_words("USE").start
     kind = "DATABASE"
     if cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
+        # `USE catalog` alone enters a database of that name.
         word = cursor.accept_any("CATALOG", "DATABASE", "SCHEMA", "NAMESPACE")
         if not word:
             return None

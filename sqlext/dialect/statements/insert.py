@@ -28,6 +28,7 @@ def parse_insert(cursor: Cursor) -> Insert | None:
         raise cursor.unexpected("INTO or OVERWRITE")
     if overwrite == "OVERWRITE" and (cursor.at_words("DIRECTORY") or cursor.at_words("LOCAL", "DIRECTORY")):
         return None
+    # INSERT INTO table (a) and INTO table.t have a name; any other TABLE is the optional word.
     if cursor.peek().text != "." and cursor.peek().text != "(":
         cursor.accept_words("TABLE")
     name, name_span = parse_name(cursor)
@@ -45,6 +46,7 @@ def parse_insert(cursor: Cursor) -> Insert | None:
 
 
 def _at_columns(cursor: Cursor) -> bool:
+    # (a, b) are columns; (SELECT ..) and ((SELECT ..) UNION ..) are the query.
     return cursor.at_symbol("(") and not parenthesised_query(cursor)
 
 

@@ -69,6 +69,7 @@ def parse_describe(cursor: Cursor) -> Describe | None:
     if cursor.token.upper in _DESCRIBE_SPARK and cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
         return None
     named = cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED)
+    # A table may be called `extended`: the word counts only before a name.
     extended = named and bool(cursor.accept_any("EXTENDED", "FORMATTED"))
     if cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
         cursor.accept_words("TABLE")

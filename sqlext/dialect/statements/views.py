@@ -46,6 +46,7 @@ def _columns(cursor: Cursor) -> tuple[str, ...]:
     names: list[str] = []
     while True:
         names.append(cursor.expect_identifier("a column's name").value)
+        # Read and dropped: the catalog keeps the names of a view's columns alone.
         parse_comment(cursor)
         if not cursor.accept_symbol(","):
             break
