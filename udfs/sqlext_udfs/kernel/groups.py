@@ -128,6 +128,7 @@ def stable_order(values: Ints) -> Ints:
     if not len(values):
         return np.zeros(0, np.int64)
     bits, least = len(values).bit_length(), int(values.min())
+    # Python's integers: this shift itself cannot overflow.
     if (int(values.max()) - least) << bits >= _LARGEST:
         return np.argsort(values, kind="stable").astype(np.int64)
     both = np.sort(((values - least) << bits) + np.arange(len(values)))

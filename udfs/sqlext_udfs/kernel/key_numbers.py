@@ -59,6 +59,7 @@ class KeyNumbers:
 
     def values(self, numbers: Ints) -> list[pa.Array]:
         """Return the key columns of some numbers."""
+        # ``numbers`` ascends: new keys get larger ones, and go behind.
         places = np.searchsorted(self.numbers, numbers)
         return [taken(c, places) for c in self.columns]
 

@@ -60,6 +60,7 @@ class Lives:
         # Rows that came are written now; of those that were held only some are.
         times = np.full(len(now), self.now(clock), np.int64)
         times[: len(written)] = np.where(now[: len(written)], times[: len(written)], written)
+        # Last, so that positions of all other columns are the same with and without a time to live.
         return rows.append_column("written", pa.array(times[places]))
 
     def first_end(self, rows: pa.Table) -> int | None:

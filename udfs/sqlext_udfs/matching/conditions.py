@@ -24,6 +24,7 @@ class Conditions(row_by_row.RowByRow[Link, PartitionRows]):
     """
 
     def __init__(self, *, wraps: bool) -> None:
+        # Flink compares as Java does, where NaN equals nothing; Spark takes NaN for the largest number.
         super().__init__(Policy("DEFINE", wraps=wraps, nan_is_largest=not wraps))
         self._totals: dict[e.Running, int] = {}
 
@@ -53,6 +54,7 @@ class Conditions(row_by_row.RowByRow[Link, PartitionRows]):
         def running(link: Link, rows: PartitionRows) -> Any:
             pending: list[Link] = []
             at = link.last[group]
+            # A loop and no recursion: a match may have more rows than Python has stack.
             while at is not None and number not in at.totals:
                 pending.append(at)
                 at = at.previous(group)
@@ -62,6 +64,7 @@ class Conditions(row_by_row.RowByRow[Link, PartitionRows]):
                 more = True if value is None else rows.value(value, at.row)
                 total = total if more is None else step(total, more)
                 at.totals[number] = total
+            # Only what is shown is fitted to the type: a sum that leaves it on the way may come back.
             return total if result is None else fit(total, result, policy)
 
         return running

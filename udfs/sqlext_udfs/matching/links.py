@@ -97,4 +97,5 @@ class PartitionRows:
         """Return a value; NULL before the first row and behind the last one."""
         column = self.values[number]
         assert column is not None
+        # All partitions of a bucket lie in one list: PREV and NEXT must not look into a neighbour.
         return column[row] if self.low <= row < self.high else None

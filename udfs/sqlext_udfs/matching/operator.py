@@ -106,6 +106,7 @@ class MatchOperator(BucketOperator[MatchState]):
         if not self.specification.event_time or clock.late_watermark is None:
             return rows, 0
         assert time is not None
+        # A row at the watermark is in time: it is looked at only when the watermark is greater.
         keep = integers(rows.column(time)) >= clock.late_watermark
         return rows.filter(pa.array(keep)), int(np.count_nonzero(~keep))
 
@@ -147,6 +148,7 @@ class MatchOperator(BucketOperator[MatchState]):
             rows = PartitionRows(values, low, self._ready(parts, low, high, now))
             start = low + int(np.count_nonzero(past[low:high]))
             found, kept_from = self._found(rows, times, start, high, now)
+            # Each row that is kept carries its partition's number of matches: there is no other place for it.
             before = int(matches[low:high].max())
             for number, match in enumerate(found, before + 1):
                 shown += self._output.shown(match, number, rows)
@@ -186,6 +188,7 @@ class MatchOperator(BucketOperator[MatchState]):
         deadlines: list[int] = []
         waiting = parts.times[parts.times >= done] if self.specification.event_time else parts.times[:0]
         if len(waiting):
+            # A row is looked at when the watermark is greater than its time.
             deadlines.append(int(waiting.min()) + 1)
         begins = parts.times[~parts.past()]
         if self.specification.within is not None and len(begins):

@@ -48,6 +48,7 @@ def most_rows(pattern: Pattern) -> int | None:
         return 1
     if isinstance(pattern, Repeat):
         inner = most_rows(pattern.of)
+        # This bounds the state: EXPLAIN and sqlext.unbounded-state go by it.
         return None if inner is None or pattern.most is None else inner * pattern.most
     counts = [most_rows(item) for item in pattern.items]
     known = [c for c in counts if c is not None]

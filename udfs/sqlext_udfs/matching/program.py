@@ -151,9 +151,11 @@ def _repeated(pattern: Repeat, then: int, graph: _Graph) -> int:
         at = loop
     else:
         at = then
+        # Nested options, built from the innermost out: x{0,2} is (x(x)?)?.
         for _ in range(pattern.most - pattern.least):
             once = _standard(pattern.of, at, graph)
             at = graph.node(_Node(ways=[once, then] if pattern.greedy else [then, once]))
+    # What must come stands before what may come.
     for _ in range(pattern.least):
         at = _standard(pattern.of, at, graph)
     return at

@@ -90,6 +90,7 @@ class MatchRun:
         within, times = self.search.specification.within, self.times
         if now is None or within is None or times is None or not self.attempts:
             return
+        # First and last row are less than WITHIN apart: one at that distance is outside.
         self.end_threads(lambda attempt: now - times[attempt.start] >= within)
 
     def end_threads(self, ends: Callable[[_Attempt], bool]) -> None:
@@ -133,6 +134,7 @@ class MatchRun:
         if column is not None and self.rows.value(column, row) is not True:
             return None
         link = Link.taken(row, variable, before, search.groups, search.specification.group_count)
+        # Unknown is not true, and the link is needed first: the condition counts the row as taken.
         if condition is None or column is not None or condition(link, self.rows) is True:
             return link
         return None
@@ -146,6 +148,7 @@ class MatchRun:
                 continue
             self.matches.append(CompleteMatch(first.start, first.link))
             passed = self._passed(first)
+            # Attempts that begin before that are passed over, complete or not.
             self.attempts = [a for a in self.attempts if a.start >= passed]
 
     def _passed(self, match: _Attempt) -> int:

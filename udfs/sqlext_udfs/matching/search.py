@@ -86,6 +86,7 @@ class Search:
         run = MatchRun(self, rows, times)
         for row in range(start, end):
             run.take(row)
+        # A match that waits for nothing but more rows is complete now, as no more will come.
         if self.specification.standard or self.specification.within is not None:
             run.end_threads(lambda attempt: True)
         return run.matches

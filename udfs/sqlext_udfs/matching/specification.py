@@ -127,6 +127,7 @@ _CLASSES: dict[str, type[Any]] = {
 
 def specification_to_json(specification: MatchSpecification) -> str:
     """Return a specification as JSON text: the same text for equal ones."""
+    # Sorted keys and fixed separators below: fingerprints compare this text.
     data = {"version": VERSION, "match": _plain(specification)}
     return json.dumps(data, sort_keys=True, separators=(",", ":"))
 

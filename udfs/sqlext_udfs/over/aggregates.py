@@ -103,6 +103,7 @@ class Growing(FrameFunction):
         """Return the values seen of each key."""
         timeline = bounds.timeline
         last = timeline.ends
+        # Rows are sorted by key, so the keys of their last rows ascend.
         mine = np.searchsorted(timeline.key[timeline.due][last], timeline.key[timeline.due])
         (lists,) = self._set.start([taken(new, timeline.rows)], Groups(mine, len(last)), timeline.rows)
         known = places[last] >= 0
@@ -130,6 +131,7 @@ def _subtracted(
     """Return the partial results of counts and sums of integers, None where sums could leave 64 bits."""
     if isinstance(each, Count):
         return [_frame_counts(inputs, low, high, before)]
+    # Not decimals: numpy has no type of theirs to run sums over.
     if isinstance(each, Sum) and pa.types.is_integer(each.type):
         made = _frame_sums(inputs[0], low, high, before)
         return None if made is None else [made]

@@ -127,6 +127,7 @@ def _ends(low: Ints, high: Ints) -> list[tuple[tuple[Ints, Ints], tuple[Ints, In
         left = frames[starts_odd], low[starts_odd]
         right = frames[ends_odd], high[ends_odd] - 1
         ends.append((left, right))
+        # One level up: blocks of twice the size, numbered by half.
         low, high = (low + 1) >> 1, high >> 1
         open_ = low < high
         frames, low, high = frames[open_], low[open_], high[open_]

@@ -46,4 +46,5 @@ class FrameBounds:
         return np.maximum(timeline.starts, timeline.rows - frame.preceding)
 
     def _high(self, frame: OverFrame) -> Ints:
+        # RANGE ends with the last peer: rows of one time are in each other's frames.
         return self.timeline.rows + 1 if frame.unit == "ROWS" else self.timeline.peers[1]

@@ -44,6 +44,7 @@ def over_function(call: OverCall, types: Sequence[pa.DataType]) -> FrameFunction
         return Numbered(call.function)
     if call.function == "lag":
         return Lag(call, types[call.inputs[0]])
+    # A bounded frame computes its set anew from blocks; one without a beginning must remember it.
     if call.distinct and call.frame.preceding is None:
         return Growing(call, types)
     return Aggregated(call, types)
@@ -82,6 +83,7 @@ class Numbered(FrameFunction):
         start = _known(before)
         first, rows = timeline.fresh, timeline.rows
         peers, _ = timeline.peers
+        # Places run through all rows of the step: the distance from the key's first one is the number.
         count = start + rows - first + 1
         if self._name == "dense_rank":
             times = np.cumsum(np.concatenate([np.zeros(1, np.int64), rows == peers]))

@@ -41,6 +41,7 @@ class OverLives:
         tables = (state.written, state.waiting, state.reached, state.running)
         # One numbering for all tables of the state, then cut back into their rows.
         key = np.split(key_numbers(self.keys, *tables), np.cumsum([t.num_rows for t in tables])[:-1])
+        # Not keys with rows that wait: these are still to come out.
         gone = np.setdiff1d(key[0][over], key[1])
         written, _, reached, running = (_filtered(t, ~np.isin(k, gone)) for t, k in zip(tables, key, strict=True))
         return replace(state, written=written, reached=reached, running=running)

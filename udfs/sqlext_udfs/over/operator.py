@@ -82,6 +82,7 @@ class OverOperator(BucketOperator[OverState]):
         if self._time is not None and state.waiting.num_rows:
             times.append(int(integers(state.waiting.column(self._time)).min()) + 1)
         reach = self._steps.reach
+        # With ROWS frames rows stay whatever time it is, so there is no deadline.
         if reach.time is not None and not reach.rows and state.reached.num_rows:
             times.append(self._steps.last_reached(state) + reach.time + 1)
         ends = self._lives.first_end(state)
@@ -101,6 +102,7 @@ class OverOperator(BucketOperator[OverState]):
         """Return the rows that are not late, and how many are."""
         if rows is None or self._time is None or clock.late_watermark is None:
             return rows, 0
+        # Not by the current one: rows that an operator below lets out in this batch are behind it (M7).
         early = integers(rows.column(self._time)) >= clock.late_watermark
         return (rows, 0) if early.all() else (rows.filter(pa.array(early)), int((~early).sum()))
 
@@ -144,6 +146,7 @@ class OverOperator(BucketOperator[OverState]):
 
 def _least(clock: Clock) -> int:
     """Return the least time (ms) that a row still to come can have."""
+    # Times before 1970 are refused where rows are read (RUN-002), so -1 is below all.
     return -1 if clock.watermark is None else clock.watermark
 
 

@@ -39,6 +39,7 @@ class OverStep:
         self._specification = specification
         self._types = types
         self._functions = [over_function(call, types) for call in specification.calls]
+        # Sorted: these are columns of the state, and must not depend on the order of the calls.
         self._kept = sorted({i for f in self._functions if f.reach != FrameReach() for i in f.inputs})
         self.reach = _widest([f.reach for f in self._functions])
 
@@ -63,6 +64,7 @@ class OverStep:
         order = Timeline.order(key, time)
         bounds = FrameBounds(Timeline(key[order], time[order], order >= old, state.passed))
         columns = self._columns(state.reached, rows, order)
+        # ``kept`` has a row for each key that came now; other keys keep what they had.
         outputs, kept = self._results(state.running, running, bounds, columns)
         arrived = order[order >= old] - old
         reached = self._reached(columns, bounds.timeline, horizon)
@@ -160,6 +162,7 @@ class OverStep:
     def _out(self, rows: pa.Table, times: Ints, outputs: list[pa.Array], arrived: Ints) -> pa.Table:
         order = stable_order(times)
         found = np.empty(len(arrived), np.int64)
+        # Results are by key and time; rows go out by time and arrival.
         found[arrived] = np.arange(len(arrived))
         values = [taken(whole(rows.column(i)), order) for i in self._specification.values]
         results = [taken(column, found[order]) for column in outputs]

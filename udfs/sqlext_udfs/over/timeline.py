@@ -32,6 +32,7 @@ class Timeline:
     @classmethod
     def order(cls, key: Ints, time: Ints) -> Ints:
         """Return rows in the order of arrival as they stand in a timeline."""
+        # Two stable sorts, the most significant last, keep arrival within key and time.
         by_time = stable_order(time)
         return by_time[stable_order(key[by_time])]
 

@@ -77,6 +77,7 @@ class TimedRankOperator(TableState, BucketOperator[pa.Table]):
             came = np.arange(len(done)) >= len(written)
             table = self._lives.joined(table, written, np.flatnonzero(kept), came, clock)
         made = self._rows.out(out.columns, out.numbers, np.full(len(out.numbers), INSERT))
+        # The same object where nothing changed: it is not written then.
         changed = rows is not None or bool(due.any())
         return StepResult(table if changed else before, made, late, open_groups=table.num_rows)
 
@@ -116,6 +117,7 @@ class TimedRankOperator(TableState, BucketOperator[pa.Table]):
     def _is_late(self, times: Ints, clock: Clock) -> Bools:
         if clock.late_watermark is None:
             return np.zeros(len(times), np.bool_)
+        # A window is over when the watermark is at its end; a row is behind the watermark only below it.
         return times <= clock.late_watermark if self._windowed else times < clock.late_watermark
 
     def _is_due(self, times: Ints, clock: Clock) -> Bools:

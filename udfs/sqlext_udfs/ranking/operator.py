@@ -61,6 +61,7 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
         held, count = self._held(state, rows)
         before = state.num_rows
         keys = self._rows.keys(held, len(count))
+        # Only keys to which rows come can change; all others keep their rows unranked.
         touched = np.zeros(keys.count, np.bool_)
         touched[keys.ids[before:]] = True
         mine = touched[keys.ids]
@@ -113,6 +114,7 @@ class RankOperator(TableState, BucketOperator[pa.Table]):
         spec, rows = self._spec, len(was.numbers) + len(now.numbers)
         numbers = np.concatenate([was.numbers, now.numbers])
         columns, keys = joined(was.columns, now.columns), joined(was.keys, now.keys)
+        # Where nobody sees the number, a row that only moves inside the range cancels out.
         slot = [numbers] if spec.numbered else []
         signs = np.where(np.arange(rows) < len(was.numbers), -1, 1)
         places, net = net_of(numbered([*keys, *columns], slot, rows), signs)

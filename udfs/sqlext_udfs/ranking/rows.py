@@ -36,6 +36,7 @@ class RankRows:
         looked_at = {*range(specification.keys), *specification.out, *(o.place for o in specification.order)}
         if specification.time is not None:
             looked_at.add(specification.time)
+        # Sorted, keys first: the order of the columns is a fact of the state.
         self.kept = tuple(sorted(looked_at))
         self._place = {p: i for i, p in enumerate(self.kept)}
         self.output_types = (*(types[p] for p in specification.out), pa.int64(), pa.int8())
@@ -130,6 +131,7 @@ def _sortable(column: pa.Array, item: SortKey) -> Ints:
     if item.descending:
         made = -made
     if column.null_count:
+        # Beyond every rank on either side: ranks are at most the number of rows.
         far = len(made) + 1
         made = np.where(np.asarray(column.is_null()), -far if item.nulls_first else far, made)
     return made

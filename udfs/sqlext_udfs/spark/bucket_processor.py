@@ -54,6 +54,7 @@ class BucketProcessor(StatefulProcessor):
         from sqlext_udfs.spark.bucket_steps import BucketSteps
 
         dumps: Callable[[object], bytes] = cloudpickle.dumps
+        # Bytes and not the object: Spark unpickles the processor in processes that never see a row.
         self._packed = dumps(partial(BucketSteps, operator, buckets, event_time=event_time, lag=lag))
         self._timed = timed
         self._unpacked: BucketSteps | None = None
@@ -62,6 +63,7 @@ class BucketProcessor(StatefulProcessor):
         """Declare the state (Spark calls this on the driver too)."""
         self._handle = handle
         self._value = handle.getValueState(STATE, _STATE_TYPE)
+        # Declared only if it is used: a checkpoint remembers which state variables a query has.
         self._clock = handle.getValueState(CLOCK, _CLOCK_TYPE) if self._timed else None
         self._unpacked = None
 

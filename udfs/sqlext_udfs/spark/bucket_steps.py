@@ -110,9 +110,11 @@ class BucketSteps:
     def _behind(self, watermark: int | None) -> int | None:
         if watermark is None or watermark in (Clock.BEGIN, Clock.END):
             return watermark
+        # Rows of an operator below are as much older than the watermark (``lag``). BEGIN and END are no times.
         return max(watermark - self._lag, 0)
 
     def _time(self, known: _Remembered, ticks: int | None, timers: TimerValues) -> Clock:
+        # Once at its end, always: a later micro-batch must not take an operator back in time.
         watermark = Clock.END if ticks == Clock.END or known.watermark == Clock.END else None
         if self._event_time and watermark is None:
             watermark = max(timers.getCurrentWatermarkInMs(), 0)
@@ -154,6 +156,7 @@ class BucketSteps:
         return self._operator.decode(bytes(data))
 
     def _write(self, before: Any, step: StepResult[Any]) -> None:
+        # Writing costs a round trip to the JVM and an entry of the changelog.
         if step.state is not before:
             self._value.update((self._buckets, self._operator.encode(step.state)))
 

@@ -86,10 +86,12 @@ def keep_in_buckets(
     time: OperatorTime | None = None,
 ) -> DataFrame:
     """Return what an operator makes of rows that are packed (``PACKED``); see ``apply_in_buckets``."""
+    # Rows that are all there need no state: one step of each bucket gives everything.
     if not packed.isStreaming:
         return applied_at_once(packed, operator, _positional(output)).toDF(*output.names)
     require_state_store(packed.sparkSession)
     if time is not None and time.ticks is not None:
+        # A tick reaches a bucket as a row: in both time modes below Spark has no timer of processing time.
         packed = packed.unionAll(_ticks(time.ticks, bucket_keys(buckets)))
     event_time = time is not None and time.event_time
     lag = time.lag if time is not None else 0
@@ -135,5 +137,6 @@ def _bucket(keys: Sequence[int], buckets: int) -> Column:
     """Return a row's bucket. Spark's hash sees equal floating-point numbers as equal, also inside structs."""
     from pyspark.sql import functions
 
+    # The Arrow path computes the same hash (`sqlext.sources.hashing`), or a key's rows would part.
     hashed = functions.xxhash64(*(f"c{key}" for key in keys)) if keys else functions.lit(0)
     return functions.pmod(hashed, functions.lit(buckets)).cast("smallint").alias("bucket")

@@ -54,6 +54,7 @@ def arrow_types(schema: t.StructType, keys: int, what: str) -> list[pa.DataType]
         SqlExtError: FUNC-011 for a key that is not.
     """
     require_comparable(t.StructType(schema.fields[:keys]), what)
+    # UTC whatever the session's zone is: state must read the same under all zones.
     found: list[pa.DataType] = plain_schema(to_arrow_schema(schema, timezone="UTC")).types
     return found
 
@@ -71,6 +72,7 @@ def _parts(of: t.DataType) -> Iterator[t.DataType]:
 def _reason(of: t.DataType) -> str | None:
     if isinstance(of, t.MapType):
         return "maps cannot be compared"
+    # Arrow compares bytes, so text that is equal under a collation would be two keys.
     if isinstance(of, t.StringType) and not of.isUTF8BinaryCollation():
         return f"text compared by collation {of.collation}"
     return None if isinstance(of, _ATOMS) else f"type {of.simpleString()}"

@@ -29,6 +29,7 @@ class DistinctFunction:
         """
         schema = frame.schema
         require_comparable(schema, "DISTINCT")
+        # Spark's own DISTINCT keeps nothing here.
         if not frame.isStreaming:
             return frame.distinct()
         buckets = int(arguments.get("buckets", DEFAULT_BUCKETS))

@@ -39,6 +39,7 @@ def row_or_nulls(cls: Any, width: int) -> type:
             self._made = cls()
 
         def eval(self, *arguments: Any) -> Iterator[Any]:
+            # Spark's LEFT JOIN LATERAL would drop the row, so an empty result is noticed here.
             any_row = False
             for row in self._made.eval(*arguments) or ():
                 any_row = True

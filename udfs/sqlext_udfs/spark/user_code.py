@@ -33,6 +33,7 @@ def send_code_of(classes: Iterable[Any]) -> None:
 
     send: Callable[[ModuleType], None] = cloudpickle.register_pickle_by_value
     for cls in classes:
+        # A base class may lie in another module of the user's.
         for each in cls.__mro__:
             module = sys.modules.get(each.__module__)
             if module is not None and not _is_found_everywhere(module):
@@ -42,6 +43,7 @@ def send_code_of(classes: Iterable[Any]) -> None:
 def _is_found_everywhere(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
     if module.__name__ == "__main__" or file is None or module.__name__.partition(".")[0] == "sqlext":
+        # What lies in ``__main__`` cloudpickle sends anyway; our own package is installed on workers.
         return True
     place = Path(file).resolve()
     return any(place.is_relative_to(folder) for folder in _installed())

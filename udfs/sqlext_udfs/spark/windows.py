@@ -80,6 +80,7 @@ def _made(
         operator = WindowOperator(specification, types, *classes)
     if arguments.get("latest"):
         operator = Latest(operator, specification.keys)
+    # Outermost: ``Latest`` still needs columns that nobody asks for.
     operator = Selected(operator, [i for i, name in enumerate(arguments["columns"]) if name in arguments["asked"]])
     return MadeOperator(operator, specification.keys, int(arguments.get("buckets", DEFAULT_BUCKETS)))
 
