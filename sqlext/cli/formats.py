@@ -52,11 +52,13 @@ def _csv(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[s
     for row in [columns] if first else []:
         yield _csv_line(row)
     for row in rows:
+        # NULL is an empty field, as in Flink's csv.
         yield _csv_line(["" if v is None else _text(v) for v in row])
 
 
 def _csv_line(values: Iterable[str]) -> str:
     line = io.StringIO()
+    # Python's csv would end lines with \r\n.
     csv.writer(line, lineterminator="\n").writerow(values)
     return line.getvalue().removesuffix("\n")
 
@@ -81,6 +83,7 @@ def _markdown_line(values: Iterable[str]) -> str:
 
 def _columns(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[str]:
     """Yield rows in columns whose width does not depend on what is still to come."""
+    # Changes are printed as they come, so later rows cannot make a column wider.
     widths = [len(OPERATION), *(max(_NARROWEST, len(c)) for c in columns[1:])]
     for row in [columns] if first else []:
         yield _padded(row, widths)
@@ -113,6 +116,7 @@ def jsonable(value: Any) -> Any:
         return {k: jsonable(v) for k, v in value.asDict().items()}
     if isinstance(value, (tuple, list)):
         return [jsonable(v) for v in value]
+    # JSON has neither NaN nor infinity.
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, (bytes, bytearray)):

@@ -67,6 +67,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
                 running.await_termination()
         except KeyboardInterrupt:  # the usual end of an unbounded query, so the summary follows
             session.stop()
+    # After the block: the picture of the progress is gone then, and all rows are there.
     shown.flush()
     for query in watch.queries:
         for name, progress in by_sink(query):
@@ -91,6 +92,7 @@ def served(session: Session, options: RunArguments, messages: Console) -> Iterat
 def warnings_shown(messages: Console) -> Iterator[None]:
     """Print warnings of ours as lines, not with the place in our code from which they come."""
     with warnings.catch_warnings():
+        # By default Python shows a warning once for each place in the code, and not for each query.
         warnings.simplefilter("always", Notice)
         before = warnings.showwarning
 

@@ -79,12 +79,14 @@ def _run(options: ShellArguments) -> int:
     if options.database is not None:
         session.catalog.use_database(options.database.split("."))
     opened = Shell(session, options.definitions, options.form, options.silent)
+    # A prompt needs a terminal on both sides: piped input is a script, and piped output has no screen.
     given = bool(options.texts) or options.file is not None or not (sys.stdin.isatty() and sys.stdout.isatty())
     begun = options.init is None or opened.run(options.init)
     if not given:
         _prompt(opened)
         return 0
     well = begun and _run_given(opened, options)
+    # After a failure jobs are stopped and not waited for: an endless one would keep the shell from ending.
     return 0 if opened.close(wait=well) and well else 1
 
 
@@ -97,6 +99,7 @@ def _run_given(opened: Shell, options: ShellArguments) -> bool:
 
 def _prompt(opened: Shell) -> None:
     try:
+        # The extra `shell` is needed here only: statements of -e, -f or a pipe run without it.
         from sqlext.cli.shell.prompt import interact
     except ModuleNotFoundError as error:
         opened.close(wait=False)

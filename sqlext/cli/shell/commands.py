@@ -60,6 +60,7 @@ def command(text: str) -> Callable[[Shell], None] | None:
     """Return what a line does if it is a command, else None: then it is SQL."""
     dotted = text.strip().startswith(".")
     word, _, argument = text.strip().rstrip(";").strip().removeprefix(".").partition(" ")
+    # A bare word is a command only alone: `clear cache` is a statement of Spark.
     if "\n" in text.strip() or (not dotted and (argument or word.lower() not in _WORDS)):
         return None
     action = _COMMANDS.get(word.lower())

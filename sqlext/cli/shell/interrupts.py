@@ -29,6 +29,7 @@ def interrupts() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         pressed.set()
 
+    # Put back afterwards: between statements Ctrl-C drops what is typed.
     before = signal.signal(signal.SIGINT, press)
     try:
         yield pressed

@@ -71,6 +71,7 @@ def _prompt(session: Session) -> PromptSession[str]:
         prompt_continuation=lambda width, line, wrapped: "-> ".rjust(width),
         lexer=_Colours(session.editor),
         completer=_Names(session.editor),
+        # Candidates come from the catalog's files: on Tab, not with each key.
         complete_while_typing=False,
         auto_suggest=AutoSuggestFromHistory(),
         key_bindings=_keys(lambda text: command(text) is not None or session.editor.is_complete(text)),
@@ -84,6 +85,7 @@ def _history() -> History:
     """Return the history in the user's home, or in the file that SQLEXT_HISTORY names; in memory if it is no file."""
     file = Path(os.environ.get("SQLEXT_HISTORY") or Path.home() / ".sqlext_history")
     try:
+        # Statements may hold passwords, so the file is the user's alone.
         file.touch(mode=0o600)
     except OSError:
         return InMemoryHistory()

@@ -56,6 +56,7 @@ class Shell:
 
     def __post_init__(self) -> None:
         """Begin with nothing under way."""
+        # One thread: statements run in their order, and Spark has started before the first of them.
         self._worker = ThreadPoolExecutor(1, "sqlext shell")
         self._starting: Future[object] | None = None
         self._jobs: list[Query] = []
@@ -86,6 +87,7 @@ class Shell:
                     self.session.interrupt()
                     interrupted = True
         error = running.exception()
+        # An interrupted statement fails by being cancelled, which the user knows.
         if error is not None and not interrupted:
             tell(run_error(error, None))
         if interrupted:
@@ -102,6 +104,7 @@ class Shell:
                     job.stop()
                 job.await_termination()
             except KeyboardInterrupt:
+                # Ctrl-C is for all jobs: none of the others is waited for either.
                 wait = False
                 job.stop()
             except SqlExtError as error:
@@ -154,6 +157,7 @@ class Shell:
             screen = screen_for(result, self.output, mode, form)
             with screen:
                 _until_stopped(result.query, lambda query: screen.update(query, live))
+            # Every change stands on the screen: the rows at the end would only repeat them.
             if prints_changes(screen):
                 return
         elif result.query is not None:
@@ -195,4 +199,5 @@ def _until_stopped(query: Query, look: Callable[[Query], object] = lambda query:
             if pressed.is_set():
                 query.stop()
                 break
+        # Once more: the last micro-batch may have ended after the last look.
         look(query)

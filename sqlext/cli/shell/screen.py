@@ -64,6 +64,7 @@ class _LiveScreen(Screen):
 
     def __init__(self, columns: Sequence[str], console: Console, form: str) -> None:
         super().__init__(columns, console, form)
+        # Drawn by ``update`` alone: a thread of rich's would draw old rows again and again.
         self._picture = Live(console=console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Screen:
@@ -81,6 +82,7 @@ class LiveTable(_LiveScreen):
 
     def update(self, query: Query, live: LiveRows) -> None:
         """Draw the table anew."""
+        # What changed is not shown here, but only rows that were taken stand in ``live.rows``.
         live.take()
         rows = live.rows
         shown = rows[-max(1, self.console.height - _OTHER_LINES) :]
