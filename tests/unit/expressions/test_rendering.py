@@ -128,6 +128,20 @@ def test_flink_mode(expression: str, text: str | None) -> None:
         assert flink(expression) != expression
 
 
+@pytest.mark.parametrize(
+    ("separator", "pattern"),
+    [
+        ("'.'", "'\\\\.'"),
+        ("''", "'\\\\p{javaWhitespace}'"),
+        ("NULL", "concat('\\\\Q', NULL, '\\\\E')"),
+        ("44", "concat('\\\\Q', CASE WHEN 44 BETWEEN 1 AND 255 THEN chr(44) END, '\\\\E')"),
+        ("j", "CASE WHEN j = '' THEN '\\\\p{javaWhitespace}' ELSE concat('\\\\Q', j, '\\\\E') END"),
+    ],
+)
+def test_the_separator_of_split_index(separator: str, pattern: str) -> None:
+    assert flink(f"SPLIT_INDEX(s, {separator}, 1)") == f"get(split(nullif(s, ''), {pattern}), 1)"
+
+
 def test_a_zone_with_gaps_never_leaves_ntz() -> None:
     assert "date_trunc" not in flink("FLOOR(ts TO HOUR)", "America/New_York")
     assert " VV" in flink("TO_TIMESTAMP(s, 'yyyy-MM-dd')", "America/New_York")
