@@ -106,6 +106,8 @@ def _last_rows(rank: Rank) -> _Found | None:
     """Return the rows that a deduplication is of, in its place: each one is a version from its time on."""
     if not rank.latest_first or (rank.first, rank.last) != (1, 1) or rank.ranking is not Ranking.ROW_NUMBER:
         return None
+    if rank.window is not None:
+        return None
     keys = [rank.scope.bare(e) for e in rank.partition]
     time = rank.scope.bare(rank.order[0].expr) if len(rank.order) == 1 else None
     if time is None or not keys or None in keys:

@@ -140,10 +140,10 @@ def _in_range(rank: Rank, limit: RankLimit, *, looked_at: bool) -> Rank:
     single = limit.first == limit.last == 1
     made = replace(rank, first=limit.first, last=limit.last, numbered=looked_at and limit.first != limit.last)
     by_time = _only_time(rank)
-    if single and by_time is not None and rank.ranking is Ranking.ROW_NUMBER and rank.emission is Emission.CHANGES:
+    if single and by_time is not None and rank.ranking is Ranking.ROW_NUMBER:
         if rank.order[0].descending:
             made = replace(made, latest_first=True)
-        elif not rank.sources[0].changelog:
+        elif rank.emission is Emission.CHANGES and not rank.sources[0].changelog:
             made = replace(made, emission=Emission.FIRST, time=by_time)
     return made.settled()
 

@@ -61,6 +61,25 @@ def test_the_last_row_by_time_takes_the_place_of_others(flink: Analysis) -> None
     assert (rank.emission, rank.retracts, rank.latest_first) == (Emission.CHANGES, True, True)
 
 
+@pytest.mark.parametrize(
+    ("by", "where", "latest_first"),
+    [
+        ("vt DESC", "n = 1", True),
+        ("vt", "n = 1", False),
+        ("vt DESC", "n <= 2", False),
+        ("vt DESC, user_name", "n = 1", False),
+        ("user_name DESC", "n = 1", False),
+    ],
+)
+def test_the_last_row_of_a_window_is_the_one_that_came_last(
+    flink: Analysis, by: str, where: str, latest_first: bool
+) -> None:
+    windows = "TABLE(TUMBLE(TABLE visits, DESCRIPTOR(vt), INTERVAL '1' HOUR))"
+    number = f"ROW_NUMBER() OVER (PARTITION BY window_start, window_end, page ORDER BY {by})"
+    (rank,) = ranks(flink.plan(f"SELECT page FROM (SELECT *, {number} AS n FROM {windows}) WHERE {where}"))
+    assert (rank.emission, rank.retracts, rank.latest_first) == (Emission.WINDOW, False, latest_first)
+
+
 def test_qualify_takes_an_alias(flink: Analysis) -> None:
     query = "SELECT page, RANK() OVER (PARTITION BY page ORDER BY user_name) AS r FROM visits QUALIFY r <= 2"
     (rank,) = ranks(flink.plan(query))

@@ -137,6 +137,19 @@ def test_the_order_of_arrival(latest: bool, value: int) -> None:
     assert final(made) == {("a", value, None): 1}
 
 
+@pytest.mark.parametrize(("latest", "value"), [(False, 1), (True, 3)])
+def test_the_order_of_arrival_in_a_window(latest: bool, value: int) -> None:
+    order = (SortKey(1, True, False),)
+    spec = RankSpecification(1, (0, 2), order, emission=Emission.WINDOW, time=1, latest_first=latest)
+    operator = TimedRankOperator(spec, TYPES)
+    state = operator.empty()
+    for batch in ([("a", 10, 1, 0)], [("a", 10, 2, 0), ("a", 10, 3, 0)]):
+        step = operator.step(state, operator.partial(table(batch)).drop_columns(["bucket"]), Clock(5, None))
+        state = operator.decode(operator.encode(step.state))
+    end = operator.step(state, None, Clock(10, 5))
+    assert [tuple(r.values()) for r in end.out.to_pylist()] == [("a", value, None, INSERT)]
+
+
 WINDOW = RankSpecification(
     2, (0, 2), (SortKey(2, True, False),), last=2, numbered=True, emission=Emission.WINDOW, time=1
 )
