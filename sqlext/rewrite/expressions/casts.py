@@ -2,7 +2,7 @@
 
 Measured on Flink 2.3: integers wrap around, DOUBLE to an integer saturates, DECIMAL overflow is NULL. A BOOLEAN reads
 TRUE, and a TIMESTAMP(3) always shows three digits of its fraction. Arrays, maps and rows read ``[1, NULL]``, ``{a=1}``
-and ``(1, x)``.
+and ``(1, x)``; between constructed types the parts are cast by the same rules.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Callable
 from sqlext.analysis.functions.instants import wall_clock
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.quoting import identifier
+from sqlext.rewrite.expressions.constructed_casts import CONSTRUCTED, any_part, cast_parts, parts
 from sqlext.types import INTEGERS, UNBOUNDED, LogicalType
 
 _LIMITS = {
     "INT": ("-2147483648D", "2147483647D"),
     "BIGINT": ("-9.223372036854775808E18D", "9.223372036854775807E18D"),
 }
-_STRUCTURED = frozenset({"ARRAY", "MAP", "MULTISET", "ROW"})
 _Scalar = Callable[[str, LogicalType], str]
 
 
@@ -32,9 +32,10 @@ def cast(text: str, from_: LogicalType | None, to: LogicalType, try_: bool = Fal
         to: the target.
         try_: TRY_CAST: NULL instead of a failure.
     """
-    rule = _RULES.get(_family(to)) if from_ is not None else None
-    special = rule(text, from_, to, try_) if rule and from_ else None
-    return special if special is not None else plain(text, to, try_)
+    special = _special(text, from_, to, try_) if from_ is not None else None
+    made = special if special is not None else plain(text, to, try_)
+    failed = any_part(text, from_, to, _failed) if try_ and from_ is not None and to.root in CONSTRUCTED else None
+    return f"CASE WHEN {failed} THEN NULL ELSE {made} END" if failed is not None else made
 
 
 def narrows(from_: LogicalType, to: LogicalType) -> bool:
@@ -45,6 +46,8 @@ def narrows(from_: LogicalType, to: LogicalType) -> bool:
         return _is_limited(to) and from_.precision != to.precision
     if to.root == "VARCHAR":
         return _is_limited(to) and not (from_.is_text and _length(from_) <= _length(to))
+    if to.root in CONSTRUCTED:
+        return any(narrows(*pair) for pair in parts(from_, to))
     if to.is_timestamp:
         return min(6 if to.precision is None else to.precision, 6) < min(from_.precision or 6, 6)
     return False
@@ -53,6 +56,28 @@ def narrows(from_: LogicalType, to: LogicalType) -> bool:
 def plain(text: str, to: LogicalType, try_: bool = False) -> str:
     """Return Spark's own cast."""
     return f"{'TRY_CAST' if try_ else 'CAST'}({text} AS {to.spark()})"
+
+
+def _special(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
+    rule = _RULES.get(_family(to))
+    return rule(text, from_, to, try_) if rule else None
+
+
+def _to_constructed(text: str, from_: LogicalType, to: LogicalType, try_: bool) -> str | None:
+    def special(part: str, part_from: LogicalType, part_to: LogicalType) -> str | None:
+        if part_from.spark() == part_to.spark() and not narrows(part_from, part_to):
+            return None
+        made = _special(part, part_from, part_to, try_)
+        return None if made == plain(part, part_to, try_) else made
+
+    return cast_parts(text, from_, to, special, lambda part, part_to: plain(part, part_to, try_))
+
+
+def _failed(text: str, from_: LogicalType, to: LogicalType) -> str | None:
+    """Return the condition that a TRY_CAST is NULL because it failed; only of texts it can."""
+    if not from_.is_text or to.is_text:
+        return None
+    return f"({text} IS NOT NULL AND {cast(text, from_, to, try_=True)} IS NULL)"
 
 
 def _family(type_: LogicalType) -> str:
@@ -127,7 +152,7 @@ def _as_text(text: str, from_: LogicalType, to: LogicalType) -> str:
     if from_.root in _INTERVALS:
         whole = f"CAST({text} AS {from_.spark()})"
         return _INTERVALS[from_.root].format(whole)
-    if from_.root in _STRUCTURED:
+    if from_.root in CONSTRUCTED:
         return _structured_text(text, from_, lambda part, type_: _as_text(part, type_, to))
     return f"CAST({text} AS STRING)"
 
@@ -227,6 +252,7 @@ _RULES = {
     "TIME": _to_time,
     "TIMESTAMP": _to_timestamp,
     "TIMESTAMP_LTZ": _to_timestamp,
+    **dict.fromkeys(CONSTRUCTED, _to_constructed),
 }
 
 
@@ -239,7 +265,7 @@ def _structured_text(text: str, type_: LogicalType, scalar: _Scalar, depth: int 
         scalar: renders a value that is not structured.
         depth: how many lambdas are around, so that their parameters have names of their own.
     """
-    if type_.root not in _STRUCTURED:
+    if type_.root not in CONSTRUCTED:
         return scalar(text, type_)
     return _STRUCTURED_TEXTS[type_.root](text, type_, scalar, depth)
 
