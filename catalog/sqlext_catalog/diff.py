@@ -45,6 +45,7 @@ def _columns(old: tuple[Column, ...], new: tuple[Column, ...]) -> Iterator[str]:
     before, after = {c.name: c for c in old}, {c.name: c for c in new}
     for name in before | after:
         yield from _value(f"column `{name}`", _column(before.get(name)), _column(after.get(name)))
+    # With other columns the order differs anyway, which has been said already.
     if list(before) != list(after) and set(before) == set(after):
         yield _change("order of columns", _list(before), _list(after))
 
@@ -53,6 +54,7 @@ def _options(old: Options, new: Options) -> Iterator[str]:
     before, after = dict(old), dict(new)
     shown_before, shown_after = dict(redact(old)), dict(redact(new))
     for key in before | after:
+        # Compared as they are and shown with stars: two different secrets look alike.
         if before.get(key) != after.get(key):
             yield _change(f"option '{key}'", shown_before.get(key), shown_after.get(key))
 

@@ -141,6 +141,7 @@ def _instant(millis: int | None) -> datetime | None:
     try:
         return _EPOCH + timedelta(milliseconds=millis)
     except OverflowError:
+        # timedelta and datetime end with the year 9999, a watermark of longs does not.
         return _END_OF_TIME if millis > 0 else _EPOCH
 
 

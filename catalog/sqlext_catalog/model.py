@@ -50,6 +50,7 @@ def check_part(part: str, what: str) -> None:
             "CAT-020",
             f"the name of a {what} has {len(part)} characters, more than {MAX_LENGTH}: {part[:40]!r}...",
         )
+    # Arrow keeps text as UTF-8, which has no lone surrogates; NUL ends a name for code in C.
     if "\0" in part or any("\ud800" <= c <= "\udfff" for c in part):
         raise SqlExtError("CAT-020", f"the name of a {what} has a character that no name can have: {part!r}")
 
@@ -121,6 +122,7 @@ class Table:
         return tuple(
             c.name
             for c in self.columns
+            # By text, because the catalog parses no expressions.
             if c.kind == "computed" and (c.expression or "").replace(" ", "").upper() == "PROCTIME()"
         )
 

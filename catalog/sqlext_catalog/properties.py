@@ -35,6 +35,7 @@ def to_properties(table: Table) -> dict[str, str]:
     properties.update(_watermark(table))
     if table.primary_key:
         properties[f"{_KEY}.name"] = table.primary_key.name
+        # The list is separated by commas, so a name that holds one is quoted.
         properties[f"{_KEY}.columns"] = ",".join(_listed(c) for c in table.primary_key.columns)
     properties.update({f"partition.keys.{n}.name": name for n, name in enumerate(table.partitioned_by)})
     if table.comment is not None:
@@ -88,6 +89,7 @@ def _read_columns(properties: Mapping[str, str]) -> Iterator[Column]:
             type=parse_type(text) if text is not None else None,
             kind="computed" if found["expr"] is not None else "metadata" if metadata is not None else "physical",
             expression=found["expr"],
+            # The key is always written; no key and the column's own name mean the same.
             metadata_key=None if metadata == name else metadata,
             virtual=properties.get(f"schema.{n}.virtual") == "true",
             comment=found["comment"],

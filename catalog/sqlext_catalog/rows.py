@@ -52,6 +52,7 @@ def to_row(item: CatalogObject) -> Row:
     if isinstance(item, Database):
         return _row("database", item.name, comment=item.comment, options=list(item.options))
     if isinstance(item, Catalog):
+        # The column `database` of a catalog's row is its default database.
         name = ObjectName(item.name, item.default_database, "")
         return _row("catalog", name, comment=item.comment, options=list(item.options))
     return _query_row(item)
@@ -104,6 +105,7 @@ def _query_row(q: QueryRecord) -> Row:
         "watermark": q.watermark,
         "started": q.started,
     }
+    # Details are pairs of text as options are, and share their column.
     return _row("query", ObjectName("", "", q.name), run=run, options=list(q.details))
 
 
@@ -209,6 +211,7 @@ def _type_dict(t: LogicalType) -> Row:
         "children": children,
         "fields": fields,
     }
+    # Defaults are left out, so that a new field leaves the text of stored types as it is.
     kept = {key: value for key, value in full.items() if value is not None and value != []}
     return kept if t.nullable else kept | {"nullable": False}
 

@@ -112,6 +112,7 @@ def _from_environment(name: str) -> str:
 
 def _from_file(path: str) -> str:
     try:
+        # `echo` and editors end a file with a line break, which is no part of the secret.
         return Path(path).read_text("utf-8").rstrip("\r\n")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not a text file"

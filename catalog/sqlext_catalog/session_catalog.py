@@ -78,6 +78,7 @@ class SessionCatalog:
                 "NAME-090",
                 f"`{'.'.join(parts)}` has {len(parts)} parts; a name has at most catalog, database and object",
             )
+        # Missing parts are filled from the left: a name of two parts takes the current catalog alone.
         return ObjectName(*(self.current_catalog, self.current_database)[: 3 - len(parts)], *parts)
 
     def lookup(self, parts: Sequence[str]) -> Relation | None:
@@ -130,6 +131,7 @@ class SessionCatalog:
             check_changes(kept)
             return [c for c in wanted if c.key.kind != "temporary"]
 
+        # The store first: if it refuses, the session must not have kept anything.
         self._store.commit(stored_part, operation)
         self._keep(kept)
         return self.snapshot()
@@ -137,6 +139,7 @@ class SessionCatalog:
     def fork(self) -> SessionCatalog:
         """Return a copy in memory: what is done to it reaches neither this session nor the store."""
         copy = SessionCatalog(MemoryStore(self._store.snapshot()))
+        # A copy, since a dry run creates temporary objects too.
         copy._temporary = dict(self._temporary)
         copy.current_catalog, copy.current_database = self.current_catalog, self.current_database
         return copy

@@ -107,6 +107,7 @@ class Snapshot:
 
     def __init__(self, objects: Iterable[CatalogObject], version: int = NEVER_COMMITTED) -> None:
         self.version = version
+        # Read-only, because a store hands the same snapshot to everybody.
         self._objects: Mapping[ObjectKey, CatalogObject] = MappingProxyType({key_of(o): o for o in objects})
 
     @classmethod
@@ -157,6 +158,7 @@ class Snapshot:
         for item in self:
             if not isinstance(item, Table | View) or catalog not in (None, item.name.catalog):
                 continue
+            # Whichever comes first, the temporary one stays.
             if database in (None, item.name.database) and (item.temporary or item.name not in visible):
                 visible[item.name] = item
         return [visible[name] for name in sorted(visible)]

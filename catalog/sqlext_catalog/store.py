@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 #: The folder of the Delta table inside the catalog's folder, which holds checkpoints and data as well.
 TABLE_FOLDER = "definitions"
 
+# At most 0.25 s apart: a statement gives up after some 25 s of losing.
 _MAX_ATTEMPTS = 200
+# A reader replays the log from its last checkpoint on, so opening stays cheap.
 _CHECKPOINT_EVERY = 50
 _OPERATION = "sqlextOperation"
 
@@ -136,6 +138,7 @@ class CatalogStore:
 
     def _is_current(self, loaded: _Loaded) -> bool:
         version = loaded.snapshot.version
+        # Both are needed: a folder that was made anew may have reached the same version.
         return self._identity(version) == loaded.identity and self._identity(version + 1) is None
 
     def _exists(self) -> bool:
@@ -162,6 +165,7 @@ class CatalogStore:
             self._check_format(stored)
             body = migrate([row for row in rows if row["kind"] != "format"], stored)
             snapshot = Snapshot([from_row(row) for row in body], table.version())
+        # No file has the identity (0, 0): if the commit has gone by now, the next look loads again.
         return _Loaded(snapshot, table, self._identity(snapshot.version) or (0, 0), stored)
 
     def _rows(self, table: DeltaTable) -> list[Row]:
@@ -197,12 +201,15 @@ class CatalogStore:
         self._table_path.mkdir(parents=True, exist_ok=True)
         outdated = loaded is not None and loaded.format < FORMAT
         try:
+            # The table as it was read, so that delta-rs commits on top of that version and no other.
             write_deltalake(
                 loaded.table if loaded else str(self._table_path),
                 _arrow_table(after),
+                # The first commit must not replace the one that another process has made meanwhile.
                 mode="overwrite" if loaded else "error",
                 schema_mode="overwrite" if outdated else None,
                 configuration=None if loaded else _PROPERTIES,
+                # A retry of delta-rs would put our rows on top of a version that `change` has never seen.
                 commit_properties=CommitProperties(custom_metadata={_OPERATION: operation}, max_commit_retries=0),
                 # A checkpoint that fails after the commit would look like a commit that failed.
                 post_commithook_properties=PostCommitHookProperties(
@@ -210,6 +217,7 @@ class CatalogStore:
                 ),
             )
         except (DeltaError, OSError) as error:
+            # A lost race and a full disk raise the same classes; whether the next version exists tells them apart.
             if self._identity(loaded.snapshot.version + 1 if loaded else 0) is not None:
                 return False
             raise SqlExtError("CAT-035", f"cannot write the catalog in {self.directory}: {error}") from error
@@ -240,6 +248,7 @@ class _Reading:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        # KeyboardInterrupt and refusals of ours say nothing of damage.
         if not isinstance(error, Exception) or isinstance(error, SqlExtError):
             return
         raise SqlExtError(
@@ -283,4 +292,5 @@ def _arrow_table(snapshot: Snapshot) -> Any:
 
 def _version(entry: dict[str, Any]) -> Version:
     instant = datetime.fromtimestamp(entry["timestamp"] / 1000, timezone.utc)
+    # A commit of another tool has Delta's operation alone.
     return Version(entry["version"], entry.get(_OPERATION, entry["operation"]), instant)

@@ -76,6 +76,7 @@ class _Reader:
     def _zone(self, found: LogicalType) -> LogicalType:
         if not self._accept("WITH"):
             return found
+        # Flink's LocalZonedTimestampType has two spellings, TIMESTAMP_LTZ(3) and TIMESTAMP(3) WITH LOCAL TIME ZONE.
         for word in ("LOCAL", "TIME", "ZONE"):
             self.expect(word)
         return LogicalType("TIMESTAMP_LTZ", found.precision)
@@ -135,6 +136,7 @@ class _Reader:
 
     def _accept(self, token: str) -> bool:
         found = self._peek().upper() == token
+        # The end is an empty token that is never passed, so `_peek` stays in the list.
         self._next += found and bool(token)
         return found
 

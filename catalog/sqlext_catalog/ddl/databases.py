@@ -73,6 +73,7 @@ def drop_database(
             raise SqlExtError("CAT-006", f"database `{catalog}.{database}` is in use", hint="USE another first")
         if (catalog, database) == (DEFAULT_CATALOG, DEFAULT_DATABASE):
             raise SqlExtError("CAT-006", f"`{catalog}.{database}` stays: every session starts in it")
+        # Temporary objects of this session go with the database, and do not make it non-empty.
         inside = [item for item in snapshot if isinstance(item, Table | View) and item.name[:2] == (catalog, database)]
         if not cascade and any(not item.temporary for item in inside):
             hint = "DROP DATABASE ... CASCADE drops its tables and views too"

@@ -101,6 +101,7 @@ def rename(name: ObjectName, new_name: ObjectName, *, view: bool = False, if_exi
         taken = snapshot.temporary(new_name) if found.temporary else snapshot.stored(new_name)
         if taken is not None:
             raise _exists(taken)
+        # Both in one commit: no process sees the table under two names, or under none.
         return [Delete(relation_key(name, temporary=found.temporary)), Put(renamed)]
 
     return change
