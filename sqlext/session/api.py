@@ -69,6 +69,7 @@ class Session:
         self._given = spark
         self._isolated = isolated
         self._own: SparkSession | None = None
+        # The session holds it: the folder goes with the session.
         self._temporary = None if catalog is not None else tempfile.TemporaryDirectory(prefix="sqlext-catalog-")
         self.folder = catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
         self._state = new_state(self.folder)
@@ -93,8 +94,10 @@ class Session:
 
                 given = local_spark(settings=self._spark_settings)
             require_shared_folder(given, self.folder)
+            # A session of its own: no setting and no view of ours is seen in the user's.
             own = own_session(given) if self._isolated else given
             apply_to_spark(own, self._spark_settings)
+            # Last: where something was refused above, the next statement tries again.
             self._own = own
         return self._own
 
@@ -283,6 +286,7 @@ class Session:
         place = str(checkpoint_place(checkpoint).absolute()) if checkpoint is not None else None
         source = read_source(script, variables)
         results = self._run(source, script_name(source), on_statement, place, trigger_interval)
+        # The time begins now: bounded queries have ended, and all endless ones run.
         if run_for is not None:
             self._stop_after([r.query for r in results if r.query is not None], run_for)
         return results
@@ -296,6 +300,7 @@ class Session:
         statements = self._parsed(SourceText.of(text))
         if len(statements) != 1:
             return False
+        # Unreadable here, but its words show whether it is about a table of ours.
         if isinstance(statements[0], UnparsedQuery):
             ours = {r.name.name.lower() for r in self.catalog.snapshot().relations()}
             return not ours.isdisjoint(n.lower() for n in statements[0].names)
@@ -328,6 +333,7 @@ class Session:
         Raises:
             SqlExtError: what is wrong with the script.
         """
+        # A copy: definitions of the script must not reach the session.
         source, state = read_source(script, variables), self._state.fork()
         return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))
 

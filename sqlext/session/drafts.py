@@ -98,6 +98,7 @@ class Drafts:
     def _draft(self, insert: BoundInsert, end: InputEnd, *, several: bool) -> Draft:
         named, sink = self.settings.get("pipeline.name"), insert.table.name.name
         wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
+        # Before the script is compiled: under its name the query finds the readers that it began with.
         name = self.options.numbered(wanted)
         script = insert_script(insert, self.env, end=end, begun=self._begun(name, end), at_once=self.options.at_once)
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)

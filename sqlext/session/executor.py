@@ -144,6 +144,7 @@ class SparkHandler:
                 running.stop()
         drop_query(self.state.catalog, self.folder, query, if_exists=True)
         self.options.ordinals.pop(query, None)
+        # Rows that WITH put elsewhere are the user's.
         if table.option("path") == str(own_place(self.folder, table.name)):
             shutil.rmtree(own_place(self.folder, table.name), ignore_errors=True)
 
@@ -188,6 +189,7 @@ class SparkHandler:
         name = self.state.settings.get("pipeline.name") or drafts[0].name
         with ExitStack() as held, self.settings(env, scripts):
             places = self._places(drafts, schedule, held)
+            # Before anything is renewed: it compares with the run that the folder has now.
             notices = tell_changes((p.home, p.run) for p in places if p is not None)
             for draft, place in zip(drafts, places, strict=True):
                 self._renew(draft, place, env, schedule)
@@ -206,6 +208,7 @@ class SparkHandler:
         """Return where the queries of a streaming job keep their places, locked; none for a job without streams."""
         if not any(d.script.streaming for d in drafts):
             return [None] * len(drafts)
+        # All locks before any change: one query that another driver runs refuses the whole job.
         homes = [held.enter_context(QueryHome(self.folder, d.name, self.options.checkpoint)) for d in drafts]
         found = [(home, d.prints) for home, d in zip(homes, drafts, strict=True)]
         leaves = self.state.settings.leaves_state
@@ -218,6 +221,7 @@ class SparkHandler:
         if place is None or before is None or not place.run.renews(before):
             return
         home, span = place.home, draft.insert.span
+        # Closing the folder puts it back, if anything below fails.
         old = home.set_aside() / "checkpoint"
         if draft.script.at_once or last_number(old / "offsets") < 0:  # it has read nothing: there is no place to keep
             return
@@ -245,6 +249,7 @@ class SparkHandler:
         home = place.home if place else None
         opened = self._open(script, env, home, insert.span, runs=not schedule.bounded)
         spec = connector_of(insert.table).write_spec(insert.table)
+        # Opened before the job begins: a refusal then leaves no run behind.
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
         sink = self._with_sides(sink, script, context, insert.span)
         targets = _targets(insert.table.name.plain, script)
@@ -285,6 +290,7 @@ class SparkHandler:
     def _record(self, statement: ast.Statement, draft: Draft, home: QueryHome) -> QueryRecord:
         return QueryRecord(
             name=draft.name,
+            # Records are read by SHOW and by other processes: no secret may stand in them.
             statement=redact_text(statement.span.text),
             reads=tuple(sorted({s.table.name.plain for s in streaming_scans(draft.insert.plan)})),
             writes=draft.insert.table.name.plain,

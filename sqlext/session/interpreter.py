@@ -76,6 +76,7 @@ class Interpreter:
             result = action(statement)
         except SqlExtError as error:
             raise error.at(statement.span) from error.__cause__
+        # Plans and expressions are walked recursively: too deep a query meets Python's limit, not one of ours.
         except RecursionError:
             raise too_deep(statement.span) from None
         result.statement = result.statement or statement.span.text
@@ -188,6 +189,7 @@ class Interpreter:
         options = tuple((o.key, o.value) for o in statement.options)
         name = self.state.catalog.resolve_database(statement.name)
         database = Database(name, statement.comment, options)
+        # As for tables: what this script has not created itself may be there already.
         exists = statement.if_not_exists or f"{name.catalog}.{name.database}" not in self.state.created
         change = ddl.create_database(database, if_not_exists=exists)
         self.state.catalog.apply(change, f"CREATE DATABASE {'.'.join(statement.name)}")

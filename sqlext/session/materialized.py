@@ -106,6 +106,7 @@ def drop_materialized(statement: ast.Drop, interpreter: Definitions) -> Result:
 def _remove(name: ObjectName, found: Relation | None, interpreter: Definitions) -> None:
     query = keeping_query(found)
     if isinstance(found, Table) and query is not None:
+        # The query goes first: it must not write into a table that is gone.
         interpreter.handler.drop_kept(query, found)
     interpreter.state.created.discard(name.plain)
     interpreter.state.catalog.apply(ddl.drop_table(name), f"DROP MATERIALIZED VIEW {name.plain}")

@@ -35,6 +35,7 @@ def tell_changes(queries: Iterable[tuple[QueryHome, QueryRun]]) -> tuple[str, ..
         before = home.run()
         if before is not None and before.run_id == run.run_id:
             found = changes(before.fingerprint, run.fingerprint)
+            # One line tells all: without the state it does not matter which kind each change is of.
             if run.renews(before):
                 told.append(f"query `{home.name}` {_leaves(found)}")
             else:
@@ -50,6 +51,7 @@ def foretold(home: QueryHome, prints: Fingerprint, *, restart_finished: bool, le
         before = home.run()
         if before is None:
             return None
+        # As ``plan_runs``: such a checkpoint is removed without a look at what changed.
         if before.finished and restart_finished:
             return "it came to its end, and begins anew"
         leaves = home.check(before, prints, leaves_state=leaves_state)

@@ -61,6 +61,7 @@ def apply_to_spark(spark: SparkSession, settings: Mapping[str, str]) -> None:
         SqlExtError: ENV-010 for one that must be there when Spark starts, and is not.
     """
     for key, value in settings.items():
+        # Spark's static settings cannot be set any more; one that has the value already is no reason to refuse.
         if spark.conf.isModifiable(key):
             spark.conf.set(key, value)
         elif not _has(spark.conf.get(key, None) or "", value):

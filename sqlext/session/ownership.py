@@ -41,6 +41,7 @@ def check_spark_tables(query: Query, env: Environment) -> None:
     Raises:
         SqlExtError: NAME-002 with close matches among our tables.
     """
+    # By name alone, wherever a CTE stands: a wrong guess leaves the check to Spark.
     ctes = {cte.name.lower() for node in query.walk() if isinstance(node, Query) for cte in node.ctes}
     for node in query.walk():
         if isinstance(node, TableRef) and (len(node.parts) > 1 or node.parts[0].lower() not in ctes):
@@ -59,6 +60,7 @@ def concerns_us(query: Query, env: Environment) -> bool:
         if isinstance(node, TableRef) and (
             node.system_time is not None
             or env.catalog.lookup(node.parts) is not None
+            # Unqualified, a name such as `tables` may well be a table of Spark's.
             or (len(node.parts) > 1 and env.system_view(node.parts[-1]) is not None)
         ):
             return True
@@ -89,6 +91,7 @@ def is_ours(statement: ast.Statement, env: Environment) -> bool:
             return statement.what in _OF_JOBS or (statement.what in _OF_A_TABLE and _knows(statement.name, env))
         case ast.AlterTable() | ast.AlterView() | ast.Describe():
             return _knows(statement.name, env)
+        # SET alone lists settings, and a user of spark.sql expects Spark's.
         case ast.SetOption() | ast.ResetOption():
             return statement.key is not None
     return isinstance(statement, (ast.StatementSet, ast.StopJob, ast.ExplainWhy, ast.CreateFunction))

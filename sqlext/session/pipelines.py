@@ -54,6 +54,7 @@ def _last(script: str, table: str) -> tuple[Compiled, str]:
     # Readers of ours keep their places in a query's folder, which no pipeline has.
     state.settings = state.settings.with_value("sqlext.source", "spark")
     statements = list(compile_source(read_source(script), state, heartbeat=False))
+    # A statement set has several inserts, each in a file of its own.
     found = (c for c in statements[-1][1] if c.insert is not None and c.insert.table.name.name == table)
     return next(found), state.settings.zone
 

@@ -120,6 +120,7 @@ def _elsewhere(folder: Path, record: QueryRecord) -> str | None:
 
 def _ended(progress: dict[str, Any]) -> Callable[[QueryRecord], QueryRecord]:
     def update(record: QueryRecord) -> QueryRecord:
+        # None where no micro-batch has said one: the record keeps what it has.
         seen = progress["watermark"]
         ended = replace(record, status=progress["status"], watermark=record.watermark if seen is None else seen)
         return with_inputs(ended, progress["inputs"]) if progress["inputs"] else ended

@@ -61,6 +61,7 @@ def register_frame(wanted: FrameTable, catalog: SessionCatalog, frames: Frames, 
     check_frame(wanted.frame)
     key = uuid.uuid4().hex
     change = ddl.create(frame_table(wanted, key), "replace" if replace else "error")
+    # Before the DataFrame is kept: a name that is refused must not hold one.
     catalog.apply(change, f"REGISTER {wanted.name}")
     frames.add(key, wanted.frame)
     # Tables go by DROP, which knows nothing of DataFrames: those without a table are let go here.

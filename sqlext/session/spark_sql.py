@@ -33,6 +33,7 @@ class InstalledSql:
         self.session = session
         self._spark = spark
         self._plain: Callable[..., DataFrame] = spark.sql
+        # For each thread: that one is inside of the session does not concern the others.
         self._thread = threading.local()
 
     def __call__(self, sqlQuery: str, args: Any = None, **kwargs: Any) -> DataFrame:  # noqa: N803 - Spark's name
@@ -109,6 +110,7 @@ def _frame(spark: SparkSession, result: Result) -> DataFrame:
     if result.df is not None:
         return result.df
     schema = ", ".join(f"{identifier(name)} {_type(result, i)}" for i, name in enumerate(result.columns))
+    # Without columns, as Spark's own commands give; ``createDataFrame`` itself wants one.
     return spark.createDataFrame(result.rows, schema) if schema else spark.createDataFrame([], "result STRING").select()
 
 

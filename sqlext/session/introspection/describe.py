@@ -41,6 +41,7 @@ def describe_relation(
     found = catalog.lookup(name)
     if isinstance(found, Table):
         return _describe_table(found)
+    # Only tables have stored types: the columns of a view are those of its query, bound now.
     query = Query(span, TableBody(span, TableRef(span, name, span)))
     shown = query_columns(query, env)
     return COLUMNS, [(c.name, c.type_text(), _nullable(c.type), None, None, None) for c in shown]

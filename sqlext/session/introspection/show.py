@@ -116,6 +116,7 @@ def _queries(statement: Show, catalog: SessionCatalog, env: Environment) -> _Ans
 
 def _jobs(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
     """List jobs under the columns of Flink's SHOW JOBS; a job's name is its id."""
+    # Queries of one job start and end together, so any of their records stands for it.
     jobs = {job_of(q): q for q in _records(catalog)}
     rows: list[Row] = [(name, name, q.status.upper(), _wall(q.started, env)) for name, q in jobs.items()]
     return ("job id", "job name", "status", "start time"), rows

@@ -105,6 +105,7 @@ class Watermarks:
 
     def _known(self) -> Iterator[_Known]:
         """Yield queries: those of this session first."""
+        # A query of this session has a record as well, which says less than its time keeper.
         mine = set()
         for query in self._running:
             for name in query.parts:

@@ -73,6 +73,7 @@ def compile_source(
     handler = DryRun(state, lookup, heartbeat=heartbeat, at_once=at_once)
     interpreter = Interpreter(state, handler)
     for statement in parse_script(source, state.settings.expressions, unparsed=True):
+        # The handler lives through the script, as its catalog does: each statement gets its own list.
         handler.compiled.clear()
         interpreter.run(statement)
         yield statement, list(handler.compiled)

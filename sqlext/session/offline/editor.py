@@ -67,8 +67,10 @@ def candidates(text: str, at: int, state: SessionState) -> list[Candidate]:
     if before and before[-1].open:
         return _within_quotes(before, state) if before[-1].kind == "string" else []
     spoken = [p for p in before if p.kind not in ("space", "comment")]
+    # Only a word that touches the cursor is being typed.
     word = spoken.pop() if spoken and spoken[-1].end == at and spoken[-1].kind != "symbol" else None
     written = word.text if word is not None else ""
+    # The whole text: the FROM that names the tables stands behind the columns that are typed.
     every = [p for p in pieces(text, mode) if p.kind not in ("space", "comment")]
     fitting = _fitting(_offered(spoken, every, state), written)
     start = at - len(written)
@@ -166,6 +168,7 @@ def _aliases(every: Sequence[ColouredPiece], state: SessionState) -> Mapping[str
         relation = _found((name,), state)
         if relation is not None:
             found[name.lower()] = relation
+            # Two pieces: AS may stand between a table and its alias.
             following = every[index + 1 : index + 3]
             alias = [p for p in following if p.upper != "AS"][:1]
             if alias and alias[0].kind == "name":

@@ -80,8 +80,10 @@ def pipeline_files(source: SourceText, state: SessionState, folder: Path) -> dic
         files["transformations/queries.sql"] = sql_file(plain)
     for dataset, script in found:
         if dataset.needs:
+            # Relative paths of the script are of the folder where it is exported, wherever the pipeline runs.
             files[f"transformations/{dataset.name}.py"] = operators_file(dataset, script, str(Path.cwd()))
     if len(plain) < len(found):
+        # A pipeline has no driver of ours that would write the first tick.
         files["clock/start.txt"] = f"{time.time_ns() // 1_000_000}\n"
     return files
 
@@ -121,6 +123,7 @@ def _asked(source: SourceText, state: SessionState) -> Iterator[_Asked]:
     for statement, found in compile_source(source, state, heartbeat=False):
         text = f"{statement.span.text};"
         if not all(map(only_adds, found)):
+            # A streaming table takes appended rows only: what updates becomes a table that is computed anew.
             found = [a if only_adds(a) else b for a, b in zip(found, _as_batch(statement, state), strict=True)]
         for compiled in found:
             yield _Asked(compiled, state.settings.zone, "\n".join([*definitions, text]))
@@ -131,6 +134,7 @@ def _asked(source: SourceText, state: SessionState) -> Iterator[_Asked]:
 def _as_batch(statement: ast.Statement, state: SessionState) -> list[Compiled]:
     """Return what a statement that has just been compiled is as batch."""
     state = state.fork()
+    # The statement ran a moment ago, and its CREATE must not meet itself.
     state.created = set()
     state.settings = state.settings.with_value("execution.runtime-mode", "batch")
     handler = DryRun(state, heartbeat=False)
