@@ -81,6 +81,7 @@ def _modify(statement: AlterTable, table: Table, expressions: Expressions) -> Ta
         new = column_of(definition, expressions)
         new = replace(new, comment=old.comment if new.comment is None else new.comment)
         at = columns.index(old)
+        # Taken out first: FIRST and AFTER place it among the others.
         columns.pop(at)
         columns.insert(_place(columns, position, definition, at), new)
     if statement.watermarks and table.watermark is None:
@@ -96,6 +97,7 @@ def _with_marks(statement: AlterTable, table: Table, expressions: Expressions) -
     table = replace(table, columns=typed(table.columns, expressions))
     definition = single_key(statement.primary_keys, statement.columns)
     if definition is not None:
+        # A key that is added makes its columns NOT NULL, so none of them is too nullable for it.
         every = {c.name for c in table.columns}
         table = replace(table, primary_key=primary_key_of(definition, table.columns, every))
     mark = single_watermark(statement.watermarks)

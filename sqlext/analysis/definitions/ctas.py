@@ -100,6 +100,7 @@ def _check_definition(definition: ColumnDef, column: Column, source: Column | No
     given = source.type
     if given is None or target is None:
         return
+    # Unlike INSERT, whose enforcer looks at the rows, this also refuses what may be NULL for a NOT NULL column.
     if not can_implicitly_cast(given, target) or (given.nullable and not target.nullable):
         message = f"the query's `{column.name}` is {given}, which does not fit {target}"
         raise SqlExtError("DDL-014", message, span=definition.span, hint="CAST it in the query")

@@ -117,4 +117,5 @@ def tables_read(query: Query) -> list[TableRef]:
     """Return the tables and views that a query names, wherever in it."""
     nodes = list(query.walk())
     hidden = {node.name for node in nodes if isinstance(node, Cte)}
+    # A CTE hides a table from unqualified names alone.
     return [n for n in nodes if isinstance(n, TableRef) and not (len(n.parts) == 1 and n.parts[0] in hidden)]

@@ -125,6 +125,7 @@ def _array_agg(call: CallTexts) -> str:
     if "IGNORE NULLS" in call.call.clauses or _is_not_null(call, 0):
         collected = _collect(call, operand)
     else:
+        # collect_list drops NULLs, but not a struct that holds one.
         collected = f"{_collect(call, f'struct({operand} AS v)')}.v"
     return f"nullif({collected}, array())"
 

@@ -29,6 +29,7 @@ def _digits(call: CallTypes) -> int | None:
     if len(call.types) < 2:
         return 0
     text = call.literal(1)
+    # -2 is a minus before a literal, so it is read from the text.
     if text is None and call.call.args[1].span.text.lstrip("- ").isdigit():
         text = call.call.args[1].span.text.replace(" ", "")
     return int(text) if text is not None and text.lstrip("-").isdigit() else None

@@ -91,6 +91,7 @@ def _contains(call: CallTexts) -> str:
     if type_ is not None and type_.root == "NULL":
         return f"exists({items}, e -> e IS NULL)"
     if type_ is not None and not type_.nullable:
+        # array_contains is NULL where the array holds NULL. `x IS NULL AND NULL` keeps NULL for a NULL array alone.
         return f"coalesce(array_contains({items}, {needle}), {items} IS NULL AND NULL)"
     return f"exists({items}, e -> e <=> {call.atom(1)})"
 

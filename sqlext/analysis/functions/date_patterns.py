@@ -36,6 +36,7 @@ def _chunks(text: str, pieces: list[str]) -> list[str]:
     for piece in pieces:
         field = _WEEK_FIELDS.get(piece[0])
         if field is None:
+            # Spark refuses u as week-based (DateTimeFormatterHelper); it is the year, as y is from the year 1 on.
             plain += piece.replace("u", "y") if piece[0] == "u" else piece
             continue
         if plain:

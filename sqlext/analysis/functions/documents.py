@@ -173,6 +173,7 @@ def _array(call: CallTexts) -> str:
 def _array_aggregate(call: CallTexts) -> str:
     keep = "NULL ON NULL" in call.call.clauses
     item = json_text.of_node(call, 0)
+    # collect_list drops NULLs, which is ABSENT ON NULL, the default of an array.
     item = f"coalesce({item}, 'null')" if keep else item
     return f"concat('[', array_join({call.aggregate('collect_list', item, distinct=False)}, ','), ']')"
 
@@ -205,6 +206,7 @@ def _unquote(call: CallTexts) -> str:
     return f"CASE WHEN {call.atom(0)} LIKE '\"%\"' THEN coalesce({inner}, {text}) ELSE {call.atom(0)} END"
 
 
+# Calcite's ReturnTypes.VARCHAR_2000.
 _AGGREGATED = never_null(LogicalType("VARCHAR", 2000))
 
 JSON = (

@@ -32,6 +32,7 @@ class Path:
             self.many = "*" in plain or ".." in plain
             self.text = quoting.string(plain)
             steps = _STEP.findall(plain)
+            # A path with steps of another kind (.. or a filter) goes to Spark whole.
             if "$" + "".join(steps) == plain and _WILD.intersection(steps):
                 self._steps = steps
 

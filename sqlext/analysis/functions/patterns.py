@@ -37,6 +37,7 @@ def _scan(pattern: str) -> tuple[int, bool]:
             in_set = True
         elif c == "(":
             depth += 1
+            # (?<name> captures; (?<= and (?<! look behind and do not.
             named = pattern.startswith("(?<", at) and pattern[at + 3 : at + 4] not in ("=", "!")
             count += named or not pattern.startswith("(?", at)
         elif c == ")":
@@ -84,6 +85,7 @@ def _extract(call: CallTexts) -> str:
 
 
 def _extract_all(call: CallTexts) -> str:
+    # Flink's default is the first group here, and the whole match in REGEXP_EXTRACT.
     group = call.args[2] if call.count > 2 else "1"
     pattern = call.literal(1)
     if pattern is not None and group.isdigit() and int(group) > groups(pattern):

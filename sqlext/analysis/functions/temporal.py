@@ -210,6 +210,7 @@ def _whole(name: str, call: CallTexts) -> str:
         return call.args[0]
     if type_ and type_.is_approximate:
         # Not Spark's floor(DOUBLE), which is a BIGINT and fails beyond it.
+        # From 2^53 (about 9.007E15) on a DOUBLE has no fraction, so it is whole already.
         exact = f"{name}({call.args[0]})"
         return f"CASE WHEN abs({call.args[0]}) < 9.0E15D THEN CAST({exact} AS {type_.root}) ELSE {call.atom(0)} END"
     return f"CAST({name}({call.args[0]}) AS {call.spark_type})" if call.spark_type else f"{name}({call.args[0]})"

@@ -125,6 +125,7 @@ def _expressions(item: Expr | GroupingSets) -> list[Expr]:
     for group in item.sets:
         for member in group:
             for expr in _expressions(member):
+                # One key, however many sets name it.
                 unique.setdefault(expr.span.text, expr)
     return list(unique.values())
 

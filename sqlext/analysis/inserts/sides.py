@@ -37,6 +37,7 @@ def late_insert(plan: PlanNode, env: Environment) -> BoundInsert | None:
     if not found:
         return None
     top = plan
+    # Only these let late rows pass beside the query's own.
     while isinstance(top, (Project, Aliased)):
         top = top.input
     if len(found) > 1 or _late(top) is None:

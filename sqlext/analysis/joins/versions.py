@@ -74,6 +74,7 @@ def _found(node: nodes.PlanNode, span: Span) -> _Found | None:
         return _shown(node, span)
     if isinstance(node, Rank):
         return _last_rows(node)
+    # Below it each record is a version; above it only the last one of a micro-batch is left.
     if isinstance(node, CurrentRows):
         return _found(node.sources[0], span)
     if isinstance(node, nodes.Scan) and node.table.primary_key is not None:
@@ -86,6 +87,7 @@ def _shown(node: nodes.Project, span: Span) -> _Found | None:
     below = _found(node.input, span)
     if below is None:
         return None
+    # A filter would hide versions, and the one before would seem to be still in force.
     if node.where is not None and any(True for _ in _ranks(node)):
         message = "a versioned view can only ask for the last row of each key"
         raise SqlExtError("JOIN-010", message, span=node.where.span, hint="put the other conditions behind the join")
@@ -104,6 +106,7 @@ def _source(output: nodes.Output, node: nodes.Project) -> str:
 
 def _last_rows(rank: Rank) -> _Found | None:
     """Return the rows that a deduplication is of, in its place: each one is a version from its time on."""
+    # Flink's docs, Versioned Views: only a deduplication that keeps the last row gives versions.
     if not rank.latest_first or (rank.first, rank.last) != (1, 1) or rank.ranking is not Ranking.ROW_NUMBER:
         return None
     if rank.window is not None:

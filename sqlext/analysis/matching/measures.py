@@ -120,6 +120,7 @@ class Measures:
             return known
         number = self.values.number(RowValue(None))
         type_ = self.time.type.as_nullable() if self.time.type is not None else None
+        # A TIMESTAMP rowtime is held as an instant below, and the time of the match is that column.
         wall = type_ is not None and type_.root == "TIMESTAMP"
         column = PlanColumn(_TIME, type_, _TIME, Part.INSTANT if wall else Part.VALUE, Time.ROWTIME)
         self.measures.append((Cell(number, self.names.everything), column))

@@ -97,6 +97,7 @@ class Environment:
         settings = self.settings.with_value("sqlext.expressions", view.expressions)
         catalog: Lookup = self.catalog
         if view.catalog:
+            # In a view inside a view the inner one's database counts, so the outer one's must not be asked first.
             whole = catalog.inner if isinstance(catalog, LookupAt) else catalog
             catalog = LookupAt(whole, view.catalog, view.database)
         return replace(self, catalog=catalog, settings=settings, expanding=(*self.expanding, view.name.plain))

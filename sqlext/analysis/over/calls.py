@@ -93,6 +93,7 @@ def prepared(node: nodes.PlanNode, scope: Scope, select: Select, *, filtered: bo
         for column in relation.columns:
             if (relation.alias, column.name) in used:
                 builder.add(column.name, None, Found(relation, column, ()))
+        # Qualifiers stay, so that the names of the SELECT go on meaning the same columns.
         relations.append(replace(relation, alias=_ALIAS, columns=tuple(builder.columns[first:])))
     where = select.where if filtered else None
     project = nodes.Project(tuple(builder.columns), node, scope, tuple(builder.outputs), where)

@@ -48,6 +48,7 @@ def bind_rank(call: OverCall, rows: Prepared, env: Environment) -> Prepared:
     if not call.over.order_by:
         message = f"{call.call.name} needs ORDER BY in its OVER clause"
         raise SqlExtError("OVER-002", message, span=call.over.span, hint="OVER (PARTITION BY ... ORDER BY ...)")
+    # A rank moves when a row above it is taken back, so changes below must say what they take back.
     below = readable(aliased(rows))
     scope = rows.scope
     window, partition = _window(call, scope)
@@ -67,6 +68,7 @@ def bind_rank(call: OverCall, rows: Prepared, env: Environment) -> Prepared:
         ranking=Ranking(call.call.function),
         emission=Emission.WINDOW if window is not None else Emission.CHANGES,
         latest_first=latest_first,
+        # The end of the window ends the state of a Window Top-N.
         ttl=setting_ttl(env) if window is None else None,
     )
     return rows.with_results(rank.settled(), [number])
@@ -142,7 +144,9 @@ def _in_range(rank: Rank, limit: RankLimit, *, looked_at: bool) -> Rank:
     by_time = _only_time(rank)
     if single and by_time is not None and rank.ranking is Ranking.ROW_NUMBER:
         if rank.order[0].descending:
+            # Flink's docs, Deduplication: DESC keeps the last row, ASC the first.
             made = replace(made, latest_first=True)
+        # The first row by rowtime is final once the watermark has passed it, so nothing is taken back.
         elif rank.emission is Emission.CHANGES and not rank.sources[0].changelog:
             made = replace(made, emission=Emission.FIRST, time=by_time)
     return made.settled()

@@ -35,6 +35,7 @@ def extended(
         for column in relation.columns:
             builder.add(column.name, None, Found(relation, column, ()))
     project = nodes.Project(tuple(builder.columns), node, names, tuple(builder.outputs))
+    # Computed columns come first: * gives the columns of USING before all others.
     place = len(computed)
     known = []
     for relation in relations:

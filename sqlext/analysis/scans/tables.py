@@ -57,6 +57,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         is_stream,
         inner,
         computed,
+        # Flink's WatermarkAssignerOperator: "RowTime field should not be null, please convert it ..."
         null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
         retracts=connector.changelog(table),
         upserts=connector.upserts(table),

@@ -36,5 +36,6 @@ def as_of(ref: TableRef, env: Environment) -> TableRef:
             f"`{ref.parts[-1]}` does not keep what it was: only delta tables have a FOR SYSTEM_TIME AS OF a literal",
             span=ref.span,
         )
+    # The first hint wins, so no hint of the user makes a stream of the old version.
     options = (("scan.mode", "snapshot"), *kept)
     return replace(ref, system_time=None, hints=(Hint("OPTIONS", options), *ref.hints))

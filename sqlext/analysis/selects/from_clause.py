@@ -73,6 +73,7 @@ class RelationBinder:
             return relation.node
         if isinstance(relation, Join):
             return self._join(relation)
+        # FROM UNNEST(...) alone is a join with one row to its left.
         if _is_lateral(relation, self.env):
             return self._join(Join(relation.span, Bound(relation.span, nodes.OneRow(())), relation, "CROSS"))
         if isinstance(relation, ParenRelation) and relation.alias is None:
@@ -157,6 +158,7 @@ class RelationBinder:
             raise no_time_attribute(found.column, call.descriptor().span, call.function)
         spec = call.spec(wall_clock_of(found.column, self.env.zone))
         spec = over_time(spec, found.column, call.descriptor().span, call.function)
+        # Spark's window() takes any slide up to the size, so in its mode a HOP need not be a multiple.
         if self.env.mode == "flink":
             check_multiple(call, spec)
         keys = tuple(inner.scope().bare(k) for k in argument.partition_by)

@@ -125,6 +125,7 @@ class QueryBinder:
         self._check_types(branches, operation)
         if streaming and (op != "UNION" or any(b.changelog for b in branches)) and op != "UNION ALL":
             sides = [materialised(b, self.env, f"{op} compares values", operation.span) for b in branches]
+            # The result has the names and types of the first side, so that side gets the common types.
             typed = zip(sides[0].columns, columns, strict=True)
             sides[0] = replace(sides[0], columns=tuple(replace(c, type=common.type) for c, common in typed))
             every = each_as_often if operation.all else each_once
@@ -174,6 +175,7 @@ class QueryBinder:
         scope = self._result_scope(node)
         longer = with_hidden_keys(query, scope)
         if node.streaming:
+            # Bound again with the sort keys as columns: only its first plan told which keys come out anyway.
             whole = self._body(longer.body) if longer is not None else node
             scope = self._result_scope(whole)
             ordered = ordered_stream(longer or query, whole, scope)
