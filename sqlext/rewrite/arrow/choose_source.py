@@ -60,6 +60,7 @@ def pays(node: Aggregate, renderer: Rendering) -> bool:
         return wanted != "spark"
     if wanted != "auto":
         return wanted == "arrow"
+    # One batch keeps no state, so what micro-batches of ours cost (``ENOUGH_FOR_WINDOWS``) does not count.
     if renderer.at_once:
         return _lies_there(scan.table, _enough(scan.table), renderer)
     assign = node.assignment()
@@ -136,6 +137,7 @@ def _format(table: Table) -> str:
 
 def _only_scan(node: nodes.PlanNode) -> nodes.Scan | None:
     scans = [n for n in walk(node) if isinstance(n, nodes.Scan)]
+    # A program reads one table. A join has one for each side, which ``read_once`` may put together.
     return scans[0] if len(scans) == 1 and connector_of(scans[0].table).decodes else None
 
 

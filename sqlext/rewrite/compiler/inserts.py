@@ -73,6 +73,7 @@ def _text(assignment: Assignment, insert: BoundInsert, env: Environment) -> str:
         text = render(assignment.constant, ScopeContext(insert.scope, _no_plan))
         from_ = infer(assignment.constant, insert.scope)
     text = cast_to(text, from_, target.as_nullable(), env.mode)
+    # A bare NULL is VOID to Spark; the sink needs a NULL of the column's type.
     if assignment.source is None and assignment.constant is None:
         text = f"CAST(NULL AS {target.spark()})"
     if insert.enforce_not_null == "error" and _required(assignment, insert) and _may_be_null(from_):
@@ -83,6 +84,7 @@ def _text(assignment: Assignment, insert: BoundInsert, env: Environment) -> str:
 
 
 def _required(assignment: Assignment, insert: BoundInsert) -> bool:
+    # A PRIMARY KEY implies NOT NULL, as in Flink.
     key = insert.table.primary_key.columns if insert.table.primary_key else ()
     type_ = assignment.target.type
     return (type_ is not None and not type_.nullable) or assignment.target.name in key

@@ -42,14 +42,17 @@ def script_of(
         renderer = PlanRenderer(env.zone, end=end, latest=latest, readers=readers, at_once=at_once)
         return renderer, renderer.relation(rewritten)
 
+    # Rendering alone shows whether Arrow reads all streams, so a query that might be one batch is tried as one first.
     renderer, relation = rendered(at_once=at_once and readers.at_once(end) and fits_at_once(rewritten))
     if renderer.at_once and not reads_at_once(renderer.sources, renderer.steps):
         reasons = renderer.read_by_spark
         renderer, relation = rendered(at_once=False)
+        # The reasons of the first try are those that kept the query from being one batch.
         renderer.read_by_spark |= {t: why for t, why in reasons.items() if t in renderer.read_by_spark}
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = plan.carries_late
     selected = [named(unless_late(text) if late else text, name) for text, name in final]
+    # Behind the visible columns, in the order of ``PlanNode.hidden``, as ``SparkScript.query`` says.
     selected += [identifier(name) for name in plan.hidden]
     return SparkScript(
         tuple(renderer.sources),

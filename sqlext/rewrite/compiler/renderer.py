@@ -123,6 +123,7 @@ class PlanRenderer:
 
     @sql.register
     def _(self, node: nodes.Scan) -> str:
+        # Only where a time keeper watches: else Spark's own watermark of the whole input is enough.
         split = node.watermarked and self.end is InputEnd.NONE and has_splits(node)
         self.sources.append(SourceView(node.view, node.table, node.is_stream, node.own_reader, split))
         return scan_sql(node, self)
@@ -137,6 +138,7 @@ class PlanRenderer:
 
     @sql.register
     def _(self, node: nodes.SystemRows) -> str:
+        # Given types: of no rows, or of NULLs alone, Spark could not infer any.
         columns = tuple((c.physical, c.type.spark() if c.type else "STRING") for c in node.columns)
         self.steps.append(RowsView(node.view, columns, node.rows))
         return f"SELECT * FROM {node.view}"
@@ -175,6 +177,7 @@ class PlanRenderer:
 
     @sql.register
     def _(self, node: nodes.TagTime) -> str:
+        # A mark is metadata, which SQL cannot set: the input becomes a view, and its tag a DataFrame call.
         view = self._view(node.input)
         return f"SELECT * FROM {self.add_step(lambda name: TagView(name, view, node.physical))}"
 
@@ -202,6 +205,7 @@ class PlanRenderer:
         alias = _alias(node.input)
         hidden = {name: held(_hidden(name), alias) for name in node.hidden}
         if node.updating:
+            # A WHERE would only leave the row out, and the sink would keep the old one: it must learn that it is gone.
             exists = " AND ".join([hidden[nodes.EXISTS], *(f"({c})" for c in conditions)])
             hidden[nodes.EXISTS] = f"{exists} AS {nodes.EXISTS}"
             conditions = []
@@ -223,6 +227,7 @@ class PlanRenderer:
         having = self.expr(node.having, node.scope) if node.having is not None else None
         keys = [identifier(node.by.window)] if node.by.window else []
         if node.by.constant:
+            # Spark refuses sessions of a stream without another key (AggUtils); one value for all rows does.
             keys.append(f"isnull({identifier(node.by.constant)})")
         keys += [self._group_item(i, node.scope) for i in node.by.items]
         if node.updating:
@@ -232,6 +237,7 @@ class PlanRenderer:
                 selected.append(f"0 AS {nodes.KEY_ALL}")
             exists = having or "true"
             if not keys:
+                # Without keys SQL gives a row of no rows too; the result of a stream has none before its first row.
                 exists = f"count(1) > 0 AND ({exists})"
             selected.append(f"{exists} AS {nodes.EXISTS}")
             having = None
@@ -274,6 +280,7 @@ class PlanRenderer:
     def sub_query(self, plan: nodes.PlanNode) -> str:
         """Return a sub-query of an expression: a static relation, its columns in the user's types."""
         selected = ", ".join(named(t, n) for t, n in default_outputs(plan, self.zone))
+        # A sub-query has a plan of its own, which the rules have not seen.
         return f"SELECT {selected} FROM {self.relation(apply_rules(plan))}"
 
     def values(self, columns: tuple[PlanColumn, ...], alias: str = "") -> list[str]:
@@ -298,6 +305,7 @@ class PlanRenderer:
         sets = []
         for group in item.sets:
             members = ", ".join(self._group_item(m, scope) for m in group)
+            # ROLLUP (a, b) has single expressions, GROUPING SETS always sets: ((a), (b)).
             single = len(group) == 1 and (item.kind != "GROUPING SETS" or isinstance(group[0], GroupingSets))
             sets.append(members if single else f"({members})")
         return f"{item.kind} ({', '.join(sets)})"
@@ -309,6 +317,7 @@ class PlanRenderer:
     def _branch(self, node: nodes.PlanNode, union: nodes.SetQuery) -> str:
         selected = []
         for own, common in zip(node.columns, union.columns, strict=True):
+            # It is no column of any relation: whoever uses it reads the clock.
             if common.part is Part.PROCTIME:
                 continue
             text = self._as_instant(own) if common.is_rowtime else value(own, self.zone)
@@ -331,6 +340,7 @@ class PlanRenderer:
         if node.condition is not None:
             conditions.append(self.expr(node.condition, node.scope))
         sought = [" = ".join(f"({self.expr(e, node.scope)})" for e in pair) for pair in node.sought]
+        # NOT IN: a comparison that is unknown keeps the row out, as one that is true does.
         conditions += [f"coalesce({s}, true)" if node.unknown_counts else s for s in sought]
         return text + (f" ON {' AND '.join(conditions)}" if conditions else "")
 

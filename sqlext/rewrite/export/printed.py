@@ -78,6 +78,7 @@ def _step(step: Step) -> list[str]:
 
 def one_line(comment: str) -> str:
     """Return a comment that ends where it should, whatever stands in a path or an option."""
+    # A line end in a path would end the comment, and the rest of the path would be SQL.
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in comment)
 
 

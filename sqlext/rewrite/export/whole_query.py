@@ -22,6 +22,7 @@ def whole_query(script: SparkScript, zone: str, raw: RawRelation) -> str:
         spec = connector_of(source.table).read_spec(source.table, zone)
         parts.append((source.view, spec.select(raw(source, spec))))
     parts += [(step.view, step.sql) for step in script.steps if isinstance(step, SqlView)]
+    # ``dict``: a table that is read twice has one view, and WITH refuses a name twice.
     clauses = ",\n".join(f"{view} AS (\n{layout(sql)}\n)" for view, sql in dict(parts).items())
     return f"WITH {clauses}\n{layout(script.query)}" if clauses else layout(script.query)
 

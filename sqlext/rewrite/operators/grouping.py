@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _KINDS = f"element_at(array({', '.join(string(k) for k in SHOWN)}, NULL), __row_kind + 1)"
 #: Accumulators whose results are those of Spark's own aggregates.
 _SAME_AS_SPARKS = frozenset({"count", "sum", "min", "max"})
+#: The numbers of ``sqlext_udfs.windows.triggers.hooks.Action``.
 _ACTIONS = {"CONTINUE": 0, "FIRE": 1, "PURGE": 2, "FIRE AND PURGE": 3}
 
 
@@ -118,8 +119,10 @@ class GroupingSql:
         if node.updating:
             gone = [self._kind(f"<> {DELETE}")] if retracting else []
             selected.append(f"{' AND '.join([*gone, *conditions]) or 'true'} AS {nodes.EXISTS}")
+            # A sink by key replaces the row: -U says nothing to it, and -D says that the row is no more.
             conditions = [self._kind(f"<> {UPDATE_BEFORE}")] if retracting else []
         elif retracting and not self._shows_kinds():
+            # No row says its kind here, so one that takes back would look like a result.
             conditions.insert(0, self._kind(f"NOT IN ({UPDATE_BEFORE}, {DELETE})"))
         if node.retracts:
             selected.append(self._asked(nodes.KIND))
@@ -200,6 +203,7 @@ class GroupingSql:
     def _pushed(self) -> Pushed | None:
         """The operator's input as a program of the Arrow path, None where Spark makes it."""
         node = self.node
+        # Programs cannot copy rows (sets), keep them whole (late rows), or read what SQL adds (windows, kinds).
         if self.sets is not None or self.firing.given or self.late is not None or node.input.changelog:
             return None
         below = node.without_windows() if self.assign is not None else node.input
@@ -243,6 +247,7 @@ class GroupingSql:
     def _step(self, rows: InputColumns) -> WindowStep:
         """Return what the operator is told; fills its input."""
         keys = {f"__k{i}": text for i, text in enumerate(self.keys.values())}
+        # Keys come first, and their order is a fact of the state.
         keys |= {SET: SET} if self.sets else {}
         keys |= {f"__{wall}": f"{self._window()}.{wall}" for wall in self._walls()}
         rows.texts += keys.values()

@@ -73,6 +73,7 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Rendering) -> 
         columns.both(*_pair(pair, node, renderer))
     if node.left.needs or node.right.needs:  # a row with a NULL key matches nothing
         columns.both(_needed(node.left, renderer), _needed(node.right, renderer))
+    # What follows are no keys: the side, what comes out, and what conditions look at.
     keys = len(columns.texts)
     side = columns.both(*(f"CAST({s} AS TINYINT)" for s in (LEFT_SIDE, RIGHT_SIDE)))
     left = tuple(columns.left(_carried(c, renderer)) for c in node.left.carried)
@@ -91,6 +92,7 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Rendering) -> 
     if node.bounded is JoinBound.ARRIVAL:
         assert node.left.time is not None
         assert node.right.time is not None
+        # ``later`` is the upper bound on the left side, and minus the lower one on the right.
         bound = ("arrival", -node.right.time.later, node.left.time.later)
     elif node.bounded is not JoinBound.NONE:
         times = (_time(node.left, node.bounded), _time(node.right, node.bounded))

@@ -28,6 +28,7 @@ def rank_sql(node: Rank, renderer: Rendering) -> str:
     order = tuple(_sort_key(o, rows, node, renderer) for o in node.order)
     time = None
     if node.window is not None:
+        # The end of the window, which is the last key.
         time = keys - 1
     elif node.time is not None:
         time = rows.place(f"unix_millis({instant(node.time)})")

@@ -58,6 +58,7 @@ def _kept(node: SessionRows, renderer: Rendering) -> str:
     operated = step.add(renderer, rows.query(renderer.relation(node.input)))
     struct = "named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end))"
     window = identifier(node.physical)
+    # The operator kept whole rows as one list, so they come out together, when the session's bounds are known.
     exploded = f"SELECT explode(__rows) AS __row, {struct} AS {window} FROM {operated}"
     each = f"SELECT {', '.join(f'__row.{c}' for c in columns)}, {window} FROM ({exploded})"
     shown = renderer.add_step(lambda name: SqlView(name, each))

@@ -49,6 +49,7 @@ class OperatorStep(ABC):
         """Add the steps that run the operator's first part where the rows are read; return the view of its output."""
         from sqlext.rewrite.arrow.pushdown import add_packed  # it needs Arrow, which few statements do
 
+        # The number that the packed step will have: ``add_packed`` adds one for each input, and one more.
         arguments = self.arguments(str(len(renderer.steps) + len(inputs) + 1))
         prepared = add_packed(renderer, inputs, self.node.function, arguments)
         return self._operated(renderer, prepared, (*arguments, ("packed", inputs[0].types)))

@@ -46,6 +46,7 @@ def _rows(node: Unnested, renderer: Rendering) -> str:
 def _elements(source: Elements, text: str, outer: str) -> str:
     root, element = source.type.root, source.type.children[0]
     if root == "MULTISET":
+        # A multiset is a map from the element to how often it is there.
         text = f"flatten(transform(map_entries({text}), e -> array_repeat(e.key, e.value)))"
     if root != "MAP" and element.root == "ROW":
         return (

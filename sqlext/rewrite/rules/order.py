@@ -23,6 +23,8 @@ def combine_where_read(plan: PlanNode) -> PlanNode:
     return with_combining(plan) if contains(plan, Aggregate) else plan
 
 
+#: The tag_* rules come after ``place_watermarks``, because they look at ``Scan.watermarked``.
+#: The last rule only notes a permission, which the renderer uses.
 RULES: tuple[Rule, ...] = (
     place_watermarks,
     tag_watermark_expressions,
