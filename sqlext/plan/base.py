@@ -89,6 +89,7 @@ class PlanNode:
 
     def physical_columns(self) -> tuple[str, ...]:
         """Return the physical columns in order, each once, hidden ones last."""
+        # Several columns may share one physical one: a window's start, end and time are one struct.
         return tuple(dict.fromkeys((*(c.physical for c in self.columns if c.physical), *self.hidden)))
 
     @property
@@ -96,6 +97,7 @@ class PlanNode:
         """Physical columns that no user sees, but whoever takes its rows: of updates, late rows, a changelog."""
         if self.updating:
             return (*self.keys, EXISTS)
+        # Projections, filters and joins with static tables work row by row, so they hand the kind on.
         return (KIND,) if any(i.changelog for i in self.inputs) else ()
 
 

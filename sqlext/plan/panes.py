@@ -88,6 +88,7 @@ def merged_sessions_removed(plan: PlanNode) -> PlanNode:
         firing = grouping.kept
         if firing is None or not grouping.updating or not isinstance(firing.policy.window, Session):
             return grouping
+        # Only RETRACTING gives -D for a session that another one has taken in (rule M13 of EMIT).
         return replace(grouping, firing=replace(firing, policy=replace(firing.policy, mode="RETRACTING")))
 
     return changed_groupings(plan, rule)
@@ -140,6 +141,7 @@ def _key(plan: PlanNode) -> tuple[str, ...] | None:
     shown = {
         shape(o.expr, plan.scope): o.physical for o in plan.outputs if o.expr is not None and o.physical not in keys
     }
+    # A key is shown if the user selects an expression of its shape, under whatever name.
     found = [shown.get(shape(e, plan.scope)) for e in keys.values() if e is not None]
     if plan.by.window is not None:
         found.append(plan.by.window if any(c.physical == plan.by.window for c in plan.columns) else None)

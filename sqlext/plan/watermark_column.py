@@ -58,4 +58,5 @@ class WatermarkColumn(Operator):
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield the rowtime."""
+        # It spreads rows over buckets, so another rowtime is another operator.
         yield "CURRENT_WATERMARK", self.time.name, column_form(self.time, self.sources[0].columns)
