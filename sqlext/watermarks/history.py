@@ -68,6 +68,7 @@ class History:
         self._lines = sum(1 for _ in samples(folder))
         self._last: Sample | None = None
         self._waiting: Sample | None = None
+        # The keeper's thread writes, and a page is asked for in another.
         self._lock = threading.Lock()
 
     def take(self, sample: Sample) -> None:
@@ -110,6 +111,7 @@ class History:
         kept = samples(self._path.parent)
         temporary = self._path.with_name(f".{_FILE}.tmp")
         temporary.write_text("".join(json.dumps(asdict(s)) + "\n" for s in kept), encoding="utf-8")
+        # By a rename: a reader in another process sees the old file or the new one.
         temporary.replace(self._path)
         self._lines = len(kept)
 

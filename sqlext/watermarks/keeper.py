@@ -64,6 +64,7 @@ class TimeKeeper:
         known = self.known[name]
         for seen in what:
             if seen.split != WHOLE:
+                # The first split that is told takes the place of the one that stood for the whole input.
                 known.splits.pop(WHOLE, None)
             split = known.splits.setdefault(seen.split, Split(now))
             if seen.rows:
@@ -80,9 +81,11 @@ class TimeKeeper:
 
     def decide(self, now: int) -> Decisions:
         """Return what must happen, now that all was seen that there is; what it decides counts as done."""
+        # The wall clock may be set back, and the time that inputs have been silent must not.
         self.now = max(self.now, now)
         for declared in self.inputs:
             self._advance(declared, self.known[declared.name])
+        # After all inputs: alignment and the target compare them with each other.
         held = self._align()
         target = self._target()
         beats = {}
@@ -151,6 +154,7 @@ class TimeKeeper:
         by_rows = declared.by_rows and not known.ended
         if wanted is None or (by_rows and not known.idle and not known.resumed):
             return None
+        # Spark's watermark never goes back, so such a heartbeat would cost a micro-batch for nothing.
         if known.beat is not None and wanted <= known.beat:
             return None
         if by_rows and not known.resumed and known.watermark is not None and wanted <= known.watermark:

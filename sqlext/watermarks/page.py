@@ -87,6 +87,7 @@ def _until_now(part: QueryPart) -> Sequence[Sample]:
 def _library() -> str:
     """Return the code that draws, about 0.9 MB."""
     bundle: str = plotting("vl_convert").javascript_bundle()
+    # A text of the library must not end the script that holds it.
     code = bundle.replace("</script", r"<\/script")
     return f"<script>{code}</script>"
 
