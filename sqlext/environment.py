@@ -113,6 +113,7 @@ def _java_version(java: str) -> int | None:
     except OSError:
         return None
     # Old versions call themselves 1.8, new ones 17.0.15 or 21.
+    # Java tells its version on stderr.
     found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
     return int(found[1]) if found else None
 

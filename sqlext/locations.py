@@ -50,6 +50,7 @@ def local_path(place: PathOrText) -> str | None:
     if scheme is None:
         return os.fspath(place)
     found = _FILE.fullmatch(os.fspath(place)) if scheme == "file" else None
+    # Names of files are bytes and may be no UTF-8. A leading // would be another root to pathlib.
     return f"/{unquote(found.group(found.lastindex or 0), errors='surrogateescape').lstrip('/')}" if found else None
 
 

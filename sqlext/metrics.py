@@ -73,6 +73,7 @@ class Metrics:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, SummaryMetricFamily
 
         for key, (name, text) in _COUNTERS.items():
+            # The library puts _total behind a counter's name.
             counter = CounterMetricFamily(f"sqlext_query_{name}", text, labels=_QUERY)
             for query, progress in parts.items():
                 counter.add_metric((query,), progress[key])
@@ -129,6 +130,7 @@ class MetricsServer:
         package("prometheus_client", "metrics", "a server of metrics")
         from prometheus_client import CollectorRegistry, start_http_server
 
+        # With auto_describe, registering would ask all queries at once.
         registry = CollectorRegistry(auto_describe=False)
         registry.register(Metrics(lambda: session.queries))
         try:

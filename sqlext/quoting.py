@@ -61,6 +61,7 @@ def named(text: str, name: str) -> str:
 
 def string(value: str) -> str:
     """Return a string literal; the backslash is an escape character in Spark's."""
+    # Backslashes first, or those of the next replacement would be doubled.
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return "'" + escaped.replace("\n", "\\n").replace("\r", "\\r") + "'"
 

@@ -194,10 +194,12 @@ def _spark_row(t: LogicalType) -> str:
 
 _SPARK: dict[str, Callable[[LogicalType], str]] = {
     "DECIMAL": lambda t: f"DECIMAL({t.precision}, {t.scale})",
+    # Spark has CHAR(n) and VARCHAR(n) in the schemas of tables alone; an expression's type is STRING.
     "CHAR": lambda t: "STRING",
     "VARCHAR": lambda t: "STRING",
     "BINARY": lambda t: "BINARY",
     "VARBINARY": lambda t: "BINARY",
+    # Spark's TIME has at most microseconds.
     "TIME": lambda t: f"TIME({min(t.precision or 0, 6)})",
     "TIMESTAMP": lambda t: "TIMESTAMP_NTZ",
     "TIMESTAMP_LTZ": lambda t: "TIMESTAMP",

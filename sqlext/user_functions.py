@@ -65,6 +65,7 @@ class UserFunction:
 
     def _counts(self) -> tuple[int, int | None]:
         if self.kind == "table":
+            # `self`, and the accumulator of `add`, are no arguments of the call in SQL.
             return _counts(self.cls.eval, 1)
         return _counts(self.cls.add, 2) if self.kind == "aggregate" else _counts(self.cls, 0)
 
@@ -96,6 +97,7 @@ class UserFunctions:
             raise SqlExtError("FUNC-031", f"'{name}' cannot be the name of a function", hint="letters, digits and _")
         if not isinstance(cls, type):
             raise SqlExtError("FUNC-030", f"{kind} `{name}` must be a class, this is {cls!r}")
+        # By the methods: a class need not have our protocol as its base (see `hooks`).
         missing = [hook for hook in HOOKS[kind] if not callable(getattr(cls, hook, None))]
         if missing:
             what = f"{cls.__qualname__} is no {kind}: it has no {', '.join(missing)}"
