@@ -111,6 +111,7 @@ def is_complete(text: str, mode: str = "spark") -> bool:
         except SqlExtError:
             return False  # a string, a quoted name or a comment is still open
         if _opens_statement_set(cursor):
+            # The semicolons of a statement set close its INSERTs; only END closes the set.
             closed = _ends_statement_set(cursor.tokens)
         if not closed and not cursor.at_end:
             return False

@@ -137,6 +137,7 @@ def tokenize(source: SourceText, mode: str = "spark", start: int = 0, end: int |
     tokens: list[Token] = []
     position = 0
     for t in raw:
+        # Hints are rare, so most gaps between tokens are never walked through.
         if "/*+" in text[position : t.start]:
             tokens += _hints(text, position, t.start, start)
         position = t.end + 1
@@ -181,6 +182,7 @@ def _hints(text: str, start: int, end: int, shift: int) -> list[Token]:
     found: list[Token] = []
     at = start
     while "/*+" in text[at:end]:
+        # A line comment may hold /*+, which is no hint then.
         if text.startswith("--", at):
             line_end = text.find("\n", at, end)
             at = end if line_end < 0 else line_end

@@ -58,6 +58,7 @@ def _blink(cursor: Cursor) -> Meaning:
                 message = f"two policies are given for {phase} WATERMARK"
                 raise SqlExtError("EMIT-018", message, span=firing.span)
             phases[phase] = firing
+        # Any other comma belongs to what stands around the query.
         if not (cursor.at_symbol(",") and cursor.peek().upper in ("WITH", "WITHOUT")):
             break
         cursor.advance()

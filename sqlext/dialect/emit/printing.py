@@ -108,6 +108,7 @@ def _transform(transform: nodes.Transform) -> str:
 
 
 def _after_delay(trigger: nodes.AfterDelay) -> str:
+    # AFTER DELAY begins with a delay; AFTER PROCESSING TIME may begin with ALIGNED TO, or have nothing.
     plain = trigger.transforms and isinstance(trigger.transforms[0], nodes.Delay)
     return f"AFTER{'' if plain else ' PROCESSING TIME'}{_transforms(trigger.transforms)}"
 

@@ -64,6 +64,7 @@ def compose(kind: Composite, span: Span, parts: list[nodes.Trigger]) -> nodes.Tr
     """Join triggers; an EVERY directly under AND or OR is read as AFTER of the repeated composite."""
     if kind is nodes.EachOf or not any(map(_is_every, parts)):
         return kind(span, tuple(parts))
+    # So all parts start again at each pane (EMIT.md, section 2).
     return nodes.Repeat(span, kind(span, tuple(_after_form(p) for p in parts)))
 
 
@@ -104,6 +105,7 @@ def _is_every(trigger: nodes.Trigger) -> bool:
 def _after_form(trigger: nodes.Trigger) -> nodes.Trigger:
     """Return the AFTER of an EVERY; periods that run on have none and stay."""
     if isinstance(trigger, nodes.EveryRow):
+        # EVERY ROW is asked once per micro-batch, so an exact count would be another trigger.
         return nodes.AfterCount(trigger.span, 1, at_least=True)
     if isinstance(trigger, nodes.Repeat) and _is_every(trigger):
         return trigger.of

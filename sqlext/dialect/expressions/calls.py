@@ -96,6 +96,7 @@ def _value(cursor: Cursor) -> Node:
     if token.upper == "TABLE" and (following.text == "(" or following.kind in (TokenKind.WORD, TokenKind.QUOTED)):
         return relations.parse_table_argument(cursor)
     if at_query(cursor):
+        # Calcite's ARRAY(SELECT ..) and MULTISET(SELECT ..): the query has no parentheses of its own.
         query = whole.parse_query(cursor)
         return ScalarQuery(query.span, query)
     expr = operations.parse_expression(cursor)

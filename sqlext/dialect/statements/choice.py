@@ -129,6 +129,7 @@ def _create(cursor: Cursor) -> Statement | None:
     start = cursor.advance().start
     replace = cursor.accept_words("OR", "REPLACE")
     temporary = bool(cursor.accept_any("TEMPORARY", "TEMP"))
+    # Flink's MATERIALIZED TABLE is not ours: the word stays in front, and is no kind that is known.
     materialized = cursor.at_words("MATERIALIZED", "VIEW") and cursor.accept_words("MATERIALIZED")
     return _created(cursor, CreateFlags(start, replace, temporary, materialized))
 

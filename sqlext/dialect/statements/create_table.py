@@ -42,6 +42,7 @@ def is_spark_table(cursor: Cursor) -> bool:
     depth, ahead = 0, 0
     while (token := cursor.peek(ahead)).kind is not TokenKind.END and token.text != ";":
         if token.kind is TokenKind.SYMBOL:
+            # Inside of parentheses such a word is a column or an option.
             depth += (token.text == "(") - (token.text == ")")
         # Behind AS a USING is that of a join in the query.
         elif depth == 0 and token.upper == "AS":

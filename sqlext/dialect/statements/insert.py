@@ -39,6 +39,7 @@ def parse_insert(cursor: Cursor) -> Insert | None:
         raise unsupported(cursor, "BY NAME", "list the columns: INSERT INTO t (a, b) SELECT ...")
     query = parse_query(cursor)
     on_conflict = _on_conflict(cursor)
+    # Here, not only in `choice`: an INSERT of a statement set ends at its own semicolon.
     if not cursor.at_statement_end:
         raise after_query(cursor)
     span = cursor.span_from(start)
