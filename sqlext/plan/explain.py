@@ -122,6 +122,7 @@ def _watermark(scan: nodes.Scan) -> str:
 
 def _tree(node: nodes.PlanNode) -> dict[str, Any]:
     if isinstance(node, nodes.Aliased):
+        # An alias only renames: in EXPLAIN it is no step.
         return _tree(node.input)
     return {
         "node": node.step,

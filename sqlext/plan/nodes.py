@@ -222,6 +222,7 @@ class WindowSpec:
     @property
     def has_gaps(self) -> bool:
         """Whether some rows belong to no window (slide > size)."""
+        # Spark's window() refuses such a slide (TimeWindow), so these windows are computed.
         return self.kind is WindowKind.HOP and self.slide > self.size
 
     def __str__(self) -> str:

@@ -190,6 +190,7 @@ def shape(node: Node, scope: Scope) -> Shape:
     if isinstance(node, Paren):
         return shape(node.operand, scope)
     if isinstance(node, Query):
+        # By its text: its names belong to a scope that is not at hand here.
         return ("query", node.span.text)
     if isinstance(node, ColumnRef):
         if not scope.has(node):  # a parameter of a lambda

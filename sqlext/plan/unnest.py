@@ -56,6 +56,7 @@ class Unnested(Unary):
     def what(self) -> str:
         """What is done, as EXPLAIN names it: ``LEFT UNNEST(tags) WITH ORDINALITY``."""
         kind = "LEFT " if self.outer else ""
+        # By the function's registered name: the user may have written it in another case.
         if isinstance(self.source, TableCall):
             shown = ", ".join(a.span.one_line for a in self.source.arguments)
             return f"{kind}{self.source.function}({shown})"
