@@ -12,7 +12,7 @@ from sqlext.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Stateful(PlanNode):
-    """A relation that a registered stateful function makes of others (``udfs.registry``).
+    """A relation that a registered stateful function makes of others (``sqlext_udfs.spark.registry``).
 
     Attributes:
         function: the name of that function.

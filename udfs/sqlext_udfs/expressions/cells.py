@@ -1,4 +1,4 @@
-"""The columns that conditions on pairs of rows look at (``pair_conditions``); needs no Arrow, as plans look too."""
+"""The columns that conditions on pairs of rows look at (``expressions.pairs``); needs no Arrow, as plans look too."""
 
 from __future__ import annotations
 
