@@ -60,6 +60,7 @@ def _add(statement: AlterTable, table: Table, expressions: Expressions) -> Table
             message = f"`{table.name.name}` has a column `{column.name}` already"
             hint = "ALTER TABLE ... MODIFY changes it"
             raise SqlExtError("DDL-031", message, span=definition.span, hint=hint)
+        # One by one, as AFTER may name a column that the same statement adds.
         columns.insert(_place(columns, position, definition, len(columns)), column)
     if statement.watermarks and table.watermark is not None:
         message = f"`{table.name.name}` has a watermark already, for `{table.watermark.column}`"

@@ -131,6 +131,7 @@ def primary_key_of(definition: PrimaryKeyDef, columns: Sequence[Column], own: Co
         if name in names[:i]:
             raise SqlExtError("DDL-002", f"PRIMARY KEY: `{name}` is named twice", span=definition.span)
         check_key_column(column, definition.span, own)
+    # Flink's Schema.Builder.primaryKey makes the same name.
     return PrimaryKey(definition.name or "_".join(("PK", *names)), names)
 
 
@@ -218,6 +219,7 @@ def check_watermark(mark: Watermark, columns: Sequence[Column], expressions: Exp
             span=span,
             hint=_type_hint(column),
         )
+    # SOURCE_WATERMARK() fits any column here; a source that gives none is refused when it is read (TIME-004).
     if not is_source_watermark(expressions.node(mark.expression)):
         _check_expression(mark, column, columns, expressions)
 

@@ -147,6 +147,7 @@ def _round_to(call: Call, printer: OperandPrinter) -> str | None:
 def _nullif(call: Call, printer: OperandPrinter) -> str | None:
     if len(call.args) != 2:
         return None
+    # Calcite rewrites NULLIF to CASE. 30 is the precedence of =.
     first = printer.text(call.args[0])
     return f"CASE WHEN {printer.left(call.args[0], 30)} = {printer.right(call.args[1], 30)} THEN NULL ELSE {first} END"
 

@@ -83,6 +83,7 @@ class ExpressionPrinter:
     def right(self, node: e.Node, precedence: int) -> str:
         """Return the text of an operand right of an operator."""
         text, own = self._print(node)
+        # Operators go from left to right, so the right operand of an equal one keeps its parentheses: a - (b - c).
         return f"({text})" if own <= precedence else text
 
     def order(self, item: OrderItem) -> str:
@@ -150,6 +151,7 @@ def _unary(node: e.Unary, printer: ExpressionPrinter) -> _Text:
     if node.op not in ("-", "+"):
         raise Unprintable
     operand = node.operand
+    # Calcite folds a minus into a numeric literal, which then needs no parentheses.
     if node.op == "-" and isinstance(operand, e.Literal) and operand.kind == "NUMBER":
         return f"-{number(operand.value)}"
     return f"{node.op} {printer.left(operand, _UNARY)}", _UNARY

@@ -129,6 +129,7 @@ def _without_overwritten(mark: Watermark | None, definition: WatermarkDef, strat
     if strategy == _OVERWRITING and definition.column == (mark.column,):
         return None
     same = definition.column == (mark.column,)
+    # OVERWRITING replaces the watermark of the same column alone, and a table has only one.
     hint = "EXCLUDING WATERMARKS or OVERWRITING WATERMARKS" if same else "EXCLUDING WATERMARKS"
     raise _both(f"has a watermark for `{mark.column}`", hint, definition.span)
 

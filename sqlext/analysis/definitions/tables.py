@@ -51,6 +51,7 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
     columns = typed(not_null(columns, key), expressions)
     partitions = statement.partitioned_by or base.partitioned_by
     check_partitions(partitions, columns, statement.name_span)
+    # After `typed`: its expression must be of the column's type, which may be a derived one.
     mark = _watermark(statement, columns, base, expressions)
     options = _options(statement, name, base)
     return Table(

@@ -30,6 +30,7 @@ def view_text(view: View, env: Environment) -> str:
         return view.query
     try:
         query = parse_query_text(view.query, view.expressions, f"view {view.name.name}")
+        # As batch: the names are the same there, and nothing is refused that only a stream cannot do.
         return _QueryText(as_batch(env.inside(view))).query(query)
     except (SqlExtError, Unprintable):  # what it reads has changed or gone, or is not Flink's
         return view.query

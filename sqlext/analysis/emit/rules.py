@@ -49,6 +49,7 @@ def check_clause(clause: e.EmitClause, policy: Policy, source: str | None) -> No
             _check_alignment(trigger)
     if (policy.lateness or clause.late_table is not None) and not event_time:
         late = "lateness" if policy.lateness else "late_table"
+        # Under ONCE the rows after its pane are late as well, with or without event time.
         if late == "lateness" or not clause.once:
             what = "ALLOW LATENESS" if late == "lateness" else "LATE DATA TO"
             message = f"{what} applies to event-time windows only"

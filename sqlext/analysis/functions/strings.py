@@ -273,6 +273,7 @@ STRINGS = (
     fn("LPAD", "text, integer, text", _text, _pad("lpad"), spark=unknown),
     fn("RPAD", "text, integer, text", _text, _pad("rpad"), spark=unknown),
     fn("FROM_BASE64", "text", _text, "CAST(unbase64({0}) AS STRING)"),
+    # Spark may break base64 into lines of 76 characters; Flink does not.
     fn("TO_BASE64", "text/binary", _text, "replace(base64({0}), '\\r\\n', '')"),
     fn("ASCII", "text", strict(INT), _ascii),
     fn("CHR", "integer", nullable(STRING)),

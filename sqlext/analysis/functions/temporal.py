@@ -118,6 +118,7 @@ def _timestampadd(call: CallTexts) -> str:
     type_ = call.type(2)
     if type_ is not None and type_.root == "TIME":  # wraps around at midnight
         moved = f"timestampadd({unit}, {count}, {_on_a_day(operand)})"
+        # The time of day stands behind 'yyyy-MM-dd '.
         return f"CAST(substring(CAST({moved} AS STRING), 12) AS {type_.spark()})"
     text = f"timestampadd({unit}, {count}, {operand})"
     if call.root(2) != "DATE":
@@ -183,6 +184,7 @@ def _to_date(call: CallTexts) -> str:
 def _convert_tz(call: CallTexts) -> str:
     text, source, target = call.args
     moved = f"convert_timezone({source}, {target}, try_cast({text} AS TIMESTAMP_NTZ))"
+    # Flink's text has no fraction of a second.
     return f"left(CAST({moved} AS STRING), 19)"
 
 

@@ -45,6 +45,7 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
             hint="SET 'execution.runtime-mode' = 'batch'",
         )
     plan, mode = sink_mode(plan, table, env, insert.query.span)
+    # Flink's default: a NULL for a NOT NULL column fails the job.
     enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
     return BoundInsert(
         table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, side_inserts(plan, env)

@@ -202,6 +202,7 @@ class _MatchBinder:
             skip=self._skip(clause.after),
             within=self._within(),
             standard=self.standard,
+            # Integers overflow in Flink as in Java; ANSI mode of Spark fails.
             wraps=self.env.mode == "flink",
             all_rows=all_rows,
             empty=clause.rows is None or clause.rows.option != "OMIT",

@@ -140,6 +140,8 @@ def _order(items: tuple[OrderItem, ...], scope: Scope) -> tuple[tuple[OrderItem,
 
 def _in_range(rank: Rank, limit: RankLimit, *, looked_at: bool) -> Rank:
     single = limit.first == limit.last == 1
+    # Flink's docs, Top-N, No Ranking Output Optimization: without the number a row that only moves changes nothing.
+    # A single rank has the same number in all rows.
     made = replace(rank, first=limit.first, last=limit.last, numbered=looked_at and limit.first != limit.last)
     by_time = _only_time(rank)
     if single and by_time is not None and rank.ranking is Ranking.ROW_NUMBER:

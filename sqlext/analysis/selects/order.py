@@ -60,6 +60,7 @@ def _sorted(query: Query, below: nodes.PlanNode, scope: Scope) -> nodes.PlanNode
         )
     if time.time is Time.PROCTIME:  # rows come in that order
         return below
+    # An OVER aggregation gives its rows in the order of their time; without functions it is a sort.
     return Over(below.columns, (below,), scope=scope, functions=(), time=time)
 
 

@@ -80,6 +80,7 @@ def _unnested(
     named = clause.aliased(
         nodes.OneRow(made_columns(source, right, clause.env, outer=outer)), right.alias, (), right.span
     )
+    # `aliased` is called for its checks of names and for the relation; its node is not used.
     made = tuple(replace(c, physical=p) for c, p in zip(named.columns, _physical(named.columns), strict=True))
     clause.relations[-1] = replace(clause.relations[-1], columns=made)
     columns = (*(c for r in scope.relations for c in r.columns), *made)

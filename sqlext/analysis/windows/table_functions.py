@@ -70,6 +70,7 @@ class WindowCall:
         value = self.arguments.get("DATA")
         if not isinstance(value, TableArgument):
             raise _usage(self.function, self.span)
+        # Flink's docs, Windowing TVFs: SESSION alone has [PARTITION BY ...].
         if value.partition_by and self.function != "SESSION":
             raise SqlExtError(
                 "WINDOW-004",
