@@ -105,4 +105,5 @@ class Rank(Operator):
         yield "rank order", ", ".join(o.span.text for o in self.order), order
         times = [column_form(c, below) if c is not None else None for c in (self.time, self.window)]
         shown = f"{self.ranking.value} {self.first} to {self.last}, {self.emission.value.lower()}"
-        yield "rank", shown, (shown, times, self.numbered, self.latest_first)
+        # The state of a window's rank holds rows of either order, so its checkpoints go on under both.
+        yield "rank", shown, (shown, times, self.numbered, self.latest_first and self.window is None)
