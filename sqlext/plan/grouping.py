@@ -206,7 +206,7 @@ class Aggregate(Selecting, Stateful):
         """Return its input without the window function that stands in its FROM."""
         below = self.input
         inner = below.input if isinstance(below, Aliased) else below
-        # The rewrite rules have put a tag above a custom window.
+        # The rewrite rules put a tag above a custom window.
         while isinstance(inner, (TagTime, AssignWindows)):
             inner = inner.input
         # The alias stays: expressions above qualify columns by it.

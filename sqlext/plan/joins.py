@@ -201,7 +201,7 @@ class StreamJoin(Operator):
         """Yield what its state depends on."""
         times = [(s.time.later, _time_form(s)) if s.time is not None else s.ttl for s in (self.left, self.right)]
         yield "stream join", f"{self.join.value} {self.bounded.value}", (self.join.value, self.bounded.value, times)
-        # Names and order of the parts are stored in checkpoints, and name the difference in RUN-020.
+        # Checkpoints hold the parts by these names, and RUN-020 shows them.
         for name, pairs in (("join keys", self.equal), ("join conditions", self.conditions)):
             shown = ", ".join(f"{_text(p.left)} {p.operator} {_text(p.right)}" for p in pairs)
             yield name, shown, [self._form(p) for p in pairs]

@@ -177,7 +177,7 @@ class _Translation:
         return self._apply("is null", pa.bool_(), self.of(node.this))
 
     def between(self, node: exp.Between) -> Expression:
-        # Spark's parser does the same: BETWEEN is two comparisons joined by AND.
+        # Spark too replaces BETWEEN by two comparisons joined by AND.
         low, high = (
             exp.GTE(this=node.this, expression=node.args["low"]),
             exp.LTE(this=node.this, expression=node.args["high"]),
