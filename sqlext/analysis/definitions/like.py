@@ -70,6 +70,7 @@ def strategies_of(like: LikeClause) -> Mapping[str, str]:
         seen.add(option.feature)
         if option.feature == "ALL":
             result = dict.fromkeys(result, option.strategy)
+    # ALL is a default for every feature: one that is named beside it wins, in whatever order they stand.
     return result | {o.feature: o.strategy for o in like.options if o.feature != "ALL"}
 
 
