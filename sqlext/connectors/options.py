@@ -110,6 +110,7 @@ _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 def unescape(value: str) -> str:
     """Return the text with Java's escapes resolved, as Flink does for delimiters."""
     found = re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m.group(1), 16)), value)
+    # A backslash alone is itself.
     return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m.group(1), m.group(1)), found) if len(found) > 1 else found
 
 

@@ -129,6 +129,7 @@ class Delta(Connector):
             schema=stored_schema(fields),
             fixed_schema=True,
             columns=stored_columns(fields, zone),
+            # Delta's two readers take different options: a stream starts at a version, a batch is as of one.
             stream_options=tuple((k, v) for k, v in table.options if k in _STREAM_READER),
             batch_options=tuple((k, v) for k, v in table.options if k in _BATCH_READER),
             path=absolute(table.option("path") or table.option("table-path")),

@@ -41,6 +41,7 @@ from sqlext.quoting import identifier, string
 from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3, LogicalType
 from sqlext_catalog.model import Column, Options, Table
 
+#: Formats of lines: only their rows can be judged one by one (``sqlext.bad-rows``).
 TEXT_FORMATS: dict[str, TextFormat] = {f.name: f for f in (CsvFormat(), JsonFormat())}
 FORMATS: dict[str, Format] = {**TEXT_FORMATS, PARQUET.name: PARQUET, ORC.name: ORC}
 
@@ -117,6 +118,7 @@ class Filesystem(Connector):
             CHANGELOG_FORMATS[table.option("format") or ""].validate(self.owner, dict(table.options), role)
         else:
             self._format(table).validate(self.owner, dict(table.options))
+        # As Spark does (ALL_PARTITION_COLUMNS_NOT_ALLOWED): files would have no column.
         if len(table.partitioned_by) == len(table.columns):
             raise OptionError("OPT-008", f"every column of `{table.name.name}` is a partition column")
 

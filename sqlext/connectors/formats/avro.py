@@ -152,12 +152,14 @@ def _record(name: str, fields: list[Any]) -> Any:
 
 def _field(name: str, declared: LogicalType, record: str, legacy: bool) -> Any:
     field = {"name": name, "type": _avro(declared, record, legacy)}
+    # As Flink derives it (AvroSchemaConverter): a nullable field has the default NULL.
     return {**field, "default": None} if declared.nullable else field
 
 
 def _avro(declared: LogicalType, record: str, legacy: bool) -> Any:
     """Return the schema of a type; ``record`` is what a ROW in it is called."""
     found = _not_null(declared, record, legacy)
+    # NULL stands first: Avro wants a default to be of the union's first type.
     return ["null", found] if declared.nullable else found
 
 
@@ -177,9 +179,11 @@ def _not_null(declared: LogicalType, record: str, legacy: bool) -> Any:
     if declared.root == "ARRAY":
         return {"type": "array", "items": _avro(declared.children[0], record, legacy)}
     if declared.root == "MULTISET":
+        # How often each element is there, as Flink writes a MULTISET.
         return {"type": "map", "values": ["null", "int"]}
     if declared.root == "MAP":
         return {"type": "map", "values": _avro(declared.children[1], record, legacy)}
+    # Avro wants each record of a schema under a name of its own, so names grow by their path.
     return _record(record, [_field(f.name, f.type, f"{record}_{f.name}", legacy) for f in declared.fields])
 
 

@@ -111,6 +111,7 @@ def missing_field_check(text: str, fields: tuple[ReadField, ...]) -> str:
 
 
 def _is_no_time(declared: LogicalType, expression: str) -> str | None:
+    # TIME is read as text and cast later, so Spark's parser does not see what is wrong with it.
     value = try_time_from_text(declared, expression)
     return None if value == expression else f"({expression} IS NOT NULL AND {value} IS NULL)"
 

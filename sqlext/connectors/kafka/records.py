@@ -48,6 +48,7 @@ def record_part(table: Table, part: Literal["key", "value"], zone: str, *, judge
     if form == "raw" or not fields:
         return RecordPart((), {f.name: f"CAST({part} AS {f.type.spark()})" for f in fields})
     known, options = MESSAGE_FORMATS[form], part_options(table.options, part)
+    # ``key.fields-prefix`` keeps columns apart in the table; the record's fields go without it.
     inner = unprefixed(table, part, fields)
     message = Message(content_of(known, part), f"__{part}", inner, options, zone)
     if judges and not why_not_judged(form, MESSAGE_FORMATS, options):

@@ -126,6 +126,7 @@ class Kafka(Connector):
     def cannot_judge(self, table: Table) -> str:
         """Return why bad rows are not told from others, empty if they are."""
         form = value_format(table)
+        # Format 'raw' takes any bytes, so no value of it is bad.
         return "" if form == "raw" else why_not_judged(form, MESSAGE_FORMATS, part_options(table.options, "value"))
 
     def changelog(self, table: Table) -> bool:
@@ -147,6 +148,7 @@ class Kafka(Connector):
         changes = _changes(table, zone) if self.changelog(table) else None
         if changes is None:
             return self._spec(table, zone, self._parts(table, zone), ("value IS NOT NULL",))
+        # Rows of messages of changes are not judged one by one, so their keys are not either.
         key = record_part(table, "key", zone, judges=False)
         parts = {"key": key, "value": RecordPart(changes.derived, changes.columns)}
         metadata = {f"value.{k}": v for k, v in changes.metadata.items()}

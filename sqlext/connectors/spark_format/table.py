@@ -34,6 +34,7 @@ class SparkFormat(Connector):
         return ReadSpec(
             format=table.option("format") or "",
             schema=stored_schema(fields),
+            # A source with columns of its own refuses to be told some.
             fixed_schema=table.option("format") not in _FILES,
             columns=stored_columns(fields, zone),
             options=_passed_on(table),

@@ -78,6 +78,7 @@ class DeltaLog:
         wanted = ["path", "modification_time", "size_bytes"]
         rows = pa.table(table.get_add_actions(flatten=True)).select(wanted).to_pylist()
         found = (FoundFile(self._place(r["path"]), r["modification_time"], r["size_bytes"]) for r in rows)
+        # A fixed order: a position counts files, and must mean the same ones after a restart.
         return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
 
     def commit(self, version: int) -> LogCommit | None:
@@ -92,7 +93,9 @@ class DeltaLog:
             return None
         actions = [json.loads(line) for line in lines if line]
         for action in actions:
+            # ALTER TABLE can turn such a feature on while a query reads.
             self._require_plain(action.get("metaData", {}).get("configuration") or {})
+        # OPTIMIZE stores the same rows in other files: its actions have a false ``dataChange``.
         adds = [a["add"] for a in actions if "add" in a and a["add"]["dataChange"]]
         if any(add.get("deletionVector") for add in adds):
             raise self._refused("has files with deleted rows (deletion vectors)")
@@ -105,6 +108,7 @@ class DeltaLog:
         Raises:
             SqlExtError: RUN-068 if it has been cleaned away.
         """
+        # A version above the latest is one that is still to come.
         if not self._file(version).exists() and self.version() >= version:
             raise self.gone(version)
 

@@ -101,6 +101,7 @@ class KafkaReader:
         found = self._begin()
         if place is not None:
             place.parent.mkdir(parents=True, exist_ok=True)
+            # A rename: a crash leaves the whole file or none, never half of one.
             temporary = place.with_name(f".{place.name}")
             temporary.write_text(json.dumps(found), encoding="utf-8")
             temporary.replace(place)
@@ -108,6 +109,7 @@ class KafkaReader:
 
     def latest(self, start: Offset, limit: Limit | None) -> Offset:
         """Return the ends of all partitions, or as far as ``limit`` (rows) lets each go, by what waits in it."""
+        # A topic that was made anew ends before ``start``, and positions only grow.
         ends = {s: max(e, start.get(s, 0)) for s, e in self._ask("latest").items()}
         waiting = {s: e - start.get(s, 0) for s, e in ends.items()}
         every = sum(waiting.values())
@@ -204,6 +206,7 @@ class KafkaReader:
         try:
             yield from self.rows.batches(_until(consumer, piece))
         finally:
+            # The consumer is kept: without this it would go on fetching what nobody asks for.
             consumer.unassign()
 
 

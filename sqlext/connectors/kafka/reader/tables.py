@@ -50,8 +50,10 @@ class KafkaTables:
             raise Unread(f"values of format '{value_format(table)}' have no Arrow reader")
         if key_fields(table):
             raise Unread("it has columns in the keys of its records")
+        # Rows behind the end are filtered out in SQL, which decoded rows do not pass.
         if end_filters(table):
             raise Unread("its end is no place that is known when it begins")
+        # Called for its refusals alone.
         _values(table, ())
 
     def column(self, table: Table, column: Column) -> pa.DataType:
