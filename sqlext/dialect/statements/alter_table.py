@@ -40,7 +40,7 @@ def parse_alter_table(cursor: Cursor, start: int) -> AlterTable | None:
     parse = _ACTIONS.get(word)
     following = cursor.peek()
     # RENAME column TO x renames a column called `column`.
-    if parse is None or (following.upper in _SPARK_NEXT.get(word, ()) and cursor.peek(2).text != "TO"):
+    if parse is None or (following.upper in _SPARK_NEXT.get(word, ()) and cursor.peek(2).upper != "TO"):
         return None
     cursor.advance()
     base = AlterTable(name_span, name, name_span, word, if_exists)

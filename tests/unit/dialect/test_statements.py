@@ -78,6 +78,7 @@ STATEMENTS = {
     "ALTER TABLE t DROP WATERMARK": "AlterTable([t], DROP WATERMARK)",
     "ALTER TABLE t RENAME TO u": "AlterTable([t], RENAME, new_name=[u])",
     "ALTER TABLE t RENAME a TO b": "AlterTable([t], RENAME COLUMN, names=[a, b])",
+    "alter table t rename column to b": "AlterTable([t], RENAME COLUMN, names=[column, b])",
     "ALTER TABLE t SET ('a' = 'b')": "AlterTable([t], SET, options=[Option(a, b)])",
     "ALTER TABLE t RESET ('a', 'b')": "AlterTable([t], RESET, names=[a, b])",
     # databases, catalogs, USE, DROP
