@@ -45,6 +45,7 @@ def change_lines(
 
 def print_line(line: str, console: Console) -> None:
     """Print a line as it is: not wrapped, not coloured, not cut."""
+    # Text, not str: rich would read [brackets] in the data as markup.
     console.print(Text(line), soft_wrap=True)
 
 

@@ -283,6 +283,7 @@ class Session:
             SqlExtError: as ``sql``; NAME-001 for an unknown variable, RUN-011 for a file that cannot be read, RUN-014
                 and RUN-028 for a URL in place of a local script or checkpoint.
         """
+        # Absolute, as records keep it: another process drops or explains the query by it.
         place = str(checkpoint_place(checkpoint).absolute()) if checkpoint is not None else None
         source = read_source(script, variables)
         results = self._run(source, script_name(source), on_statement, place, trigger_interval)

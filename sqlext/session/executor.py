@@ -153,6 +153,7 @@ class SparkHandler:
         bounded = is_bounded(plan)
         if not bounded:
             warn_of_unbounded_state([plan])
+        # Whatever 'sqlext.bounded' says: a SELECT keeps no place from which it could catch up.
         end = InputEnd.FINISH if bounded else InputEnd.NONE
         script = script_of(plan, env, end=end, at_once=self.options.at_once)
         script = with_sides(script, plan, side_inserts(plan, env), env)
@@ -187,6 +188,7 @@ class SparkHandler:
         drafts = Drafts(self.folder, self.options, self.state.settings, env).of(inserts, schedule.end)
         scripts = [d.script for d in drafts]
         name = self.state.settings.get("pipeline.name") or drafts[0].name
+        # One thread at a time: settings and views are one for the whole Spark session.
         with ExitStack() as held, self.settings(env, scripts):
             places = self._places(drafts, schedule, held)
             # Before anything is renewed: it compares with the run that the folder has now.
@@ -206,12 +208,14 @@ class SparkHandler:
 
     def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
         """Return where the queries of a streaming job keep their places, locked; none for a job without streams."""
+        # One stream is enough: a set ends as one job, so its static parts must know that they are done.
         if not any(d.script.streaming for d in drafts):
             return [None] * len(drafts)
         # All locks before any change: one query that another driver runs refuses the whole job.
         homes = [held.enter_context(QueryHome(self.folder, d.name, self.options.checkpoint)) for d in drafts]
         found = [(home, d.prints) for home, d in zip(homes, drafts, strict=True)]
         leaves = self.state.settings.leaves_state
+        # A job that only catches up always goes on; one that has ended begins anew.
         runs = plan_runs(found, restart_finished=schedule.bounded and schedule.finish, leaves_state=leaves)
         return [Place(home, run) for home, run in zip(homes, runs, strict=True)]
 

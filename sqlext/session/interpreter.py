@@ -263,6 +263,7 @@ class Interpreter:
 
     def _inserts(self, statement: ast.Statement, inserts: Sequence[ast.Insert]) -> Result:
         env = self.environment()
+        # All are bound before any runs: a set starts as one job or not at all.
         bound = [bind_insert(i, env) for i in inserts]
         for made, insert in zip(bound, inserts, strict=True):
             if keeping_query(made.table) is not None:
@@ -319,6 +320,7 @@ def _register(statement: ast.CreateFunction, state: SessionState) -> None:
     kind = kind_of(cls)
     known = state.functions.find(kind, name)
     if known is not None and not statement.or_replace:
+        # The same class again is no conflict: a script may be run twice.
         if statement.if_not_exists or known.cls is cls:
             return
         message = f"{kind} `{name}` is {known.implementation} already"

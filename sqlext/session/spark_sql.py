@@ -89,6 +89,7 @@ def install(
     found = installed(spark)
     if found is not None:
         return found
+    # Not isolated: what runs in ``spark.sql`` must see the user's own views and settings.
     session = Session(spark, catalog, allow_python_functions=allow_python_functions, isolated=False)
     vars(spark)["sql"] = InstalledSql(spark, session)  # of this object alone: other Spark sessions keep their method
     return session

@@ -66,6 +66,7 @@ class StandingRows:
         if kind in (INSERT, UPDATE_AFTER):
             same.append(row)
         elif same:
+            # Equal rows cannot be told apart, so any of them may go.
             same.pop()
         return SHOWN[kind], row
 

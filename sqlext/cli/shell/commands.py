@@ -41,6 +41,7 @@ def _clear(shell: Shell, argument: str) -> None:
 
 def _mode(shell: Shell, argument: str) -> None:
     value = argument.replace("'", "''")
+    # By SET, so that SET lists it and RESET takes it back.
     shell.run(f"SET 'sqlext.shell.format' = '{value}';\n")
 
 

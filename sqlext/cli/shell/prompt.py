@@ -88,6 +88,7 @@ def _history() -> History:
         # Statements may hold passwords, so the file is the user's alone.
         file.touch(mode=0o600)
     except OSError:
+        # The home may be read-only, as in a container.
         return InMemoryHistory()
     return FileHistory(file)
 

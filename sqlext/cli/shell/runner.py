@@ -125,6 +125,7 @@ class Shell:
         try:
             return arrived.get(timeout=_SECONDS_OF_SILENCE)
         except Empty:
+            # Drawn over and over, the line is for a terminal alone.
             if self.silent or not self.messages.is_terminal:
                 return arrived.get()
         starts = self._starting is not None and not self._starting.done()

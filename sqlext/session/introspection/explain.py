@@ -55,6 +55,7 @@ def explain_statement(
     detail = next((d for d in statement.details if d in _WRITERS), "TEXT")
     plans = _plans(statement, env, at_once=at_once)
     inserts = [insert for _, _, insert in plans if insert is not None]
+    # JSON and Mermaid are of the plan alone.
     places = foretell(inserts) if foretell is not None and inserts and detail not in _WRITERS else [None] * len(plans)
     texts = [
         explained(_noted(plan, interval), made, detail, insert, place)

@@ -94,6 +94,7 @@ def _in_folder(folder: Path) -> list[Path]:
 
 def _defined(span: Span) -> set[str]:
     """Return the names in a CREATE, in lower case; none of another statement."""
+    # By its words: a CREATE that cannot be parsed has no tree to ask.
     spoken = [p for p in pieces(span.text) if p.kind not in ("space", "comment")]
     if not spoken or spoken[0].upper != "CREATE":
         return set()

@@ -88,6 +88,7 @@ def explanations(
         state: should be a copy.
         lookup, at_once: as in ``compile_source``.
     """
+    # One for the whole script: names of queries are numbered through it, as in a run.
     options = RunOptions(script_name(source), at_once=at_once)
     texts = []
     for _, found in compile_source(source, state, lookup=lookup, at_once=at_once):

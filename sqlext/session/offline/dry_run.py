@@ -64,6 +64,7 @@ class DryRun:
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Compile INSERTs."""
         end = self._end(bounded=all(is_bounded(i.plan) for i in inserts))
+        # A job that catches up has no end of time, at which one batch would give all rows.
         at_once = self.at_once and env.settings.get("sqlext.bounded") == "finish"
         for insert in inserts:
             self._require_places((insert, *insert.sides))

@@ -64,6 +64,7 @@ def candidates(text: str, at: int, state: SessionState) -> list[Candidate]:
     """
     mode = state.settings.expressions
     before = _last_statement(pieces(text[:at], mode))
+    # An open string takes its values alone, and an open comment nothing.
     if before and before[-1].open:
         return _within_quotes(before, state) if before[-1].kind == "string" else []
     spoken = [p for p in before if p.kind not in ("space", "comment")]
@@ -143,6 +144,7 @@ def _parts_of(name: tuple[str, ...], every: Sequence[ColouredPiece], state: Sess
         return
     if not name:
         return
+    # An alias hides the table that has its name.
     relation = _aliases(every, state).get(name[-1].lower()) or _found(name, state)
     if relation is not None:
         yield from ((column, "column") for column in _column_names(relation))

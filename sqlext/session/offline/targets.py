@@ -127,6 +127,7 @@ def _asked(source: SourceText, state: SessionState) -> Iterator[_Asked]:
             found = [a if only_adds(a) else b for a, b in zip(found, _as_batch(statement, state), strict=True)]
         for compiled in found:
             yield _Asked(compiled, state.settings.zone, "\n".join([*definitions, text]))
+        # Only now: the statement's own queries have its text already.
         if isinstance(statement, _DEFINITIONS):
             definitions.append(text)
 
