@@ -73,6 +73,7 @@ def _path(column: str, table: Table) -> str:
 
 
 def _options(options: Options) -> str:
+    # Sorted, so that the text is always the same: options have no order.
     pairs = (f"  {string_literal(k)} = {string_literal(v)}" for k, v in sorted(redact(options)))
     return "WITH (\n" + ",\n".join(pairs) + "\n)"
 

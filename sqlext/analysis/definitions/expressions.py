@@ -65,6 +65,7 @@ class Expressions:
 
     def scope(self, columns: Iterable[Column]) -> Scope:
         """Return the scope of expressions over columns."""
+        # No column is a time attribute here: a watermark or a computed column sees plain values.
         visible = tuple(PlanColumn(c.name, c.type, c.name) for c in columns)
         return Scope((ScopeRelation("", (self.table,), visible),), self.mode, self.zone)
 

@@ -38,6 +38,7 @@ def check_clause(clause: e.EmitClause, policy: Policy, source: str | None) -> No
     windowed = not isinstance(policy.window, Global)
     event_time = windowed and not policy.processing_time
     if not windowed and any(isinstance(t, (AfterWatermark, WindowClose)) for t in tree(policy.trigger)):
+        # The policy decides, as CONTINUE brings triggers of the input; the message points at a written one, if any.
         at = next((t for t in _triggers(clause.trigger) if isinstance(t, _CLOSES)), clause.trigger)
         message = "this GROUP BY has no window, so the watermark never ends it; add a window or use EVERY ..."
         raise SqlExtError("EMIT-103", message, span=at.span)

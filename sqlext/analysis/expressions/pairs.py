@@ -72,6 +72,7 @@ class PairTrees(RowTrees):
         scope = (self.names.left, self.names.right)[side]
         infer(expr, scope)
         shapes, own = self._shapes[side], shape(expr, scope)
+        # What means the same is one column of the side, however often conditions look at it.
         if own not in shapes:
             shapes.append(own)
             self.values[side].append(expr)
@@ -83,6 +84,7 @@ class PairTrees(RowTrees):
 
     def type_of(self, expr: e.Expr) -> LogicalType | None:
         """Return the type of an expression of both sides, None if it is not known."""
+        # Both scopes at once, as the sides of a combined expression may have columns of one name.
         return infer(expr, _BothSides(self.names))
 
     def alike(self, left: LogicalType | None, right: LogicalType | None) -> bool:

@@ -32,6 +32,7 @@ def _first_value_type(what: str) -> TypeRule:
         result = _branches(what)(call)
         if result is None:
             return None
+        # One alternative that is never NULL is enough, wherever it stands.
         always = any(t is not None and not t.nullable for t in call.types)
         return result.not_null() if always else result.as_nullable()
 

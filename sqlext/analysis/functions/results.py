@@ -87,6 +87,7 @@ def element_of(index: int) -> TypeRule:
         type_ = call.type(index)
         if type_ is None or type_.root not in ("ARRAY", "MULTISET"):
             return None
+        # NULL for an empty array, though its elements are NOT NULL.
         return type_.children[0].as_nullable()
 
     return rule
@@ -117,6 +118,7 @@ def array_of(index: int) -> TypeRule:
 def multiset_of(call: CallTypes) -> LogicalType | None:
     """The rule of COLLECT: a multiset of the argument's type, NOT NULL."""
     type_ = call.type(0)
+    # Of no rows it is an empty multiset, not NULL.
     return multiset(type_).not_null() if type_ else None
 
 

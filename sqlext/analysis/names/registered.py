@@ -33,6 +33,7 @@ def with_registered(select: Select, functions: UserFunctions) -> Select:
         select,
         items=tuple(substitute(i, known) for i in select.items),
         having=None if select.having is None else substitute(select.having, known),
+        # WHERE too, so that an aggregate there is refused as one (WINDOW-009).
         where=None if select.where is None else substitute(select.where, known),
         group_by=None if select.group_by is None else substitute(select.group_by, known),
     )

@@ -55,6 +55,7 @@ class OutputBuilder:
         key = (found.relation.alias, column.physical)
         shared = column.window_bound is not None
         if not shared or key not in self._handed_on:
+            # A window's struct keeps its name if it can: groupings know it by that alone.
             physical = self._unique(column.physical if shared else name)
             self.outputs.append(Output(physical, None, column, found.relation.alias))
             self._handed_on[key] = physical

@@ -33,6 +33,7 @@ def source_of(relation: Unnest | TableFunction, scope: Scope, env: Environment) 
         )
     (operand,) = relation.operands
     type_ = infer(operand, scope)
+    # An array of rows gives a column for each field, any other array one: the type must be known.
     if type_ is None:
         message = "what UNNEST gives depends on the type of its argument, which is not known here"
         raise SqlExtError("UNNEST-002", message, span=operand.span, hint="CAST(... AS ARRAY<INT>), or whatever it is")

@@ -70,5 +70,6 @@ def session_rows(node: PlanNode) -> PlanNode:
     inner = node.input if isinstance(node, Aliased) else node
     if not isinstance(inner, AssignWindows) or inner.spec.kind is not WindowKind.SESSION:
         return node
+    # Spark's session_window only aggregates: it tells no row which session it is in.
     rows = SessionRows(inner.columns, inner.input, inner.spec, inner.time, inner.physical, inner.custom)
     return replace(node, input=rows) if isinstance(node, Aliased) else rows
