@@ -51,6 +51,7 @@ _FIELDS = {
     "DECADE": "floor(year({0}) / 10)",
     "CENTURY": "ceil(year({0}) / 100)",
     "MILLENNIUM": "ceil(year({0}) / 1000)",
+    # Spark's SECOND has a fraction, Flink's is whole.
     "SECOND": "floor(extract(SECOND FROM {0}))",
     "MILLISECOND": "floor((extract(SECOND FROM {0}) % 1) * 1000)",
     "MICROSECOND": "(extract(SECOND FROM {0}) % 1) * 1000000",

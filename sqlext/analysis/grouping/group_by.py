@@ -94,6 +94,7 @@ def find_grouping(select: Select, items: Sequence[Expr | None], scope: Scope) ->
         return None
     if select.distinct:
         # Distinct windows are a grouping by them: they come when the watermark passes, as Flink's do.
+        # Columns of a star have no expression here, so SELECT DISTINCT * is left to distinct_rows.
         whole = _grouping(list(expressions), scope) if len(expressions) == len(items) else None
         return whole if whole is not None and whole.window is not None else None
     group_by = select.group_by.items if select.group_by else ()

@@ -34,6 +34,7 @@ def sink_mode(plan: PlanNode, table: Table, env: Environment, span: Span) -> tup
     if not plan.updating:
         _check_panes(plan, table, keyed, span)
         return plan, UPSERT if keyed else APPEND
+    # A Delta MERGE compares any columns, so the query's own key serves where the table declares none.
     if keyed or (connector.merges_any_key and visible_key(plan)):
         return merged_sessions_removed(plan), UPSERT
     if env.settings.get("sqlext.sink.updates") == FINAL_STATE:

@@ -67,6 +67,7 @@ def interval_bounds(pairs: Sequence[Pair], names: JoinNames) -> JoinBounds | Non
             lower[columns] = max(distance, lower.get(columns, distance))
         if pair.operator in ("=", ">", ">="):
             upper[columns] = min(distance, upper.get(columns, distance))
+    # Of one pair of columns: a lower bound of one pair and an upper bound of another limit no state.
     both = next((c for c in times if c in lower and c in upper), None)
     if both is None:
         return None

@@ -40,6 +40,7 @@ def with_common_columns(
     alias = f"__u{first}"
     made, known, columns = extended(node, relations, computed, scope, alias)
     merged = [replace(r, merged=r.merged | frozenset(using)) for r in known]
+    # Without a qualifier, as only the bare name means the common column.
     clause.relations[first:] = [ScopeRelation(alias, (), columns), *merged]
     return made
 

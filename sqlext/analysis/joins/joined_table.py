@@ -124,6 +124,7 @@ def _check_kind(join: Join, left: nodes.PlanNode, right: nodes.PlanNode) -> None
 def _common_names(clause: FromClause, first: int, middle: int) -> tuple[str, ...]:
     left = [c.name for r in clause.relations[first:middle] for c in r.columns]
     right = {c.name for r in clause.relations[middle:] for c in r.columns}
+    # SQL wants the common columns of NATURAL in the order of the left side.
     return tuple(dict.fromkeys(n for n in left if n in right))
 
 

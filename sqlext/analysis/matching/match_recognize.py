@@ -257,6 +257,7 @@ class _MatchBinder:
 
     def _all_rows(self) -> bool:
         rows = self.clause.rows
+        # Flink's docs, Pattern Recognition, Known Limitations: no ALL ROWS PER MATCH.
         if rows is None or not rows.all:
             return False
         if not self.standard:

@@ -105,6 +105,7 @@ def _check_flink(pattern: d.Pattern) -> None:
 def _only_standard(pattern: d.Pattern) -> SqlExtError:
     if isinstance(pattern, (d.PatternExclusion, d.PatternAnchor)):
         return _not_supported(pattern)
+    # Flink's docs, Pattern Recognition, Known Limitations: pattern groups, alterations, PERMUTE.
     what = {
         d.PatternChoice: "alternatives (A | B)",
         d.PatternPermutation: "PERMUTE",

@@ -91,6 +91,7 @@ def prepared(node: nodes.PlanNode, scope: Scope, select: Select, *, filtered: bo
     for relation in scope.relations:
         first = len(builder.columns)
         for column in relation.columns:
+            # These rows are kept in state, so columns that nobody reads are left out.
             if (relation.alias, column.name) in used:
                 builder.add(column.name, None, Found(relation, column, ()))
         # Qualifiers stay, so that the names of the SELECT go on meaning the same columns.

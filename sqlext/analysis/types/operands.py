@@ -29,6 +29,7 @@ def _may_be_unknown(type_: LogicalType | None) -> bool:
     """Whether a comparison with such a value may be NULL: a row's fields count too."""
     if type_ is None or type_.nullable:
         return True
+    # (1, NULL) = (1, 2) is unknown although neither row is NULL.
     return any(_may_be_unknown(f.type) for f in type_.fields)
 
 
