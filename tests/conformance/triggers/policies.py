@@ -9,10 +9,14 @@ from sqlext.dialect.ast.expressions import Node
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.emit import nodes
 from sqlext.dialect.emit.clause import parse_emit
+from sqlext.plan.scope import Scope
 from sqlext.source import SourceText
 from sqlext_udfs.windows.policy import Global, Hop, Policy, Session, Tumble, WindowKind
 
 from .clauses import Tree, render_emit
+
+#: Nothing in these clauses is looked up by name.
+_NAMES = Scope((), "flink", "UTC")
 
 
 def value_column(computed: Node) -> int:
@@ -33,10 +37,10 @@ def policy_of(case: Tree) -> Policy:
     """Return a case's policy."""
     clause = parse(render_emit(case))
     if "window_fn" in case:
-        return emit_policy.policy_of(clause, _beam_window(case["window_fn"]), value_column)
+        return emit_policy.policy_of(clause, _beam_window(case["window_fn"]), value_column, _NAMES)
     by_clock = case["assigner"]["type"].endswith("_processing")
     window = _flink_window(case["assigner"])
-    policy = emit_policy.policy_of(clause, window, value_column, processing_time=by_clock)
+    policy = emit_policy.policy_of(clause, window, value_column, _NAMES, processing_time=by_clock)
     # Flink has no pane index, so it keeps nothing of an emptied group.
     return replace(policy, keep_index=False)
 
