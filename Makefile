@@ -11,15 +11,13 @@ STAMP := $(VENV)/.installed
 DBT := $(VENV)/dbt
 # So does Flink, which benchmarks are run beside.
 FLINK := $(VENV)/flink
-# mypy cannot follow an editable install to sqlext.udfs and sqlext.catalog: it gets them by links.
-TYPED := $(VENV)/typed
 # Tests wait more than they work: two processes, each with a Spark of its own, on two cores.
 PROCESSES ?= 2
 # The first Python that is new enough and can make virtual environments (Debian splits that off).
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help demo test unit lint format bench measure kafka lock check setup spark clean
+.PHONY: help demo test unit lint format bench measure kafka docs lock check setup spark clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -37,8 +35,7 @@ unit: setup  ## the tests that need no Spark, in seconds
 lint: setup  ## ruff and mypy
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@mkdir -p $(TYPED)/sqlext && ln -sfn $(CURDIR)/sqlext/* $(CURDIR)/udfs $(CURDIR)/catalog $(TYPED)/sqlext/
-	@MYPYPATH=$(TYPED) $(BIN)/mypy -p sqlext
+	@$(BIN)/mypy
 
 format: setup  ## let ruff rewrite the code
 	@$(BIN)/ruff check --fix .
@@ -53,6 +50,9 @@ measure: spark  ## speed of the parts, with ratios to Spark's own
 
 kafka: setup  ## a Kafka broker to play with, at localhost:9092, until Ctrl-C
 	@$(BIN)/python -m tests.kafka_broker $(DATA)/kafka
+
+docs: $(VENV)/.docs  ## the documentation site, in build/site; refuses broken links
+	@$(BIN)/python tools/site.py $(ARGS)
 
 lock: setup  ## choose new exact versions (give PYTHONS='python3.10 python3.11 ...')
 	@$(BIN)/python tools/lock.py $(PYTHONS)
@@ -90,10 +90,17 @@ $(FLINK)/.installed: | $(STAMP)
 		|| $(PYTHON) -I sqlext/environment.py --pip-log $(FLINK)/pip.log
 	@touch $@
 
+$(VENV)/.docs: pyproject.toml | setup
+	@echo "installing MkDocs into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[docs]' >> $(VENV)/pip.log 2>&1 \
+		|| $(PYTHON) -I sqlext/environment.py --pip-log $(VENV)/pip.log
+	@touch $@
+
 # Spark's first start downloads the Delta jar; the class archive halves the time of every later start.
-$(VENV)/.spark: $(STAMP) sqlext/execution/class_archive.py sqlext/execution/spark_home.py
+$(VENV)/.spark: $(STAMP) sqlext/spark/class_archive.py sqlext/spark/local.py sqlext/spark/worker_processes.py
 	@echo "starting Spark for the first time ..."
-	@$(BIN)/python -m sqlext.execution.class_archive
+	@$(BIN)/python -m sqlext.spark.class_archive
 	@touch $@
 
 clean:  ## remove the environment, the data and all caches

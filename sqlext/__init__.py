@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
 
@@ -18,9 +19,47 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.session import Session
+    from sqlext.hooks import Action, Trigger, TriggerContext, UserAggregate, UserEvictor, UserTrigger
+    from sqlext.jobs.query import Query
+    from sqlext.jobs.result import Result
+    from sqlext.session.api import Session
 
-__all__ = ["SqlExtError", "connect", "install", "load_ipython_extension", "uninstall", "unload_ipython_extension"]
+__all__ = [
+    "connect",
+    "install",
+    "uninstall",
+    "Session",
+    "Query",
+    "Result",
+    "SqlExtError",
+    "Action",
+    "Trigger",
+    "TriggerContext",
+    "UserAggregate",
+    "UserEvictor",
+    "UserTrigger",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+]
+#: Name -> module. They are imported when first asked for, so that ``import sqlext`` stays cheap.
+_LAZY = {
+    "Session": "sqlext.session.api",
+    "Query": "sqlext.jobs.query",
+    "Result": "sqlext.jobs.result",
+    **dict.fromkeys(
+        ("Action", "Trigger", "TriggerContext", "UserAggregate", "UserEvictor", "UserTrigger"), "sqlext.hooks"
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'sqlext' has no attribute '{name}'")
+    return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def connect(
@@ -45,8 +84,8 @@ def connect(
     Raises:
         SqlExtError: ENV-013 for a ``spark`` that is no Spark session.
     """
-    from sqlext.execution.session import Session
-    from sqlext.execution.spark_sessions import check_spark
+    from sqlext.session.api import Session
+    from sqlext.spark.sessions import check_spark
 
     if spark is not None:
         check_spark(spark)
@@ -70,8 +109,8 @@ def install(
     Raises:
         SqlExtError: ENV-013 for what is no Spark session.
     """
-    from sqlext.execution.installed import install
-    from sqlext.execution.spark_sessions import check_spark
+    from sqlext.session.spark_sql import install
+    from sqlext.spark.sessions import check_spark
 
     check_spark(spark)
     return install(spark, catalog, allow_python_functions=allow_python_functions)
@@ -79,7 +118,7 @@ def install(
 
 def uninstall(spark: SparkSession) -> None:
     """Give ``spark.sql`` back to Spark; queries that were started go on."""
-    from sqlext.execution.installed import uninstall
+    from sqlext.session.spark_sql import uninstall
 
     uninstall(spark)
 

@@ -1,4 +1,4 @@
-"""Is this machine fit to run Spark? One clear sentence when it is not.
+"""Check that this machine can run Spark; one clear sentence says what is missing.
 
 Standard library only, and no import of the package at module level: the Makefile runs this file
 alone (``python -I sqlext/environment.py``) with the system's Python before anything is installed.
@@ -113,6 +113,7 @@ def _java_version(java: str) -> int | None:
     except OSError:
         return None
     # Old versions call themselves 1.8, new ones 17.0.15 or 21.
+    # Java tells its version on stderr.
     found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
     return int(found[1]) if found else None
 

@@ -1,4 +1,4 @@
-"""The one error users see, and where in their text it points."""
+"""Define the one error that users see, with the place in their text."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ class SqlExtError(Exception):
         """Return the message, the source line with a caret below the column, and the hint."""
         lines = [str(self)]
         if self.source_line is not None and self.column is not None:
+            # Tabs stay tabs, so the caret is below its column whatever their width.
             lead = "".join("\t" if c == "\t" else " " for c in self.source_line[: self.column - 1])
             lines += [f"  {self.source_line}", f"  {lead}^"]
         if self.hint:

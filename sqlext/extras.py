@@ -1,4 +1,4 @@
-"""Packages of the optional extras: imported where they are needed, told of where they are missing."""
+"""Import packages of optional extras, and name the extra where one is missing."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ def package(name: str, extra: str, what: str) -> Any:
         return import_module(name)
     except ImportError as error:
         message = f"{what} needs the package {name.replace('_', '-')}"
-        raise SqlExtError("ENV-011", message, hint=f"pip install 'sqlext[{extra}]'") from error
+        raise SqlExtError("ENV-011", message, hint=f"pip install 'sqlext-spark[{extra}]'") from error

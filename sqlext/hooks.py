@@ -1,14 +1,17 @@
-"""What classes for ``session.register_trigger``, ``register_evictor`` and ``register_aggregate`` are written with.
+"""Write triggers, evictors and aggregates of your own: the hooks that a class must have.
 
-The hooks are described where they are called: ``udfs/core/trigger_hooks.py`` (``UserTrigger``),
-``udfs/core/window_evictors.py`` (``UserEvictor``) and ``udfs/core/aggregate_hooks.py`` (``UserAggregate``).
+``UserTrigger``, ``UserEvictor`` and ``UserAggregate`` are protocols: a class needs the methods, not the base class.
+``Trigger`` is a base class that does nothing at timers. Register a class with ``Session.register_trigger``,
+``register_evictor`` or ``register_aggregate``.
 """
 
 from __future__ import annotations
 
-from sqlext.udfs.core.trigger_hooks import Action, TriggerContext
+from sqlext_udfs.aggregates.hooks import UserAggregate
+from sqlext_udfs.windows.evictors import UserEvictor
+from sqlext_udfs.windows.triggers.hooks import Action, TriggerContext, UserTrigger
 
-__all__ = ["Action", "Trigger", "TriggerContext"]
+__all__ = ["Action", "Trigger", "TriggerContext", "UserAggregate", "UserEvictor", "UserTrigger"]
 
 
 class Trigger:

@@ -1,12 +1,15 @@
-"""Where something lies: the one rule for every path that a user gives.
+"""Tell URLs from local paths, by one rule for every path that a user gives, and resolve the local ones.
 
-A text is a URL if it begins with a scheme and a slash (``s3a://b/ck``, ``dbfs:/ck``, and ``s3a:/b/ck``, which
-``pathlib`` makes of it), or with a scheme that is known (``s3a:b``). ``file:///x`` and ``file:/x`` are the local path
-``/x``, with its ``%20`` read as a blank, as ``Path.as_uri`` writes it. All else is a local path, a colon in it or not:
-``./s3a:/b`` is the folder ``s3a:`` here.
+A text is a URL if it begins with a scheme and a slash: ``s3a://b/ck``, ``dbfs:/ck``, and ``s3a:/b/ck``, which
+``pathlib`` makes of the first. It also is one if it begins with a known scheme (``s3a:b``). ``file:///x`` and
+``file:/x`` are the local path ``/x``; a ``%20`` in them is a blank, as ``Path.as_uri`` writes it. All else is a local
+path, also with a colon in it: ``./s3a:/b`` is the folder ``s3a:`` here.
 
 What this process opens itself (catalogs, checkpoints, scripts) must be local. What Spark opens (sources, Delta
 tables) may be a URL. No URL becomes a folder in the working directory.
+
+Relative paths of tables are of Python's working directory: the JVM has one of its own that ``os.chdir`` does not move,
+and Delta takes no relative path. Spark reads a URL literally: ``file:///a%20b`` is told to it as ``file:///a b``.
 """
 
 from __future__ import annotations
@@ -47,6 +50,7 @@ def local_path(place: PathOrText) -> str | None:
     if scheme is None:
         return os.fspath(place)
     found = _FILE.fullmatch(os.fspath(place)) if scheme == "file" else None
+    # Names of files are bytes and may be no UTF-8. A leading // would be another root to pathlib.
     return f"/{unquote(found.group(found.lastindex or 0), errors='surrogateescape').lstrip('/')}" if found else None
 
 
@@ -97,3 +101,37 @@ def _old_folder(text: str) -> str:
     if scheme_of(text) == "file" or not folder.is_dir():
         return ""
     return f". An older version made the local folder `{folder.absolute()}` of it: that path still goes on from there"
+
+
+def absolute(path: str | None) -> str | None:
+    """Return a path that means the same everywhere; a URL (``s3://...``, ``file:/...``) as it is."""
+    if not path:
+        return path
+    inside = local_path(path)
+    if inside is None or path in (f"file:{inside}", f"file://{inside}"):
+        return path
+    return f"file://{inside}" if scheme_of(path) else str(Path(inside).absolute())
+
+
+def on_disk(path: str) -> str:
+    """Return what ``absolute`` gave for a local path, as a path of the file system."""
+    return path.removeprefix("file://" if path.startswith("file:///") else "file:")
+
+
+def holds_bytes(path: str | None, enough: int) -> bool:
+    """Return whether a local file, or the files of a folder, have so many bytes together; a URL is not looked at."""
+    place = local_path(path) if path else None
+    if not place:
+        return False
+    if Path(place).is_file():
+        return Path(place).stat().st_size >= enough
+    found = 0
+    for folder, _, names in os.walk(place):
+        for name in names:
+            try:
+                found += (Path(folder) / name).stat().st_size
+            except FileNotFoundError:  # removed since it was listed
+                continue
+            if found >= enough:
+                return True
+    return False

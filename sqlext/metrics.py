@@ -1,7 +1,7 @@
-"""Running queries as Prometheus metrics, for ``sqlext run --metrics PORT`` and ``sqlext.metrics.serve(session, PORT)``.
+"""Serve running queries as Prometheus metrics: ``sqlext run --metrics PORT``, or ``serve(session, PORT)``.
 
 Names follow Prometheus's conventions: base units (seconds since 1970 UTC for times), ``_total`` for what only grows.
-A query that has ended is no longer told of; Prometheus sees its metrics go stale.
+A query that has ended is no longer reported; Prometheus sees its metrics go stale.
 
 sqlext_query_rows_read_total, _rows_written_total, _rows_late_total (kept in a late table), _rows_dropped_total,
 _rows_bad_total (could not be decoded)
@@ -29,8 +29,8 @@ from sqlext.watermarks.inputs import END_OF_TIME
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-    from sqlext.execution.query import Query
-    from sqlext.execution.session import Session
+    from sqlext.jobs.query import Query
+    from sqlext.session.api import Session
 
 _QUERY = ("query",)
 _INPUT = ("query", "input", "split")
@@ -73,6 +73,7 @@ class Metrics:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, SummaryMetricFamily
 
         for key, (name, text) in _COUNTERS.items():
+            # The library puts _total behind a counter's name.
             counter = CounterMetricFamily(f"sqlext_query_{name}", text, labels=_QUERY)
             for query, progress in parts.items():
                 counter.add_metric((query,), progress[key])
@@ -129,6 +130,7 @@ class MetricsServer:
         package("prometheus_client", "metrics", "a server of metrics")
         from prometheus_client import CollectorRegistry, start_http_server
 
+        # With auto_describe, registering would ask all queries at once.
         registry = CollectorRegistry(auto_describe=False)
         registry.register(Metrics(lambda: session.queries))
         try:

@@ -1,4 +1,4 @@
-"""SET options: which are known, what values they take, and what they are when nobody set them.
+"""Define the SET options: their keys, values and defaults.
 
 Keys are Flink's and our own (``sqlext.``). Flink accepts keys that it does not know; ours are checked.
 """
@@ -13,8 +13,12 @@ from zoneinfo import ZoneInfo
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.locations import checkpoint_place, local_file, scheme_of
 from sqlext.source import Span
-from sqlext.udfs.registry import DEFAULT_BUCKETS, MAX_BUCKETS
 
+#: Into how many buckets the state of a new query's operators is cut by itself: enough for a machine of a few cores,
+#: and each costs a call of Python in every micro-batch. A query keeps its number whatever the partitions are; more
+#: partitions than buckets would be idle, fewer share them.
+DEFAULT_BUCKETS = 8
+MAX_BUCKETS = 1024
 #: Flink's name for going on without the state that a query cannot take over.
 LEAVES_STATE = "execution.state-recovery.ignore-unclaimed-state"
 _CHOICES: dict[str, tuple[str, ...]] = {
@@ -159,6 +163,10 @@ class Settings:
     def streaming(self) -> bool:
         """Whether queries run as streams (a bounded source does not change that)."""
         return self.get("execution.runtime-mode") != "batch"
+
+    def has_any(self, prefix: str) -> bool:
+        """Return whether an option is set whose key begins so."""
+        return any(key.startswith(prefix) for key in self.values)
 
     def flag(self, key: str) -> bool:
         """Return a boolean option."""

@@ -1,4 +1,4 @@
-"""Source texts: what the user wrote, and how an offset in it becomes a line and a column."""
+"""Keep source texts, and turn an offset into a line and a column."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ class Substitution(NamedTuple):
     end: int
 
 
+# Compared by identity: spans compare their sources, and a source may be long.
 @dataclass(frozen=True, eq=False)
 class SourceText:
     """A script, or the text of a stored view.
@@ -54,6 +55,7 @@ class SourceText:
         line = bisect_right(self._line_starts, original) - 1
         start = self._line_starts[line]
         end = self.original.find("\n", start)
+        # Lines are cut at line feeds alone, so a file of Windows leaves its carriage return here.
         source_line = self.original[start : end if end >= 0 else len(self.original)]
         return Position(self.name, line + 1, original - start + 1, source_line.rstrip("\r"))
 
@@ -69,6 +71,7 @@ class SourceText:
             if offset < s.start:
                 break
             if offset < s.end:
+                # Within a value the place is the ${NAME} that the user wrote.
                 return s.original_start
             shift = s.original_end - s.end
         return min(offset + shift, len(self.original))

@@ -1,4 +1,4 @@
-"""Logical types under Flink's names, and the Spark type behind each.
+"""Define the logical types under Flink's names, and the Spark type of each.
 
 Names and precisions follow Flink's SQL data types page; DESCRIBE prints them as Flink does.
 """
@@ -194,10 +194,12 @@ def _spark_row(t: LogicalType) -> str:
 
 _SPARK: dict[str, Callable[[LogicalType], str]] = {
     "DECIMAL": lambda t: f"DECIMAL({t.precision}, {t.scale})",
+    # Spark has CHAR(n) and VARCHAR(n) in the schemas of tables alone; an expression's type is STRING.
     "CHAR": lambda t: "STRING",
     "VARCHAR": lambda t: "STRING",
     "BINARY": lambda t: "BINARY",
     "VARBINARY": lambda t: "BINARY",
+    # Spark's TIME has at most microseconds.
     "TIME": lambda t: f"TIME({min(t.precision or 0, 6)})",
     "TIMESTAMP": lambda t: "TIMESTAMP_NTZ",
     "TIMESTAMP_LTZ": lambda t: "TIMESTAMP",

@@ -1,6 +1,6 @@
-"""Triggers, evictors, aggregates and table functions that users have registered under a name: classes with hooks.
+"""Keep the triggers, evictors, aggregates and table functions that users have registered by name.
 
-Which hooks those are: ``udfs/core/trigger_hooks.py``, ``window_evictors.py`` and ``aggregate_hooks.py``; a table
+Which hooks those are: ``sqlext_udfs.windows.triggers.hooks``, ``windows.evictors`` and ``aggregates.hooks``; a table
 function has ``eval(*arguments)``, which yields rows, as a Python UDTF of Spark has. Here is what analysis must know of
 them. A plan has their names alone; the classes travel to the workers when it is opened.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Literal
 
-from sqlext.dialect.type_parser import parse_type_text
+from sqlext.dialect.expressions.types import parse_type_text
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.types import LogicalType
 
@@ -65,14 +65,21 @@ class UserFunction:
 
     def _counts(self) -> tuple[int, int | None]:
         if self.kind == "table":
+            # `self`, and the accumulator of `add`, are no arguments of the call in SQL.
             return _counts(self.cls.eval, 1)
         return _counts(self.cls.add, 2) if self.kind == "aggregate" else _counts(self.cls, 0)
+
+
+def _none_is_built_in(_name: str) -> bool:
+    return False
 
 
 @dataclass
 class UserFunctions:
     """The registered classes of a session, by kind and name; names are compared as SQL compares those of functions."""
 
+    #: Whether a name is that of a built-in function, which none of these may have.
+    built_in: Callable[[str], bool] = _none_is_built_in
     _known: dict[tuple[Kind, str], UserFunction] = field(default_factory=dict)
 
     def register(self, kind: Kind, name: str, cls: Any, returns: Any = None) -> None:
@@ -90,6 +97,7 @@ class UserFunctions:
             raise SqlExtError("FUNC-031", f"'{name}' cannot be the name of a function", hint="letters, digits and _")
         if not isinstance(cls, type):
             raise SqlExtError("FUNC-030", f"{kind} `{name}` must be a class, this is {cls!r}")
+        # By the methods: a class need not have our protocol as its base (see `hooks`).
         missing = [hook for hook in HOOKS[kind] if not callable(getattr(cls, hook, None))]
         if missing:
             what = f"{cls.__qualname__} is no {kind}: it has no {', '.join(missing)}"
@@ -100,7 +108,9 @@ class UserFunctions:
             raise SqlExtError("FUNC-030", f"{cls.__qualname__} has {refused[0]}, which is not supported", hint=hint)
         type_ = None
         if kind in ("aggregate", "table"):
-            _check_name(name)
+            if self.built_in(name):
+                message = f"there is a built-in function `{name.upper()}`"
+                raise SqlExtError("FUNC-031", message, hint="take another name")
             type_ = _returned(kind, name, returns if returns is not None else getattr(cls, "returns", None))
         self._known[kind, name.upper()] = UserFunction(kind, name, cls, type_)
 
@@ -136,7 +146,7 @@ class UserFunctions:
 
     def copy(self) -> UserFunctions:
         """Return a copy: what is registered there is not known here."""
-        return UserFunctions(dict(self._known))
+        return UserFunctions(self.built_in, dict(self._known))
 
 
 def imported(path: str) -> type:
@@ -167,13 +177,6 @@ def kind_of(cls: type) -> Kind:
     listed = "; ".join(f"{kind}: {', '.join(HOOKS[kind])}" for kind in KINDS)
     what = f"both {' and '.join(found)}" if found else "no trigger, evictor, aggregate or table function"
     raise SqlExtError("FUNC-030", f"{cls.__qualname__} is {what}", hint=f"the hooks are {listed}")
-
-
-def _check_name(name: str) -> None:
-    from sqlext.analysis import functions  # a large table, which few sessions need here
-
-    if functions.find(name.upper()) is not None or functions.is_spark_function(name):
-        raise SqlExtError("FUNC-031", f"there is a built-in function `{name.upper()}`", hint="take another name")
 
 
 def _returned(kind: Kind, name: str, said: Any) -> LogicalType:

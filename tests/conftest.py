@@ -97,7 +97,7 @@ def cases_dir(pytestconfig: pytest.Config) -> Path:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Return the one Spark (with Delta) that all tests of a process share. Isolate with ``newSession()``."""
-    from sqlext.execution.local_spark import local_spark
+    from sqlext.spark.local import local_spark
 
     # Threads of Spark's pools hold the session that was active when they were made: hundreds of sessions, a MB each.
     memory = {"spark.driver.memory": "5g"}

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.operators import Clock, Step
-from sqlext.udfs.core.policy import Policy
-from sqlext.udfs.core.window_operator import WindowOperator
-from sqlext.udfs.core.window_specification import WindowSpecification, output_types
+from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.kernel.operator import Clock, StepResult
+from sqlext_udfs.windows.operator import WindowOperator
+from sqlext_udfs.windows.policy import Policy
+from sqlext_udfs.windows.specification import WindowSpecification, output_types
 
 #: The input: key, rowtime, value, gap, two numbers for triggers, the window of a row that has one, the row itself.
 ROW = pa.struct([("key", pa.string()), ("value", pa.int64()), ("ts", pa.int64())])
@@ -55,7 +55,7 @@ class Late(NamedTuple):
 
 
 def specification(
-    policy: Policy, aggregates: Sequence[Aggregate], *, late: bool = False, given: bool = False, gap: bool = False
+    policy: Policy, aggregates: Sequence[AggregateCall], *, late: bool = False, given: bool = False, gap: bool = False
 ) -> WindowSpecification:
     """Return what is computed over the columns above."""
     return WindowSpecification(
@@ -129,7 +129,7 @@ class Run:
         together = pa.concat_tables(parts)
         return together.remove_column(together.num_columns - 1)
 
-    def _count(self, step: Step[Any]) -> None:
+    def _count(self, step: StepResult[Any]) -> None:
         self.dropped_late += step.dropped_late
         self.dropped_closed += step.dropped_closed
         self.open_groups = step.open_groups

@@ -7,6 +7,7 @@ What is done with a block, by the first line of its fence:
 ``sql check``        ``sqlext check`` has nothing to say of it; it sees the catalog and such blocks before
 ``sql refused``      ``sqlext check`` refuses it
 ``sh``               run line by line, ``sqlext`` in this process; ``# exit code 1`` says what a line returns
+``console``          the same for lines that begin with ``$``; the others are lines of what they print, in any order
 ``python``           run, with ``spark``; paths in ``"data/..."`` are made absolute: the JVM has a folder of its own
 ``java``             another system's, only shown
 ``text``             what the block before gives: of ``sql`` all rows in any order (some of them if a line is ``...``),
@@ -81,6 +82,8 @@ class Reader:
             self._compare(block.text)
         elif block.kind == "python":
             self._rows, self._output = False, self._execute(block.text)
+        elif block.kind == "console":
+            self._rows, self._output = False, self._console(block.text)
         elif block.kind == "sh":
             self._rows, self._output = False, "\n".join(map(ran, block.text.splitlines()))
         elif block.how:
@@ -88,6 +91,15 @@ class Reader:
         elif block.kind != "java":
             assert block.kind == "sql", block
             self._rows, self._output = True, self._run(block.text)
+
+    def _console(self, text: str) -> str:
+        lines = text.splitlines()
+        output = "\n".join(ran(line[2:]) for line in lines if line.startswith("$ "))
+        printed = [line.split() for line in output.splitlines()]
+        told = [line for line in lines if line.strip() and not line.startswith("$ ")]
+        assert told, text
+        assert [line for line in told if line.split() not in printed] == [], output
+        return output
 
     def _execute(self, text: str) -> str:
         printed = io.StringIO()

@@ -19,8 +19,8 @@ import sqlext
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.query import Query
-    from sqlext.execution.result import Result
+    from sqlext.jobs.query import Query
+    from sqlext.jobs.result import Result
 
 EPOCH = datetime(1970, 1, 1)
 END_OF_TIME = datetime(9999, 12, 31, 23, 59, 59)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sqlext.udfs.core.moment import MAX, MIN
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Policy
-from sqlext.udfs.core.table_codec import decode_state, encode_state
-from sqlext.udfs.core.window_engine import WindowEngine
-from sqlext.udfs.core.window_rows import TIMINGS, Decisions, Rows
-from sqlext.udfs.core.window_state import WindowState
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.table_codec import decode_state, encode_state
+from sqlext_udfs.windows.groups.engine import WindowEngine
+from sqlext_udfs.windows.groups.state import WindowState
+from sqlext_udfs.windows.panes.rows import TIMINGS, ElementRows, PaneDecisions
+from sqlext_udfs.windows.policy import Policy
+from sqlext_udfs.windows.triggers.moment import MAX, MIN
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Step:
     closed: list[Row]
     late_windows: int
     closed_windows: int
-    decisions: Decisions
+    decisions: PaneDecisions
 
 
 @dataclass
@@ -100,19 +100,19 @@ class Simulation:
         )
         return self._taken(brought, decisions)
 
-    def _rows(self, rows: Sequence[Row]) -> Rows:
+    def _rows(self, rows: Sequence[Row]) -> ElementRows:
         def column(values: list[int | None]) -> Any:
             return None if None in values else np.array(values, np.int64)
 
         width = max((len(r.numbers) for r in rows), default=0)
-        return Rows(
+        return ElementRows(
             np.array([self.keys.setdefault(r.key, len(self.keys)) for r in rows], np.int64),
             column([r.ts for r in rows]),
             values=tuple(np.array([r.numbers[i] for r in rows], np.float64) for i in range(width)),
             gap=column([r.gap for r in rows]),
         )
 
-    def _taken(self, rows: list[Row], decisions: Decisions) -> Step:
+    def _taken(self, rows: list[Row], decisions: PaneDecisions) -> Step:
         contents = dict(self.stored)
         for element, segment in zip(decisions.elements.tolist(), decisions.segments.tolist(), strict=True):
             contents[segment] = (*contents.get(segment, ()), rows[element].value)
@@ -121,7 +121,7 @@ class Simulation:
         late, closed = ([rows[i] for i in where.tolist()] for where in (decisions.late, decisions.closed))
         return Step(panes, late, closed, len(decisions.late_windows), len(decisions.closed_windows), decisions)
 
-    def _pane(self, decisions: Decisions, i: int, contents: dict[int, tuple[Any, ...]]) -> Pane:
+    def _pane(self, decisions: PaneDecisions, i: int, contents: dict[int, tuple[Any, ...]]) -> Pane:
         panes = decisions.panes
         names = list(self.keys)
         window = None if panes.end[i] == MAX else (panes.start[i], panes.end[i])
@@ -140,7 +140,7 @@ class Simulation:
             panes.retract[i],
         )
 
-    def _keep(self, decisions: Decisions, contents: dict[int, tuple[Any, ...]]) -> None:
+    def _keep(self, decisions: PaneDecisions, contents: dict[int, tuple[Any, ...]]) -> None:
         for segment in decisions.freed:
             del self.stored[segment]
         for kept, sources in zip(decisions.kept, decisions.kept_from, strict=True):

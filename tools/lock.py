@@ -31,7 +31,7 @@ def resolve(python: str, extras: str) -> tuple[str, dict[str, str]]:
         report = _run(*pip, "install", "--quiet", "--dry-run", "--report", "-", f"{ROOT}[{extras}]")
         version = _run(f"{folder}/bin/python", "-c", "import sys; print('%d.%d' % sys.version_info[:2])")
     chosen = (item["metadata"] for item in json.loads(report)["install"])
-    return version.strip(), {m["name"].lower(): m["version"] for m in chosen if m["name"] != "sqlext"}
+    return version.strip(), {m["name"].lower(): m["version"] for m in chosen if m["name"] != "sqlext-spark"}
 
 
 def merge(resolved: dict[str, dict[str, str]]) -> list[str]:

@@ -1,1 +1,5 @@
-"""The command line: a thin face of one Session."""
+"""Provide the command line, a thin face of one Session.
+
+``main`` has the commands, ``run`` and ``shell`` run scripts and statements. ``formats``, ``tables``, ``progress`` and
+``messages`` print.
+"""

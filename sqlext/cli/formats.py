@@ -1,4 +1,4 @@
-"""Rows as text: a table, CSV, JSON (an object a line) or Markdown."""
+"""Print rows as a table, CSV, JSON (an object a line) or Markdown."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def change_lines(
 
 def print_line(line: str, console: Console) -> None:
     """Print a line as it is: not wrapped, not coloured, not cut."""
+    # Text, not str: rich would read [brackets] in the data as markup.
     console.print(Text(line), soft_wrap=True)
 
 
@@ -52,11 +53,13 @@ def _csv(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[s
     for row in [columns] if first else []:
         yield _csv_line(row)
     for row in rows:
+        # NULL is an empty field, as in Flink's csv.
         yield _csv_line(["" if v is None else _text(v) for v in row])
 
 
 def _csv_line(values: Iterable[str]) -> str:
     line = io.StringIO()
+    # Python's csv would end lines with \r\n.
     csv.writer(line, lineterminator="\n").writerow(values)
     return line.getvalue().removesuffix("\n")
 
@@ -81,6 +84,7 @@ def _markdown_line(values: Iterable[str]) -> str:
 
 def _columns(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[str]:
     """Yield rows in columns whose width does not depend on what is still to come."""
+    # Changes are printed as they come, so later rows cannot make a column wider.
     widths = [len(OPERATION), *(max(_NARROWEST, len(c)) for c in columns[1:])]
     for row in [columns] if first else []:
         yield _padded(row, widths)
@@ -92,6 +96,7 @@ def _padded(values: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(v.ljust(w) for v, w in zip(values, widths, strict=True)).rstrip()
 
 
+# JSON lines need no head, so ``first`` changes nothing there.
 _LINES: dict[str, Callable[[Sequence[str], Iterable[Row], bool], Iterator[str]]] = {
     "csv": _csv,
     "json": _json,
@@ -112,6 +117,7 @@ def jsonable(value: Any) -> Any:
         return {k: jsonable(v) for k, v in value.asDict().items()}
     if isinstance(value, (tuple, list)):
         return [jsonable(v) for v in value]
+    # JSON has neither NaN nor infinity.
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, (bytes, bytearray)):

@@ -1,6 +1,6 @@
-"""``sqlext run | rewrite | explain | check``: reads arguments, calls the Session, prints what comes back.
+"""Define the commands of ``sqlext``: read arguments, call the Session, print what it returns.
 
-Imports stay inside the commands: ``rewrite``, ``explain`` and ``check`` answer without Spark, at once.
+Imports stay inside the commands. So ``rewrite``, ``explain`` and ``check`` answer at once, without Spark.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PATHS = click.argument("paths", type=click.Path(path_type=Path), nargs=-1, requi
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="sqlext", message="sqlext %(version)s")
+@click.version_option(package_name="sqlext-spark", message="sqlext %(version)s")
 def main() -> None:
     """Flink-like streaming SQL on Spark."""
 
@@ -57,9 +57,9 @@ def run(
     metrics: tuple[str, int] | None,
 ) -> None:
     """Run a script: bounded queries to their end, unbounded ones until stopped."""
-    from sqlext.cli.run import RunOptions, run_script
+    from sqlext.cli.run import RunArguments, run_script
 
-    options = RunOptions(catalog, checkpoint, run_for, trigger_interval, progress=not no_progress, metrics=metrics)
+    options = RunArguments(catalog, checkpoint, run_for, trigger_interval, progress=not no_progress, metrics=metrics)
     with _errors():
         run_script(file, dict(definitions), options)
 
@@ -80,7 +80,7 @@ def rewrite(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, 
     if out is not None and target != "pipelines":
         raise click.UsageError("--out goes with --target pipelines")
     with _errors():
-        from sqlext.execution.offline import rewrite_file, rewrite_project
+        from sqlext.session.offline.commands import rewrite_file, rewrite_project
 
         if out is not None:
             click.echo("\n".join(map(str, rewrite_project(file, out, dict(definitions), catalog))))
@@ -96,7 +96,7 @@ def rewrite(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, 
 def explain(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, format_: str) -> None:
     """Print each query's plan: time attributes, watermarks, native or stateful and why. Starts no Spark."""
     with _errors():
-        from sqlext.execution.offline import explain_file
+        from sqlext.session.offline.commands import explain_file
 
         click.echo(explain_file(file, dict(definitions), format=format_, catalog=catalog))
 
@@ -112,7 +112,7 @@ def check(
 ) -> None:
     """Look for mistakes in scripts and in folders of scripts. Starts no Spark and changes nothing."""
     with _errors():
-        from sqlext.execution.offline import check_files
+        from sqlext.session.offline.commands import check_files
 
         found = check_files(paths, dict(definitions), catalog=catalog, init=init)
     errors = [error for of_file in found.values() for error in of_file]

@@ -1,4 +1,4 @@
-"""Errors on a terminal: the message red, the caret below the text, the hint in a colour of its own."""
+"""Print errors: in colour on a terminal, or as JSON for editors and CI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How command line arguments are read."""
+"""Parse command line arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def duration(text: str) -> int:
 
 def address(text: str) -> tuple[str, int]:
     """Return host and port of ``[HOST:]PORT``; without a host this machine alone."""
+    # From the right: an address of IPv6 has colons of its own.
     host, _, port = text.rpartition(":")
     if not port.isdigit():
         raise click.BadParameter(f"{text!r} is not [HOST:]PORT")

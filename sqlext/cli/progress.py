@@ -1,4 +1,4 @@
-"""How far each running query is: live on a terminal, line by line in a log."""
+"""Show the progress of running queries: live on a terminal, line by line in a log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COLUMNS = ("query", "batch", "rows in", "watermark", "open windows", "rows out"
 
 
 class RunningQuery(Protocol):
-    """What the display needs of a query."""
+    """The part of a query that the display needs."""
 
     @property
     def name(self) -> str:
@@ -67,13 +67,16 @@ class Watch:
         self._ended.set()
         self._live.stop()
         if self._lines.is_alive():
+            # Its last lines come before the summary.
             self._lines.join()
 
     def _print_lines(self) -> None:
         last: dict[tuple[int, str], str] = {}  # queries of one script may have one name
         ended = False
         while not ended:
+            # The loop runs once more after the end, so that the last counts are printed.
             ended = self._ended.wait(_SECONDS_BETWEEN_LOOKS)
+            # A copy: the main thread adds queries meanwhile.
             for query in tuple(self.queries):
                 for name, progress in by_sink(query):
                     line = progress_line(name, progress)
@@ -149,6 +152,7 @@ def lag(millis: int | None, now: int) -> str:
         return "-"
     behind = max(0, now - millis)
     for unit, size in _UNITS:
+        # `90 min` says more than `1 h`, so a unit is taken from two of it on.
         if behind >= 2 * size:
             return f"{behind // size:,} {unit}"
     return f"{behind} ms"

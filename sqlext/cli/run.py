@@ -1,4 +1,4 @@
-"""``sqlext run``: one Session runs the script; results and progress go to the terminal as they come."""
+"""Run a script for ``sqlext run``; print results and progress as they come."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from rich.console import Console
 
 from sqlext.cli.progress import Watch, by_sink, summary
 from sqlext.cli.tables import result_table
-from sqlext.execution.notices import Notice
+from sqlext.spark.notices import Notice
 
 if TYPE_CHECKING:
-    from sqlext.execution.result import Result
-    from sqlext.execution.session import Session
+    from sqlext.jobs.result import Result
+    from sqlext.session.api import Session
 
 # Where output is not a terminal (a pipe, a file, CI), no column is cut or wrapped.
 _UNLIMITED_WIDTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What the command line says about a run; times in milliseconds. ``metrics``: where they are served."""
+class RunArguments:
+    """Arguments of ``sqlext run``; times in milliseconds, ``metrics`` is the address that serves them."""
 
     catalog: str
     checkpoint: str | None = None
@@ -35,7 +35,7 @@ class RunOptions:
     metrics: tuple[str, int] | None = None
 
 
-def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> None:
+def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> None:
     """Run a script, show each result when it is there, and say at the end what each query wrote.
 
     Raises:
@@ -46,7 +46,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
 
     output, messages = console(), console(stderr=True)
     session = sqlext.connect(catalog=catalog_place(options.catalog).absolute())
-    shown = Shown(output)
+    shown = ResultPrinter(output)
     with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):
 
         def show(result: Result) -> None:
@@ -65,8 +65,9 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
         try:
             for running in session.queries:
                 running.await_termination()
-        except KeyboardInterrupt:
+        except KeyboardInterrupt:  # the usual end of an unbounded query, so the summary follows
             session.stop()
+    # After the block: the picture of the progress is gone then, and all rows are there.
     shown.flush()
     for query in watch.queries:
         for name, progress in by_sink(query):
@@ -74,7 +75,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunOptions) -> No
 
 
 @contextmanager
-def served(session: Session, options: RunOptions, messages: Console) -> Iterator[None]:
+def served(session: Session, options: RunArguments, messages: Console) -> Iterator[None]:
     """Serve metrics meanwhile, if somebody wants them."""
     if options.metrics is None:
         yield
@@ -91,6 +92,7 @@ def served(session: Session, options: RunOptions, messages: Console) -> Iterator
 def warnings_shown(messages: Console) -> Iterator[None]:
     """Print warnings of ours as lines, not with the place in our code from which they come."""
     with warnings.catch_warnings():
+        # By default Python shows a warning once for each place in the code, and not for each query.
         warnings.simplefilter("always", Notice)
         before = warnings.showwarning
 
@@ -111,7 +113,7 @@ def warnings_shown(messages: Console) -> Iterator[None]:
         yield
 
 
-class Shown:
+class ResultPrinter:
     """Prints results in the order of their statements, rows of a streaming query once it has ended."""
 
     def __init__(self, output: Console) -> None:

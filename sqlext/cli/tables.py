@@ -1,4 +1,4 @@
-"""Results as tables."""
+"""Print results as tables."""
 
 from __future__ import annotations
 
@@ -40,4 +40,5 @@ def cell(value: Any) -> str:
 
 
 def _is_number(value: Any) -> bool:
+    # In Python True is an int.
     return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""``sqlext test``: says of each script how it went."""
+"""Run tests for ``sqlext test``, and print how each went."""
 
 from __future__ import annotations
 

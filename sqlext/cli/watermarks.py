@@ -1,4 +1,4 @@
-"""``sqlext watermarks``: how far the inputs of queries are, why nothing comes out of one, and its page."""
+"""Answer ``sqlext watermarks``: the times of inputs, why a query gives nothing, and its page."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ def watermarks(query: str | None, catalog: str, why: bool, html: Path | None) ->
 
 
 def _answer(query: str | None, catalog: str, html: Path | None, *, why: bool) -> None:
+    # Imported here, so that ``--help`` loads neither rich nor a catalog.
     import sqlext
     from sqlext.cli.run import console
     from sqlext.cli.tables import result_table
-    from sqlext.execution.watermarks import COLUMNS
     from sqlext.locations import catalog_place, local_file
+    from sqlext.session.introspection.watermarks import COLUMNS
 
     known = sqlext.connect(catalog=catalog_place(catalog).absolute()).watermarks
     if query is not None and html is not None:

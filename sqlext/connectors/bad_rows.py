@@ -1,7 +1,7 @@
-"""Rows that are told apart by whether they can be decoded, in SQL: each is parsed as a message is.
+"""Tell rows that cannot be decoded from others, in SQL.
 
 Spark's own readers fail without saying where, or make NULLs of what does not fit. So where a table says what is to be
-done with bad rows, its rows are read as texts (or bytes); each is parsed leniently, and judged by what came of it.
+done with bad rows, its rows are read as texts (or bytes). Each is parsed leniently, and judged by what came of it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from sqlext.catalog.model import Table
-from sqlext.connectors.formats import Message, MessageFormat
-from sqlext.connectors.messages import parsed
+from sqlext.connectors.formats.base import Message, MessageFormat, parsed
+from sqlext.connectors.options import FAIL, bad_rows_policy
 from sqlext.connectors.spec import Faults, ReadSpec
-from sqlext.plan.bad_rows import FAIL, policy_of
-from sqlext.rewrite.quoting import string
+from sqlext.quoting import string
+from sqlext_catalog.model import Table
 
 #: How much of a row a failure shows, in characters.
 _SHOWN = 500
@@ -53,7 +52,7 @@ def why_not_judged(name: str, formats: Collection[str], options: Mapping[str, st
 
 def with_faults(spec: ReadSpec, table: Table, faults: Faults) -> ReadSpec:
     """Return a source that treats bad rows as its table says."""
-    if policy_of(table) != FAIL:
+    if bad_rows_policy(table) != FAIL:
         return replace(spec, faults=faults)
     begin = string(f"[RUN-066] a row of `{table.name.name}` cannot be decoded: ")
     text = f"translate(substring({faults.text}, 1, {_SHOWN}), '\\n\\r', '  ')"

@@ -1,51 +1,57 @@
-"""What every connector can say of a table."""
+"""Define what a connector says of a table.
+
+A connector is a folder: its description here names its reader and its sink, which are loaded when they are needed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from importlib import import_module
+from typing import Any, Literal, cast
 
-from sqlext.catalog.model import Column, Table
-from sqlext.connectors.formats import ReadField
+from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import COMMON, OptionError, Rules
-from sqlext.connectors.paths import absolute
+from sqlext.connectors.readers import TableReader
 from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
 from sqlext.errors import did_you_mean
-from sqlext.locations import is_remote, scheme_of
+from sqlext.locations import absolute, is_remote, scheme_of
 from sqlext.types import LogicalType
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from sqlext.sources.contract import Limit, SplitReader
+from sqlext_catalog.model import Column, Options, Table
 
 Role = Literal["source", "sink"]
 
 
-@dataclass(frozen=True)
-class OwnSource:
-    """A table as a reader of ours gives it.
+class Connector:
+    """A connector: pure functions of a table's definition.
 
     Attributes:
-        schema: what comes out.
-        limit: the most that a micro-batch takes.
-        decoded: whether these are the table's columns; otherwise what ``read_spec`` makes them of.
+        name: by which tables ask for it.
+        rules: the options that it takes.
+        reader: where its ``TableReader`` lies, as ``module:name``; empty without one.
+        sink: where the function lies that makes its sink (``sinks.opening``), as ``module:name``; empty without one.
+        decodes: whether its reader decodes rows into Arrow; otherwise into raw rows at most.
+        in_files: whether its rows lie in files, whose sizes are known.
+        keeps_order: whether a micro-batch that is run again has its rows in the same order.
+        read_anew: whether Spark reads a table that is no stream anew in each micro-batch.
+        takes_updates: whether a changed row is taken as it comes, with what it takes back.
+        merges_any_key: whether rows can be replaced by a key that the table does not declare.
+        passes_on: whether rows that are written go to another system.
+        is_dataset: whether queries of a pipeline can read what another one writes.
     """
-
-    reader: SplitReader
-    schema: pa.Schema
-    limit: Limit | None = None
-    decoded: bool = False
-
-
-class Connector:
-    """A connector: pure functions of a table's definition."""
 
     name: str
     roles: tuple[Role, ...] = ("source", "sink")
     rules: Rules = Rules()
+    reader: str = ""
+    sink: str = ""
+    decodes: bool = False
+    in_files: bool = False
+    keeps_order: bool = False
+    read_anew: bool = False
+    takes_updates: bool = False
+    merges_any_key: bool = False
+    passes_on: bool = False
+    is_dataset: bool = False
 
     def validate(self, table: Table, role: Role) -> None:
         """Refuse what cannot work, before anything runs.
@@ -62,6 +68,7 @@ class Connector:
         self._validate_columns(table, role)
         for key in ("path", "table-path"):
             place = table.option(key)
+            # file://host/folder names another machine, which neither Spark nor a reader of ours would reach.
             if place and scheme_of(place) == "file" and is_remote(place):
                 hint = "write file:///folder, or the path itself"
                 raise OptionError("OPT-018", f"`{place}` is no absolute path of this machine", option=key, hint=hint)
@@ -79,25 +86,25 @@ class Connector:
         """Return whether reading the table comes to an end."""
         return False
 
-    def own_reader(self, table: Table) -> str:
+    def no_own_reader(self, table: Table) -> str:
         """Return why no reader of ours gives the table's raw rows, empty if one does."""
-        return f"{self.owner} has none"
+        return self.table_reader().why_not(table) if self.reader else f"{self.owner} has none"
 
     def prefers_own_reader(self, table: Table) -> bool:
         """Return whether our own reader is the better one: by default only where it must wait for others."""
         return not self.bounded(table) and table.option("scan.watermark.alignment.group") is not None
 
-    def own_source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
-        """Return the table as our own reader gives it; where ``own_reader`` has nothing against it.
+    def table_reader(self) -> TableReader:
+        """Return the reader of ours; a connector with a ``reader`` has one."""
+        return cast(TableReader, loaded(self.reader))
 
-        Args:
-            state: a folder of the query, for what the reader must remember; None where nothing is to be remembered.
-            tasks: how many tasks run at once.
+    def has_statistics(self, table: Table) -> bool:
+        """Return whether its files say of their rows which need not be read."""
+        return False
 
-        Raises:
-            SqlExtError: OPT-009, RUN-060 where there is nothing to read.
-        """
-        raise NotImplementedError
+    def as_of(self, time: str) -> Options | None:
+        """Return the options that read a table as it was at a time; None if it does not keep that."""
+        return None
 
     def has_splits(self, table: Table) -> bool:
         """Return whether parts of the table have a time of their own: ``split_column`` names a row's."""
@@ -125,6 +132,10 @@ class Connector:
     def takes_changes(self, table: Table) -> bool:
         """Return whether the table is written as a changelog: rows with their kinds, those taken back too."""
         return False
+
+    def keeps_rows(self, table: Table) -> bool:
+        """Return whether what is written can be read as rows."""
+        return "source" in self.roles and not self.takes_changes(table)
 
     def merges(self, table: Table) -> bool:
         """Return whether a row that is written replaces the one with its PRIMARY KEY, and can take it away."""
@@ -174,6 +185,12 @@ class Connector:
                 raise OptionError("OPT-008", message, hint=did_you_mean(name, names))
 
 
+def loaded(place: str) -> Any:
+    """Return what lies at ``module:name``."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
 def metadata_key(column: Column) -> str:
     """Return the key a metadata column is read from: its own name where no FROM is given."""
     return column.metadata_key or column.name
@@ -188,6 +205,7 @@ def declared_type(column: Column) -> LogicalType:
 
 def is_instant(table: Table, column: Column) -> bool:
     """Return whether the column is the table's rowtime of type TIMESTAMP(p), carried as an instant."""
+    # Spark's watermark is of a TIMESTAMP; a TIMESTAMP_NTZ column cannot be event time.
     rowtime = table.watermark is not None and table.watermark.column == column.name
     return rowtime and column.type is not None and column.type.root == "TIMESTAMP"
 

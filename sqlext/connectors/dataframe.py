@@ -1,13 +1,13 @@
-"""``'connector' = 'dataframe'``: a DataFrame that the user has registered; ``Session.register`` makes such tables."""
+"""Describe ``'connector' = 'dataframe'``: a DataFrame that ``Session.register`` has made a table."""
 
 from __future__ import annotations
 
-from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import Connector, is_instant
-from sqlext.connectors.conversions import wall_to_instant
+from sqlext.connectors.formats.conversions import wall_to_instant
 from sqlext.connectors.options import Rules, any_text, boolean
 from sqlext.connectors.spec import ReadColumn, ReadSpec
-from sqlext.rewrite.quoting import identifier
+from sqlext.quoting import identifier
+from sqlext_catalog.model import Column, Table
 
 #: The option that says which of the session's DataFrames it is.
 KEY = "dataframe"

@@ -1,4 +1,4 @@
-"""``'connector' = 'datagen'``: made-up rows, Flink's option names.
+"""Describe ``'connector' = 'datagen'``: made-up rows, Flink's option names.
 
 A value is a hash of the row's number and the column's name: random to look at, the same in every run, so that a
 batch that is run again writes the same rows. Bounded where ``number-of-rows`` or a sequence ends it.
@@ -6,9 +6,8 @@ batch that is run again writes the same rows. Bounded where ``number-of-rows`` o
 
 from __future__ import annotations
 
-from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import Connector, Role, declared_type, is_instant, read_columns
-from sqlext.connectors.conversions import output_type
+from sqlext.connectors.formats.conversions import output_type
 from sqlext.connectors.options import (
     Check,
     OptionError,
@@ -24,9 +23,10 @@ from sqlext.connectors.options import (
 from sqlext.connectors.rate import RAW, time_value
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.errors import did_you_mean
-from sqlext.rewrite.quoting import string
+from sqlext.quoting import string
 from sqlext.settings import parse_duration
 from sqlext.types import UNBOUNDED, LogicalType
+from sqlext_catalog.model import Column, Table
 
 _FIELD_OPTIONS: dict[str, Check] = {
     "kind": one_of("random", "sequence"),
@@ -45,7 +45,9 @@ _RANGES = {
     "INT": (-(2**31), 2**31 - 1),
     "BIGINT": (-(2**63), 2**63 - 1),
 }
+#: Flink's default of ``fields.#.length``.
 _DEFAULT_LENGTH = 100
+#: SHA-256 in hexadecimal digits.
 _HASH_DIGITS = 64
 
 
@@ -87,9 +89,11 @@ class Datagen(Connector):
             columns=columns,
             schema=RAW,
             fixed_schema=True,
+            # Spark refuses a batch of 0 rows; the filter below then takes the one row away.
             options=(("rowsPerBatch", str(max(count, 1))),),
             # The source itself never ends: each further batch would bring as many rows again.
             filters=(f"value < {count}",),
+            # Spark reads its rate sources as streams only.
             batch_relation=f"(SELECT id AS value, current_timestamp() AS timestamp FROM range(0, {count}))",
         )
 
@@ -173,6 +177,7 @@ def _float(table: Table, column: Column, declared: LogicalType) -> str:
 
 def _decimal(table: Table, column: Column, declared: LogicalType) -> str:
     precision, scale = declared.precision or 10, declared.scale or 0
+    # The hash is a BIGINT, of which 18 digits can have any value.
     digits = min(precision, 18)
     unscaled = f"pmod({_hash(column.name)}, {10**digits}L)"
     return f"CAST({unscaled} / CAST({10**scale} AS DECIMAL(38, 0)) AS {declared.spark()})"
@@ -209,6 +214,7 @@ def _hash(name: str) -> str:
 
 def _unit(name: str) -> str:
     """Return a DOUBLE in [0, 1)."""
+    # A DOUBLE has 53 bits: each such fraction is exact, and none is 1.
     return f"(pmod({_hash(name)}, {2**53}L) / {float(2**53)!r}D)"
 
 

@@ -1,4 +1,4 @@
-"""Rules for WITH options: which keys, which values, and a clear word for what does not fit.
+"""Check the options in WITH: their keys and their values.
 
 Keys and value syntax are Flink's (org.apache.flink.configuration.ConfigOptions); so is the rule that a
 format takes any key under its own prefix (case ddl/unknown_format_option_accepted).
@@ -12,6 +12,12 @@ from dataclasses import dataclass, field
 
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.settings import parse_duration
+from sqlext_catalog.model import Table
+
+#: The option of a table, and of SET for all: what is done with rows that cannot be decoded.
+BAD_ROWS_OPTION = "sqlext.bad-rows"
+#: Its values; any other one is the table that keeps them.
+FAIL, DROP = "fail", "drop"
 
 
 class OptionError(SqlExtError):
@@ -68,7 +74,7 @@ def number(value: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class OneOf:
     """Takes one of some words, in any case."""
 
     choices: tuple[str, ...]
@@ -81,7 +87,7 @@ class Choice:
 
 def one_of(*choices: str) -> Check:
     """Take one of some words, in any case."""
-    return Choice(choices)
+    return OneOf(choices)
 
 
 def pattern(value: str) -> str | None:
@@ -104,6 +110,7 @@ _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 def unescape(value: str) -> str:
     """Return the text with Java's escapes resolved, as Flink does for delimiters."""
     found = re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m.group(1), 16)), value)
+    # A backslash alone is itself.
     return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m.group(1), m.group(1)), found) if len(found) > 1 else found
 
 
@@ -188,7 +195,7 @@ COMMON = Rules(
         "sqlext.idle.close-windows": boolean,
         "sqlext.watermark.max-future": duration,
         "sqlext.late-rows.table": any_text,
-        "sqlext.bad-rows": bad_rows,
+        BAD_ROWS_OPTION: bad_rows,
         "sqlext.source": one_of("auto", "arrow", "spark"),
         "scan.parallelism": positive,
         "scan.mode": one_of("snapshot", "streaming"),
@@ -196,3 +203,9 @@ COMMON = Rules(
     },
     prefixes=("sqlext.",),
 )
+
+
+def bad_rows_policy(table: Table) -> str | None:
+    """Return ``fail``, ``drop`` or the name of a table, as a table's option says; None if it says nothing."""
+    wanted = (table.option(BAD_ROWS_OPTION) or "").strip()
+    return wanted.lower() if wanted.lower() in (FAIL, DROP) else wanted or None

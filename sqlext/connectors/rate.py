@@ -1,13 +1,13 @@
-"""``'connector' = 'rate'``: Spark's clock source, some rows a second, without end."""
+"""Describe ``'connector' = 'rate'``: Spark's clock source, some rows a second, without end."""
 
 from __future__ import annotations
 
-from sqlext.catalog.model import Column, Table
 from sqlext.connectors.base import Connector, Role, declared_type, is_instant, read_columns
-from sqlext.connectors.conversions import output_type, wall_to_instant
+from sqlext.connectors.formats.conversions import output_type, wall_to_instant
 from sqlext.connectors.options import OptionError, Rules, duration, positive
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.settings import parse_duration
+from sqlext_catalog.model import Column, Table
 
 #: What Spark's rate source gives.
 RAW = (("timestamp", "TIMESTAMP"), ("value", "BIGINT"))
@@ -30,6 +30,7 @@ class Rate(Connector):
         """Return the source, one column for each of the table's."""
         options = [("rowsPerSecond", table.option("rows-per-second") or "1")]
         if ramp := table.option("ramp-up-time"):
+            # Spark takes whole seconds here.
             options.append(("rampUpTime", f"{(parse_duration(ramp) or 0) // 1000}s"))
         if partitions := table.option("num-partitions"):
             options.append(("numPartitions", partitions))

@@ -1,21 +1,21 @@
-"""Connectors by name."""
+"""Find a table's connector by name."""
 
 from __future__ import annotations
 
-from sqlext.catalog.model import Table
 from sqlext.connectors.base import Connector
-from sqlext.connectors.blackhole import Blackhole
+from sqlext.connectors.blackhole.table import Blackhole
 from sqlext.connectors.dataframe import RegisteredFrame
 from sqlext.connectors.datagen import Datagen
-from sqlext.connectors.delta import Delta
-from sqlext.connectors.filesystem import Filesystem
-from sqlext.connectors.kafka import Kafka
+from sqlext.connectors.delta.table import Delta
+from sqlext.connectors.filesystem.table import Filesystem
+from sqlext.connectors.kafka.table import Kafka
+from sqlext.connectors.kafka.upsert import UpsertKafka
 from sqlext.connectors.options import OptionError, listed
-from sqlext.connectors.print_sink import Print
+from sqlext.connectors.print.table import Print
 from sqlext.connectors.rate import Rate
-from sqlext.connectors.spark_format import SparkFormat
-from sqlext.connectors.upsert_kafka import UpsertKafka
+from sqlext.connectors.spark_format.table import SparkFormat
 from sqlext.errors import did_you_mean
+from sqlext_catalog.model import Table
 
 #: Those that a script may name.
 CONNECTORS: dict[str, Connector] = {
@@ -33,7 +33,26 @@ CONNECTORS: dict[str, Connector] = {
     )
 }
 #: And those of tables that are made otherwise.
-_EVERY: dict[str, Connector] = {**CONNECTORS, RegisteredFrame.name: RegisteredFrame()}
+_HIDDEN: dict[str, Connector] = {RegisteredFrame.name: RegisteredFrame()}
+#: The connector of materialized views.
+#: It is read as a stream, takes updates by key, and a second process can read it while it is written.
+OF_VIEWS = Delta.name
+
+
+def register(connector: Connector) -> None:
+    """Add a connector, which scripts can then name."""
+    CONNECTORS[connector.name] = connector
+
+
+def known(table: Table) -> Connector | None:
+    """Return the connector of a table, None where ``connector_of`` refuses it."""
+    name = table.option("connector") or ""
+    return CONNECTORS.get(name) or _HIDDEN.get(name)
+
+
+def connector_named(name: str) -> Connector:
+    """Return the connector of a sink's description (``WriteSpec.connector``)."""
+    return CONNECTORS[name]
 
 
 def connector_of(table: Table) -> Connector:
@@ -47,7 +66,7 @@ def connector_of(table: Table) -> Connector:
         message = f"table `{table.name.name}` has no 'connector' option: it can neither be read nor written"
         hint = f"add WITH ('connector' = '...'), one of {', '.join(CONNECTORS)}"
         raise OptionError("OPT-001", message, hint=hint)
-    found = _EVERY.get(name)
+    found = known(table)
     if found is None:
         hint = did_you_mean(name, CONNECTORS) or f"there are {listed(CONNECTORS)}; any Spark format by 'spark'"
         raise OptionError("OPT-002", f"there is no connector '{name}'", option="connector", hint=hint)

@@ -1,13 +1,13 @@
-"""What is read and what is written, as plain values: no Spark, printable, comparable."""
+"""Describe what is read and what is written as plain values: without Spark, printable, comparable."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlext.catalog.model import Options
 from sqlext.plan.nodes import KIND, POSITION
-from sqlext.rewrite.quoting import identifier, named
+from sqlext.quoting import identifier, named
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Options
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +104,13 @@ class ReadSpec:
 
     def select(self, relation: str) -> str:
         """Return the query over ``relation`` (SQL text: the raw relation) that gives the columns."""
+        # Nested: WHERE cannot use a column of its own SELECT, and a derived column is to be computed once.
         source = relation
         if self.derived:
             added = ", ".join(f"{e} AS {identifier(n)}" for n, e in self.derived)
             source = f"(SELECT *, {added} FROM {relation})"
         if self.exploded is not None:
+            # An ordinary ``explode``, so no row for NULL: messages that change nothing vanish here.
             name, elements = self.exploded
             source = f"(SELECT *, explode({elements}) AS {identifier(name)} FROM {source})"
         columns = ", ".join(named(c.expression, c.name) for c in self.columns)

@@ -1,4 +1,4 @@
-"""dbt on sqlext: the adapter type ``sqlext``, dbt-spark's session method with streams.
+"""Provide the dbt adapter of type ``sqlext``: dbt-spark's session method with streams.
 
-``plugin`` is installed as ``dbt.adapters.sqlext``, where dbt looks for it; ``include`` holds the macros.
+``plugin`` is installed as ``dbt.adapters.sqlext``, where dbt looks for it. ``include`` holds the macros.
 """

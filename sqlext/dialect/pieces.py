@@ -1,4 +1,4 @@
-"""A text in coloured pieces: every character of it, however unfinished, for highlighting and completion."""
+"""Split a text into coloured pieces for highlighting and completion: every character, however unfinished."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
-from sqlext.dialect.tokens import Kind, Token, tokenize
-from sqlext.dialect.vocabulary import KEYWORDS
+from sqlext.dialect.keywords import KEYWORDS
+from sqlext.dialect.tokens import Token, TokenKind, tokenize
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
 
 PieceKind = Literal["keyword", "function", "name", "quoted", "string", "number", "symbol", "comment", "space"]
 
 
-class Piece(NamedTuple):
+class ColouredPiece(NamedTuple):
     """Some characters of a text; ``open`` where a string, a quoted name or a comment has no end."""
 
     start: int
@@ -33,27 +33,27 @@ class Piece(NamedTuple):
         return self.text.upper() if self.kind in ("keyword", "function", "name") else self.text
 
 
-_KINDS: dict[Kind, PieceKind] = {
-    Kind.QUOTED: "quoted",
-    Kind.STRING: "string",
-    Kind.NUMBER: "number",
-    Kind.SYMBOL: "symbol",
-    Kind.HINT: "comment",
+_KINDS: dict[TokenKind, PieceKind] = {
+    TokenKind.QUOTED: "quoted",
+    TokenKind.STRING: "string",
+    TokenKind.NUMBER: "number",
+    TokenKind.SYMBOL: "symbol",
+    TokenKind.HINT: "comment",
 }
 _OPENERS: dict[str, PieceKind] = {"`": "quoted", "'": "string", '"': "string"}
 
 
-def pieces(text: str, mode: str = "spark") -> Iterator[Piece]:
+def pieces(text: str, mode: str = "spark") -> Iterator[ColouredPiece]:
     """Yield the pieces of a text in order; together they are the text."""
     tokens, rest = _tokens(text, mode)
     at = 0
     for token, following in zip_longest(tokens, tokens[1:]):
         yield from _between(text, at, token.start)
-        yield Piece(token.start, text[token.start : token.end], _kind(token, following))
+        yield ColouredPiece(token.start, text[token.start : token.end], _kind(token, following))
         at = token.end
     yield from _between(text, at, rest)
     if rest < len(text):
-        yield Piece(rest, text[rest:], _OPENERS.get(text[rest], "comment"), open=True)
+        yield ColouredPiece(rest, text[rest:], _OPENERS.get(text[rest], "comment"), open=True)
 
 
 def _tokens(text: str, mode: str) -> tuple[list[Token], int]:
@@ -64,13 +64,14 @@ def _tokens(text: str, mode: str) -> tuple[list[Token], int]:
     except SqlExtError as error:
         start = error.span.start if error.span is not None else 0
     try:
+        # An unfinished text is the usual case in an editor: what stands before the open string keeps its colours.
         return tokenize(source, mode, 0, start)[:-1], start
     except SqlExtError:
         return [], start
 
 
 def _kind(token: Token, following: Token | None) -> PieceKind:
-    if token.kind is not Kind.WORD:
+    if token.kind is not TokenKind.WORD:
         return _KINDS[token.kind]
     if token.upper in KEYWORDS:
         return "keyword"
@@ -78,7 +79,8 @@ def _kind(token: Token, following: Token | None) -> PieceKind:
     return "function" if called else "name"
 
 
-def _between(text: str, start: int, end: int) -> Iterator[Piece]:
+def _between(text: str, start: int, end: int) -> Iterator[ColouredPiece]:
     if start < end:
+        # Tokens leave out blanks and comments alone, so what is not blank is a comment.
         gap = text[start:end]
-        yield Piece(start, gap, "comment" if gap.strip() else "space")
+        yield ColouredPiece(start, gap, "comment" if gap.strip() else "space")

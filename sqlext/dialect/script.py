@@ -1,4 +1,4 @@
-"""Scripts: ``${NAME}`` replaced, statements split and parsed one after the other.
+"""Read scripts: replace ``${NAME}``, split statements, parse one after the other.
 
 Reading is lazy because a SET may change how the rest is read: after ``SET 'sqlext.expressions' = 'flink'``
 a backslash in a string is a character like any other.
@@ -10,20 +10,25 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from sqlext.dialect.statement_nodes import ResetOption, SetOption, Statement
-from sqlext.dialect.statements import parse_statement
-from sqlext.dialect.tokens import Cursor, Token, tokenize
+from sqlext.dialect.ast.statements import ResetOption, SetOption, Statement
+from sqlext.dialect.cursor import Cursor
+from sqlext.dialect.statements.choice import parse_statement
+from sqlext.dialect.tokens import Token, tokenize
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import SourceText, Span, Substitution
 
 MODES = ("spark", "flink")
 MODE_KEY = "sqlext.expressions"
+# Upper case alone: `${spark.x}` and `${env:X}` are Spark's own (spark.sql.variable.substitute).
 _VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)\}")
 
+# For splitting, 'a''b' may count as two strings. In Spark's r'..' a backslash does not escape,
+# and the r begins the word: bar'x' is no raw string.
 _QUOTED = {
     "flink": r"""'[^']*'|"[^"]*"|`[^`]*`""",
     "spark": r"""(?<!\w)[rR](?:'[^']*'|"[^"]*")|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""",
 }
+# Earlier alternatives win at a place, so a semicolon in quotes or in a comment is never seen as an end.
 _SKIP = {
     mode: re.compile(rf"{quoted}|--[^\n]*|(?P<comment>/\*)|(?P<end>;)", re.DOTALL) for mode, quoted in _QUOTED.items()
 }
@@ -40,6 +45,7 @@ def substitute(text: str, variables: Mapping[str, str] | None = None, name: str 
     parts: list[str] = []
     substitutions: list[Substitution] = []
     at = length = 0
+    # The given text alone is searched: a value that holds ${...} itself is not replaced again.
     for match in _VARIABLE.finditer(text):
         value = variables.get(match.group(1))
         if value is None:
@@ -87,6 +93,7 @@ def parse_script(
         except SqlExtError as error:
             if on_error is None:
                 raise
+            # A string that is never closed fails before `at` has moved: without this the loop would not end.
             at = max(at, _statement_end(source.text, start, mode)[0])
             on_error(error, source.span(start, at))
             continue
@@ -104,6 +111,7 @@ def is_complete(text: str, mode: str = "spark") -> bool:
         except SqlExtError:
             return False  # a string, a quoted name or a comment is still open
         if _opens_statement_set(cursor):
+            # The semicolons of a statement set close its INSERTs; only END closes the set.
             closed = _ends_statement_set(cursor.tokens)
         if not closed and not cursor.at_end:
             return False
@@ -132,6 +140,7 @@ def _statement_end(text: str, at: int, mode: str) -> tuple[int, bool]:
         if match.lastgroup == "end":
             return at, True
         if match.lastgroup == "comment":
+            # Spark nests bracketed comments (BRACKETED_COMMENT of SqlBaseLexer.g4), Flink does not.
             at = _comment_end(text, at, nested=mode == "spark")
     return len(text), False
 
@@ -147,6 +156,7 @@ def _comment_end(text: str, at: int, nested: bool) -> int:
 def _opens_statement_set(cursor: Cursor) -> bool:
     if not cursor.at_any("EXECUTE", "BEGIN", "STATEMENT", "EXPLAIN"):
         return False
+    # Some tokens ahead, because EXPLAIN may have details before it.
     words = [cursor.peek(i).upper for i in range(12)]
     return ("STATEMENT", "SET") in pairwise(words)
 
@@ -154,6 +164,7 @@ def _opens_statement_set(cursor: Cursor) -> bool:
 def _statement_set_end(source: SourceText, mode: str, at: int) -> int:
     """Return the offset after the END of the statement set whose first INSERT ends at ``at``."""
     while at < len(source.text):
+        # A statement set holds semicolons of its own; it ends with the statement END.
         start, (at, _) = at, _statement_end(source.text, at, mode)
         if Cursor(source, tokenize(source, mode, start, at), mode).at_words("END"):
             break

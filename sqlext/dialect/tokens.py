@@ -1,15 +1,15 @@
-"""Tokens with exact source offsets, and the cursor that every parser here walks them with.
+"""Split a text into tokens with exact source offsets.
 
-sqlglot's tokenizer does the lexing, set up so that every word stays a plain word: our clauses are
-recognised by the parsers, and nothing is reserved that the user did not reserve.
+sqlglot's tokenizer does the lexing. It is set up so that every word stays a plain word: the parsers recognise the
+clauses, and a word is a keyword only where the grammar wants one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, NoReturn
+from typing import ClassVar
 
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import TokenError
@@ -17,9 +17,8 @@ from sqlglot.tokenizer_core import Token as RawToken
 from sqlglot.tokenizer_core import TokenType
 from sqlglot.tokens import Tokenizer
 
-from sqlext.dialect.strings import unquote
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.source import SourceText, Span
+from sqlext.source import SourceText
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -27,7 +26,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is."""
 
     WORD = "word"  # unquoted identifier or keyword
@@ -46,7 +45,7 @@ class Token:
     ``upper`` is the word in upper case, empty for anything but an unquoted word.
     """
 
-    kind: Kind
+    kind: TokenKind
     text: str
     value: str
     start: int
@@ -57,6 +56,7 @@ class Token:
 class _FlinkTokenizer(Tokenizer):
     """Standard SQL strings: a backslash is a character like any other (Calcite's Lex.JAVA)."""
 
+    # Calcite's Lex.JAVA knows no "..": it is read all the same, so that PARSE-011 can name it.
     QUOTES: ClassVar = ["'", '"']
     IDENTIFIERS: ClassVar = ["`"]
     IDENTIFIER_ESCAPES: ClassVar = ["`"]
@@ -65,8 +65,11 @@ class _FlinkTokenizer(Tokenizer):
     HEX_STRINGS: ClassVar = []  # X'1F' is a word and a string: sqlglot refuses a bad one without a position
     COMMENTS: ClassVar = ["--", ("/*", "*/")]
     NESTED_COMMENTS = False
+    # A name may hold $ (LETTER of Calcite's lexer), and PATTERN has it alone.
     VAR_SINGLE_TOKENS: ClassVar = {"$"}
+    # Of a suffix sqlglot would make a cast: 5L would be three tokens.
     NUMERIC_LITERALS: ClassVar = {}
+    # Symbols alone, so that every word stays a word. `>>` is missing because nested types end in it.
     KEYWORDS: ClassVar = {
         "||": TokenType.DPIPE,
         "<=": TokenType.LTE,
@@ -86,6 +89,7 @@ class _SparkTokenizer(_FlinkTokenizer):
 
     STRING_ESCAPES: ClassVar = ["'", "\\"]
     RAW_STRINGS: ClassVar = [("r'", "'"), ("R'", "'")]
+    # As in SqlBaseLexer.g4: r'..' ends at the next quote, whatever stands before it.
     STRING_ESCAPES_ALLOWED_IN_RAW_STRINGS = False
     NESTED_COMMENTS = True
 
@@ -128,10 +132,12 @@ def tokenize(source: SourceText, mode: str = "spark", start: int = 0, end: int |
     try:
         raw = _DIALECTS[mode].tokenize(text)
     except TokenError:
+        # sqlglot's error has no offset, so the place is looked for again.
         raise _unterminated(source, mode, start, end) from None
     tokens: list[Token] = []
     position = 0
     for t in raw:
+        # Hints are rare, so most gaps between tokens are never walked through.
         if "/*+" in text[position : t.start]:
             tokens += _hints(text, position, t.start, start)
         position = t.end + 1
@@ -139,16 +145,17 @@ def tokenize(source: SourceText, mode: str = "spark", start: int = 0, end: int |
         if len(tokens) > 1 and tokens[-1].text[0] == '"':
             _join_doubled(tokens)
     tokens += _hints(text, position, len(text), start)
-    tokens.append(Token(Kind.END, "", "", end, end))
+    tokens.append(Token(TokenKind.END, "", "", end, end))
     return tokens
 
 
 def _token(raw: RawToken, text: str, shift: int, mode: str) -> Token:
     kind = _kind(raw.token_type)
+    # sqlglot's `end` is the last character, ours is the one behind it.
     begin, stop = raw.start + shift, raw.end + 1 + shift
-    if kind is Kind.WORD:
+    if kind is TokenKind.WORD:
         return Token(kind, text, text, begin, stop, text.upper())
-    value = unquote(text, mode) if kind is Kind.STRING else raw.text
+    value = unquote(text, mode) if kind is TokenKind.STRING else raw.text
     return Token(kind, text, value, begin, stop)
 
 
@@ -157,17 +164,17 @@ def _join_doubled(tokens: list[Token]) -> None:
     left, right = tokens[-2:]
     if left.end == right.start and left.text[0] == '"' and left.text[-1] == '"':
         text, value = left.text + right.text, f'{left.value}"{right.value}'
-        tokens[-2:] = [Token(Kind.STRING, text, value, left.start, right.end)]
+        tokens[-2:] = [Token(TokenKind.STRING, text, value, left.start, right.end)]
 
 
-def _kind(token_type: TokenType) -> Kind:
+def _kind(token_type: TokenType) -> TokenKind:
     if token_type is TokenType.VAR:
-        return Kind.WORD
+        return TokenKind.WORD
     if token_type is TokenType.IDENTIFIER:
-        return Kind.QUOTED
+        return TokenKind.QUOTED
     if token_type is TokenType.NUMBER:
-        return Kind.NUMBER
-    return Kind.STRING if token_type in _STRINGS else Kind.SYMBOL
+        return TokenKind.NUMBER
+    return TokenKind.STRING if token_type in _STRINGS else TokenKind.SYMBOL
 
 
 def _hints(text: str, start: int, end: int, shift: int) -> list[Token]:
@@ -175,6 +182,7 @@ def _hints(text: str, start: int, end: int, shift: int) -> list[Token]:
     found: list[Token] = []
     at = start
     while "/*+" in text[at:end]:
+        # A line comment may hold /*+, which is no hint then.
         if text.startswith("--", at):
             line_end = text.find("\n", at, end)
             at = end if line_end < 0 else line_end
@@ -182,7 +190,7 @@ def _hints(text: str, start: int, end: int, shift: int) -> list[Token]:
             close = text.index("*/", at) + 2
             if text.startswith("/*+", at):
                 hint = text[at:close]
-                found.append(Token(Kind.HINT, hint, hint[3:-2], at + shift, close + shift))
+                found.append(Token(TokenKind.HINT, hint, hint[3:-2], at + shift, close + shift))
             at = close
         else:
             at += 1
@@ -238,128 +246,55 @@ def _find_close(text: str, at: int, close: str, mode: str) -> int:
 
 def did_you_mean_word(written: str, *words: str) -> str | None:
     """Return a hint if an unquoted word is nearly one of these keywords, not if it is none of them."""
+    # Words of one or two letters are close to too many keywords.
     hint = did_you_mean(written, words) if len(written) > 2 and written not in words else None
     return hint.replace("`", "") if hint else None
 
 
-class Cursor:
-    """Walks a list of tokens; every ``parse_...`` function of this package takes one.
+_PREFIX = re.compile(r"([uU]&|[rRnN])?(['\"])")
+_UNICODE = re.compile(r"\\(?:\\|([0-9a-fA-F]{4})|\+([0-9a-fA-F]{6}))")
+# As Spark's unescapeSQLString reads them.
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))", re.DOTALL)
+_SINGLE = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
-    ``accept_...`` methods move on and return True only if they match, ``expect_...`` methods raise.
+
+def unquote(text: str, mode: str) -> str:
+    """Return the value of a string literal as written, prefix and quotes included.
+
+    In mode ``'spark'`` a backslash escapes as in Spark's parser; in ``'flink'`` only the doubled quote does.
     """
+    match = _PREFIX.match(text)
+    if match is None:
+        return text
+    prefix, quote = (match.group(1) or "").upper(), match.group(2)
+    inner = text[match.end() : -1]
+    if prefix == "R":
+        return inner
+    if prefix == "U&":
+        return _UNICODE.sub(_code_point, inner.replace(quote * 2, quote))
+    if mode == "flink" or "\\" not in inner:
+        return inner.replace(quote * 2, quote)
+    # Doubled quotes and escapes are read in one pass: the quote of \' does not pair with the next.
+    pattern = re.compile(_ESCAPE.pattern + f"|({quote}{quote})", re.DOTALL)
+    return pattern.sub(lambda m: quote if m.group(5) else _spark_escape(m), inner)
 
-    def __init__(self, source: SourceText, tokens: Sequence[Token], mode: str = "spark") -> None:
-        self.source = source
-        self.tokens = tokens
-        self.mode = mode
-        self.index = 0
-        self.depth = 0
-        self.strained = False  # something was nested or chained so long that the tree's height must be checked
 
-    @classmethod
-    def over(cls, span: Span, mode: str = "spark") -> Cursor:
-        """Return a cursor over the text of a span; offsets stay those of its source."""
-        return cls(span.source, tokenize(span.source, mode, span.start, span.end), mode)
+def _code_point(match: re.Match[str]) -> str:
+    digits = match.group(1) or match.group(2)
+    if not digits:
+        return "\\"
+    # chr() raises beyond U+10FFFF: what is no character stays as it was written.
+    return chr(int(digits, 16)) if int(digits, 16) < 0x110000 else match.group(0)
 
-    @property
-    def token(self) -> Token:
-        """The token in front of the cursor."""
-        return self.tokens[self.index]
 
-    def peek(self, ahead: int = 1) -> Token:
-        """Return the token ``ahead`` places further on (the END token past the end)."""
-        return self.tokens[min(self.index + ahead, len(self.tokens) - 1)]
-
-    @property
-    def at_end(self) -> bool:
-        """Whether nothing is left."""
-        return self.token.kind is Kind.END
-
-    @property
-    def at_statement_end(self) -> bool:
-        """Whether nothing is left of this statement."""
-        token = self.token
-        return token.kind is Kind.END or (token.kind is Kind.SYMBOL and token.text == ";")
-
-    def advance(self) -> Token:
-        """Return the token in front and move past it."""
-        token = self.token
-        if token.kind is not Kind.END:
-            self.index += 1
-        return token
-
-    def at_words(self, *words: str) -> bool:
-        """Whether the next tokens are these unquoted words (given in upper case)."""
-        if self.token.upper != words[0]:
-            return False
-        return all(self.peek(i).upper == w for i, w in enumerate(words) if i)
-
-    def at_any(self, *words: str) -> bool:
-        """Whether the next token is one of these unquoted words."""
-        return self.token.upper in words
-
-    def at_symbol(self, *symbols: str) -> bool:
-        """Whether the next token is one of these symbols."""
-        return self.token.kind is Kind.SYMBOL and self.token.text in symbols
-
-    def accept_words(self, *words: str) -> bool:
-        """Move past these words if they come next, all of them."""
-        if not self.at_words(*words):
-            return False
-        self.index += len(words)
-        return True
-
-    def accept_any(self, *words: str) -> str:
-        """Move past one of these words; return it in upper case, or an empty string."""
-        return self.advance().upper if self.at_any(*words) else ""
-
-    def accept_symbol(self, symbol: str) -> bool:
-        """Move past this symbol if it comes next."""
-        if not self.at_symbol(symbol):
-            return False
-        self.index += 1
-        return True
-
-    def expect_words(self, *words: str) -> Token:
-        """Move past these words and return the first of them; PARSE-002 otherwise."""
-        first = self.token
-        for word in words:
-            if not self.accept_words(word):
-                raise self.unexpected(word, hint=did_you_mean_word(self.token.upper, word))
-        return first
-
-    def expect_symbol(self, symbol: str) -> Token:
-        """Move past this symbol and return it; PARSE-002 otherwise."""
-        token = self.token
-        if not self.accept_symbol(symbol):
-            raise self.unexpected(symbol)
-        return token
-
-    def expect_identifier(self, what: str = "a name") -> Token:
-        """Move past a word or quoted name and return it; PARSE-002 otherwise."""
-        if self.token.kind not in (Kind.WORD, Kind.QUOTED):
-            raise self.unexpected(what)
-        return self.advance()
-
-    def expect_string(self, what: str = "a string") -> Token:
-        """Move past a string literal and return it; PARSE-002 otherwise."""
-        if self.token.kind is not Kind.STRING:
-            raise self.unexpected(what)
-        return self.advance()
-
-    def span_from(self, start: int) -> Span:
-        """Return the span from an offset to the end of the token last passed."""
-        end = self.tokens[self.index - 1].end if self.index else start
-        return self.source.span(start, max(start, end))
-
-    def unexpected(self, expected: str, hint: str | None = None) -> SqlExtError:
-        """Return PARSE-002: something else stands where ``expected`` should."""
-        token = self.token
-        found = "the end of the statement" if self.at_end or token.text == ";" else f"`{token.text}`"
-        span = self.source.span(token.start, token.end)
-        return SqlExtError("PARSE-002", f"expected {expected}, found {found}", span=span, hint=hint)
-
-    def fail(self, code: str, message: str, hint: str | None = None) -> NoReturn:
-        """Raise an error at the token in front."""
-        span = self.source.span(self.token.start, self.token.end)
-        raise SqlExtError(code, message, span=span, hint=hint)
+def _spark_escape(match: re.Match[str]) -> str:
+    """Return what Spark makes of one escape; ``\\%`` and ``\\_`` stay, for LIKE."""
+    short, long, octal, single = match.group(1, 2, 3, 4)
+    if octal:
+        return chr(int(octal, 8))
+    if short or long:
+        code = int(short or long, 16)
+        return chr(code) if code < 0x110000 else match.group(0)
+    if single in "%_":
+        return match.group(0)
+    return _SINGLE.get(single, single)

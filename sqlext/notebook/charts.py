@@ -1,7 +1,7 @@
-"""Pictures as SVG text: the plan of a query, and how its watermark went. Drawn by Altair, rendered without a browser.
+"""Draw SVG pictures of a plan and of a query's watermark.
 
-A picture is made here and not in the browser, so it is the same in Jupyter, in VS Code, in Databricks and in a
-notebook that is exported or looked at on a page, where no script may run.
+Altair draws and renders them in the kernel, without a browser. So they look the same in Jupyter, VS Code, Databricks
+and an exported notebook, where no script may run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sqlext.extras import package
 if TYPE_CHECKING:
     import altair as alt
 
-    from sqlext.execution.moments import Moment
+    from sqlext.jobs.progress import MicroBatch
 
 _WIDTH, _LINE, _PADDING = 300, 14, 8
 _GAP_X, _GAP_Y = 24, 34
@@ -38,7 +38,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class PlanEdge:
     """A line from a node down to the one that reads it."""
 
     x: float
@@ -70,11 +70,11 @@ def plan_svg(description: Mapping[str, Any]) -> str:
     return _svg(alt.layer(*layers).properties(width=width, height=height).configure_view(stroke=None))
 
 
-def laid_out(tree: Mapping[str, Any]) -> tuple[list[Box], list[Edge]]:
+def laid_out(tree: Mapping[str, Any]) -> tuple[list[Box], list[PlanEdge]]:
     """Return where the nodes of a plan stand: sources side by side, each node below what it reads."""
     boxes: list[Box] = []
-    edges: list[Edge] = []
-    columns = iter(range(10**6))
+    edges: list[PlanEdge] = []
+    columns = iter(range(10**6))  # each source takes the next one; other nodes stand between their inputs
 
     def place(node: Mapping[str, Any]) -> Box:
         inputs = [place(i) for i in node["inputs"]]
@@ -83,7 +83,7 @@ def laid_out(tree: Mapping[str, Any]) -> tuple[list[Box], list[Edge]]:
         x = (inputs[0].x + inputs[-1].x) / 2 if inputs else next(columns) * (_WIDTH + _GAP_X) + _PADDING
         y = max((i.y + i.height for i in inputs), default=_PADDING - _GAP_Y) + _GAP_Y
         box = Box(x, y, _WIDTH, height, node["node"], detail, node["changelog"] != "append")
-        edges.extend(Edge(i.x + i.width / 2, i.y + i.height, x + _WIDTH / 2, y) for i in inputs)
+        edges.extend(PlanEdge(i.x + i.width / 2, i.y + i.height, x + _WIDTH / 2, y) for i in inputs)
         boxes.append(box)
         return box
 
@@ -91,7 +91,7 @@ def laid_out(tree: Mapping[str, Any]) -> tuple[list[Box], list[Edge]]:
     return boxes, edges
 
 
-def timeline_svg(moments: Mapping[str, Sequence[Moment]]) -> str | None:
+def timeline_svg(moments: Mapping[str, Sequence[MicroBatch]]) -> str | None:
     """Return the picture of how watermarks went: when each micro-batch began, how far event time was then (UTC).
 
     None if there is nothing to draw. ``moments`` are those of single queries, by name.
@@ -134,11 +134,11 @@ def _check_packages() -> None:
         package(name, "notebook", "a picture")
 
 
-def _points(moments: Mapping[str, Sequence[Moment]]) -> Iterator[dict[str, Any]]:
+def _points(moments: Mapping[str, Sequence[MicroBatch]]) -> Iterator[dict[str, Any]]:
     for query, seen in moments.items():
         for moment in seen:
             for kind, time in zip(_KINDS, (moment.watermark, moment.newest), strict=True):
-                if time is not None and not at_end(time):
+                if time is not None and not at_end(time):  # the end of time would flatten all that came before
                     yield {"query": query, "at": moment.at, "kind": kind, "time": time}
 
 
@@ -153,7 +153,7 @@ def _texts(boxes: Sequence[Box], below: int, field: str, weight: Any, x: alt.X, 
     return encoded
 
 
-def _data(edges: Sequence[Edge]) -> alt.Data:
+def _data(edges: Sequence[PlanEdge]) -> alt.Data:
     import altair as alt
 
     return alt.Data(values=[{"x": e.x, "y": e.y, "x2": e.x2, "y2": e.y2} for e in edges])

@@ -1,4 +1,4 @@
-"""The magics of notebooks, thin: each calls the Session and shows what it gives."""
+"""Define the magics of notebooks: each calls the Session and shows what it returns."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from sqlext.errors import did_you_mean
-from sqlext.notebook.running import Running
+from sqlext.notebook.running import QueryDisplay
 from sqlext.notebook.views import PlanView, TimelineView, progress_view, result_view
 from sqlext.settings import parse_duration
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from sqlext.execution.query import Query
-    from sqlext.execution.result import Result
-    from sqlext.execution.session import Session
+    from sqlext.jobs.query import Query
+    from sqlext.jobs.result import Result
+    from sqlext.session.api import Session
 
 T = TypeVar("T")
 _DEFINE = argument("-D", "--define", action="append", default=[], metavar="NAME=value", help="the text of ${NAME}")
@@ -49,13 +49,13 @@ class SqlextMagics(Magics):
         self._session: Session | None = None
         self._spark: object = None
         self._catalog: str | None = None
-        self._running: list[Running] = []
+        self._running: list[QueryDisplay] = []
 
     @property
     def session(self) -> Session:
         """The session: that of ``sqlext.install``, else one in the variable ``spark``, else one with its own Spark."""
         spark = self._user_ns.get("spark")
-        if self._session is None or spark is not self._spark:
+        if self._session is None or spark is not self._spark:  # a cell may have put another Spark there
             self._session, self._spark = _session_in(spark, self._catalog), spark
         return self._session
 
@@ -68,7 +68,7 @@ class SqlextMagics(Magics):
     def sqlext(self, line: str, cell: str) -> None:
         """Run the statements of a cell and show what each gives."""
         options = parse_argstring(self.sqlext, line)
-        shown: list[Running] = []
+        shown: list[QueryDisplay] = []
         try:
             results = self.session.run(
                 cell,
@@ -78,7 +78,7 @@ class SqlextMagics(Magics):
             )
         finally:
             for running in shown:
-                if not running.query.is_active:
+                if not running.query.is_active:  # the last picture must come before the cell ends
                     running.wait()
         if options.out and results:
             self._user_ns[options.out] = results[-1]
@@ -134,12 +134,12 @@ class SqlextMagics(Magics):
         names: dict[str, Any] = self.shell.user_ns
         return names
 
-    def _show(self, result: Result, shown: list[Running]) -> None:
+    def _show(self, result: Result, shown: list[QueryDisplay]) -> None:
         if result.query is None:
             if result.columns:
                 display(result_view(result))
             return
-        running = Running(result, result.query)
+        running = QueryDisplay(result, result.query)
         shown.append(running)
         self._running.append(running)
         running.show()
@@ -183,8 +183,8 @@ def unload(shell: InteractiveShell) -> None:
 
 def _session_in(spark: object, catalog: str | None) -> Session:
     import sqlext
-    from sqlext.execution.installed import installed
-    from sqlext.execution.spark_sessions import is_spark
+    from sqlext.session.spark_sql import installed
+    from sqlext.spark.sessions import is_spark
 
     if not is_spark(spark):
         return sqlext.connect(catalog=catalog)

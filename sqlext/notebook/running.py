@@ -1,4 +1,4 @@
-"""A query in a cell: its rows or its progress, drawn anew until it ends; a button that stops it."""
+"""Show a running query in a cell, redrawn until it ends, with a button that stops it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sqlext.cli.progress import by_sink
 from sqlext.notebook.views import MOST_ROWS, TableView, progress_view
 
 if TYPE_CHECKING:
-    from sqlext.execution.query import Query
-    from sqlext.execution.result import Result
+    from sqlext.jobs.query import Query
+    from sqlext.jobs.result import Result
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 
 
-class Running:
+class QueryDisplay:
     """Follows the query of a result from the cell that started it, also after that cell has ended."""
 
     def __init__(self, result: Result, query: Query) -> None:
@@ -57,7 +57,7 @@ class Running:
         while not ended:
             ended = self.query.wait_for_end(_SECONDS_BETWEEN_LOOKS)
             view = self.view()
-            if repr(view) != shown:
+            if repr(view) != shown:  # an update that changes nothing would make the front end draw again
                 shown = repr(view)
                 self._handle.update(view)
         if self._button is not None:
@@ -68,6 +68,7 @@ def _stop_button(query: Query) -> Any:
     """Return a button where the kernel has ipywidgets; a front end without them shows nothing of it."""
     if find_spec("ipywidgets") is None:
         return None
+    # In a thread: ``stop`` waits for the query, and the kernel answers no other message meanwhile.
     from ipywidgets import Button
 
     button = Button(description="Stop", icon="stop", tooltip=f"stop {query.name}; its place is kept")

@@ -1,4 +1,4 @@
-"""What a notebook shows: results, plans, running queries. Each has a form in HTML and one in text."""
+"""Define what a notebook shows: results, plans, running queries, each as HTML and as text."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sqlext.cli.tables import cell
 from sqlext.notebook.charts import plan_svg, timeline_svg
 
 if TYPE_CHECKING:
-    from sqlext.execution.moments import Moment
-    from sqlext.execution.result import Result
+    from sqlext.jobs.progress import MicroBatch
+    from sqlext.jobs.result import Result
 
 _NO_PLAN = "no query here that sqlext plans: Spark's EXPLAIN shows its own"
 #: Plans and definitions are texts of several lines. JupyterLab's own rules name two classes: ours must name more.
@@ -69,9 +69,9 @@ class PlanView:
 
 @dataclass(frozen=True)
 class TimelineView:
-    """How the watermarks of queries went; ``moments`` are those of single queries, by name."""
+    """The watermarks of queries over time; ``moments`` are those of single queries, by name."""
 
-    moments: Mapping[str, Sequence[Moment]]
+    moments: Mapping[str, Sequence[MicroBatch]]
 
     def __repr__(self) -> str:
         """Return the last micro-batch of each as text."""

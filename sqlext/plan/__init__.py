@@ -1,1 +1,1 @@
-"""The plan: a small tree of frozen nodes between analysis and rewriting. Knows no Spark class."""
+"""The plan of a query: a small tree of frozen nodes between analysis and rewriting. It knows no Spark class."""

@@ -1,18 +1,13 @@
-"""Rows that a source cannot decode: what a query does with them, and what is known of one."""
+"""Rows that a source cannot decode: the columns that describe one, and the table that keeps them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlext.catalog.model import Table
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
 from sqlext.types import STRING, TIMESTAMP_LTZ3
-
-#: The option of a table, and of SET for all: what is done with them.
-OPTION = "sqlext.bad-rows"
-#: Its values; any other one is the table that keeps them.
-FAIL, DROP = "fail", "drop"
+from sqlext_catalog.model import Table
 
 #: Hidden column of a query that keeps them: NULL in its own rows, else a struct of the columns below and the table.
 BAD = "__bad"
@@ -35,9 +30,3 @@ class BadRows:
 
     table: Table
     span: Span
-
-
-def policy_of(table: Table) -> str | None:
-    """Return what a table's option says: ``fail``, ``drop`` or the name of a table; None if it says nothing."""
-    wanted = (table.option(OPTION) or "").strip()
-    return wanted.lower() if wanted.lower() in (FAIL, DROP) else wanted or None

@@ -1,4 +1,4 @@
-"""TO_CHANGELOG and FROM_CHANGELOG: a changelog as rows that say what happened in a column, and back."""
+"""Nodes of TO_CHANGELOG and FROM_CHANGELOG: changes as rows with a column of operations, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ToChangelog(Unary):
 
     Attributes:
         op: physical name of the column of codes.
-        codes: kind (``udfs.core.row_kinds``) and code; changes of other kinds are left out.
+        codes: kind (``sqlext_udfs.kernel.row_kinds``) and code; changes of other kinds are left out.
     """
 
     op: str
@@ -22,6 +22,7 @@ class ToChangelog(Unary):
     @property
     def hidden(self) -> tuple[str, ...]:
         """Nothing: its rows are only added."""
+        # Not even the KIND of its input: each change is an ordinary row from here on.
         return ()
 
 

@@ -1,4 +1,4 @@
-"""Columns of a plan node: what the user sees, and what holds it in the rewritten query."""
+"""Columns of a plan node: their names for users, and what holds them in the rewritten query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table that is told by its current rows, as a changelog: a plan node."""
+"""The node of a table of upserts, read as a changelog."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlext.plan.stateful import Stateful
-from sqlext.plan.states import kept_for
+from sqlext.plan.stateful import Operator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurrentRows(Stateful):
+class CurrentRows(Operator):
     """The changes that records make to a table of one row for each key: Flink's ChangelogNormalize.
 
     Its input is a scan that ``upserts``: each record is the row of its key from then on, or says that there is none.
@@ -28,11 +27,6 @@ class CurrentRows(Stateful):
     function: ClassVar[str] = "current"
 
     @property
-    def uses_clock(self) -> bool:
-        """Whether keys are forgotten by processing time."""
-        return self.ttl is not None
-
-    @property
     def what(self) -> str:
         """What it keeps."""
         return f"current rows by {', '.join(self.primary)}"
@@ -40,11 +34,10 @@ class CurrentRows(Stateful):
     @property
     def bound(self) -> str:
         """As many rows as the table has."""
-        return ", ".join(["the row of each key", *([kept_for(self.ttl)] if self.ttl is not None else [])])
+        return ", ".join(["the row of each key", *self._lives()])
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield the key."""
+        # Places, not names: a column that is only renamed leaves the state as it is.
         places = [c.physical for c in self.columns]
         yield "PRIMARY KEY", ", ".join(self.primary), [places.index(p) for p in self.primary]
-        if self.ttl is not None:
-            yield "time to live", f"{self.ttl} ms", self.ttl

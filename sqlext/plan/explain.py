@@ -1,4 +1,7 @@
-"""A plan for people and tools: text, JSON, Mermaid. Says what is native, what is updating, where time goes."""
+"""Describe a plan as text, JSON or Mermaid.
+
+The description tells which steps are native, which results update, and where time attributes go.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlext.plan import nodes
+from sqlext.plan.base import walk
 from sqlext.plan.columns import Time
-from sqlext.plan.explain_panes import describe_grouping, grouping_lines
+from sqlext.plan.firing import Firing
+from sqlext.plan.grouping import Aggregate
 from sqlext.plan.panes import last_groupings
-from sqlext.plan.stateful import Stateful
-from sqlext.plan.states import kept_for, unbounded_states
-from sqlext.plan.unnested import Unnested
+from sqlext.plan.stateful import Stateful, kept_for, unbounded_states
+from sqlext.plan.unnest import Unnested
+
+_PANES = {
+    "one": "one for each key and window",
+    "each": "several for a key and window, each a row of its own",
+    "last": "several for a key and window; each takes the place of the one before",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,7 @@ def describe_plan(plan: nodes.PlanNode, course: Course = Course()) -> dict[str, 
     ``tree`` is the nodes, each with ``node``, ``detail``, ``changelog`` and ``inputs``.
     """
     path, why = _path(plan, course.combined)
+    # By identity: an equal grouping may stand elsewhere in the plan.
     last = {id(n) for n in last_groupings(plan)}
     return {
         "path": path,
@@ -46,9 +57,9 @@ def describe_plan(plan: nodes.PlanNode, course: Course = Course()) -> dict[str, 
         "time_attributes": [f"{c.name} *{c.time.value}*" for c in plan.columns if c.time is not None],
         "watermarks": [_watermark(n) for n in walk(plan) if isinstance(n, nodes.Scan) and n.rowtime],
         "groupings": [
-            describe_grouping(n, n.firing, course.reach if id(n) in last else None)
+            _grouping(n, n.kept, course.reach if id(n) in last else None)
             for n in walk(plan)
-            if isinstance(n, nodes.Aggregate) and n.firing is not None
+            if isinstance(n, Aggregate) and n.kept is not None
         ],
         "unbounded_states": [state.what for state in unbounded_states(plan)],
         "tree": _tree(plan),
@@ -66,7 +77,7 @@ def as_text(plan: nodes.PlanNode, course: Course = Course()) -> str:
     ]
     lines += [f"watermark:       {w}" for w in facts["watermarks"]]
     lines += [f"unbounded state: {what}" for what in facts["unbounded_states"]]
-    lines += [line for grouping in facts["groupings"] for line in grouping_lines(grouping)]
+    lines += [line for grouping in facts["groupings"] for line in _grouping_lines(grouping)]
     return "\n".join([*lines, *_text_lines(facts["tree"], 0)])
 
 
@@ -82,14 +93,9 @@ def as_mermaid(plan: nodes.PlanNode, course: Course = Course()) -> str:
     return "\n".join(lines)
 
 
-def walk(plan: nodes.PlanNode) -> list[nodes.PlanNode]:
-    """Return a plan's nodes, the top first."""
-    return [plan, *(n for i in plan.inputs for n in walk(i))]
-
-
 def _path(plan: nodes.PlanNode, combined: tuple[str, ...]) -> tuple[str, str]:
     """Return whether operators of ours keep state, and why."""
-    stateful = dict.fromkeys(text for node in walk(plan) for text in _stateful(node))
+    stateful = dict.fromkeys(text for node in walk(plan) if isinstance(node, Stateful) for text in node.why)
     if stateful:
         return "stateful", f"{', '.join(stateful)}: Spark has no operator that gives these rows"
     if combined:
@@ -97,24 +103,13 @@ def _path(plan: nodes.PlanNode, combined: tuple[str, ...]) -> tuple[str, str]:
     return "native", "every step has an operator of Spark that gives the same rows"
 
 
-def _stateful(node: nodes.PlanNode) -> list[str]:
-    """Return what of a node needs an operator of ours."""
-    if isinstance(node, nodes.Operator):
-        return [f"stateful function {node.function}"]
-    if isinstance(node, Stateful):
-        return [node.what]
-    if isinstance(node, nodes.Aggregate) and node.firing is not None:
-        return list(node.firing.why)
-    return ["rows of sessions"] if isinstance(node, nodes.AssignWindows) and node.by_rows else []
-
-
 def _changelog(node: nodes.PlanNode) -> str:
     if node.changelog:
         return "changelog"
     if not node.updating:
         return "append"
-    aggregate = next(n for n in walk(node) if isinstance(n, nodes.Aggregate))
-    keys = ", ".join([*(["the window"] if aggregate.window else []), *(i.span.text for i in aggregate.group_by)])
+    # Only GROUP BY makes a relation updating; every operator of ours gives a changelog instead.
+    keys = next(n for n in walk(node) if isinstance(n, Aggregate)).by.named
     return f"update, by key ({keys})" if keys else "update, one row"
 
 
@@ -127,9 +122,10 @@ def _watermark(scan: nodes.Scan) -> str:
 
 def _tree(node: nodes.PlanNode) -> dict[str, Any]:
     if isinstance(node, nodes.Aliased):
+        # An alias only renames: in EXPLAIN it is no step.
         return _tree(node.input)
     return {
-        "node": type(node).__name__,
+        "node": node.step,
         "detail": _detail(node),
         "changelog": _changelog(node),
         "time": [c.name for c in node.columns if c.time is Time.ROWTIME],
@@ -145,12 +141,6 @@ def _detail(node: nodes.PlanNode) -> str:
         return f"{node.spec} on {node.time.name}"
     if isinstance(node, nodes.ComputeGap):
         return f"{node.gap.span.text} of each row"
-    if isinstance(node, nodes.Aggregate):
-        keys = [i.span.text for i in node.group_by]
-        if node.window:
-            when = "emitted when the watermark passes the window" if node.firing is None else "window operator"
-            return f"by window{', ' if keys else ''}{', '.join(keys)}; {when}"
-        return f"by {', '.join(keys) or 'nothing'}"
     if isinstance(node, nodes.Project):
         where = f" where {node.where.span.text}" if node.where is not None else ""
         return f"{', '.join(c.name for c in node.columns)}{where}"
@@ -160,11 +150,8 @@ def _detail(node: nodes.PlanNode) -> str:
         return node.what
     if isinstance(node, nodes.SetQuery):
         return node.op
-    if isinstance(node, nodes.Operator):
-        lives = f"; state: {kept_for(node.ttl)}" if node.ttl is not None else ""
-        return f"stateful function {node.function}{lives}"
     if isinstance(node, Stateful):
-        return f"{node.what}; state: {node.bound or 'kept for ever'}"
+        return node.detail
     return node.text if isinstance(node, nodes.SparkTable) else ""
 
 
@@ -182,3 +169,48 @@ def _mermaid(tree: dict[str, Any], lines: list[str], counter: list[int]) -> int:
     lines.append(f'    n{number}["{label}"]')
     lines.extend(f"    n{i} -->|{tree['changelog'].split(',')[0]}| n{number}" for i in inputs)
     return number
+
+
+def _grouping(grouping: Aggregate, firing: Firing, reach: str | None) -> dict[str, Any]:
+    """Return what there is to say of a grouping: ``by``, ``why``, ``emit``, ``panes``, ``sink``, ``late``, ``notes``;
+    ``state``, where it has a time to live.
+
+    Args:
+        reach: how its rows reach the sink, None where another step is above it.
+    """
+    lives = {"state": kept_for(firing.ttl)} if firing.ttl is not None else {}
+    return {
+        "by": grouping.by.named or "nothing",
+        "why": list(firing.why),
+        "emit": firing.emit or "by default",
+        "panes": _panes(grouping, firing),
+        "sink": reach or "to the step above",
+        "late": _late(firing),
+        "notes": list(firing.notes),
+        **lives,
+    }
+
+
+def _grouping_lines(described: dict[str, Any]) -> list[str]:
+    """Return it as lines of text."""
+    lines = [
+        f"stateful:        GROUP BY {described['by']}: {'; '.join(described['why'])}",
+        f"  EMIT:          {described['emit'].removeprefix('EMIT ')}",
+        f"  panes:         {described['panes']}",
+        f"  sink:          {described['sink']}",
+        f"  late rows:     {described['late']}",
+    ]
+    lines += [f"  state:         {described['state']}"] if "state" in described else []
+    return lines + [f"  note:          {note}" for note in described["notes"]]
+
+
+def _panes(grouping: Aggregate, firing: Firing) -> str:
+    if grouping.retracts:
+        return "several for a key and window, and the rows that take them back"
+    return _PANES[firing.panes]
+
+
+def _late(firing: Firing) -> str:
+    if firing.late is None:
+        return "dropped and counted" if firing.event_time or firing.policy.once else "none"
+    return f"into {firing.late.table.name.name} ({', '.join(c.name for c in firing.late.columns)})"

@@ -1,17 +1,17 @@
-"""How the panes of a grouping come out, where Spark's own operators cannot say it."""
+"""When and how the panes of a grouping come out, where an operator of ours keeps it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from sqlext.catalog.model import Table
-from sqlext.dialect.expression_nodes import Node
+from sqlext.dialect.ast.expressions import Node
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
-from sqlext.udfs.core.policy import Policy
-from sqlext.udfs.core.trigger_rules import ends_with_input, uses_clock, uses_watermark
-from sqlext.udfs.core.trigger_tree import AfterWatermark, Repeat
+from sqlext_catalog.model import Table
+from sqlext_udfs.windows.policy import Policy
+from sqlext_udfs.windows.triggers.rules import ends_with_input, uses_clock, uses_watermark
+from sqlext_udfs.windows.triggers.tree import AfterWatermark, Repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,34 +41,52 @@ class LateRows:
     span: Span
 
 
+#: Why an operator of ours keeps groups that Spark could keep.
+COMBINED = "rows combined by Arrow where they are read"
+
+
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """The stateful side of a grouping.
+    """How an operator of ours keeps a grouping of a stream, or would where Spark's own does.
 
     Attributes:
         policy: which windows, when panes fire, and what is in them.
         given: whether SQL has given the rows their windows, before the operator.
-        why: what Spark has no operator for, for EXPLAIN.
+        reasons: what Spark has no operator for.
         panes: what comes out: ``one`` row for a key and window; ``each`` pane, a row of its own; or the ``last`` one
             counts, and takes the place of those before.
-        gap: the column of each row's session gap in milliseconds.
         values: what triggers and evictors look at in a row, by its number in the policy.
         late: where rows that come too late are kept.
         notes: what a user should know, for EXPLAIN.
         using: name and qualified class of the registered triggers and evictors.
         ttl: ms of processing time after which a group without a window to which no row came is forgotten.
+        emit: its EMIT clause, as EXPLAIN shows it.
     """
 
     policy: Policy
     given: bool
-    why: tuple[str, ...]
+    reasons: tuple[str, ...]
     panes: Literal["one", "each", "last"] = "one"
-    gap: str | None = None
     values: tuple[Node, ...] = ()
     late: LateRows | None = None
     notes: tuple[str, ...] = ()
     using: tuple[tuple[str, str], ...] = ()
     ttl: int | None = None
+    emit: str = ""
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Why an operator of ours keeps it; empty: Spark's own does."""
+        return (*self.reasons, *(("a time to live of state",) if self.ttl is not None else ()))
+
+    def read_on(self) -> Firing:
+        """Return how it is kept where an operator above reads its changes: it takes back what it gave."""
+        reasons = (*self.reasons, "GROUP BY whose changes are read on")
+        return replace(self, reasons=reasons, policy=replace(self.policy, mode="RETRACTING"), panes="each")
+
+    def combined(self) -> Firing:
+        """Return how it is kept where Arrow combines rows as it reads them."""
+        return replace(self, reasons=(*self.reasons, COMBINED))
 
     @property
     def event_time(self) -> bool:
@@ -84,6 +102,7 @@ class Firing:
     def closes_once(self) -> bool:
         """Whether each window gives one pane, of all its rows, when the watermark passes its end."""
         policy = self.policy
+        # ``keep_index`` is taken over: it says what is remembered, not when a pane comes out.
         plain = Policy(policy.window, AfterWatermark(), keep_index=policy.keep_index)
         return policy == plain and self.panes == "one" and not self.given and self.late is None and self.ttl is None
 

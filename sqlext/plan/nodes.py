@@ -1,36 +1,53 @@
-"""Plan nodes. Each renders as one query block; ``columns`` is what the node gives to the one above."""
+"""Plan nodes, each one query block, and the windows that they give rows; ``columns`` is what a node gives upwards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from enum import Enum
 
-from sqlext.catalog.model import Table
-from sqlext.dialect.expression_nodes import Expr
-from sqlext.dialect.query_nodes import GroupingSets, OrderItem
+from sqlext.dialect.ast.expressions import Expr
+from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.bad_rows import BadRows
+from sqlext.plan.base import EXISTS, KEY_ALL, KEY_PREFIX, KEY_SET, KEY_WINDOW, KIND, LATE, POSITION, PlanNode, walk
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.firing import Firing
+from sqlext.plan.normal_form import column_form, condition_parts, expression_form
+from sqlext.plan.scope import Scope
 from sqlext.plan.timing import Timing
-from sqlext.plan.windows import WindowKind, WindowSpec
 from sqlext.watermarks.ends import Ends, SessionEnd
+from sqlext_catalog.model import Table
 
-if TYPE_CHECKING:
-    from sqlext.analysis.scope import Scope
-
-#: Physical columns of an updating relation: its key, and whether the row exists (HAVING may take it away).
-KEY_PREFIX = "__key_"
-KEY_SET = "__key_set"  # which of the GROUPING SETS
-KEY_WINDOW = ("__key_start", "__key_end")  # its window, in ms
-KEY_ALL = "__key_all"  # of an aggregate without keys: one row
-EXISTS = "__exists"
-#: Physical column of a relation with late rows beside its own: the row and the watermark it met; NULL for its own.
-LATE = "__late"
-#: Physical column of a changelog: what a row does to the result, a number of ``udfs.core.row_kinds``.
-KIND = "__row_kind"
-#: Physical column of a scan that upserts: of the records of one key the one with the largest is the last.
-POSITION = "__position"
+__all__ = [
+    "PlanNode",
+    "EXISTS",
+    "KEY_ALL",
+    "KEY_PREFIX",
+    "KEY_SET",
+    "KEY_WINDOW",
+    "KIND",
+    "LATE",
+    "POSITION",
+    "Output",
+    "Scan",
+    "OneRow",
+    "SparkTable",
+    "SystemRows",
+    "ValuesRows",
+    "Unary",
+    "Aliased",
+    "AssignWindows",
+    "Selecting",
+    "Project",
+    "Join",
+    "SetQuery",
+    "Ordered",
+    "ComputeTime",
+    "ComputeGap",
+    "TagTime",
+    "future_limit",
+    "WindowKind",
+    "WindowSpec",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,69 +58,6 @@ class Output:
     expr: Expr | None = None
     handed_on: PlanColumn | None = None
     relation: str | None = None  # alias that qualifies the handed-on column
-
-
-@dataclass(frozen=True, slots=True)
-class PlanNode:
-    """A relation."""
-
-    columns: tuple[PlanColumn, ...]
-
-    @property
-    def inputs(self) -> tuple[PlanNode, ...]:
-        """The relations it reads, left to right."""
-        return ()
-
-    def with_inputs(self, inputs: tuple[PlanNode, ...]) -> PlanNode:
-        """Return it with other inputs of the same columns."""
-        return self
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Physical key columns of an updating relation, empty for an append-only one."""
-        return ()
-
-    @property
-    def updating(self) -> bool:
-        """Whether rows already given out may change."""
-        return any(i.updating for i in self.inputs)
-
-    @property
-    def streaming(self) -> bool:
-        """Whether it reads a stream."""
-        return any(i.streaming for i in self.inputs)
-
-    @property
-    def changelog(self) -> bool:
-        """Whether each row says in ``KIND`` what it does to the result, and rows may be taken back."""
-        return KIND in self.hidden
-
-    @property
-    def lag(self) -> int:
-        """By how many ms its rows can be older than the watermark says: what waits for time above waits longer."""
-        return max((i.lag for i in self.inputs), default=0)
-
-    @property
-    def windowed(self) -> PlanNode | None:
-        """The input whose windows its rows carry, None if there is none: the only one that is a stream."""
-        streams = [i for i in self.inputs if i.streaming]
-        return streams[0] if len(streams) == 1 else None
-
-    def transform(self, rule: Callable[[PlanNode], PlanNode]) -> PlanNode:
-        """Return the tree with ``rule`` applied to every node, inputs first."""
-        inputs = tuple(i.transform(rule) for i in self.inputs)
-        return rule(self.with_inputs(inputs) if inputs else self)
-
-    def physical_columns(self) -> tuple[str, ...]:
-        """Return the physical columns in order, each once, hidden ones last."""
-        return tuple(dict.fromkeys((*(c.physical for c in self.columns if c.physical), *self.hidden)))
-
-    @property
-    def hidden(self) -> tuple[str, ...]:
-        """Physical columns that no user sees, but whoever takes its rows: of updates, late rows, a changelog."""
-        if self.updating:
-            return (*self.keys, EXISTS)
-        return (KIND,) if any(i.changelog for i in self.inputs) else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,110 +187,107 @@ class Aliased(Unary):
     alias: str
 
 
+class WindowKind(Enum):
+    """Which windows."""
+
+    TUMBLE = "TUMBLE"
+    HOP = "HOP"
+    CUMULATE = "CUMULATE"
+    SESSION = "SESSION"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSpec:
+    """A window function with its arguments.
+
+    Attributes:
+        size: milliseconds; the gap of SESSION.
+        slide: milliseconds; the step of CUMULATE; equals size for TUMBLE; 0 for SESSION.
+        offset: milliseconds since 1970 that windows are aligned to.
+        wall_clock: the zone whose wall clock aligns the windows (a TIMESTAMP_LTZ rowtime), None for UTC.
+        session_keys: physical columns that partition SESSION.
+        processing: whether they are windows of processing time.
+        gap: the physical column of each row's gap in milliseconds, in place of ``size`` (``ComputeGap``).
+    """
+
+    kind: WindowKind
+    size: int
+    slide: int
+    offset: int = 0
+    wall_clock: str | None = None
+    session_keys: tuple[str, ...] = ()
+    processing: bool = False
+    gap: str | None = None
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether some rows belong to no window (slide > size)."""
+        # Spark's window() refuses such a slide (TimeWindow), so these windows are computed.
+        return self.kind is WindowKind.HOP and self.slide > self.size
+
+    def __str__(self) -> str:
+        """Return it as EXPLAIN prints it."""
+        parts = [f"{self.size} ms" if self.gap is None else "a gap of each row"]
+        if self.kind in (WindowKind.HOP, WindowKind.CUMULATE):
+            parts.insert(0, f"every {self.slide} ms")
+        if self.offset:
+            parts.append(f"offset {self.offset} ms")
+        if self.wall_clock:
+            parts.append(f"wall clock of {self.wall_clock}")
+        if self.processing:
+            parts.append("processing time")
+        return f"{self.kind.value}({', '.join(parts)})"
+
+
 @dataclass(frozen=True, slots=True)
 class AssignWindows(Unary):
     """A window function: the input's columns and the window of each row as a struct in ``physical``.
 
-    ``custom`` windows are not Spark's ``window()``: their struct is computed and tagged by us. ``by_rows``: sessions
-    whose rows are looked at one by one, not only in an aggregate; an operator keeps them until their session ends.
+    ``custom`` windows are not Spark's ``window()``: their struct is computed and tagged by us.
     """
 
     spec: WindowSpec
     time: PlanColumn
     physical: str
     custom: bool = False
-    by_rows: bool = False
+
+    def window_part(self) -> tuple[str, str, object]:
+        """Return name, text and normal form of the windows, as ``Stateful.parts`` does."""
+        spec, columns = self.spec, self.input.columns
+        keys = [column_form(k, columns) for k in spec.session_keys]
+        # Checkpoints hold these values in this order.
+        sizes = (spec.kind.value, spec.size, spec.slide, spec.offset, spec.wall_clock)
+        return "window", f"{spec} on {self.time.name}", (*sizes, keys, column_form(self.time, columns))
 
 
 @dataclass(frozen=True, slots=True)
-class Project(Unary):
-    """SELECT without grouping: ``outputs`` of the rows for which ``where`` holds."""
+class Selecting(Unary):
+    """SELECT: ``outputs`` of the rows for which ``where`` holds."""
 
     scope: Scope
     outputs: tuple[Output, ...]
     where: Expr | None = None
 
+    def selected_parts(self, without: Sequence[str] = ()) -> Iterator[tuple[str, str, object]]:
+        """Yield name, text and normal form of what it selects, ``without`` some physical columns, and of WHERE."""
+        shown = [self._output_form(o) for o in self.outputs if o.physical not in without]
+        yield "SELECT", ", ".join(text for text, _ in shown), [form for _, form in shown]
+        yield from condition_parts("WHERE", self.where, self.scope)
+
+    def _output_form(self, output: Output) -> tuple[str, object]:
+        if output.expr is not None:
+            return output.expr.span.one_line, expression_form(output.expr, self.scope)
+        assert output.handed_on is not None
+        relation = next((r for r in self.scope.relations if r.alias == output.relation), None)
+        columns = relation.columns if relation else self.input.columns
+        # The place and not the alias: a relation under another alias leaves the state as it is.
+        place = self.scope.relations.index(relation) if relation else 0
+        return output.handed_on.name, (place, column_form(output.handed_on, columns))
+
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(Unary):
-    """SELECT with grouping.
-
-    ``group_by`` are the grouping expressions without the window's columns, ``window`` the physical window
-    struct grouped by (rows come once, when the watermark passes the window), None for an updating result.
-    """
-
-    scope: Scope
-    outputs: tuple[Output, ...]
-    group_by: tuple[Expr | GroupingSets, ...]
-    window: str | None = None
-    session_key: str | None = None
-    where: Expr | None = None
-    having: Expr | None = None
-    final: bool = True  # append-only: windowed, or over static input
-    key_columns: tuple[str, ...] = ()
-    firing: Firing | None = None  # kept by an operator of ours
-    emit: str = ""  # its EMIT clause, as EXPLAIN shows it
-    retracts: bool = False  # every row says what it does to the result, and those that take back are given too
-    retracting: Firing | None = None  # of an updating result: how it is kept where its changes are read on
-    combining: Firing | None = None  # of one that Spark can keep: how it is kept where Arrow combines rows as it reads
-    below_ours: bool = False  # whether operators of ours stand above it, and none of Spark's that have state
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Its hidden key columns if its result is updating."""
-        return () if self.final else self.key_columns
-
-    @property
-    def updating(self) -> bool:
-        """Whether a group's row may change after it was given out."""
-        return not self.final
-
-    @property
-    def hidden(self) -> tuple[str, ...]:
-        """What it adds of its own."""
-        late = (LATE,) if self.firing is not None and self.firing.late is not None else ()
-        return ((*self.keys, EXISTS) if self.updating else ()) + late + ((KIND,) if self.retracts else ())
-
-    def grouping_expressions(self) -> tuple[Expr, ...]:
-        """Return every single expression of GROUP BY, those inside GROUPING SETS too."""
-        return tuple(e for item in self.group_by for e in _single(item))
-
-    def assignment(self) -> AssignWindows | None:
-        """Return where its rows get the window that it groups by, None without one."""
-        return window_function(self.input) if self.window is not None else None
-
-    def without_windows(self) -> PlanNode:
-        """Return its input without the window function that stands in its FROM."""
-        below = self.input
-        inner = below.input if isinstance(below, Aliased) else below
-        while isinstance(inner, (TagTime, AssignWindows)):
-            inner = inner.input
-        return replace(below, input=inner, columns=inner.columns) if isinstance(below, Aliased) else inner
-
-
-def window_function(node: PlanNode) -> AssignWindows | None:
-    """Return where the rows of a relation got the windows that they carry, None if they have none.
-
-    A grouping by windows hands them on, and so does a join: its static side has none. Sessions are known only when
-    they are grouped or their rows are looked at: through a join they are none yet.
-    """
-    joined = False
-    while not isinstance(node, AssignWindows):
-        below = node.windowed
-        if below is None:
-            return None
-        joined = (joined or isinstance(node, Join)) and not isinstance(node, Aggregate)
-        node = below
-    return None if joined and node.spec.kind is WindowKind.SESSION and not node.by_rows else node
-
-
-def _single(item: Expr | GroupingSets) -> Iterator[Expr]:
-    if not isinstance(item, GroupingSets):
-        yield item
-        return
-    for group in item.sets:
-        for member in group:
-            yield from _single(member)
+class Project(Selecting):
+    """SELECT without grouping."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,11 +372,13 @@ class TagTime(Unary):
 
     physical: str
 
+    @property
+    def event_time(self) -> bool:
+        """Always: it hands the watermark on."""
+        return True
 
-@dataclass(frozen=True, slots=True)
-class Operator(Unary):
-    """A registered stateful function over its input (``udfs.registry``), with its arguments."""
 
-    function: str
-    arguments: tuple[tuple[str, object], ...] = ()
-    ttl: int | None = None  # ms of processing time after which what came is forgotten
+def future_limit(node: PlanNode) -> int | None:
+    """Return how far (ms) rowtimes may be ahead of the clock, the strictest of all scans; None if none says."""
+    limits = (n.future for n in walk(node) if isinstance(n, Scan) and n.future is not None)
+    return min(limits, default=None)

@@ -1,25 +1,54 @@
-"""Expressions without their text: equal for those that mean the same, whatever they are written like.
+"""Reduce expressions to a normal form, which is equal for those that mean the same.
 
-Columns stand as their places in the relations, so that no alias counts. Fields of a node that have their default
-are left out: a field that a later version adds changes nothing for the queries of before.
+Columns stand as their places in the relations, so no alias counts. Fields with their default value are left out: a
+field that a later version adds changes nothing for earlier queries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from sqlext.analysis.scope import Scope
-from sqlext.dialect.expression_nodes import Binary, Call, Cast, ColumnRef, Expr, Node, Paren
-from sqlext.dialect.query_nodes import GroupingSets
+from sqlext.dialect.ast.expressions import Binary, Call, Cast, ColumnRef, Expr, Node, Paren
+from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.scope import Scope
 from sqlext.source import Span
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Table
+from sqlext_catalog.secrets import redact
 
 #: Fields that say how something was written.
 _WRITTEN = {Call: frozenset({"name", "bare"}), Cast: frozenset({"operator"})}
+
+#: Options that say how fast or how often, not what; a query that a bad row made fail may go on without it. What those
+#: of time come to, be it by an option, a hint or SET, are parts of their own.
+NOT_COMPARED = frozenset(
+    {
+        "source.monitor-interval",
+        "maxFilesPerTrigger",
+        "maxBytesPerTrigger",
+        "maxOffsetsPerTrigger",
+        "minOffsetsPerTrigger",
+        "maxTriggerDelay",
+        "scan.parallelism",
+        "sink.parallelism",
+        "rows-per-second",
+        "ramp-up-time",
+        "num-partitions",
+        "sqlext.bad-rows",
+        "scan.watermark.idle-timeout",
+        "scan.watermark.emit.strategy",
+        "scan.watermark.alignment.group",
+        "scan.watermark.alignment.max-drift",
+        "scan.watermark.alignment.update-interval",
+        "sqlext.idle.close-windows",
+        "sqlext.watermark.max-future",
+        "sqlext.late-rows.table",
+    }
+)
 
 
 def expression_form(expr: Expr | GroupingSets | None, scope: Scope) -> Any:
@@ -53,6 +82,19 @@ def value_form(value: Any, scope: Scope | None) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return _fields(value, scope)
     return value
+
+
+def condition_parts(name: str, condition: Expr | None, scope: Scope) -> Iterator[tuple[str, str, object]]:
+    """Yield name, text and normal form of a condition, if there is one."""
+    if condition is not None:
+        yield name, condition.span.one_line, expression_form(condition, scope)
+
+
+def option_parts(role: str, table: Table) -> Iterator[tuple[str, str, object]]:
+    """Yield name and text of each option of a table that says what it gives or takes; the text is the form too."""
+    for key, value in sorted(redact(table.options)):
+        if key not in NOT_COMPARED:
+            yield f"{role} option '{key}'", value, value
 
 
 def _reference(ref: ColumnRef, scope: Scope | None) -> Any:

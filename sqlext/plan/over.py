@@ -1,4 +1,4 @@
-"""Functions OVER a window of rows as a plan node."""
+"""The node of functions OVER a window of rows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlext.analysis.scope import Scope
-from sqlext.dialect.expression_nodes import Call, Expr, Literal
+from sqlext.dialect.ast.expressions import Call, Expr, Literal
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
-from sqlext.plan.stateful import Stateful
-from sqlext.plan.states import kept_for
-from sqlext.udfs.core.over_specification import Frame
+from sqlext.plan.scope import Scope
+from sqlext.plan.stateful import Operator
+from sqlext_udfs.over.specification import OverFrame
 
 #: How many arguments LAG has with a default.
 _WITH_DEFAULT = 3
@@ -29,7 +28,7 @@ class Framed:
     """
 
     call: Call
-    frame: Frame
+    frame: OverFrame
     physical: str
 
     @property
@@ -39,13 +38,14 @@ class Framed:
         return int(given.value) if isinstance(given, Literal) else 1
 
     @property
-    def kept(self) -> Frame:
+    def kept(self) -> OverFrame:
         """What of the rows before is kept for it."""
-        return Frame("ROWS", self.offset) if self.call.function == "LAG" else self.frame
+        # LAG has no frame of its own in SQL, but the rows that it goes back to must be held.
+        return OverFrame("ROWS", self.offset) if self.call.function == "LAG" else self.frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Over(Stateful):
+class Over(Operator):
     """Each row of its input with the results of functions over rows before it.
 
     Its columns are those of its input, then the results. All windows have the same PARTITION BY and ORDER BY.
@@ -92,8 +92,7 @@ class Over(Stateful):
         for unit, shown in (("ROWS", "{} rows of each key"), ("RANGE", "rows of {} ms")):
             lengths = [f.preceding for f in frames if f.unit == unit and f.preceding is not None]
             texts += [shown.format(max(lengths))] if lengths else []
-        texts += [kept_for(self.ttl)] if self.ttl is not None else []
-        return ", ".join(texts) or "rows until the watermark passes them"
+        return ", ".join([*texts, *self._lives()]) or "rows until the watermark passes them"
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield what its state depends on: all columns of its input, as rows wait in it."""
@@ -106,5 +105,3 @@ class Over(Stateful):
         if self.scope.mode == "flink" and any(c.function == "LAG" and len(c.args) == _WITH_DEFAULT for c in calls):
             # Rows that waited before this was so could not tell a NULL from a row that is not there.
             yield "default of LAG", "where there is no row", "no row"
-        if self.ttl is not None:
-            yield "time to live", f"{self.ttl} ms", self.ttl

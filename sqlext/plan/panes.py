@@ -1,20 +1,27 @@
-"""Which panes of a plan reach its end, and as what."""
+"""Find the groupings whose rows are a plan's rows: which panes come out, what holds their key, how they are read on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from sqlext.analysis.parts import own_parts
-from sqlext.dialect.expression_nodes import Call
+from sqlext.dialect.ast.expressions import Call
+from sqlext.plan.base import KEY_ALL, KEY_SET, PlanNode
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.firing import Firing
-from sqlext.plan.nodes import Aggregate, Output, PlanNode, Project, SetQuery
-from sqlext.plan.stateful import Stateful
-from sqlext.udfs.core.policy import Session
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import Aliased, Output, Project, SetQuery, WindowKind
+from sqlext.plan.scope import own_parts, shape
+from sqlext.plan.stateful import Operator
+from sqlext_udfs.windows.policy import Session
 
 #: Nodes whose rows are no panes of the groupings below them.
-_OPAQUE = (Stateful, ToChangelog, FromChangelog)
+_OPAQUE = (Operator, ToChangelog, FromChangelog)
+#: The bounds that name a window among those of its kind; of others each one does.
+_NAMING = {
+    WindowKind.CUMULATE: (("end",), ("time",)),
+    WindowKind.SESSION: (("start", "end"), ("start", "time")),
+}
 
 
 def last_groupings(plan: PlanNode) -> Iterator[Aggregate]:
@@ -28,9 +35,14 @@ def last_groupings(plan: PlanNode) -> Iterator[Aggregate]:
         yield from last_groupings(node)
 
 
+def last_firings(plan: PlanNode) -> Iterator[Firing]:
+    """Yield how operators of ours keep ``last_groupings``."""
+    yield from (a.kept for a in last_groupings(plan) if a.kept is not None)
+
+
 def has_clause(plan: PlanNode) -> bool:
     """Whether an EMIT clause says when the rows of a plan come."""
-    return any(a.emit for a in last_groupings(plan))
+    return any(a.firing is not None and a.firing.emit for a in last_groupings(plan))
 
 
 def untold(plan: PlanNode, *functions: str) -> Iterator[Firing]:
@@ -39,7 +51,7 @@ def untold(plan: PlanNode, *functions: str) -> Iterator[Firing]:
         for branch in plan.branches:
             yield from untold(branch, *functions)
     elif not _telling(plan, functions):
-        yield from (a.firing for a in last_groupings(plan) if a.firing is not None and a.firing.panes == "each")
+        yield from (f for f in last_firings(plan) if f.panes == "each")
 
 
 def _telling(plan: PlanNode, functions: tuple[str, ...]) -> frozenset[str]:
@@ -62,9 +74,9 @@ def as_changelog(plan: PlanNode) -> PlanNode:
     """Return a plan whose rows say what they do to the result, where they take back what they replace."""
 
     def rule(grouping: Aggregate) -> Aggregate:
-        retracting = grouping.firing is not None and grouping.firing.policy.mode == "RETRACTING"
+        retracting = grouping.kept is not None and grouping.kept.policy.mode == "RETRACTING"
         shown = any(_calls(o, ("ROW_KIND",)) for o in grouping.outputs)
-        return replace(grouping, final=True, retracts=True) if retracting and not shown else grouping
+        return replace(grouping, retracts=True) if retracting and not shown else grouping
 
     return changed_groupings(plan, rule)
 
@@ -73,12 +85,21 @@ def merged_sessions_removed(plan: PlanNode) -> PlanNode:
     """Return a plan that takes back what it gave of sessions that are merged away, for a sink that keeps keys."""
 
     def rule(grouping: Aggregate) -> Aggregate:
-        firing = grouping.firing
+        firing = grouping.kept
         if firing is None or not grouping.updating or not isinstance(firing.policy.window, Session):
             return grouping
+        # Only RETRACTING gives -D for a session that another one has taken in (rule M13 of EMIT).
         return replace(grouping, firing=replace(firing, policy=replace(firing.policy, mode="RETRACTING")))
 
     return changed_groupings(plan, rule)
+
+
+def readable(node: PlanNode) -> PlanNode:
+    """Return a relation whose rows, if they may change, say what they do to the result (``nodes.KIND``).
+
+    A result that Spark updates by key is kept by an operator of ours instead, which takes back what it gave.
+    """
+    return changed_groupings(node, Aggregate.read_on) if node.updating else node
 
 
 def changed_groupings(plan: PlanNode, rule: Callable[[Aggregate], Aggregate]) -> PlanNode:
@@ -89,3 +110,39 @@ def changed_groupings(plan: PlanNode, rule: Callable[[Aggregate], Aggregate]) ->
         return plan
     inputs = tuple(changed_groupings(i, rule) for i in plan.inputs)
     return plan.with_inputs(inputs) if inputs else plan
+
+
+def visible_key(plan: PlanNode) -> tuple[str, ...] | None:
+    """Return the physical columns that hold the whole key of an updating result, None if one is not shown."""
+    key, grouping = _key(plan), plan
+    while isinstance(grouping, (Aliased, Project)):
+        grouping = grouping.input
+    assign = grouping.assignment() if isinstance(grouping, Aggregate) else None
+    if not key or assign is None:
+        return key
+    shown = {c.window_bound for c in plan.columns if c.physical == key[-1]}
+    naming = _NAMING.get(assign.spec.kind, (("start",), ("end",), ("time",)))
+    return key if any(shown.issuperset(n) for n in naming) else None
+
+
+def _key(plan: PlanNode) -> tuple[str, ...] | None:
+    """Return the physical columns of the key, that of the window last."""
+    if isinstance(plan, Aliased):
+        return _key(plan.input)
+    if isinstance(plan, Project):
+        below = _key(plan.input)
+        if below is None:
+            return None
+        names = {o.handed_on.physical: o.physical for o in plan.outputs if o.handed_on is not None}
+        return tuple(names[b] for b in below) if all(b in names for b in below) else None
+    if not isinstance(plan, Aggregate) or KEY_SET in plan.by.hidden or KEY_ALL in plan.by.hidden:
+        return None
+    keys = {o.physical: o.expr for o in plan.outputs if o.physical in plan.by.hidden}
+    shown = {
+        shape(o.expr, plan.scope): o.physical for o in plan.outputs if o.expr is not None and o.physical not in keys
+    }
+    # A key is shown if the user selects an expression of its shape, under whatever name.
+    found = [shown.get(shape(e, plan.scope)) for e in keys.values() if e is not None]
+    if plan.by.window is not None:
+        found.append(plan.by.window if any(c.physical == plan.by.window for c in plan.columns) else None)
+    return None if None in found else tuple(f for f in found if f is not None)

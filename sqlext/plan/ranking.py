@@ -1,4 +1,4 @@
-"""Top-N and deduplication as a plan node."""
+"""The node of Top-N and deduplication."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from sqlext.analysis.scope import Scope
-from sqlext.dialect.expression_nodes import Call, Expr
-from sqlext.dialect.query_nodes import OrderItem
+from sqlext.dialect.ast.expressions import Call, Expr
+from sqlext.dialect.ast.queries import OrderItem
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
-from sqlext.plan.stateful import Stateful
-from sqlext.plan.states import kept_for
+from sqlext.plan.scope import Scope
+from sqlext.plan.stateful import Operator
 from sqlext.source import Span
-from sqlext.udfs.core.rank_specification import Emission, Ranking
+from sqlext_udfs.ranking.specification import Emission, Ranking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rank(Stateful):
+class Rank(Operator):
     """The rows of its input whose number inside their key is in range.
 
     Its columns are those of its input, and last the number; what tells rows apart is an expression over the input.
@@ -75,11 +74,6 @@ class Rank(Stateful):
         return self.emission is not Emission.CHANGES
 
     @property
-    def uses_clock(self) -> bool:
-        """Whether keys are forgotten by processing time."""
-        return self.ttl is not None
-
-    @property
     def what(self) -> str:
         """Deduplication keeps one row of a key, Top-N some."""
         texts = (e.span.one_line for e in self.partition)
@@ -94,8 +88,9 @@ class Rank(Stateful):
         """A window ends; of rows that only come the first ones are enough."""
         if self.emission is Emission.WINDOW:
             return "until the window ends"
+        # Of a changelog all rows are kept: one behind the range moves up when one inside is taken back.
         rows = "" if self.sources[0].changelog else f"{self.last} row{'s' if self.last != 1 else ''} of each key"
-        return ", ".join([*([rows] if rows else []), *([kept_for(self.ttl)] if self.ttl is not None else [])])
+        return ", ".join([*([rows] if rows else []), *self._lives()])
 
     @property
     def clause(self) -> Span | None:
@@ -110,6 +105,5 @@ class Rank(Stateful):
         yield "rank order", ", ".join(o.span.text for o in self.order), order
         times = [column_form(c, below) if c is not None else None for c in (self.time, self.window)]
         shown = f"{self.ranking.value} {self.first} to {self.last}, {self.emission.value.lower()}"
-        yield "rank", shown, (shown, times, self.numbered, self.latest_first)
-        if self.ttl is not None:
-            yield "time to live", f"{self.ttl} ms", self.ttl
+        # The state of a window's rank holds rows of either order, so its checkpoints go on under both.
+        yield "rank", shown, (shown, times, self.numbered, self.latest_first and self.window is None)

@@ -1,32 +1,106 @@
-"""What all plan nodes have in common that an operator of ours keeps (other than groupings: ``nodes.Aggregate``).
-
-Each kind of operator is a node in a file of its own; its text is made by ``rewrite.operators_sql``.
-"""
+"""The base of all nodes that keep state, and what may be asked of their state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from sqlext.plan.nodes import KIND, PlanNode
+from sqlext.plan.base import KIND, PlanNode
 from sqlext.source import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Stateful(PlanNode):
-    """A relation that a registered stateful function makes of others (``udfs.registry``).
+    """A relation that a registered stateful function makes of others (``sqlext_udfs.spark.registry``).
+
+    Attributes:
+        function: the name of that function.
+    """
+
+    function: ClassVar[str] = ""
+
+    @property
+    def keeps_state(self) -> bool:
+        """Whether it keeps state at all, be it Spark's or ours."""
+        return True
+
+    @property
+    def ttl(self) -> int | None:
+        """Ms of processing time after which what got no row is forgotten."""
+        return None
+
+    @property
+    def uses_clock(self) -> bool:
+        """Whether it asks for processing time."""
+        return self.ttl is not None
+
+    @property
+    def waits(self) -> bool:
+        """Whether its rows come when the watermark says so, each once: all at the end of time are the same rows."""
+        # A changelog gives a row several times, and the clock stands still at the end of input (rule M14 of EMIT).
+        return self.event_time and not self.changelog and not self.uses_clock
+
+    @property
+    def ends(self) -> bool:
+        """Whether it must be told that a bounded input has ended, because no watermark tells it."""
+        return False
+
+    @property
+    def ticks(self) -> Literal["", "start", "clock"]:
+        """What tells its operator that it is time (``spark.reading.ticks``)."""
+        if self.uses_clock:
+            return "clock"
+        # Spark calls no bucket without rows or a timer: one tick lets each register its timer of the watermark.
+        return "start" if self.event_time or self.ends else ""
+
+    @property
+    def what(self) -> str:
+        """What it is, as messages and EXPLAIN name it: ``Top-N by k``."""
+        raise NotImplementedError
+
+    @property
+    def bound(self) -> str:
+        """How its state ends, as EXPLAIN says it; empty if nothing bounds it."""
+        return ", ".join(self._lives())
+
+    @property
+    def clause(self) -> Span | None:
+        """The clause that asks for it."""
+        return None
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """What of it Spark has no operator for, as EXPLAIN says it."""
+        return (self.what,)
+
+    @property
+    def detail(self) -> str:
+        """What EXPLAIN says of it in the tree."""
+        return f"{self.what}; state: {self.bound or 'kept for ever'}"
+
+    def parts(self) -> Iterator[tuple[str, str, object]]:
+        """Yield name, text and normal form of what its state depends on, but the time to live.
+
+        ``sqlext.analysis.inserts.fingerprint`` puts them together.
+        """
+        raise NotImplementedError
+
+    def _lives(self) -> list[str]:
+        return [kept_for(self.ttl)] if self.ttl is not None else []
+
+
+@dataclass(frozen=True, slots=True)
+class Operator(Stateful):
+    """A relation that an operator of ours with a specification of its own makes; ``sqlext.rewrite.operators`` has each.
 
     Attributes:
         sources: the relations it reads.
-        retracts: whether it takes back rows that it has given out: then each says in ``nodes.KIND`` what it does.
-        function: the name of the stateful function.
+        retracts: whether it takes back rows that it has given out: then each says in ``KIND`` what it does.
     """
 
     sources: tuple[PlanNode, ...]
     retracts: bool = False
-
-    function: ClassVar[str] = ""
 
     @property
     def inputs(self) -> tuple[PlanNode, ...]:
@@ -47,46 +121,15 @@ class Stateful(PlanNode):
         """What it adds of its own."""
         return (KIND,) if self.retracts else ()
 
-    @property
-    def event_time(self) -> bool:
-        """Whether the watermark means anything to it."""
-        return False
 
-    @property
-    def uses_clock(self) -> bool:
-        """Whether it asks for processing time."""
-        return False
+def unbounded_states(plan: PlanNode) -> Iterator[Stateful]:
+    """Yield the steps over streams whose state nothing bounds, the top first."""
+    if isinstance(plan, Stateful) and plan.streaming and not plan.bound:
+        yield plan
+    for node in plan.inputs:
+        yield from unbounded_states(node)
 
-    @property
-    def waits(self) -> bool:
-        """Whether its rows come when the watermark says so, each once: all at the end of time are the same rows."""
-        return self.event_time and not self.retracts and not self.uses_clock
 
-    @property
-    def ends(self) -> bool:
-        """Whether it must be told that a bounded input has ended, because no watermark tells it."""
-        return False
-
-    @property
-    def lag(self) -> int:
-        """By how many ms its rows can be older than the watermark of its inputs says."""
-        return max((i.lag for i in self.inputs), default=0)
-
-    @property
-    def what(self) -> str:
-        """What it is, as EXPLAIN names it: ``Top-N by k``."""
-        raise NotImplementedError
-
-    @property
-    def bound(self) -> str:
-        """How its state ends, as EXPLAIN says it; empty if nothing bounds it."""
-        raise NotImplementedError
-
-    @property
-    def clause(self) -> Span | None:
-        """The clause that asks for it."""
-        return None
-
-    def parts(self) -> Iterator[tuple[str, str, object]]:
-        """Yield name, text and normal form of what its state depends on (``plan.fingerprint``)."""
-        raise NotImplementedError
+def kept_for(ttl: int) -> str:
+    """Return how long state with a time to live (ms) is kept."""
+    return f"for {ttl} ms of processing time after the last row"

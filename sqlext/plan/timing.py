@@ -1,4 +1,4 @@
-"""How an input ends, and how its time moves where it has no end: what its options, its hints and SET say."""
+"""How an input ends, and how its time moves in a query without end: from its options, hints and SET."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CURRENT_WATERMARK as a plan node: rows with the watermark that they met."""
+"""The node of CURRENT_WATERMARK: rows with the watermark that they met."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form
-from sqlext.plan.stateful import Stateful
+from sqlext.plan.stateful import Operator
 from sqlext.source import Span
 
 #: The physical column of the watermark, an instant; NULL before the first one.
@@ -16,7 +16,7 @@ WATERMARK = "__watermark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatermarkColumn(Stateful):
+class WatermarkColumn(Operator):
     """Each row of its input as it comes, with the watermark at the begin of its micro-batch.
 
     Its columns are those of its input, then one for each rowtime that is asked for: a query has one watermark.
@@ -58,4 +58,5 @@ class WatermarkColumn(Stateful):
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield the rowtime."""
+        # It spreads rows over buckets, so another rowtime is another operator.
         yield "CURRENT_WATERMARK", self.time.name, column_form(self.time, self.sources[0].columns)

@@ -1,17 +1,13 @@
-"""The Arrow path: sources that decode into Arrow where rows are read, and work on them there as far as they can.
+"""Readers of our own: they decode rows into Arrow in the workers, and work on them there as far as they can.
 
-Read in this order:
+What a reader is, says ``connectors/splits.py``; each connector's lies in its folder (``connectors/*/reader``). Here is
+what they share:
 
-``contract.py``     what a source of rows is: named splits, integer positions
-``stream.py``       offsets, held splits and the end of what is available: the same for all of them
-``data_source.py``  the one Spark data source around it; the only module here that knows PySpark
-``files.py``        files of a folder; ``file_log.py``, ``listing.py``: which; ``line_blocks.py``: lines of them
-``csv_blocks.py``, ``json_blocks.py``, ``parquet_groups.py``  their formats; ``spark_casts.py``: text by text
-``json_layout.py``  lines of few layouts, which need no parser; ``json_texts.py``, ``block_texts.py``: their values
-``json_objects.py`` JSON object by object, where blocks cannot be trusted
-``kafka.py``        topics; ``kafka_rows.py``: messages; ``kafka_values.py``, ``avro_values.py``: their values
-``tables.py``       which tables are read so: ``file_tables.py``, ``kafka_tables.py``
-``program.py``      what is made of rows in the worker, of ``expressions.py``, ``date_format.py``
-``bounds.py``       which rows need not be read for that
-``packed.py``       the first part of a bucket operator, above that; ``hashing.py``: Spark's buckets
+``tables.py``          finds the reader of a table
+``stream.py``          offsets, held splits, the end of what is available
+``file_tables.py``     tables whose rows lie in files; ``file_log.py``: which were read; ``file_slices.py``: for tasks
+``table_decoders.py``  the decoder of a table's format; ``arrow_types.py``: the types of its columns
+``decoding``           the decoders
+``program.py``         what is made of rows in the worker: computed columns, checks, filters
+``packed.py``          the first part of an operator above that; ``hashing.py``: Spark's buckets
 """

@@ -1,4 +1,4 @@
-"""Which files a query has admitted, in order: the position of a file is its number here.
+"""Keep the files that a query has admitted, in order: the position of a file is its number here.
 
 A folder of small files, each the files that were found together, named by the position of its first one. A file that
 is written is never changed, so a crash leaves the log as it was or with one more.
@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 from sqlext.errors import SqlExtError
 
+#: Twenty digits hold any number of 64 bits, so file names sort as their numbers do.
 _DIGITS = 20
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A file as it was found: path, time of modification in milliseconds since 1970, size in bytes."""
 
     path: str
@@ -50,7 +51,7 @@ class FileLog:
         self._load()
         return path in self._paths
 
-    def append(self, files: Sequence[Found]) -> None:
+    def append(self, files: Sequence[FoundFile]) -> None:
         """Admit files; durable when this returns."""
         if not files:
             return
@@ -61,11 +62,12 @@ class FileLog:
         with temporary.open("w", encoding="utf-8") as stream:
             json.dump(files, stream)
             stream.flush()
+            # Spark writes an offset that counts these files next: a restart must find the same ones.
             os.fsync(stream.fileno())
         temporary.replace(place)
         self._take(self._count, files)
 
-    def between(self, start: int, end: int) -> Iterator[Found]:
+    def between(self, start: int, end: int) -> Iterator[FoundFile]:
         """Yield the files at positions from ``start`` to before ``end``.
 
         Raises:
@@ -78,6 +80,7 @@ class FileLog:
                 f"the query has read {end} files, its log in `{self.folder}` knows {self._count}",
                 hint="put the log back beside the checkpoint; DROP QUERY starts the query anew",
             )
+        # Memory holds paths only; times and sizes are read again from the entries that are asked for.
         first = max(bisect_right(self._starts, start) - 1, 0)
         for at in self._starts[first:]:
             if at >= end:
@@ -87,12 +90,13 @@ class FileLog:
                     yield found
 
     def _load(self) -> None:
+        # Read once: entries never change, and only this process adds some.
         if self._count or not self.folder.is_dir():
             return
         for place in sorted(self.folder.glob("[0-9]*.json")):
             self._take(int(place.stem), _read(place))
 
-    def _take(self, start: int, files: Sequence[Found]) -> None:
+    def _take(self, start: int, files: Sequence[FoundFile]) -> None:
         self._starts.append(start)
         self._paths.update(f.path for f in files)
         self._count = start + len(files)
@@ -101,5 +105,5 @@ class FileLog:
         return self.folder / f"{start:0{_DIGITS}}.json"
 
 
-def _read(place: Path) -> list[Found]:
-    return [Found(*entry) for entry in json.loads(place.read_text(encoding="utf-8"))]
+def _read(place: Path) -> list[FoundFile]:
+    return [FoundFile(*entry) for entry in json.loads(place.read_text(encoding="utf-8"))]

@@ -1,4 +1,4 @@
-"""Files cut into slices of about equal size, for parallel tasks."""
+"""Cut files into slices of about equal size, for parallel tasks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 
-from sqlext.sources.contract import Limit, Passes, Slice
-from sqlext.sources.file_log import Found
+from sqlext.connectors.splits import Limit, Passes, Slice
+from sqlext.sources.file_log import FoundFile
 
 #: A slice has at least so many bytes, where there are as many, and not many more than that.
+#: 128 MB is also what Spark reads in one task (spark.sql.files.maxPartitionBytes).
 _LEAST, _MOST = 1 << 22, 1 << 27
 
 
@@ -45,19 +46,21 @@ class FileDecoder(Protocol):
         """
 
 
-def sliced(split: str, end: int, files: Sequence[Found], decoder: FileDecoder, tasks: int) -> list[FileSlice]:
+def sliced(split: str, end: int, files: Sequence[FoundFile], decoder: FileDecoder, tasks: int) -> list[FileSlice]:
     """Return the slices of a micro-batch that reads some files and ends at a position of their split.
 
     Args:
         tasks: how many slices there are, if the files are large enough.
     """
+    # Rounded up, or what is left over would be one slice more than there are tasks.
     size = min(max(sum(f.size for f in files) // tasks + 1, _LEAST), _MOST)
     cut = _cut([r for f in files for r in _ranges(f, size, decoder)], size)
     return [FileSlice(split, end, part, tuple(ranges)) for part, ranges in enumerate(cut)]
 
 
-def admitted(limit: Limit | None, files: Iterable[Found]) -> int:
+def admitted(limit: Limit | None, files: Iterable[FoundFile]) -> int:
     """Return how many of some files a limit lets a micro-batch take: one at least."""
+    # How many rows a file has is not known before it is read.
     if limit is None or limit.unit == "rows":
         return sum(1 for _ in files)
     count = taken = 0
@@ -76,11 +79,12 @@ def rows_of(piece: Slice, decoder: FileDecoder, passes: Passes | None) -> Iterat
         yield from decoder.read(part, passes)
 
 
-def _ranges(found: Found, size: int, decoder: FileDecoder) -> Iterator[Range]:
+def _ranges(found: FoundFile, size: int, decoder: FileDecoder) -> Iterator[Range]:
     if not decoder.can_cut(found.path):
         yield Range(found.path, 0, found.size)
         return
     parts = max(round(found.size / size), 1)
+    # Each bound is computed from the whole size, so parts meet without a gap.
     bounds = [found.size * i // parts for i in range(parts + 1)]
     for start, end in pairwise(bounds):
         yield Range(found.path, start, end)

@@ -1,4 +1,4 @@
-"""Spark's ``xxhash64`` of Arrow columns, in numpy: a key has the same bucket whichever path its rows took.
+"""Compute Spark's ``xxhash64`` of Arrow columns: a key has the same bucket whichever reader its rows come from.
 
 XXH64 of a value's bytes in little-endian order, its seed the hash of the column before (42 at first); NULL leaves the
 seed as it is. Spark widens small integers to four bytes, takes 0.0 for -0.0, and has one NaN.
@@ -12,16 +12,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from sqlext.udfs.core.arrow_numpy import known, numbers
+from sqlext_udfs.kernel.arrow_numpy import known, numbers
 
 Hashes = npt.NDArray[np.uint64]
 
+#: The seed of Spark's expression XxHash64.
 SEED = 42
 _P1, _P2, _P3, _P4, _P5 = (
     np.uint64(p)
     for p in (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5)
 )
 _STRIPE, _WORD, _HALF = 32, 8, 4
+#: Spark hashes longer decimals by the bytes of Java's BigInteger.
 _DIGITS_OF_A_LONG = 18
 
 
@@ -38,6 +40,7 @@ def buckets_of(keys: Sequence[pa.Array], rows: int, buckets: int) -> npt.NDArray
     """Return ``pmod(xxhash64(keys), buckets)`` of each row; 0 where there is no key."""
     if not keys:
         return np.zeros(rows, np.int64)
+    # numpy's remainder has the sign of the divisor, as ``pmod`` has.
     found: npt.NDArray[np.int64] = xxhash64(keys, rows).view(np.int64) % buckets
     return found
 
@@ -45,6 +48,7 @@ def buckets_of(keys: Sequence[pa.Array], rows: int, buckets: int) -> npt.NDArray
 def xxhash64(columns: Sequence[pa.Array], rows: int) -> Hashes:
     """Return the hash of each row, as unsigned numbers."""
     hashes = np.full(rows, SEED, np.uint64)
+    # XXH64 counts modulo 2**64, which numpy would warn of.
     with np.errstate(over="ignore"):
         for column in columns:
             present = known(column)
@@ -58,10 +62,12 @@ def _hashed(column: pa.Array, seeds: Hashes) -> Hashes:
     if pa.types.is_string(of):
         return _of_texts(column, seeds)
     if pa.types.is_decimal128(of):
+        # Spark hashes the unscaled long: the lower half of Arrow's sixteen bytes.
         words = np.frombuffer(column.buffers()[1], np.int64)[::2][column.offset : column.offset + len(column)]
         return _of_words(words.view(np.uint64), seeds)
     values = numbers(column)
     if pa.types.is_floating(of):
+        # One bit pattern for all NaN, and -0.0 plus 0.0 is 0.0.
         values = np.where(np.isnan(values), np.array(np.nan, values.dtype), values) + np.array(0, values.dtype)
         values = values.view(np.int32 if values.itemsize == _HALF else np.int64)
     if values.itemsize == _WORD:
@@ -91,6 +97,7 @@ def _of_texts(column: pa.Array, seeds: Hashes) -> Hashes:
         hashes[long] = _stripes(words, starts[long], lengths[long], seeds[long])
     hashes += lengths.astype(np.uint64)
     places, left = starts + lengths // _STRIPE * _STRIPE, lengths % _STRIPE
+    # Behind the stripes at most three words are left, then a half, then three bytes.
     for _ in range(_STRIPE // _WORD - 1):
         at = np.flatnonzero(left >= _WORD)
         hashes[at] = _with_word(hashes[at], words[places[at]])

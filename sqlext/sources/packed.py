@@ -1,4 +1,4 @@
-"""Rows worked on by an operator where they are read: what leaves the worker is partial results, packed by bucket."""
+"""Run the first part of an operator where rows are read: partial results, packed by bucket, leave the worker."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sqlext.sources.expressions import INSTANT
 from sqlext.sources.hashing import buckets_of
 from sqlext.sources.program import Facts, Program
 from sqlext.sources.stream import Read, Work
-from sqlext.udfs.core.arrow_numpy import whole
-from sqlext.udfs.core.groups import Ints
-from sqlext.udfs.core.operators import BucketOperator
-from sqlext.udfs.processors.bucket_keys import bucket_keys
-from sqlext.udfs.processors.packing import PACKED, pack
 from sqlext.watermarks.inputs import SPLIT
+from sqlext_udfs.expressions.functions import INSTANT
+from sqlext_udfs.kernel.arrow_numpy import whole
+from sqlext_udfs.kernel.bucket_keys import bucket_keys
+from sqlext_udfs.kernel.groups import Ints
+from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.kernel.packing import PACKED, pack
 
 #: Packed rows and, once in each slice, what its rows were: the largest event time, by which Spark's watermark moves as
 #: with the rows themselves, the smallest one, how many were read, and of which split.
@@ -46,13 +46,16 @@ class PackedWork(Work):
     def process(self, split: str, read: Read) -> Iterator[pa.RecordBatch]:
         """Yield packed rows."""
         facts, groups = Facts(), bucket_keys(self.buckets)
+        # Without a filter no row can be passed over, so statistics need not be looked at.
         batches = read(partial(self.program.passes, facts) if self.program.filters else None)
         rows = (made for batch in batches if batch.num_rows for made in self._inputs(batch, facts))
+        # One batch waits: the last one carries the facts, which are known when all has been read.
         waiting: pa.RecordBatch | None = None
         for packed in pack(self.operator, groups, rows, self._buckets_of):
             if waiting is not None:
                 yield _marked(waiting, split, Facts())
             waiting = packed if packed.num_rows else waiting
+        # Rows that are all filtered out still move the watermark and count as read.
         if waiting is None and facts.rows:
             waiting = _nothing_for(groups[0])
         if waiting is not None:

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlext.connectors.row_bounds import ColumnBounds, Known, bounds_of, can_fail, may_hold
 from sqlext.errors import SqlExtError
-from sqlext.sources.bounds import Bounds, Known, bounds_of, can_fail, may_hold
-from sqlext.sources.expressions import Expression, selected
+from sqlext_udfs.expressions.columns import Expression, Rows, selected
 
 #: ``table.exec.source.rowtime-null-handling``.
 Nulls = Literal["fail", "drop", "skip_watermark"]
@@ -92,7 +92,8 @@ class Program:
         """Yield of each branch the columns of its last stage, which are at least one.
 
         Raises:
-            SqlExtError: RUN-001 for a rowtime that is NULL, RUN-002 for one before 1970, RUN-100 for an overflow.
+            SqlExtError: RUN-001 for a rowtime that is NULL, RUN-002 for one before 1970, RUN-041 for a number that is
+                too large.
         """
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         rows = batch.num_rows
@@ -122,6 +123,7 @@ class Program:
             rows: how many they are.
         """
         if self.computed is not None:
+            # Rows that would fail the query must be read, so that it fails.
             if _can_fail(self.computed, known):
                 return False
             known = {**known, **_bounds_after(self.computed, known)}
@@ -139,6 +141,7 @@ def _holds_back(stages: Stages, known: Known) -> bool:
     """Return whether a condition holds for none of the rows, and no SELECT up to it can fail."""
     for stage in stages:
         if stage.where is not None:
+            # A row for which the condition fails must be read, whatever else is known of it.
             if can_fail(stage.where, known):
                 return False
             if not may_hold(stage.where, known):
@@ -149,7 +152,7 @@ def _holds_back(stages: Stages, known: Known) -> bool:
     return False
 
 
-def _bounds_after(stage: Stage, known: Known) -> dict[str, Bounds]:
+def _bounds_after(stage: Stage, known: Known) -> dict[str, ColumnBounds]:
     found = {name: bounds_of(expression, known) for name, expression in stage.columns}
     return {name: bounds for name, bounds in found.items() if bounds is not None}
 
@@ -158,7 +161,7 @@ def _can_fail(stage: Stage, known: Known) -> bool:
     return any(can_fail(expression, known) for _, expression in stage.columns)
 
 
-def _sound(rowtime: Rowtime, times: Bounds) -> bool:
+def _sound(rowtime: Rowtime, times: ColumnBounds) -> bool:
     """Return whether no row fails for its time."""
     early = times.span is not None and times.span[0] < 0 and rowtime.since_1970
     return not early and not (times.nulls and rowtime.nulls == "fail")
@@ -166,13 +169,15 @@ def _sound(rowtime: Rowtime, times: Bounds) -> bool:
 
 def _after(stage: Stage, columns: dict[str, pa.Array], rows: int) -> tuple[dict[str, pa.Array], int]:
     if stage.where is not None:
-        places = selected(stage.where.evaluate(columns, rows))
+        places = selected(stage.where.evaluate(Rows.of(columns, rows)))
         if places is not None:
+            # ``take`` copies, so only columns that are still needed are taken.
             read = frozenset().union(*(e.columns() for _, e in stage.columns))
             taken = pa.array(places)
             columns = {n: c.take(taken) for n, c in columns.items() if stage.keeps or n in read}
             rows = len(places)
-    made = {name: expression.evaluate(columns, rows) for name, expression in stage.columns}
+    there = Rows.of(columns, rows)
+    made = {name: expression.evaluate(there) for name, expression in stage.columns}
     return ({**columns, **made} if stage.keeps else made), rows
 
 

@@ -1,4 +1,4 @@
-"""What is the same for all sources: limits, splits that are held back, and the end of what is available."""
+"""Find where a micro-batch ends: limits, splits that are held back, the end of what is available."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from sqlext.sources.contract import Limit, Offset, SplitReader
+from sqlext.connectors.splits import Limit, Offset, SplitReader
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sqlext.sources.contract import Passes
+    from sqlext.connectors.splits import Passes
 
 
 @dataclass
@@ -39,9 +39,11 @@ class SplitStream:
     def latest(self, start: Offset, limit: Limit | None) -> dict[str, int]:
         """Return where the micro-batch ends that begins at ``start``."""
         holds = read_holds(self.holds)
+        # The keeper has not looked at the last micro-batch: the next one would run ahead of its holds.
         if holds is not None and self.given is not None and self.given not in holds.seen:
             return dict(start)
         found = self.reader.latest(start, limit)
+        # AvailableNow ends where the splits ended when it began; later splits are not part of it.
         if self.target is not None:
             found = {split: min(end, self.target[split]) for split, end in found.items() if split in self.target}
         held = holds.held if holds is not None else ()

@@ -1,33 +1,24 @@
-"""Which tables the Arrow path reads, and how: by their connectors."""
+"""Find the reader of ours that reads a table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from sqlext.catalog.model import Table
-from sqlext.plan.bad_rows import OPTION, policy_of
-from sqlext.sources.file_tables import FILE_TABLES
-from sqlext.sources.kafka_tables import KAFKA_TABLES
-from sqlext.sources.table_files import TableReaders, Unread
-
-_BY_CONNECTOR: Mapping[str, TableReaders] = {
-    "delta": FILE_TABLES,
-    "filesystem": FILE_TABLES,
-    "kafka": KAFKA_TABLES,
-}
+from sqlext.connectors.options import BAD_ROWS_OPTION, bad_rows_policy
+from sqlext.connectors.readers import TableReader, Unread
+from sqlext.connectors.registry import connector_of
+from sqlext_catalog.model import Table
 
 
-def readers_of(table: Table) -> TableReaders:
-    """Return what reads a table, whatever its columns.
+def reader_of(table: Table) -> TableReader:
+    """Return what decodes a table into Arrow, whatever its columns.
 
     Raises:
         Unread: if nothing does.
     """
-    connector = table.option("connector") or ""
-    if connector not in _BY_CONNECTOR:
-        raise Unread(f"connector '{connector}' has no Arrow reader")
-    if policy_of(table) is not None:
-        raise Unread(f"'{OPTION}' looks at its rows one by one")
-    found = _BY_CONNECTOR[connector]
+    connector = connector_of(table)
+    if not connector.decodes:
+        raise Unread(f"{connector.owner} has no Arrow reader")
+    if bad_rows_policy(table) is not None:
+        raise Unread(f"'{BAD_ROWS_OPTION}' looks at its rows one by one")
+    found = connector.table_reader()
     found.require(table)
     return found

@@ -1,4 +1,7 @@
-"""Results as the text of an example's ``.out`` file. Imports nothing of Spark: the Flink check uses it too."""
+"""Print results as the text of an example's ``.out`` file.
+
+It imports nothing of Spark, since the check against Flink uses it too.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ FINAL_ORDER = re.compile(r"\bORDER\s+BY\b[^()]*$", re.IGNORECASE)
 def section(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, ordered: bool = False) -> str:
     """Return a result under a title, its rows sorted unless their order is part of the answer."""
     texts = [[cell(value) for value in row] for row in rows]
+    # A single text of several lines is a document (EXPLAIN, SHOW CREATE TABLE), not a table.
     if len(texts) == 1 and len(texts[0]) == 1 and "\n" in texts[0][0]:
         return f"=== {title}\n{texts[0][0].rstrip()}\n"
     lines = texts if ordered else sorted(texts)

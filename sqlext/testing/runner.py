@@ -1,4 +1,4 @@
-"""Which scripts are tests, and whether they give what lies beside them."""
+"""Find the scripts that are tests, run them, and compare their output with the expected one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.checking import sql_files
-from sqlext.execution.offline import read_text
 from sqlext.locations import local_file
+from sqlext.session.offline.checking import sql_files
+from sqlext.session.offline.compilation import read_text
 from sqlext.testing.scripts import script_output
-from sqlext.testing.steps import Stage, read_steps, stepped_output
+from sqlext.testing.steps import StepFolders, read_steps, stepped_output
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +25,7 @@ Status = Literal["ok", "updated", "differs", "failed"]
 
 
 @dataclass(frozen=True)
-class Case:
+class ScriptTest:
     """A test: a script, beside it what it is to give (``.out``) and, if it never ends, what it gets (``.steps``)."""
 
     script: Path
@@ -48,9 +48,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a test; ``details`` is a diff, or why it failed."""
+    """The outcome of a test; ``details`` is a diff, or why it failed."""
 
-    case: Case
+    case: ScriptTest
     status: Status
     seconds: float
     details: str = ""
@@ -61,7 +61,7 @@ class Outcome:
         return self.status in ("ok", "updated")
 
 
-def find_cases(paths: Iterable[Path]) -> list[Case]:
+def find_cases(paths: Iterable[Path]) -> list[ScriptTest]:
     """Return the tests among files and folders: of a folder the scripts that have an ``.out``, and any file named.
 
     Raises:
@@ -69,7 +69,7 @@ def find_cases(paths: Iterable[Path]) -> list[Case]:
     """
     paths = list(map(local_file, paths))
     named = {path for path in paths if not path.is_dir()}
-    cases = [Case(script) for script in sql_files(paths)]
+    cases = [ScriptTest(script) for script in sql_files(paths)]
     found = [case for case in cases if case.script in named or case.expected.is_file()]
     if not found:
         where = ", ".join(map(str, paths))
@@ -79,7 +79,7 @@ def find_cases(paths: Iterable[Path]) -> list[Case]:
 
 
 def run_cases(
-    cases: Iterable[Case], variables: Mapping[str, str], settings: Mapping[str, str], *, update: bool
+    cases: Iterable[ScriptTest], variables: Mapping[str, str], settings: Mapping[str, str], *, update: bool
 ) -> Iterator[Outcome]:
     """Run tests one after the other, each with a catalog and an ``${OUT}`` of its own.
 
@@ -94,7 +94,9 @@ def run_cases(
         yield Outcome(case, status, time.monotonic() - began, details)
 
 
-def _run(case: Case, variables: Mapping[str, str], settings: Mapping[str, str], *, update: bool) -> tuple[Status, str]:
+def _run(
+    case: ScriptTest, variables: Mapping[str, str], settings: Mapping[str, str], *, update: bool
+) -> tuple[Status, str]:
     try:
         with tempfile.TemporaryDirectory(prefix="sqlext-test-") as folder:
             actual = output_of(case, Path(folder), variables, settings)
@@ -112,7 +114,7 @@ def _run(case: Case, variables: Mapping[str, str], settings: Mapping[str, str], 
 
 
 def output_of(
-    case: Case,
+    case: ScriptTest,
     folder: Path,
     variables: Mapping[str, str],
     settings: Mapping[str, str],
@@ -135,12 +137,13 @@ def output_of(
         session = sqlext.connect(spark, folder / "catalog", settings=settings)
         text = script_output(session, case.script, given)
     else:
-        stage, steps = Stage(inputs, folder / "clock"), read_steps(case.steps)
+        stage, steps = StepFolders(inputs, folder / "clock"), read_steps(case.steps)
         if case.data.is_dir():
-            shutil.copytree(case.data, inputs)
+            shutil.copytree(case.data, inputs)  # steps add files, which must not stay beside the script
         stage.prepare(steps)
         session = sqlext.connect(spark, folder / "catalog", settings={**settings, "sqlext.clock": str(stage.clock)})
         text = stepped_output(session, case.script, given, steps, stage)
+    # Paths stand in SHOW CREATE TABLE and in errors; the expected file must not depend on the machine.
     return text.replace(given["IN"], "${IN}").replace(given["OUT"], "${OUT}")
 
 

@@ -1,4 +1,4 @@
-"""Running a script: what it shows, what it prints, and what is in the tables that it writes, as one text."""
+"""Run a script and return its output: what it shows, what it prints, and the tables that it writes."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlext.catalog.model import Table
-from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS
+from sqlext.connectors.registry import connector_of
+from sqlext.dialect.ast.statements import CreateTable, Insert, Statement, StatementSet
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.statement_nodes import CreateTable, Insert, Statement, StatementSet
 from sqlext.errors import SqlExtError
-from sqlext.execution.offline import read_text
-from sqlext.rewrite.quoting import identifier
+from sqlext.quoting import identifier
+from sqlext.session.offline.compilation import read_text
 from sqlext.source import SourceText
 from sqlext.testing.render import is_ordered, result_title, section
+from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
-    from sqlext.execution.result import Result, Row
-    from sqlext.execution.session import Session
+    from sqlext.jobs.result import Result
+    from sqlext.session.api import Session
+    from sqlext.sinks.live_rows import Row
 
-#: Sinks that keep no rows; formats of changes keep none that a batch reads.
-_WITHOUT_ROWS = ("print", "blackhole")
 _FOR = re.compile(r"--for '(\d+) s'")
 
 Runs = Callable[[], list[str]]
@@ -55,8 +54,10 @@ def whole_output(session: Session, script: Path, run: Runs) -> str:
     with contextlib.redirect_stdout(printed):
         sections = run()
     if printed.getvalue():
+        # The rows of a print sink have no order of their own.
         lines = "\n".join(sorted(printed.getvalue().splitlines()))
         sections.append(f"=== printed\n{lines}\n")
+    # Tables are read as they are now: without the script's own settings, and not as streams.
     session.sql("RESET")
     session.sql("SET 'execution.runtime-mode' = 'batch'")
     written = written_tables(read_text(script))
@@ -116,4 +117,4 @@ def _keeps_rows(session: Session, name: tuple[str, ...]) -> bool:
     table = session.catalog.lookup(name)
     if not isinstance(table, Table):
         return True
-    return table.option("connector") not in _WITHOUT_ROWS and table.option("format") not in CHANGELOG_FORMATS
+    return connector_of(table).keeps_rows(table)

@@ -1,13 +1,13 @@
-"""Queries that never end, step by step: rows are put before them, a clock of their own moves, changes are looked at.
+"""Run queries that never end step by step: add rows, move a clock of their own, read the changes.
 
-A file of steps has a JSON object a line. ``"clock"`` moves processing time to that time (UTC); any other key is a
+A file of steps has a JSON object a line. ``"clock"`` moves processing time to that time (UTC). Any other key is a
 folder below ``${IN}``, which gets a file with the rows: objects are JSON lines, texts are lines as they are.
 
     {"clock": "2024-01-01 00:00:00", "orders": [{"item": "pen", "ts": "2024-01-01 00:00:05"}]}
     {"clock": "2024-01-01 00:00:30"}
 
-The clock moves first, then rows come, folder by folder; each of these is worked off before the next begins, so that
-the outcome does not depend on the speed of the machine.
+The clock moves first, then rows come, folder by folder. Each is worked off before the next begins, so the outcome does
+not depend on the speed of the machine.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.offline import read_text
+from sqlext.session.offline.compilation import read_text
 from sqlext.testing.render import result_title, section
 from sqlext.testing.scripts import shown_result, whole_output
 
 if TYPE_CHECKING:
-    from sqlext.execution.live_rows import LiveRows
-    from sqlext.execution.result import Result
-    from sqlext.execution.session import Session
+    from sqlext.jobs.result import Result
+    from sqlext.session.api import Session
+    from sqlext.sinks.live_rows import LiveRows
 
 _CLOCK = "clock"
 
 
 @dataclass(frozen=True)
-class Step:
-    """What happens between two looks at the results: ``clock`` in ms since 1970 UTC, lines by folder."""
+class InputStep:
+    """Inputs between two looks at the results: ``clock`` in ms since 1970 UTC, lines by folder."""
 
     clock: int | None
     lines: Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Stage:
+class StepFolders:
     """The folders of a run: ``inputs`` is ``${IN}``, ``clock`` the session's clock (``sqlext.clock``)."""
 
     inputs: Path
     clock: Path
 
-    def prepare(self, steps: Iterable[Step]) -> None:
+    def prepare(self, steps: Iterable[InputStep]) -> None:
         """Make the folders, and let the clock begin: where the first step says, or in 1970."""
         steps = list(steps)
         for name in {name for step in steps for name in step.lines}:
@@ -58,12 +58,12 @@ class Stage:
 
     def put(self, folder: Path, lines: Sequence[str]) -> None:
         """Write a file, in place in one step."""
-        draft = self.clock.with_name("draft")
+        draft = self.clock.with_name("draft")  # beside the folders, where no query reads
         draft.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         draft.replace(folder / f"step-{len(list(folder.iterdir())):05}")
 
 
-def read_steps(file: Path) -> list[Step]:
+def read_steps(file: Path) -> list[InputStep]:
     """Return the steps of a file.
 
     Raises:
@@ -74,7 +74,7 @@ def read_steps(file: Path) -> list[Step]:
 
 
 def stepped_output(
-    session: Session, script: Path, variables: Mapping[str, str], steps: Sequence[Step], stage: Stage
+    session: Session, script: Path, variables: Mapping[str, str], steps: Sequence[InputStep], stage: StepFolders
 ) -> str:
     """Run a script, take the steps, and return what each of them gave; the stage must be prepared.
 
@@ -92,14 +92,14 @@ def stepped_output(
     return whole_output(session, script, shown)
 
 
-def _taken(results: Sequence[Result], steps: Sequence[Step], stage: Stage) -> list[str]:
+def _taken(results: Sequence[Result], steps: Sequence[InputStep], stage: StepFolders) -> list[str]:
     numbered = list(enumerate((r for r in results if r.columns), 1))
     sections = [shown_result(n, r) for n, r in numbered if r.query is None or r.query.bounded]
     followed = [(n, r, live) for n, r in numbered if _is_endless(r) and (live := r.live()) is not None]
     running = [r for r in results if _is_endless(r)]
-    _settle(running)
+    _settle(running)  # the first step must not meet queries that are still starting
     for number, step in enumerate(steps, 1):
-        if step.clock is not None and number > 1:
+        if step.clock is not None and number > 1:  # ``prepare`` has set the clock to the first step's
             stage.put(stage.clock, [str(step.clock)])
             _settle(running)
         for folder, lines in step.lines.items():
@@ -124,11 +124,11 @@ def _settle(running: Iterable[Result]) -> None:
         result.query.process_available()
 
 
-def _step(line: str, place: str) -> Step:
+def _step(line: str, place: str) -> InputStep:
     try:
         fields: Any = json.loads(line)
         lines = {name: [_line(row) for row in rows] for name, rows in fields.items() if name != _CLOCK}
-        return Step(_millis(fields.get(_CLOCK)), lines)
+        return InputStep(_millis(fields.get(_CLOCK)), lines)
     except (ValueError, AttributeError, TypeError) as error:
         hint = '{"clock": "2024-01-01 00:00:00", "orders": [{"item": "pen"}]}'
         raise SqlExtError(

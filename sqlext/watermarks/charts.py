@@ -1,4 +1,4 @@
-"""Charts of how the time of a query went: Vega-Lite's, by altair. No Spark."""
+"""Draw charts of a query's watermarks over time, in Vega-Lite by altair. No Spark."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ class _Charts:
 
     def watermarks(self, points: list[dict[str, Any]]) -> Any:
         alt = self.alt
+        # Every chart leaves the same room at its left, so that their clocks lie below each other.
         times = alt.Axis(format=_AXIS, minExtent=_LEFT)
         shown = [
             alt.Tooltip(f"{n}:T", format=_FORMAT, title=t) for n, t in (("at", "clock"), ("watermark", "watermark"))

@@ -1,4 +1,4 @@
-"""When windows over an input end: what the clock must pass to close them without a row."""
+"""Compute when windows over an input end: what the clock must pass to close them without a row."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class Ends:
         return self._instant(self._floor(self._local(time)) + self.every)
 
     def _floor(self, wall: int) -> int:
+        # Python's % is never negative, so this also rounds down before 1970 and before the offset.
         return wall - (wall - self.offset) % self.every
 
     def _there(self, wall: int, time: int) -> int:
@@ -43,12 +44,14 @@ class Ends:
     def _local(self, time: int) -> int:
         if self.zone is None:
             return time
+        # Whole seconds first: a float of milliseconds would be rounded.
         instant = datetime.fromtimestamp(time // 1000, timezone.utc) + timedelta(milliseconds=time % 1000)
         return (instant.astimezone(ZoneInfo(self.zone)).replace(tzinfo=None) - _EPOCH) // _MS
 
     def _instant(self, wall: int) -> int:
         if self.zone is None:
             return wall
+        # Where clocks are set back this is the first of the two instants (fold=0).
         local = (_EPOCH + wall * _MS).replace(tzinfo=ZoneInfo(self.zone))
         return (local.astimezone(timezone.utc).replace(tzinfo=None) - _EPOCH) // _MS
 

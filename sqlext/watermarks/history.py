@@ -1,4 +1,4 @@
-"""How the time of a query went: samples in a file of its time folder, for the page that shows them."""
+"""Keep samples of a query's watermarks in a file of its time folder, for the page that shows them."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ class History:
         self._lines = sum(1 for _ in samples(folder))
         self._last: Sample | None = None
         self._waiting: Sample | None = None
+        # The keeper's thread writes, and a page is asked for in another.
         self._lock = threading.Lock()
 
     def take(self, sample: Sample) -> None:
@@ -98,6 +99,7 @@ class History:
         if sample == self._last:
             return
         self._last = sample
+        # Not at MOST: then each sample would write the whole file anew.
         if self._lines >= 2 * MOST:
             self._shorten()
         with suppress(FileNotFoundError):  # the folder of a SELECT goes when it ends
@@ -109,6 +111,7 @@ class History:
         kept = samples(self._path.parent)
         temporary = self._path.with_name(f".{_FILE}.tmp")
         temporary.write_text("".join(json.dumps(asdict(s)) + "\n" for s in kept), encoding="utf-8")
+        # By a rename: a reader in another process sees the old file or the new one.
         temporary.replace(self._path)
         self._lines = len(kept)
 

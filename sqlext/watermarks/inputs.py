@@ -1,4 +1,4 @@
-"""An input of a query: what is declared of its time, and what has been seen of it. All times are ms since 1970 UTC."""
+"""Define an input of a query: its declared time, and what was seen of it. Times are ms since 1970 UTC."""
 
 from __future__ import annotations
 
@@ -116,6 +116,7 @@ class Known:
     def to_json(self) -> dict[str, Any]:
         """Return what a restart needs; heartbeats are given anew then."""
         splits = {n: [s.since, s.largest, s.rows] for n, s in self.splits.items()}
+        # With what heartbeats have brought, because Spark's own watermark has it too.
         own = {"watermark": self.reached, "ended": self.ended, "idle": self.idle, "smallest": self.smallest}
         return {"splits": splits, "measure": self.measure, **own}
 
@@ -124,4 +125,5 @@ class Known:
         """Return what ``to_json`` wrote."""
         splits = {n: Split(*s) for n, s in value["splits"].items()}
         own = {key: value[key] for key in ("watermark", "ended", "idle", "smallest")}
+        # An older keeper.json has no measure.
         return Known(splits, measure=value.get("measure", ROWTIME), **own)

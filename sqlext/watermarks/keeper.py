@@ -1,4 +1,4 @@
-"""The keeper of a query's time: told what was read and what time it is, it says what must move, and who must wait.
+"""Decide from what was read, and when, which watermarks must move and which splits must wait.
 
 Rules, after Flink's (StatusWatermarkValve, SourceCoordinator):
 - An input's watermark is that of its slowest split which is not idle; that of the fastest where all are.
@@ -64,6 +64,7 @@ class TimeKeeper:
         known = self.known[name]
         for seen in what:
             if seen.split != WHOLE:
+                # The first split that is told takes the place of the one that stood for the whole input.
                 known.splits.pop(WHOLE, None)
             split = known.splits.setdefault(seen.split, Split(now))
             if seen.rows:
@@ -80,9 +81,11 @@ class TimeKeeper:
 
     def decide(self, now: int) -> Decisions:
         """Return what must happen, now that all was seen that there is; what it decides counts as done."""
+        # The wall clock may be set back, and the time that inputs have been silent must not.
         self.now = max(self.now, now)
         for declared in self.inputs:
             self._advance(declared, self.known[declared.name])
+        # After all inputs: alignment and the target compare them with each other.
         held = self._align()
         target = self._target()
         beats = {}
@@ -116,6 +119,7 @@ class TimeKeeper:
         known.idle = not active
         largest = [s.largest for s in active if s.largest is not None]
         reached = known.largest if not active else min(largest) if len(largest) == len(active) else None
+        # While an active split has shown no time, its first rows may be older than all others: the watermark waits.
         if reached is not None:
             known.watermark = _later(known.watermark, reached - declared.delay)
 
@@ -146,9 +150,11 @@ class TimeKeeper:
         wanted = known.watermark
         if known.idle and target is not None:
             wanted = _later(wanted, target)
+        # The rows of a running input move its watermark in Spark by themselves; after a restart none has come yet.
         by_rows = declared.by_rows and not known.ended
         if wanted is None or (by_rows and not known.idle and not known.resumed):
             return None
+        # Spark's watermark never goes back, so such a heartbeat would cost a micro-batch for nothing.
         if known.beat is not None and wanted <= known.beat:
             return None
         if by_rows and not known.resumed and known.watermark is not None and wanted <= known.watermark:
@@ -173,6 +179,7 @@ class TimeKeeper:
     def _held(self, members: list[Input], alignments: list[Alignment]) -> Iterable[tuple[str, frozenset[str]]]:
         known = [self.known[m.name] for m in members]
         reported = [k.watermark for k in known if k.watermark is not None and not k.idle and not k.ended]
+        # Without the idle ones: who waits for an input that gives nothing would wait for ever.
         slowest = min(reported, default=None)
         for declared, alignment, state in zip(members, alignments, known, strict=True):
             for split in state.splits.values():

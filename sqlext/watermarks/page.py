@@ -1,4 +1,4 @@
-"""The page of a query: how its watermarks went, windows open, rows given out and late ones, and why nothing comes now.
+"""Write the page of a query: watermarks, open windows, rows given out, late rows, and why nothing comes now.
 
 One HTML file that needs nothing from elsewhere: the code that draws its charts is inside.
 """
@@ -23,7 +23,7 @@ pre { background: #f5f5f2; padding: 1em; white-space: pre-wrap; font-size: 13px 
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QueryPart:
     """A query of a page; ``samples`` say how it went, oldest first."""
 
     asked: Asked
@@ -40,7 +40,7 @@ class Page:
     """
 
     name: str
-    parts: Sequence[Part]
+    parts: Sequence[QueryPart]
     zone: str
 
     def html(self) -> str:
@@ -68,7 +68,7 @@ class Page:
         """Show it in a notebook."""
         return self.fragment()
 
-    def _part(self, part: Part) -> Iterator[str]:
+    def _part(self, part: QueryPart) -> Iterator[str]:
         yield f"<pre>{escape(why(part.asked, self.zone))}</pre>"
         if not part.samples:
             yield "<p>No time keeper has written how it went, so there is nothing to draw.</p>"
@@ -78,7 +78,7 @@ class Page:
         yield _drawn(chart(_until_now(part), zones, self.zone).to_dict())
 
 
-def _until_now(part: Part) -> Sequence[Sample]:
+def _until_now(part: QueryPart) -> Sequence[Sample]:
     """Return samples of which the last one says that nothing has changed since."""
     last, report = part.samples[-1], part.asked.report
     return [*part.samples, replace(last, at=report.at)] if report is not None and report.at > last.at else part.samples
@@ -87,6 +87,7 @@ def _until_now(part: Part) -> Sequence[Sample]:
 def _library() -> str:
     """Return the code that draws, about 0.9 MB."""
     bundle: str = plotting("vl_convert").javascript_bundle()
+    # A text of the library must not end the script that holds it.
     code = bundle.replace("</script", r"<\/script")
     return f"<script>{code}</script>"
 

@@ -1,4 +1,4 @@
-"""What the keeper knows, for people: SHOW WATERMARKS, EXPLAIN WHY, metrics, the page of a query.
+"""Report what the keeper knows, for SHOW WATERMARKS, EXPLAIN WHY, metrics and the page of a query.
 
 All times are ms since 1970 UTC, None where there is none.
 """
@@ -128,7 +128,9 @@ def _next_end(keeper: TimeKeeper) -> tuple[int | None, bool]:
         known = keeper.known[declared.name]
         if known.largest is None:
             continue
+        # Where the smallest time is not told, rows may be older than the largest by the delay.
         first = known.smallest if known.smallest is not None else known.largest - declared.delay
+        # Windows that end before the watermark are closed.
         start = first if keeper.watermark is None else max(first, keeper.watermark)
         found = ((ends.after(start, known.largest), isinstance(ends, SessionEnd)) for ends in declared.ends)
         nexts += [(end, session) for end, session in found if end is not None]
@@ -158,6 +160,7 @@ def _input(keeper: TimeKeeper, declared: Input, end: int | None, slowest: frozen
             split.since if idle else None,
             split.since + declared.idle if waits and declared.idle is not None else None,
             split.held,
+            # A split without a row holds its input as well as the slowest one does.
             declared.name in slowest and not idle and split.largest in (None, furthest_behind),
             split.rows,
         )
@@ -179,6 +182,7 @@ def _input(keeper: TimeKeeper, declared: Input, end: int | None, slowest: frozen
 
 
 def _is_idle(declared: Input, known: Known, split: Split, now: int) -> bool:
+    # The same test as in `TimeKeeper._advance`.
     return declared.idle is not None and not known.ended and now - split.since >= declared.idle
 
 

@@ -1,4 +1,4 @@
-"""Times and durations as people read them."""
+"""Write times and durations as people read them."""
 
 from __future__ import annotations
 

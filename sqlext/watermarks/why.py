@@ -1,4 +1,4 @@
-"""EXPLAIN WHY: why nothing comes out of a query now, and what must happen so that something does."""
+"""Explain why nothing comes out of a query now, and what must happen so that something does (EXPLAIN WHY)."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming import StreamingQuery
 
 import sqlext
-from sqlext.execution.local_spark import local_spark
+from sqlext.spark.local import local_spark
 
 _START, _SECONDS = 1_704_067_200_000, 1_000
 _SCHEMA = "k BIGINT, v INT, ts TIMESTAMP"

@@ -20,9 +20,9 @@ from pathlib import Path
 from statistics import median
 
 from sqlext.dialect.script import parse_script
-from sqlext.execution.dry_run import DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.compilation import new_state
+from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
 
 TABLES = """

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
-from sqlext.execution.local_spark import local_spark
-from sqlext.udfs.registry import operator
+from sqlext.spark.local import local_spark
+from sqlext_udfs.spark.registry import operator
 
 _WARM_UP = 2
 _FILES = 2  # per micro-batch: one for each core

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sqlext.udfs.core.join_operator import JoinOperator
-from sqlext.udfs.core.join_specification import (
+from sqlext_udfs.joins.operator import JoinOperator
+from sqlext_udfs.joins.specification import (
     Bound,
     Comparison,
     IntervalBound,
@@ -28,8 +28,8 @@ from sqlext.udfs.core.join_specification import (
     VersionBound,
     WindowBound,
 )
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.row_kinds import DELETE, INSERT
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT
 
 _SPAN_MS = 100_000  # event time in a micro-batch
 _REACH_MS = 1_000

@@ -28,7 +28,7 @@ from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 import sqlext
-from sqlext.execution.local_spark import local_spark
+from sqlext.spark.local import local_spark
 from tests.kafka_broker import fetch_spark_connector, kafka_broker, make_topic
 
 _PARTITIONS = 2

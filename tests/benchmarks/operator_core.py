@@ -16,12 +16,12 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Cumulate, Hop, Policy, Session, Tumble
-from sqlext.udfs.core.trigger_tree import AfterDelay, AfterWatermark, Delay, Repeat
-from sqlext.udfs.core.window_operator import WindowOperator
-from sqlext.udfs.core.window_specification import WindowSpecification
+from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.windows.operator import WindowOperator
+from sqlext_udfs.windows.policy import Cumulate, Hop, Policy, Session, Tumble
+from sqlext_udfs.windows.specification import WindowSpecification
+from sqlext_udfs.windows.triggers.tree import AfterDelay, AfterWatermark, Delay, Repeat
 
 _PIECE = 1 << 18
 _BATCHES = 5
@@ -41,7 +41,7 @@ POLICIES: dict[str, Policy] = {
 
 def operator(policy: Policy) -> WindowOperator:
     """Return COUNT(*) and SUM under a policy."""
-    aggregates = (Aggregate("count"), Aggregate("sum", (2,)))
+    aggregates = (AggregateCall("count"), AggregateCall("sum", (2,)))
     return WindowOperator(WindowSpecification(1, policy, aggregates, time=1), _TYPES)
 
 

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 import sqlext
-from sqlext.execution.local_spark import local_spark
+from sqlext.spark.local import local_spark
 
 _SCHEMA = "k BIGINT, id BIGINT, v INT, ts TIMESTAMP"
 _KEYS = 10_000

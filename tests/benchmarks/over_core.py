@@ -14,16 +14,16 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.over_operator import OverOperator
-from sqlext.udfs.core.over_specification import Frame, OverCall, OverSpecification
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.over.operator import OverOperator
+from sqlext_udfs.over.specification import OverCall, OverFrame, OverSpecification
 
 _TYPES = [pa.int64(), pa.int64(), pa.int64(), pa.float64()]
 _TIME, _WHOLE, _NUMBER = 1, 2, 3
 
 
 def _cases(reach: int) -> dict[str, tuple[OverCall, ...]]:
-    time_, ten = Frame("RANGE", reach), Frame("ROWS", 10)
+    time_, ten = OverFrame("RANGE", reach), OverFrame("ROWS", 10)
     return {
         "COUNT, SUM of integers, RANGE": (OverCall("count", frame=time_), OverCall("sum", (_WHOLE,), time_)),
         "SUM of floating-point numbers, RANGE": (OverCall("sum", (_NUMBER,), time_),),
@@ -35,7 +35,7 @@ def _cases(reach: int) -> dict[str, tuple[OverCall, ...]]:
         "MAX, unbounded": (OverCall("max", (_NUMBER,)),),
         "COUNT(DISTINCT), unbounded": (OverCall("count", (_WHOLE,), distinct=True),),
         "COUNT(DISTINCT), 10 ROWS": (OverCall("count", (_WHOLE,), ten, distinct=True),),
-        "LAG, ROW_NUMBER": (OverCall("lag", (_WHOLE,), Frame("ROWS")), OverCall("row_number")),
+        "LAG, ROW_NUMBER": (OverCall("lag", (_WHOLE,), OverFrame("ROWS")), OverCall("row_number")),
     }
 
 

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 from pyspark.sql.streaming import StreamingQuery
 
 import sqlext
-from sqlext.execution.local_spark import local_spark
+from sqlext.spark.local import local_spark
 
 _SCHEMA = "k BIGINT, v INT, ts TIMESTAMP"
 _TABLES = """

@@ -21,7 +21,7 @@ from statistics import median
 from typing import NamedTuple
 
 import sqlext
-from sqlext.execution.local_spark import local_spark
+from sqlext.spark.local import local_spark
 from tests.benchmarks.arrow import processes_below, write_round
 
 _TABLES = """

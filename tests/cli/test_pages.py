@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 BEGIN = {"shell.md": ("-i", "orders.sql")}
 #: How many blocks are run, and how many say what comes out.
 PAGES = {
+    "../README.md": (4, 0),
     "shell.md": (18, 4),
     "emit.md": (12, 3),
     "catalog.md": (17, 8),
     "operating.md": (32, 9),
+    "hooks.md": (13, 4),
     "coming-from-flink-sql.md": (11, 5),
     "coming-from-structured-streaming.md": (9, 4),
     "coming-from-beam.md": (9, 2),

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 import sqlext
 from sqlext.errors import SqlExtError
-from sqlext.testing.runner import Case, output_of
+from sqlext.testing.runner import ScriptTest, output_of
 
 EXAMPLES = Path(__file__).parents[2] / "sql_examples"
 EVENTS = """
@@ -118,7 +118,7 @@ def endless(spark, folder):
 def _example(spark, folder, name):
     own = folder / name
     own.mkdir()
-    return output_of(Case(EXAMPLES / f"{name}.sql"), own, {}, {}, spark)
+    return output_of(ScriptTest(EXAMPLES / f"{name}.sql"), own, {}, {}, spark)
 
 
 def _tell(part: Callable[[], object]) -> None:

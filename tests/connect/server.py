@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlext.execution import class_archive
-from sqlext.execution.local_spark import configuration
-from sqlext.execution.spark_home import spark_home
+from sqlext.spark.local import archive_options, configuration
+from sqlext.spark.worker_processes import spark_home
 from tests.ports import await_port, free_port
 from tests.workspace import short_lived
 
@@ -27,7 +26,7 @@ def connect_server(folder: Path, cores: int) -> Iterator[str]:
         **dict(configuration(cores, folder, ()).getAll()),
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
-        "spark.driver.extraJavaOptions": class_archive.java_options(),
+        "spark.driver.extraJavaOptions": archive_options(),
     }
     given = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
     home = str(spark_home())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sqlext.catalog.model import Column, PrimaryKey, Table, Watermark
-from sqlext.catalog.names import ObjectName
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Column, ObjectName, PrimaryKey, Table, Watermark
 
 
 def table(

@@ -11,11 +11,12 @@ from connectors.tables import table
 from pyspark.sql import DataFrame, SparkSession
 
 from sqlext.connectors.registry import connector_of
-from sqlext.execution.sinks import Sink, SinkContext, open_sink
-from sqlext.execution.sources import open_stream
 from sqlext.plan.nodes import KIND
+from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.opening import open_sink
+from sqlext.spark.reading.spark_sources import open_stream
 from sqlext.types import BIGINT, INT, STRING
-from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
 
 KV = {"k": STRING, "v": INT}
 A, B = {"k": "a", "v": 1}, {"k": "a", "v": None}

@@ -13,8 +13,9 @@ from pyspark.sql import SparkSession
 
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.execution.sinks import Sink, SinkContext, open_sink
-from sqlext.execution.sources import open_batch, open_stream
+from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.opening import open_sink
+from sqlext.spark.reading.spark_sources import open_batch, open_stream
 from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, map_of
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]

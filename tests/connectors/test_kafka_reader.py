@@ -11,10 +11,10 @@ import pytest
 from confluent_kafka import Producer
 from kafka_broker import make_topic
 
+from sqlext.connectors.kafka.reader.consumer import KafkaReader, KafkaStart
+from sqlext.connectors.kafka.reader.rows import RawRows
+from sqlext.connectors.splits import Limit, Offset
 from sqlext.errors import SqlExtError
-from sqlext.sources.contract import Limit, Offset
-from sqlext.sources.kafka import KafkaReader, Start
-from sqlext.sources.kafka_rows import RawRows
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -66,18 +66,18 @@ def test_where_a_query_begins(broker: str, tmp_path: Path) -> None:
     for second in range(3):
         send(broker, name, 0, [f"v{second}"], timestamp=1_700_000_000_000 + second * 1000)
     begins = {
-        "earliest": Start(),
-        "latest": Start("latest"),
-        "at a time": Start("timestamp", timestamp=1_700_000_001_000),
-        "after all": Start("timestamp", timestamp=1_800_000_000_000),
-        "given": Start("offsets", offsets={0: 2}),
+        "earliest": KafkaStart(),
+        "latest": KafkaStart("latest"),
+        "at a time": KafkaStart("timestamp", timestamp=1_700_000_001_000),
+        "after all": KafkaStart("timestamp", timestamp=1_800_000_000_000),
+        "given": KafkaStart("offsets", offsets={0: 2}),
     }
     found = {what: reader(broker, name, start=start).initial()[f"{name}-0"] for what, start in begins.items()}
     assert found == {"earliest": 0, "latest": 3, "at a time": 1, "after all": 3, "given": 2}
-    kept = reader(broker, name, start=Start("latest"), state=tmp_path)
+    kept = reader(broker, name, start=KafkaStart("latest"), state=tmp_path)
     assert kept.initial() == {f"{name}-0": 3}
     send(broker, name, 0, ["v3"])
-    assert reader(broker, name, start=Start("latest"), state=tmp_path).initial() == {f"{name}-0": 3}
+    assert reader(broker, name, start=KafkaStart("latest"), state=tmp_path).initial() == {f"{name}-0": 3}
 
 
 def test_a_limit_is_shared_by_what_waits(broker: str) -> None:

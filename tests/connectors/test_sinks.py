@@ -12,14 +12,15 @@ import pytest
 from connectors.tables import table
 from pyspark.sql import DataFrame, SparkSession
 
+from sqlext.connectors.delta import sink as delta_sink
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.execution import delta_history
-from sqlext.execution.notices import Notice
-from sqlext.execution.sink_plain import CollectSink
-from sqlext.execution.sinks import Sink, SinkContext, open_sink
-from sqlext.execution.sources import open_batch
 from sqlext.plan.nodes import EXISTS
+from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.collect import CollectSink
+from sqlext.sinks.opening import open_sink
+from sqlext.spark.notices import Notice
+from sqlext.spark.reading.spark_sources import open_batch
 from sqlext.types import (
     BIGINT,
     BOOLEAN,
@@ -276,7 +277,7 @@ def test_delta_appends_once(session: SparkSession, tmp_path: Path) -> None:
 def test_delta_knows_its_batches_below_the_commits_of_others(
     session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delta_history, "_DEPTHS", (2, 10))
+    monkeypatch.setattr(delta_sink, "_DEPTHS", (2, 10))
     sink = sink_of(session, KV, delta_options(tmp_path / "d"))
     for batch in (0, 1):
         sink.write_new(rows(session, ("a", batch)), batch)

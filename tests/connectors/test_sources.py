@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.execution.sources import open_batch, open_stream
+from sqlext.spark.reading.spark_sources import open_batch, open_stream
 from sqlext.types import (
     BIGINT,
     BOOLEAN,

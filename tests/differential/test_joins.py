@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.session import Session
+    from sqlext.session.api import Session
 
 TABLES = """
 SET 'sqlext.expressions' = 'flink';
@@ -54,6 +54,38 @@ QUERIES = {
     " OR NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k)",
     "NOT IN": "SELECT * FROM a WHERE x NOT IN (SELECT y FROM b WHERE b.k = a.k)",
 }
+#: Conditions of which one part keeps another from dividing by zero.
+GUARDS = {
+    "both sides": "a.x - b.y <> 0 AND 7 / (a.x - b.y) > 1",
+    "OR": "(a.x = b.y OR 7 / (a.x - b.y) > 1)",
+    "NOT": "NOT (a.x = b.y OR 7 / (a.x - b.y) <= 1)",
+    "one side": "a.x <> 0 AND 7 / a.x > 1",
+    "one side, then both": "a.x <> 0 AND 7 / a.x > b.y",
+    "the other side": "b.y <> 0 AND a.x / b.y >= 1",
+    "OR of one side": "(a.x = 0 OR 7 / a.x > b.y)",
+    "nested": "(b.y = 0 OR a.x / b.y < 1 OR (a.x <> b.y AND 7 % (a.x - b.y) = 0))",
+    "CASE": "CASE WHEN a.x = 0 THEN b.y WHEN a.x = b.y THEN 2 ELSE 7 / a.x + 7 / (a.x - b.y) END > 1",
+    "IF": "IF(a.x = b.y, 1, 7 / (a.x - b.y)) > 0",
+    "COALESCE": "COALESCE(b.y - a.x, 7 / NULLIF(a.x, 0), 9) >= 0",
+    "NULLIF": "7 / NULLIF(a.x - b.y, 0) > 1",
+    "DECIMAL": "a.m <> b.n AND a.m / (a.m - b.n) > 1",
+    "38 digits": "a.m <> b.n AND CAST(a.m AS DECIMAL(38, 9)) * CAST(b.n AS DECIMAL(38, 9)) > 1",
+    "BIGINT and DOUBLE": "(a.x + 9007199254740993) * b.e / (b.e + 1) > a.m",
+}
+GUARDED = {
+    **{
+        f"{kind} {name}": f"SELECT a.k, a.x, b.y FROM a {kind} JOIN b ON a.k = b.k AND {condition}"
+        for kind, (name, condition) in zip(KINDS * len(GUARDS), (*GUARDS.items(), *GUARDS.items()), strict=False)
+    },
+    **{
+        f"{no}EXISTS {name}": f"SELECT * FROM a WHERE {no}EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND {GUARDS[name]})"
+        for no in ("", "NOT ")
+        for name in ("both sides", "OR", "one side, then both", "CASE")
+    },
+    "IN guarded": "SELECT * FROM a WHERE x <> 0 AND 4 / x IN (SELECT y FROM b WHERE b.k = a.k)",
+    "NOT IN guarded": "SELECT * FROM a WHERE x <> 0 AND 4 / x NOT IN (SELECT y FROM b WHERE b.k = a.k)",
+    "IN of guarded": "SELECT * FROM a WHERE x IN (SELECT 4 / y FROM b WHERE b.k = a.k AND y <> 0)",
+}
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +121,21 @@ def _rows(session: Session, query: str) -> Counter[tuple[Any, ...]]:
 @pytest.mark.sampled
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 def test_stream_and_batch(session: Session, query: str) -> None:
+    _compare(session, query)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("query", GUARDED.values(), ids=GUARDED)
+@pytest.mark.parametrize("mode", ["flink", "spark"])
+def test_guards(session: Session, query: str, mode: str) -> None:
+    session.sql(f"SET 'sqlext.expressions' = '{mode}'")
+    try:
+        _compare(session, query)
+    finally:
+        session.sql("SET 'sqlext.expressions' = 'flink'")
+
+
+def _compare(session: Session, query: str) -> None:
     stream = _rows(session, query)
     session.sql("SET 'execution.runtime-mode' = 'batch'")
     try:

@@ -14,7 +14,7 @@ import sqlext
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.session import Session
+    from sqlext.session.api import Session
 
 TABLE = """
 SET 'sqlext.expressions' = 'flink';

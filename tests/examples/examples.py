@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sqlext.testing.runner import Case, output_of
+from sqlext.testing.runner import ScriptTest, output_of
 
 FOLDER = Path(__file__).parents[2] / "sql_examples"
 DATA = FOLDER / "data"
@@ -20,9 +20,9 @@ def examples() -> list[Path]:
 
 def expected_file(script: Path) -> Path:
     """Return where a script's expected output lies."""
-    return Case(script).expected
+    return ScriptTest(script).expected
 
 
 def actual_output(script: Path, folder: Path, settings: Mapping[str, str] | None = None) -> str:
     """Run a script in an empty folder and return its output as text."""
-    return output_of(Case(script), folder, {}, settings or {})
+    return output_of(ScriptTest(script), folder, {}, settings or {})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sqlext.execution.offline import compile_source, new_state, read_source
+from sqlext.session.offline.compilation import compile_source, new_state, read_source
 from sqlext.settings import Settings
 
 from .examples import DEMO, actual_output, examples, expected_file

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlext import types as t
-from sqlext.analysis.typing import TypeInference
-from sqlext.dialect.expression_nodes import ColumnRef, Expr, Node
-from sqlext.dialect.query_nodes import Query
+from sqlext.analysis.types.inference import TypeInference
+from sqlext.dialect.ast.expressions import ColumnRef, Expr, Node
+from sqlext.dialect.ast.queries import Query
 from sqlext.types import LogicalType
 
 RECORDED = Path(__file__).parent / "recorded"

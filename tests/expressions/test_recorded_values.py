@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from recorded_flink import Strs, differences, recorded
 
-from sqlext.dialect.expressions import parse_expression_text
-from sqlext.rewrite.expressions import render
+from sqlext.dialect.expressions.operations import parse_expression_text
+from sqlext.rewrite.expressions.renderer import render
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

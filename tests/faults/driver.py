@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import sqlext
-from sqlext.execution.batches import BatchWriter
-from sqlext.execution.checkpoint import QueryHome
-from sqlext.execution.local_spark import local_spark
-from sqlext.execution.sink_delta import DeltaSink
-from sqlext.execution.sink_sides import Side
+from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.jobs.batches import BatchWriter
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.sinks.sides import Side
+from sqlext.spark.local import local_spark
 
 #: moment -> the function that it belongs to, and whether it is before or after it.
 MOMENTS: dict[str, tuple[type, str, bool]] = {

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import sqlext
-from sqlext.execution.local_spark import local_spark
+from sqlext.spark.local import local_spark
 
 
 def main(folder: Path, script: Path, own: Path) -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
+from sqlext.connectors.filesystem.sink import commit
 from sqlext.connectors.spec import WriteColumn, WriteSpec
-from sqlext.execution import sink_commit
-from sqlext.execution.local_spark import local_spark
-from sqlext.execution.sinks import SinkContext, open_sink
+from sqlext.sinks.base import SinkContext
+from sqlext.sinks.opening import open_sink
+from sqlext.spark.local import local_spark
 from sqlext.types import INT, STRING
 
 COLUMNS = (WriteColumn("k", STRING), WriteColumn("v", INT))
@@ -40,7 +41,7 @@ def main(folder: Path, kill_at_step: int, kill_after_delta: int) -> None:
         if steps[0] == kill_at_step:
             die()
 
-    sink_commit.at_step = at_step
+    commit.at_step = at_step
 
     def write(df: DataFrame, batch_id: int) -> None:
         to_table.write(df, batch_id)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.execution.batches import BatchWriter
-from sqlext.execution.sink_delta import DeltaSink
+from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.jobs.batches import BatchWriter
 from tests.workspace import EVENTS, Workspace
 
 SINK = "CREATE TABLE b (v STRING) WITH ('connector' = 'blackhole');"

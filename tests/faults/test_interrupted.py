@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from sqlext.execution.query import Query
-from sqlext.execution.sink_delta import DeltaSink
+from sqlext.connectors.delta.sink import DeltaSink
+from sqlext.jobs.query import Query
 from tests.workspace import Workspace
 
 SCRIPT = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.execution.changed_time import ChangedTimeNotice
+from sqlext.session.notices import ChangedTimeNotice
 from tests.workspace import Workspace
 
 EVENTS = """

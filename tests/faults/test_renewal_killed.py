@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.execution.changed_time import ChangedTimeNotice
+from sqlext.session.notices import ChangedTimeNotice
 from sqlext.settings import LEAVES_STATE
 from tests.workspace import EVENTS, Workspace
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.execution import sink_commit
-from sqlext.execution.sink_commit import Commit, Folder
+from sqlext.connectors.filesystem.sink import commit
+from sqlext.connectors.filesystem.sink.commit import FileCommit, Folder
 
 ROWS = {"k=a/x.csv": "1", "k=b/x.csv": "2", "k=b/y.csv": "3"}
 
@@ -29,7 +29,7 @@ def crash_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
             if left[0] == 0:
                 raise CrashError(name)
 
-        monkeypatch.setattr(sink_commit, "at_step", at_step)
+        monkeypatch.setattr(commit, "at_step", at_step)
 
     return arm
 
@@ -42,19 +42,19 @@ def stage(folder: str) -> None:
     Path(folder, "_SUCCESS").touch()
 
 
-def appending(batch: int) -> Callable[[Iterable[str]], Commit]:
-    def plan(staged: Iterable[str]) -> Commit:
+def appending(batch: int) -> Callable[[Iterable[str]], FileCommit]:
+    def plan(staged: Iterable[str]) -> FileCommit:
         moves = tuple((n, f"{n.rpartition('/')[0]}/part-{batch}-{i}.csv") for i, n in enumerate(staged))
-        return Commit((), moves)
+        return FileCommit((), moves)
 
     return plan
 
 
-def replacing(folder: Folder) -> Callable[[Iterable[str]], Commit]:
-    return lambda staged: Commit(tuple(folder.visible_files()), appending(9)(staged).moves)
+def replacing(folder: Folder) -> Callable[[Iterable[str]], FileCommit]:
+    return lambda staged: FileCommit(tuple(folder.visible_files()), appending(9)(staged).moves)
 
 
-def attempt(folder: Folder, batch: int, plan: Callable[[Iterable[str]], Commit]) -> bool:
+def attempt(folder: Folder, batch: int, plan: Callable[[Iterable[str]], FileCommit]) -> bool:
     """Return whether the commit came through."""
     try:
         folder.commit(batch, stage, plan)
@@ -64,7 +64,7 @@ def attempt(folder: Folder, batch: int, plan: Callable[[Iterable[str]], Commit])
 
 
 def visible(path: Path) -> list[str]:
-    return sorted(f.read_text() for f in path.rglob("*.csv") if sink_commit.STAGING not in f.parts)
+    return sorted(f.read_text() for f in path.rglob("*.csv") if commit.STAGING not in f.parts)
 
 
 def test_appending_survives_every_crash(tmp_path: Path, crash_at: Callable[[int], None]) -> None:
@@ -82,7 +82,7 @@ def test_appending_survives_every_crash(tmp_path: Path, crash_at: Callable[[int]
             assert attempt(Folder(str(path), "q"), 0, appending(0))
             assert attempt(Folder(str(path), "q"), 1, appending(1))
             assert visible(path) == sorted(list(ROWS.values()) * 3)
-            left = [p for p in (path / sink_commit.STAGING / "q").iterdir() if p.name != "done"]
+            left = [p for p in (path / commit.STAGING / "q").iterdir() if p.name != "done"]
             assert left == []
         first += 1
     assert first > 10
@@ -105,7 +105,7 @@ def test_overwriting_survives_every_crash(tmp_path: Path, crash_at: Callable[[in
 
 def test_a_half_written_manifest_is_none(tmp_path: Path) -> None:
     folder = Folder(str(tmp_path), "q")
-    staging = tmp_path / sink_commit.STAGING / "q"
+    staging = tmp_path / commit.STAGING / "q"
     staging.mkdir(parents=True)
     (staging / "0.json.tmp").write_text('{"moves": [[')
     folder.commit(0, stage, appending(0))

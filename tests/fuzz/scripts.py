@@ -8,9 +8,10 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from sqlext.dialect.script import substitute
-from sqlext.dialect.tokens import Kind, tokenize
+from sqlext.dialect.tokens import TokenKind, tokenize
 from sqlext.errors import SqlExtError
-from sqlext.execution.offline import TARGETS, explain_source, new_state, rewrite_source
+from sqlext.session.offline.commands import TARGETS, explain_source, rewrite_source
+from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +24,7 @@ FILES = [
 def _words(text: str) -> set[str]:
     """Return the words of a script; none of one whose strings do not end, which some cases are about."""
     try:
-        return {t.text for t in tokenize(SourceText.of(text), "flink") if t.kind is not Kind.END}
+        return {t.text for t in tokenize(SourceText.of(text), "flink") if t.kind is not TokenKind.END}
     except SqlExtError:
         return set()
 
@@ -75,7 +76,7 @@ def mutated(draw: st.DrawFn) -> str:
 def renamed(draw: st.DrawFn) -> str:
     """Return a script in which a few words and literals are others of the same script: it can mostly be read."""
     text = draw(st.sampled_from(SCRIPTS))
-    tokens = [t for t in tokenize(SourceText.of(text), "flink") if t.kind is not Kind.END]
+    tokens = [t for t in tokenize(SourceText.of(text), "flink") if t.kind is not TokenKind.END]
     parts = [text[a:b] for a, b in pairwise([0, *(t.start for t in tokens), len(text)])]
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(tokens) - 1))

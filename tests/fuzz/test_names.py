@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.tokens import Kind, tokenize
+from sqlext.dialect.tokens import TokenKind, tokenize
 from sqlext.errors import SqlExtError
-from sqlext.execution.dry_run import DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
-from sqlext.rewrite.printing import printed_script
-from sqlext.rewrite.quoting import identifier, string
+from sqlext.quoting import identifier, string
+from sqlext.rewrite.export.printed import printed_script
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.compilation import new_state
+from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
 from sqlext.types import quote
 
@@ -86,8 +86,8 @@ def texts(sql: str) -> list[str]:
 def names_of(sql: str) -> set[str]:
     """Return the names in a text as Spark reads them."""
     tokens = tokenize(SourceText.of(sql), "spark")
-    quoted = {t.text[1:-1].replace("``", "`") for t in tokens if t.kind is Kind.QUOTED}
-    return quoted | {t.text for t in tokens if t.kind is Kind.WORD}
+    quoted = {t.text[1:-1].replace("``", "`") for t in tokens if t.kind is TokenKind.QUOTED}
+    return quoted | {t.text for t in tokens if t.kind is TokenKind.WORD}
 
 
 @settings(max_examples=150, deadline=None)

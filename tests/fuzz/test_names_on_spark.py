@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import sqlext
-from sqlext.rewrite.quoting import identifier, string
-from sqlext.rewrite.spark_keywords import SPARK_KEYWORDS
+from sqlext.quoting import SPARK_KEYWORDS, identifier, string
 from sqlext.types import quote
 
 from .test_names import HOSTILE

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlext.execution.offline import explain_source, new_state, rewrite_source
+from sqlext.session.offline.commands import explain_source, rewrite_source
+from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
 
 FOLDER = Path(__file__).parent

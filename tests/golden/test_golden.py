@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from sqlext.rewrite import rules
+from sqlext.rewrite.rules import order
 
 from .fixtures import FIXTURES, Fixture
 
@@ -19,8 +19,8 @@ def test_fixture(fixture: Fixture) -> None:
         assert fixture.actual() == fixture.expected
 
 
-@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.__name__)
-def test_each_rule_has_a_fixture_that_needs_it(rule: rules.Rule, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rule", order.RULES, ids=lambda rule: rule.__name__)
+def test_each_rule_has_a_fixture_that_needs_it(rule: order.Rule, monkeypatch: pytest.MonkeyPatch) -> None:
     fixture = FIXTURES[rule.__name__]
-    monkeypatch.setattr(rules, "RULES", tuple(r for r in rules.RULES if r is not rule))
+    monkeypatch.setattr(order, "RULES", tuple(r for r in order.RULES if r is not rule))
     assert fixture.actual() != fixture.expected

@@ -16,7 +16,7 @@ from .events import write_events
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlext.execution.session import Session
+    from sqlext.session.api import Session
 
 QUERIES = Path(__file__).parents[2] / "sql_examples" / "nexmark"
 EVENTS = 100_000

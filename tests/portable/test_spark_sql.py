@@ -15,7 +15,7 @@ import pytest
 
 import sqlext
 from sqlext import SqlExtError
-from sqlext.execution.offline import rewrite_file
+from sqlext.session.offline.commands import rewrite_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

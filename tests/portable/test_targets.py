@@ -10,7 +10,7 @@ import pytest
 
 import sqlext
 from sqlext import SqlExtError
-from sqlext.execution.offline import rewrite_file, rewrite_project
+from sqlext.session.offline.commands import rewrite_file, rewrite_project
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

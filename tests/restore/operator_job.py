@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlext.execution.local_spark import local_spark
+from sqlext.spark.local import local_spark
 from tests.restore.stateful_job import at, row
 from tests.stepped_queries import END_OF_TIME, TIMED, Move, SteppedQuery
 

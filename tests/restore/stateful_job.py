@@ -11,7 +11,7 @@ import sys
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from sqlext.execution.local_spark import local_spark
+from sqlext.spark.local import local_spark
 from tests.stepped_queries import END_OF_TIME, TIMED, JsonRow, Move, SteppedQuery, text_of
 
 START = datetime(2024, 1, 1)

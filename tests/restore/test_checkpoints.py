@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.runs import QueryRun
 from tests.workspace import COUNTS, WINDOWED, Workspace
 
 EVENTS = """
@@ -24,7 +25,7 @@ SCRIPT = (CATCH_UP, EVENTS, COUNTS, WINDOWED)
 PRINTS = {"window": ("10 s", "1")}
 HOLDER = """
 import sys, pathlib
-from sqlext.execution.checkpoint import QueryHome
+from sqlext.jobs.checkpoint import QueryHome
 from sqlext import SqlExtError
 try:
     home = QueryHome(pathlib.Path(sys.argv[1]), "q")
@@ -145,7 +146,7 @@ def homes(folder: Path) -> list[QueryHome]:
     return [QueryHome(folder, name) for name in ("one", "two")]
 
 
-def begin(found: list[QueryHome], *, finish: int = 0) -> list[Run]:
+def begin(found: list[QueryHome], *, finish: int = 0) -> list[QueryRun]:
     runs = plan_runs([(home, PRINTS) for home in found], restart_finished=True)
     for home, run in zip(found, runs, strict=True):
         home.begin(run)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.analysis.inserts import bind_insert
+from sqlext.analysis.inserts.binding import bind_insert
+from sqlext.analysis.inserts.changes import changes
+from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
+from sqlext.dialect.ast.statements import Insert
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.statement_nodes import Insert
-from sqlext.execution.dry_run import DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
-from sqlext.plan.changes import changes
-from sqlext.plan.fingerprint import Fingerprint, fingerprint
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.compilation import new_state
+from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
 
 SCRIPT = """

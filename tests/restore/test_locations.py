@@ -9,7 +9,7 @@ import pytest
 
 import sqlext
 from sqlext import SqlExtError
-from sqlext.execution.checkpoint import QueryHome
+from sqlext.jobs.checkpoint import QueryHome
 from tests.workspace import COUNTS, EVENTS, WINDOWED, Workspace
 
 CATCH_UP = "SET 'sqlext.bounded' = 'catch-up';"

@@ -10,8 +10,9 @@ import pytest
 from confluent_kafka import Producer
 
 from sqlext import SqlExtError
-from sqlext.execution.changed_time import ChangedTimeNotice
-from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
+from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.runs import QueryRun
+from sqlext.session.notices import ChangedTimeNotice
 from sqlext.settings import LEAVES_STATE
 from tests.kafka_broker import make_topic
 from tests.workspace import Workspace
@@ -151,7 +152,7 @@ def test_a_failure_on_the_way_changes_nothing(workspace: Workspace, monkeypatch:
     head = HEAD.format(source="auto") + SINK
     first = before(workspace, head + WINDOWS.format("COUNT(*)", ""))
     with monkeypatch.context() as failing:
-        failing.setattr("sqlext.execution.executor.carry_over", _fails)
+        failing.setattr("sqlext.session.executor.carry_over", _fails)
         with pytest.raises(OSError, match="on the way"), pytest.warns(ChangedTimeNotice):
             workspace.run(LEAVES, head + WINDOWS.format("MAX(v)", ""))
     workspace.run(head + WINDOWS.format("COUNT(*)", ""))
@@ -162,7 +163,7 @@ def test_a_failure_on_the_way_changes_nothing(workspace: Workspace, monkeypatch:
 
 
 def test_what_was_set_aside_comes_back_unless_the_new_run_has_begun(tmp_path: Path) -> None:
-    old, new = Run("r", {"window": ("10 s", "1")}), Run("r", {"window": ("20 s", "2")}, renewals=1)
+    old, new = QueryRun("r", {"window": ("10 s", "1")}), QueryRun("r", {"window": ("20 s", "2")}, renewals=1)
     with QueryHome(tmp_path, "q") as home:
         home.begin(old)
         home.write_first_tick()
@@ -180,7 +181,7 @@ def test_what_was_set_aside_comes_back_unless_the_new_run_has_begun(tmp_path: Pa
 
 def test_a_process_that_died_on_the_way_is_put_right_by_the_next(tmp_path: Path) -> None:
     with QueryHome(tmp_path, "q") as home:
-        home.begin(Run("r", {}))
+        home.begin(QueryRun("r", {}))
         home.write_heartbeat()
     (home.folder / "before").mkdir()
     Path(home.checkpoint).rename(home.folder / "before" / "checkpoint")
@@ -194,7 +195,7 @@ def test_a_process_that_died_on_the_way_is_put_right_by_the_next(tmp_path: Path)
 
 def test_each_renewal_has_a_checkpoint_of_its_own(tmp_path: Path) -> None:
     with QueryHome(tmp_path, "q") as home:
-        home.begin(Run("r", {"window": ("10 s", "1")}))
+        home.begin(QueryRun("r", {"window": ("10 s", "1")}))
         seen = ["r"]
         for size in ("20 s", "30 s"):
             (run,) = plan_runs([(home, {"window": (size, size)})], restart_finished=False, leaves_state=True)
@@ -206,7 +207,7 @@ def test_each_renewal_has_a_checkpoint_of_its_own(tmp_path: Path) -> None:
 
 def test_a_micro_batch_that_was_begun_comes_first(tmp_path: Path) -> None:
     with QueryHome(tmp_path, "q") as home:
-        home.begin(Run("r", {"window": ("10 s", "1")}))
+        home.begin(QueryRun("r", {"window": ("10 s", "1")}))
         (Path(home.checkpoint) / "offsets").mkdir()
         (Path(home.checkpoint) / "offsets" / "0").write_text("v1")
         with pytest.raises(SqlExtError) as refused:

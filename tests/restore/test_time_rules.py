@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
+from sqlext.analysis.inserts.changes import ChangeKind, changes
+from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.dialect.script import parse_script
-from sqlext.execution.changed_time import ChangedTimeNotice, foretold, tell_changes
-from sqlext.execution.checkpoint import QueryHome, Run, plan_runs
-from sqlext.execution.dry_run import DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
-from sqlext.plan.changes import Kind, changes
-from sqlext.plan.fingerprint import Fingerprint
+from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.runs import QueryRun
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.inserts import insert_script
-from sqlext.rewrite.readers import Begun, readers
+from sqlext.rewrite.compiler.inserts import insert_script
+from sqlext.rewrite.script.begun import Begun, readers
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.notices import ChangedTimeNotice, foretold, tell_changes
+from sqlext.session.offline.compilation import new_state
+from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
 from tests.restore.test_fingerprint import prints
 
@@ -69,7 +70,7 @@ STATE = {
 }
 
 
-def found(old: str, new: str, script: str = SCRIPT) -> dict[str, Kind]:
+def found(old: str, new: str, script: str = SCRIPT) -> dict[str, ChangeKind]:
     assert old in script
     renamed = script.replace("DESCRIPTOR(ts)", "DESCRIPTOR(other)") if "FOR other" in new else script
     return {str(c): c.kind for c in changes(prints(script), prints(renamed.replace(old, new, 1)))}
@@ -77,22 +78,22 @@ def found(old: str, new: str, script: str = SCRIPT) -> dict[str, Kind]:
 
 @pytest.mark.parametrize(("old", "new", "said"), TIME.values(), ids=TIME)
 def test_what_only_moves_the_watermark(old: str, new: str, said: str) -> None:
-    assert [(said in text, kind) for text, kind in found(old, new).items()] == [(True, Kind.TIME)]
+    assert [(said in text, kind) for text, kind in found(old, new).items()] == [(True, ChangeKind.TIME)]
 
 
 @pytest.mark.parametrize(("old", "new", "said"), STATE.values(), ids=STATE)
 def test_what_state_was_made_by(old: str, new: str, said: str) -> None:
     kinds = found(old, new)
-    assert any(said in text and kind is Kind.STATE for text, kind in kinds.items()), kinds
+    assert any(said in text and kind is ChangeKind.STATE for text, kind in kinds.items()), kinds
 
 
 def test_where_rows_go() -> None:
     assert found("'sqlext.late-rows.table' = 'late'", "'sqlext.late-rows.table' = 'later'", KEPT) == {
-        "late table option 'path' was /late, is /later": Kind.ROWS
+        "late table option 'path' was /late, is /later": ChangeKind.ROWS
     }
     ahead = KEPT.replace("INSERT", "SET 'sqlext.watermark.max-future' = '1 h';\nINSERT")
     assert found("'1 h'", "'2 h'", ahead) == {
-        "largest rowtime was 3600000 ms ahead of the clock, is 7200000 ms ahead of the clock": Kind.ROWS
+        "largest rowtime was 3600000 ms ahead of the clock, is 7200000 ms ahead of the clock": ChangeKind.ROWS
     }
 
 
@@ -101,8 +102,8 @@ def test_tables_of_bad_rows() -> None:
     begun: Fingerprint = {}
     kept: Fingerprint = {"sources read twice": ("orders", "[0]"), "table of bad rows": ("a.b.bad", "a.b.bad")}
     moved = {**kept, "table of bad rows": ("a.b.worse", "a.b.worse")}
-    assert changes(begun, kept)[0].kind is Kind.PLACE
-    assert [c.kind for c in changes(kept, moved)] == [Kind.ROWS]
+    assert changes(begun, kept)[0].kind is ChangeKind.PLACE
+    assert [c.kind for c in changes(kept, moved)] == [ChangeKind.ROWS]
 
 
 FILES = "'connector' = 'filesystem', 'path' = '/in', 'format' = 'csv', 'source.monitor-interval' = '1 s'"
@@ -125,14 +126,14 @@ def read_by(options: str, begun: Begun | None = None) -> Fingerprint:
 def test_alignment_may_go_and_comes_where_its_reader_reads_anyway(options: str, may_come: bool) -> None:
     plain, aligned = read_by(options), read_by(options + ALIGNED)
     come = changes(plain, read_by(options + ALIGNED, Begun.of(plain)))
-    assert [c.kind for c in come] == ([] if may_come else [Kind.PLACE])
+    assert [c.kind for c in come] == ([] if may_come else [ChangeKind.PLACE])
     for now in (options, (options + ALIGNED).replace("'1 min'", "'2 min'")):
         assert changes(aligned, read_by(now, Begun.of(aligned))) == []
 
 
 def test_other_columns_of_a_late_table_are_the_operators_state() -> None:
     kinds = found("'sqlext.late-rows.table' = 'late'", "'sqlext.late-rows.table' = 'narrow'", KEPT)
-    assert Kind.STATE in kinds.values(), kinds
+    assert ChangeKind.STATE in kinds.values(), kinds
 
 
 def test_what_an_older_version_did_not_write_down() -> None:
@@ -144,7 +145,7 @@ def test_what_an_older_version_did_not_write_down() -> None:
     old["source option 'scan.watermark.idle-timeout'"] = ("1 min", "1")
     assert changes(old, new) == []
     slower = prints(SCRIPT.replace(DELAY, "ts - INTERVAL '6' SECOND"))
-    assert [c.kind for c in changes(old, slower)] == [Kind.STATE]
+    assert [c.kind for c in changes(old, slower)] == [ChangeKind.STATE]
 
 
 # Said before it starts, and done
@@ -159,13 +160,13 @@ NEARER: Fingerprint = {**SLOWER, "largest rowtime": ("5 ms ahead of the clock", 
 def home(tmp_path: Path) -> QueryHome:
     """A query that has begun."""
     home = QueryHome(tmp_path, "q")
-    home.begin(Run("run", OLD))
+    home.begin(QueryRun("run", OLD))
     return home
 
 
 def test_a_run_goes_on_under_its_new_declaration(home: QueryHome) -> None:
     (run,) = plan_runs([(home, SLOWER)], restart_finished=False)
-    assert run == Run("run", SLOWER)
+    assert run == QueryRun("run", SLOWER)
     with pytest.warns(ChangedTimeNotice) as warned:
         told = tell_changes([(home, run)])
     declared, means = "watermark was ts, 1 ms behind, is ts, 2 ms behind", "the watermark goes on from where it is"
@@ -179,16 +180,16 @@ def test_a_micro_batch_ends_as_it_began(home: QueryHome) -> None:
     for log in ("offsets", "commits"):
         (Path(home.checkpoint) / log).mkdir()
         (Path(home.checkpoint) / log / "7").touch()
-    assert plan_runs([(home, NEARER)], restart_finished=False) == [Run("run", NEARER)]
+    assert plan_runs([(home, NEARER)], restart_finished=False) == [QueryRun("run", NEARER)]
     (Path(home.checkpoint) / "offsets" / "8").touch()
-    assert plan_runs([(home, SLOWER)], restart_finished=False) == [Run("run", SLOWER)]
+    assert plan_runs([(home, SLOWER)], restart_finished=False) == [QueryRun("run", SLOWER)]
     with pytest.raises(SqlExtError, match="largest rowtime was any, is 5 ms ahead of the clock") as refused:
         plan_runs([(home, NEARER)], restart_finished=False)
     assert refused.value.code == "RUN-026"
 
 
 def test_it_is_foretold(home: QueryHome, tmp_path: Path) -> None:
-    home.begin(Run("run", OLD))
+    home.begin(QueryRun("run", OLD))
     seen = QueryHome(tmp_path, "q", looks=True)  # while it runs
     assert foretold(seen, OLD, restart_finished=True) == "it goes on from its checkpoint"
     assert foretold(seen, NEARER, restart_finished=True) == (
@@ -200,7 +201,7 @@ def test_it_is_foretold(home: QueryHome, tmp_path: Path) -> None:
     refused = foretold(seen, other, restart_finished=True)
     assert refused is not None
     assert refused.startswith("refused, RUN-020: query `q` is not the one")
-    home.begin(replace(Run("run", OLD), finished=True))
+    home.begin(replace(QueryRun("run", OLD), finished=True))
     assert foretold(seen, other, restart_finished=True) == "it came to its end, and begins anew"
     unknown = QueryHome(tmp_path, "unknown", looks=True)
     assert foretold(unknown, OLD, restart_finished=True) is None

@@ -12,7 +12,7 @@ import sqlext
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.session import Session
+    from sqlext.session.api import Session
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.watermarks.timed_run import TimedRun
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.session import Session
+    from sqlext.session.api import Session
 
 NOON = datetime(2024, 1, 1, 12)
 DOCUMENTS = """CREATE TABLE documents (

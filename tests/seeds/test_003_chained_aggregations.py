@@ -13,7 +13,7 @@ import pytest
 from deltalake import DeltaTable
 
 if TYPE_CHECKING:
-    from sqlext.execution.session import Session
+    from sqlext.session.api import Session
 
 ELEVEN = datetime(2023, 6, 2, 11)
 # The page's first table: events of each user in each ten minutes from 11:00 on.

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 import sqlext
-from sqlext.execution.bounds import streaming_scans
-from sqlext.execution.offline import compile_source, new_state
+from sqlext.rewrite.compiler.boundedness import streaming_scans
+from sqlext.session.offline.compilation import compile_source, new_state
 from sqlext.source import SourceText
 from tests.stepped_queries import Move, SteppedQuery, rows_of, run_together
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.session import Session
+    from sqlext.session.api import Session
 
 FILES = "'connector' = 'filesystem', 'path' = '${IN}', 'format' = 'json'"
 #: The same files, looked at again and again: a source without an end.

@@ -16,7 +16,7 @@ ONE = "CREATE TABLE a (x INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('co
 TWO = "CREATE TABLE b (y INT) WITH ('connector' = 'datagen')"
 
 
-def names(session: sqlext.execution.session.Session, source: str) -> list[str]:
+def names(session: sqlext.session.api.Session, source: str) -> list[str]:
     """Return the table names that a view of the information schema lists."""
     return sorted(r[0] for r in session.sql(f"SELECT table_name FROM {source}").rows)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import sqlext
+from sqlext.session import registration
 from tests.pages import DOCS, Reader
 
 if TYPE_CHECKING:
@@ -27,10 +28,5 @@ def test_the_page(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_every_code_of_registering_stands_on_the_page() -> None:
     told = (DOCS / "dataframes.md").read_text("utf-8")
-    listed = re.findall(r"^((?:CAT|DDL|TIME|OPT)-\d{3}) ", (sources() / "frames.py").read_text("utf-8"), re.MULTILINE)
+    listed = re.findall(r"^((?:CAT|DDL|TIME|OPT)-\d{3}) ", Path(registration.__file__).read_text("utf-8"), re.MULTILINE)
     assert [code for code in listed if code not in told] == ["OPT-016"]
-
-
-def sources() -> Path:
-    """Return the folder of the code."""
-    return Path(sqlext.__file__).parent / "execution"

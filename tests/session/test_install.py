@@ -15,7 +15,7 @@ from tests.workspace import Workspace
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.session import Session
+    from sqlext.session.api import Session
 
 EVENTS = """
 CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '2' SECOND)

@@ -9,14 +9,12 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from sqlext.catalog.model import Column, Table, Watermark
-from sqlext.catalog.names import ObjectName
+from sqlext.connectors.filesystem.reader.tables import READER
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
-from sqlext.execution.sources import open_batch
-from sqlext.sources.file_tables import column_type, reader_of
-from sqlext.sources.files import FileReader
+from sqlext.spark.reading.spark_sources import open_batch
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Column, ObjectName, Table, Watermark
 
 Rows = list[tuple[Any, ...]]
 
@@ -48,10 +46,9 @@ def by_spark(spark: SparkSession, table: Table) -> Rows | None:
 def by_arrow(table: Table, log: Path, tasks: int = 3) -> Rows | None:
     """Return the rows by the Arrow path, sorted; None if it fails as the JVM path does."""
     names = [c.name for c in table.columns]
-    reader = reader_of(table, names, log, tasks)
-    assert isinstance(reader, FileReader)
+    reader = READER.reader(table, names, log, tasks)
     end = reader.latest(reader.initial(), None)
-    schema = pa.schema([(c.name, column_type(table, c)) for c in table.columns])
+    schema = pa.schema([(c.name, READER.column(table, c)) for c in table.columns])
     try:
         batches = [b for piece in reader.slices(reader.initial(), end) for b in reader.read(piece)]
     except SqlExtError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from sqlext.execution.settings_scope import query_settings
+from sqlext.spark.settings_scope import query_settings
 
 sys.path.append(str(Path(__file__).parents[1]))
 

@@ -65,7 +65,7 @@ _ALONE = [(of, text) for of, texts in TEXTS.values() for text in texts]
 
 def test_csv_texts_alone(spark: SparkSession, tmp_path: Path) -> None:
     """Each text of ``TEXTS``, in UTC: one query of Spark for all that are fine, and one for each that is not."""
-    from sqlext.execution.settings_scope import query_settings
+    from sqlext.spark.settings_scope import query_settings
 
     session = spark.newSession()
     for key, value in query_settings("UTC", ()).items():

@@ -10,12 +10,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.settings_scope import query_settings
-from sqlext.rewrite.arrow_text import Unsuited, translated
-from sqlext.rewrite.pushdown import named
-from sqlext.sources.expressions import INSTANT, WALL_CLOCK, Column, Expression
+from sqlext.rewrite.arrow.pushdown import named
+from sqlext.rewrite.arrow.translation import Unsuited, translated
 from sqlext.sources.hashing import can_hash, xxhash64
-from sqlext.udfs.core.arrow_numpy import whole
+from sqlext.spark.settings_scope import query_settings
+from sqlext_udfs.expressions.columns import Column, Expression, Rows
+from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
+from sqlext_udfs.kernel.arrow_numpy import whole
 
 _MAX = 2**31 - 1
 _COLUMNS: dict[str, tuple[pa.DataType, list[object]]] = {
@@ -128,7 +129,7 @@ def test_values_are_spark_s(session: SparkSession, rows: pa.Table) -> None:
     expected = session.sql(f"SELECT {asked} FROM t").toArrow()
     columns = {name: whole(rows.column(name)) for name in rows.column_names}
     for number, text in enumerate(_TEXTS):
-        found = translated(text, _resolve, "UTC").evaluate(columns, rows.num_rows)
+        found = translated(text, _resolve, "UTC").evaluate(Rows.of(columns, rows.num_rows))
         assert _values(found) == _values(whole(expected.column(number))), text
 
 
@@ -148,8 +149,8 @@ def test_overflow_fails_as_in_spark(session: SparkSession, rows: pa.Table, text:
     session.createDataFrame(rows).createOrReplaceTempView("t")
     columns = {name: whole(rows.column(name)) for name in rows.column_names}
     with pytest.raises(SqlExtError) as raised:
-        translated(text, _resolve, "UTC").evaluate(columns, rows.num_rows)
-    assert raised.value.code == "RUN-100"
+        translated(text, _resolve, "UTC").evaluate(Rows.of(columns, rows.num_rows))
+    assert raised.value.code == "RUN-041"
     with pytest.raises(Exception, match=r"OVERFLOW|overflow"):
         session.sql(f"SELECT {text} FROM t").toArrow()
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from streams import numbers
 
-from sqlext.execution.local_spark import local_spark
-from sqlext.udfs.registry import operator
+from sqlext.spark.local import local_spark
+from sqlext_udfs.spark.registry import operator
 
 
 def main(folder: Path, cores: int, partitions: str, kill: tuple[int, str]) -> None:

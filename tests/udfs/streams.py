@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from sqlext.udfs.registry import operator
+from sqlext_udfs.spark.registry import operator
 
 
 def add_file(folder: Path, ids: Iterable[int | None]) -> None:

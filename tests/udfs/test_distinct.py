@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from streams import add_file, counted, numbers, run_distinct
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.processors import STATE_STORE_SETTINGS
-from sqlext.udfs.registry import operator
+from sqlext_udfs.spark import STATE_STORE_SETTINGS
+from sqlext_udfs.spark.registry import operator
 
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 

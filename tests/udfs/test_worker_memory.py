@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from sqlext.udfs.processors import packing, worker_memory
+from sqlext_udfs.kernel import packing, worker_memory
 
 
 def _work_without_rows(name: str) -> None:

@@ -12,16 +12,16 @@ from click.testing import CliRunner
 
 import sqlext
 from sqlext import SqlExtError
-from sqlext.catalog.store import CatalogStore
 from sqlext.cli.main import main
-from sqlext.connectors.paths import absolute, holds_bytes, on_disk
-from sqlext.execution.catalog_folder import catalog_folder
-from sqlext.execution.checkpoint import QueryHome, begun_run
-from sqlext.execution.offline import check_file, check_files, explain_file, rewrite_file, rewrite_project
-from sqlext.execution.sink_commit import Folder
-from sqlext.locations import is_remote, local_path, scheme_of
+from sqlext.connectors.filesystem.sink.commit import Folder
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.runs import begun_run
+from sqlext.locations import absolute, holds_bytes, is_remote, local_path, on_disk, scheme_of
+from sqlext.session.offline.commands import check_file, check_files, explain_file, rewrite_file, rewrite_project
+from sqlext.session.opening import catalog_folder
 from sqlext.settings import Settings
 from sqlext.testing.runner import find_cases
+from sqlext_catalog.store import CatalogStore
 
 REMOTE = [
     *("s3://b/x", "s3a://b/x", "s3n://b/x", "abfss://c@a.dfs.core.windows.net/x", "abfs://c@a/x", "gs://b/x"),
@@ -183,7 +183,7 @@ def test_scripts_and_what_is_written(place: str, tmp_path: Path) -> None:
 
 
 def test_the_folder_of_a_local_spark() -> None:
-    from sqlext.execution.local_spark import persistent_spark
+    from sqlext.spark.local import persistent_spark
 
     assert code(persistent_spark, "s3a://b/spark") == "RUN-014"
 

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
-_CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"\]\(((?!https?:)[^)#\s]*)(?:#([^)\s]+))?\)")
-_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+from tests.markdown import PAGES, ROOT, anchors, links, shown
 
 
-def anchors(page: Path) -> set[str]:
-    """Return the anchors that GitHub gives the headings of a page."""
-    titles = _HEADING.findall(page.read_text("utf-8"))
-    return {re.sub(r"[^\w -]", "", re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", t)).lower().replace(" ", "-") for t in titles}
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_links(page: Path) -> None:
     lost = []
-    for file, anchor in _LINK.findall(_CODE.sub("", page.read_text("utf-8"))):
+    for file, anchor in links(page.read_text("utf-8")):
         target = (page.parent / file).resolve() if file else page
         if not target.exists() or (anchor and anchor not in anchors(target)):
             lost.append(f"{file}#{anchor}")
@@ -31,5 +20,12 @@ def test_links(page: Path) -> None:
 
 
 def test_each_page_is_found_from_the_readme() -> None:
-    linked = {file for file, _ in _LINK.findall((ROOT / "README.md").read_text("utf-8"))}
-    assert {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")} <= linked
+    """In at most two steps: the readme links a page, or a page that it links does."""
+    first = linked(ROOT / "README.md")
+    found = first | {target for page in first if page.suffix == ".md" for target in linked(page)}
+    assert set((ROOT / "docs").rglob("*.md")) <= found
+
+
+def linked(page: Path) -> set[Path]:
+    """Return the files that a page links."""
+    return {(page.parent / file).resolve() for file, _ in links(page.read_text("utf-8")) if file}

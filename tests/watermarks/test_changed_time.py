@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.execution.changed_time import ChangedTimeNotice
+from sqlext.session.notices import ChangedTimeNotice
 from sqlext.settings import LEAVES_STATE
 
 from .timed_run import TimedRun

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlext
-from sqlext.execution.query import Query
-from sqlext.execution.timekeeping import Timekeeping
+from sqlext.jobs.query import Query
+from sqlext.jobs.timekeeping import Timekeeping
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.result import Result
+    from sqlext.jobs.result import Result
 
 
 class TimedRun:

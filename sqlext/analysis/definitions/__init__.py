@@ -1,4 +1,4 @@
-"""Definitions: statements to catalog records, pure and without Spark.
+"""Turn definition statements into catalog records, pure and without Spark.
 
 The rules are Flink's, asked of Flink 2.3.0 where its documentation is silent; each module names its source. Whether a
 connector can read or write a table is not asked here: as in Flink, an unknown connector or option is refused when the

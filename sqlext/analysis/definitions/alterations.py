@@ -1,25 +1,37 @@
-"""ALTER TABLE to a function from the table as it is to the table as it shall be.
+"""Bind ALTER TABLE to a function from the old table to the new one.
 
-ADD, MODIFY, DROP and RENAME of columns, WATERMARK and PRIMARY KEY, by the rules of Flink's AlterSchemaConverter. After
-each change all that is derived is derived anew: types of computed columns, the watermark, the key. Renaming the table
-and SET or RESET of options are ``catalog.ddl``'s.
+ADD, MODIFY, DROP and RENAME of columns, WATERMARK and PRIMARY KEY follow Flink's AlterSchemaConverter. Each change
+derives anew the types of computed columns, the watermark and the key. ``sqlext_catalog.ddl`` renames tables, and
+does SET and RESET of options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
-from sqlext.analysis.definitions import keys, watermarks
-from sqlext.analysis.definitions.columns import column_of, columns_of, find, listed, typed
+from sqlext.analysis.definitions.elements import (
+    check_key_column,
+    check_partitions,
+    check_watermark,
+    column_of,
+    columns_of,
+    find,
+    listed,
+    not_null,
+    primary_key_of,
+    single_key,
+    single_watermark,
+    typed,
+    watermark_of,
+)
 from sqlext.analysis.definitions.expressions import Expressions, expressions_of
-from sqlext.analysis.definitions.references import refuse_used
-from sqlext.analysis.environment import Environment
-from sqlext.catalog.model import Column, PrimaryKey, Table
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.statement_nodes import AlterTable, ColumnDef
+from sqlext.analysis.names.environment import Environment
+from sqlext.dialect.ast.statements import AlterTable, ColumnDef
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
+from sqlext_catalog.model import Column, PrimaryKey, Table
+from sqlext_catalog.session_catalog import SessionCatalog
 
 _Change = Callable[[AlterTable, Table, Expressions], Table]
 
@@ -30,6 +42,7 @@ def alteration_of(statement: AlterTable, env: Environment, catalog: SessionCatal
     The function raises ``SqlExtError`` (DDL-030 to DDL-032, and the codes of CREATE TABLE) if the table is not such
     that the change can be made. Expressions are read in the meaning that the table was created with.
     """
+    # The catalog calls the function again on the newer table if another process committed first.
     change = _CHANGES[statement.action]
 
     def alter(table: Table) -> Table:
@@ -47,12 +60,13 @@ def _add(statement: AlterTable, table: Table, expressions: Expressions) -> Table
             message = f"`{table.name.name}` has a column `{column.name}` already"
             hint = "ALTER TABLE ... MODIFY changes it"
             raise SqlExtError("DDL-031", message, span=definition.span, hint=hint)
+        # One by one, as AFTER may name a column that the same statement adds.
         columns.insert(_place(columns, position, definition, len(columns)), column)
     if statement.watermarks and table.watermark is not None:
         message = f"`{table.name.name}` has a watermark already, for `{table.watermark.column}`"
         hint = "ALTER TABLE ... MODIFY WATERMARK changes it"
         raise SqlExtError("DDL-031", message, span=statement.watermarks[0].span, hint=hint)
-    if table.primary_key is not None and (key := keys.single(statement.primary_keys, statement.columns)):
+    if table.primary_key is not None and (key := single_key(statement.primary_keys, statement.columns)):
         message = f"`{table.name.name}` has a primary key already: {', '.join(table.primary_key.columns)}"
         raise SqlExtError("DDL-031", message, span=key.span, hint="ALTER TABLE ... DROP PRIMARY KEY first")
     return _with_marks(statement, replace(table, columns=tuple(columns)), expressions)
@@ -68,11 +82,12 @@ def _modify(statement: AlterTable, table: Table, expressions: Expressions) -> Ta
         new = column_of(definition, expressions)
         new = replace(new, comment=old.comment if new.comment is None else new.comment)
         at = columns.index(old)
+        # Taken out first: FIRST and AFTER place it among the others.
         columns.pop(at)
         columns.insert(_place(columns, position, definition, at), new)
     if statement.watermarks and table.watermark is None:
         raise _nothing(table, "watermark", statement.watermarks[0].span, "ALTER TABLE ... ADD WATERMARK makes one")
-    key = keys.single(statement.primary_keys, statement.columns)
+    key = single_key(statement.primary_keys, statement.columns)
     if key is not None and table.primary_key is None:
         raise _nothing(table, "primary key", key.span, "ALTER TABLE ... ADD PRIMARY KEY makes one")
     return _with_marks(statement, replace(table, columns=tuple(columns)), expressions)
@@ -81,13 +96,14 @@ def _modify(statement: AlterTable, table: Table, expressions: Expressions) -> Ta
 def _with_marks(statement: AlterTable, table: Table, expressions: Expressions) -> Table:
     """Return the table with the watermark and the key of the statement, where it has any."""
     table = replace(table, columns=typed(table.columns, expressions))
-    definition = keys.single(statement.primary_keys, statement.columns)
+    definition = single_key(statement.primary_keys, statement.columns)
     if definition is not None:
+        # A key that is added makes its columns NOT NULL, so none of them is too nullable for it.
         every = {c.name for c in table.columns}
-        table = replace(table, primary_key=keys.primary_key_of(definition, table.columns, every))
-    mark = watermarks.single(statement.watermarks)
+        table = replace(table, primary_key=primary_key_of(definition, table.columns, every))
+    mark = single_watermark(statement.watermarks)
     if mark is not None:
-        table = replace(table, watermark=watermarks.watermark_of(mark, table.columns, expressions))
+        table = replace(table, watermark=watermark_of(mark, table.columns, expressions))
     return table
 
 
@@ -158,15 +174,15 @@ def _checked(table: Table, expressions: Expressions) -> Table:
     Raises:
         SqlExtError: if the change makes a part of it invalid that it does not mention.
     """
-    columns = typed(keys.not_null(table.columns, table.primary_key), expressions)
+    columns = typed(not_null(table.columns, table.primary_key), expressions)
     if table.primary_key is not None:
         for name in table.primary_key.columns:
             column = find(columns, name)
             if column is not None:
-                keys.check_key_column(column, expressions.span, own=(name,))
-    keys.check_partitions(table.partitioned_by, columns, expressions.span)
+                check_key_column(column, expressions.span, own=(name,))
+    check_partitions(table.partitioned_by, columns, expressions.span)
     if table.watermark is not None:
-        watermarks.check_watermark(table.watermark, columns, expressions, expressions.span)
+        check_watermark(table.watermark, columns, expressions, expressions.span)
     return replace(table, columns=columns)
 
 
@@ -188,3 +204,37 @@ _CHANGES: dict[str, _Change] = {
     "DROP PRIMARY KEY": _drop_primary_key,
     "DROP CONSTRAINT": _drop_primary_key,
 }
+
+
+def refuse_used(
+    table: Table, name: str, expressions: Expressions, *, gone: Collection[str] = (), keys_too: bool = True
+) -> None:
+    """Refuse to change a column that another part of its table uses.
+
+    Args:
+        table: the table.
+        name: the column.
+        expressions: reads the table's expressions.
+        gone: columns that are dropped by the same statement: what they use does not count.
+        keys_too: whether the primary key counts (a rename carries it along).
+
+    Raises:
+        SqlExtError: DDL-032.
+    """
+    user = next(_users(table, name, expressions, gone, keys_too), None)
+    if user is not None:
+        raise SqlExtError("DDL-032", f"column `{name}` is used by {user}", span=expressions.span)
+
+
+def _users(table: Table, name: str, expressions: Expressions, gone: Collection[str], keys_too: bool) -> Iterator[str]:
+    others = [c for c in table.columns if c.name != name and c.name not in gone]
+    for column in others:
+        if column.expression is not None and name in expressions.references(column.expression, table.columns):
+            yield f"the computed column `{column.name}`"
+    if name in table.partitioned_by:
+        yield "PARTITIONED BY"
+    if keys_too and table.primary_key is not None and name in table.primary_key.columns:
+        yield "the primary key"
+    mark = table.watermark
+    if mark is not None and name in {mark.column, *expressions.references(mark.expression, table.columns)}:
+        yield "the watermark"

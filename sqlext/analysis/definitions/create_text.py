@@ -1,17 +1,17 @@
-"""SHOW CREATE TABLE and SHOW CREATE VIEW (Flink: ShowCreateUtil)."""
+"""Print SHOW CREATE TABLE and SHOW CREATE VIEW (Flink: ShowCreateUtil)."""
 
 from __future__ import annotations
 
-from sqlext.analysis.definitions.columns import find
+from sqlext.analysis.definitions.elements import find
 from sqlext.analysis.definitions.flink_text import expression_text, string_literal
 from sqlext.analysis.definitions.type_text import full_type
 from sqlext.analysis.definitions.view_text import view_text
-from sqlext.analysis.environment import Environment
-from sqlext.catalog.model import Column, Options, Table, View
-from sqlext.catalog.secrets import redact, redact_text
-from sqlext.dialect.expressions import parse_expression_text
+from sqlext.analysis.names.environment import Environment
+from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.types import quote
+from sqlext_catalog.model import Column, Options, Table, View
+from sqlext_catalog.secrets import redact, redact_text
 
 
 def create_table_text(table: Table) -> str:
@@ -45,6 +45,7 @@ def create_view_text(view: View, env: Environment) -> str:
 def stored_text(text: str, table: Table) -> str:
     """Return a stored expression in Flink's form; as it is stored if it cannot be read any more."""
     try:
+        # Read in the meaning in which the table was made, whatever the session's setting is now.
         return expression_text(parse_expression_text(text, table.expressions), table.expressions)
     except SqlExtError:
         return text
@@ -72,6 +73,7 @@ def _path(column: str, table: Table) -> str:
 
 
 def _options(options: Options) -> str:
+    # Sorted, so that the text is always the same: options have no order.
     pairs = (f"  {string_literal(k)} = {string_literal(v)}" for k, v in sorted(redact(options)))
     return "WITH (\n" + ",\n".join(pairs) + "\n)"
 

@@ -1,7 +1,7 @@
-"""CREATE TABLE AS: the columns of the query, and what the statement adds to them (Flink: MergeTableAsUtil).
+"""Bind CREATE TABLE AS: the columns of the query, and what the statement adds to them (Flink: MergeTableAsUtil).
 
-New columns come first, then the query's in its order; a column that both have takes the statement's type and comment
-at the query's place. A list of bare names only reorders.
+New columns come first, then the query's in its order. A column that both have takes the statement's type and comment at
+the query's place. A list of bare names only reorders.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlext.analysis.coercion import can_implicitly_cast
-from sqlext.analysis.definitions.columns import find, listed
-from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
-from sqlext.catalog.model import Column
-from sqlext.dialect.query_nodes import Query
-from sqlext.dialect.statement_nodes import ColumnDef, CreateTable, Insert
+from sqlext.analysis.definitions.elements import find, listed
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.analysis.types.coercion import can_implicitly_cast
+from sqlext.dialect.ast.queries import Query
+from sqlext.dialect.ast.statements import ColumnDef, CreateTable, Insert
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
+from sqlext_catalog.model import Column
 
 
 def ctas_columns(statement: CreateTable, query: Query, own: Sequence[Column], env: Environment) -> tuple[Column, ...]:
@@ -100,6 +100,7 @@ def _check_definition(definition: ColumnDef, column: Column, source: Column | No
     given = source.type
     if given is None or target is None:
         return
+    # Unlike INSERT, whose enforcer looks at the rows, this also refuses what may be NULL for a NOT NULL column.
     if not can_implicitly_cast(given, target) or (given.nullable and not target.nullable):
         message = f"the query's `{column.name}` is {given}, which does not fit {target}"
         raise SqlExtError("DDL-014", message, span=definition.span, hint="CAST it in the query")

@@ -1,19 +1,19 @@
-"""The expressions of a table's definition: those that the statement wrote and those stored before."""
+"""Parse and check the expressions of a table's definition, new ones and stored ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sqlext.analysis.scope import Scope, ScopeRelation
-from sqlext.analysis.typing import infer
-from sqlext.catalog.model import Column, Table
-from sqlext.dialect.expression_nodes import ColumnRef, Exists, Expr, InQuery, Lambda, ScalarQuery
-from sqlext.dialect.expressions import parse_expression_text
+from sqlext.analysis.types.inference import infer
+from sqlext.dialect.ast.expressions import ColumnRef, Exists, Expr, InQuery, Lambda, ScalarQuery
+from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.source import Span
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Column, Table
 
 _SUB_QUERIES = (Exists, InQuery, ScalarQuery)
 
@@ -49,7 +49,7 @@ class Expressions:
         """Return the type of an expression over columns, None if unknown.
 
         Raises:
-            SqlExtError: DDL-006 for a sub-query, NAME-003 for an unknown column, TYPE-... as ``typing.infer``;
+            SqlExtError: DDL-006 for a sub-query, NAME-003 for an unknown column, TYPE-... as ``infer``;
                 DDL-007 in their place if it is not this statement that wrote the expression.
         """
         scope = self.scope(columns)
@@ -58,12 +58,14 @@ class Expressions:
             self._check(expression, scope, what)
             return infer(expression, scope)
         except SqlExtError as error:
+            # The same text may stand in an older part of the table; its error is shown where it was just written.
             if text in self.written:
                 raise
             raise SqlExtError("DDL-007", f"{what} becomes invalid: {error.message}", span=self.span) from error
 
     def scope(self, columns: Iterable[Column]) -> Scope:
         """Return the scope of expressions over columns."""
+        # No column is a time attribute here: a watermark or a computed column sees plain values.
         visible = tuple(PlanColumn(c.name, c.type, c.name) for c in columns)
         return Scope((ScopeRelation("", (self.table,), visible),), self.mode, self.zone)
 

@@ -1,15 +1,33 @@
-"""Function calls as Flink prints them (see ``flink_text``)."""
+"""Print function calls as Flink does. ``flink_text`` prints all other expressions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
-from sqlext.dialect.expression_nodes import Call, OverSpec
+from sqlext.dialect.ast.expressions import Call, Node, OverSpec
+from sqlext.dialect.ast.queries import OrderItem
 from sqlext.types import quote
 
-if TYPE_CHECKING:
-    from sqlext.analysis.definitions.flink_text import Printer
+
+class OperandPrinter(Protocol):
+    """Prints the operands of a call."""
+
+    def text(self, node: Node) -> str:
+        """Return the text of an expression."""
+
+    def list(self, nodes: Iterable[Node]) -> str:
+        """Return the texts with commas."""
+
+    def left(self, node: Node, precedence: int) -> str:
+        """Return the text of an operand left of an operator."""
+
+    def right(self, node: Node, precedence: int) -> str:
+        """Return the text of an operand right of an operator."""
+
+    def order(self, item: OrderItem) -> str:
+        """Return the text of an item of ORDER BY."""
+
 
 # Calcite prints its own operators bare and a function that is only in BuiltInFunctionDefinitions in backticks. These
 # are the latter: SHOW FUNCTIONS of Flink 2.3.0 without FlinkSqlOperatorTable.
@@ -37,7 +55,7 @@ _EXTRACTS = {
 _NAMES = {"CEILING": "CEIL", "TUMBLE": "$TUMBLE", "HOP": "$HOP", "SESSION": "$SESSION"}
 
 
-def call_text(call: Call, printer: Printer) -> str:
+def call_text(call: Call, printer: OperandPrinter) -> str:
     """Return the text of a call, with what follows it."""
     form = _FORMS.get(call.function)
     text = form(call, printer) if form and _is_plain(call) else None
@@ -55,7 +73,7 @@ def _name(call: Call) -> str:
     return quote(name) if name in _QUOTED else name
 
 
-def _plain(call: Call, printer: Printer) -> str:
+def _plain(call: Call, printer: OperandPrinter) -> str:
     if call.bare:
         return call.function
     words = ["DISTINCT"] if call.distinct else []
@@ -65,10 +83,11 @@ def _plain(call: Call, printer: Printer) -> str:
 
 
 def _returning(clause: str) -> str:
+    # Calcite prints the type by its standard name.
     return "RETURNING INTEGER" if clause == "RETURNING INT" else clause
 
 
-def _suffix(call: Call, printer: Printer) -> str:
+def _suffix(call: Call, printer: OperandPrinter) -> str:
     text = ""
     if call.order_by:
         text += f" WITHIN GROUP (ORDER BY {', '.join(printer.order(i) for i in call.order_by)})"
@@ -77,7 +96,7 @@ def _suffix(call: Call, printer: Printer) -> str:
     return text + (f" OVER {_over(call.over, printer)}" if call.over else "")
 
 
-def _over(over: OverSpec, printer: Printer) -> str:
+def _over(over: OverSpec, printer: OperandPrinter) -> str:
     if over.name is not None:
         return quote(over.name)
     parts = []
@@ -90,7 +109,7 @@ def _over(over: OverSpec, printer: Printer) -> str:
     return f"({' '.join(parts)})"
 
 
-def _trim(call: Call, printer: Printer) -> str | None:
+def _trim(call: Call, printer: OperandPrinter) -> str | None:
     texts = [printer.text(a) for a in call.args]
     if len(texts) == 1:
         return f"TRIM(BOTH ' ' FROM {texts[0]})"
@@ -99,12 +118,12 @@ def _trim(call: Call, printer: Printer) -> str | None:
     return f"TRIM({texts[0]} {texts[1]} FROM {texts[2]})" if len(texts) == 3 else None
 
 
-def _position(call: Call, printer: Printer) -> str | None:
+def _position(call: Call, printer: OperandPrinter) -> str | None:
     texts = [printer.text(a) for a in call.args]
     return f"POSITION({' IN '.join(texts)})" if len(texts) == 2 else None
 
 
-def _overlay(call: Call, printer: Printer) -> str | None:
+def _overlay(call: Call, printer: OperandPrinter) -> str | None:
     texts = [printer.text(a) for a in call.args]
     if len(texts) not in (3, 4):
         return None
@@ -112,37 +131,39 @@ def _overlay(call: Call, printer: Printer) -> str | None:
     return f"OVERLAY({texts[0]} PLACING {texts[1]} FROM {texts[2]}{length})"
 
 
-def _extract(call: Call, printer: Printer) -> str | None:
+def _extract(call: Call, printer: OperandPrinter) -> str | None:
     texts = [printer.text(a) for a in call.args]
     if call.function == "EXTRACT":
         return f"EXTRACT({texts[0]} FROM {texts[1]})" if len(texts) == 2 else None
     return f"EXTRACT({_EXTRACTS[call.function]} FROM {texts[0]})" if len(texts) == 1 else None
 
 
-def _round_to(call: Call, printer: Printer) -> str | None:
+def _round_to(call: Call, printer: OperandPrinter) -> str | None:
     """Print FLOOR(x TO HOUR) and CEIL(x TO HOUR)."""
     texts = [printer.text(a) for a in call.args]
     return f"{_name(call)}({' TO '.join(texts)})" if len(texts) == 2 else None
 
 
-def _nullif(call: Call, printer: Printer) -> str | None:
+def _nullif(call: Call, printer: OperandPrinter) -> str | None:
     if len(call.args) != 2:
         return None
+    # Calcite rewrites NULLIF to CASE. 30 is the precedence of =.
     first = printer.text(call.args[0])
     return f"CASE WHEN {printer.left(call.args[0], 30)} = {printer.right(call.args[1], 30)} THEN NULL ELSE {first} END"
 
 
-def _json_object(call: Call, printer: Printer) -> str | None:
+def _json_object(call: Call, printer: OperandPrinter) -> str | None:
     texts = [printer.text(a) for a in call.args]
+    # Calcite writes the default out: NULL ON NULL of an object, ABSENT ON NULL of an array.
     pairs = [f"KEY {k} VALUE {v}" for k, v in zip(texts[::2], texts[1::2], strict=True)]
     return f"JSON_OBJECT({' '.join([', '.join(pairs), *(call.clauses or ('NULL ON NULL',))]).strip()})"
 
 
-def _json_array(call: Call, printer: Printer) -> str | None:
+def _json_array(call: Call, printer: OperandPrinter) -> str | None:
     return f"JSON_ARRAY({' '.join([printer.list(call.args), *(call.clauses or ('ABSENT ON NULL',))]).strip()})"
 
 
-_FORMS: dict[str, Callable[[Call, Printer], str | None]] = {
+_FORMS: dict[str, Callable[[Call, OperandPrinter], str | None]] = {
     "TRIM": _trim,
     "POSITION": _position,
     "OVERLAY": _overlay,

@@ -1,7 +1,8 @@
-"""Expressions as Flink prints them in DESCRIBE and SHOW CREATE: Calcite's normal form.
+"""Print expressions as Flink does in DESCRIBE and SHOW CREATE: in Calcite's normal form.
 
-Identifiers in backticks, keywords and function names in upper case, only the parentheses that precedence needs, some
-functions as what Calcite makes of them. Recorded from Flink 2.3.0 (tests/unit/definitions/flink_expressions.jsonl).
+Identifiers are in backticks, keywords and function names in upper case. Parentheses stand only where precedence needs
+them. Some functions print as what Calcite makes of them. Recorded from Flink 2.3.0
+(tests/unit/analysis/definitions/flink_expressions.jsonl).
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from typing import Any
 
 from sqlext.analysis.definitions import flink_calls
 from sqlext.analysis.definitions.type_text import cast_type
-from sqlext.dialect import expression_nodes as e
-from sqlext.dialect.query_nodes import OrderItem, Query
+from sqlext.dialect.ast import expressions as e
+from sqlext.dialect.ast.queries import OrderItem, Query
 from sqlext.types import quote
 
 #: Calcite's precedences (SqlStdOperatorTable); an atom never needs parentheses.
@@ -43,12 +44,12 @@ def expression_text(expression: e.Expr, mode: str = "flink") -> str:
     if mode == "spark" and "\\" in text:  # an escape, which Flink's quoting would not keep
         return text
     try:
-        return Printer().text(expression)
+        return ExpressionPrinter().text(expression)
     except Unprintable:
         return text
 
 
-class Printer:
+class ExpressionPrinter:
     """Prints expressions.
 
     Args:
@@ -82,6 +83,7 @@ class Printer:
     def right(self, node: e.Node, precedence: int) -> str:
         """Return the text of an operand right of an operator."""
         text, own = self._print(node)
+        # Operators go from left to right, so the right operand of an equal one keeps its parentheses: a - (b - c).
         return f"({text})" if own <= precedence else text
 
     def order(self, item: OrderItem) -> str:
@@ -117,7 +119,7 @@ def string_literal(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _literal(node: e.Literal, printer: Printer) -> str:
+def _literal(node: e.Literal, printer: ExpressionPrinter) -> str:
     if node.kind == "NUMBER":
         return number(node.value)
     if node.kind == "BINARY":
@@ -137,24 +139,25 @@ def number(text: str) -> str:
     return (whole.lstrip("0") or "0") + (fraction or "") + (exponent or "").upper()
 
 
-def _interval(node: e.Interval, printer: Printer) -> str:
+def _interval(node: e.Interval, printer: ExpressionPrinter) -> str:
     sign = re.match(r"(?i)INTERVAL\s*-", node.span.text)
     value = ("-" if sign else "") + string_literal(node.value.lstrip("-") if sign else node.value)
     return f"INTERVAL {value} {node.unit}" + (f" TO {node.to_unit}" if node.to_unit else "")
 
 
-def _unary(node: e.Unary, printer: Printer) -> _Text:
+def _unary(node: e.Unary, printer: ExpressionPrinter) -> _Text:
     if node.op == "NOT":
         return f"NOT {printer.left(node.operand, _NOT)}", _NOT
     if node.op not in ("-", "+"):
         raise Unprintable
     operand = node.operand
+    # Calcite folds a minus into a numeric literal, which then needs no parentheses.
     if node.op == "-" and isinstance(operand, e.Literal) and operand.kind == "NUMBER":
         return f"-{number(operand.value)}"
     return f"{node.op} {printer.left(operand, _UNARY)}", _UNARY
 
 
-def _binary(node: e.Binary, printer: Printer) -> _Text:
+def _binary(node: e.Binary, printer: ExpressionPrinter) -> _Text:
     op = "<>" if node.op == "!=" else node.op
     if op == "OVERLAPS":
         return f"{_period(node.left, printer)} OVERLAPS {_period(node.right, printer)}", 30
@@ -164,7 +167,7 @@ def _binary(node: e.Binary, printer: Printer) -> _Text:
     return _chain(node, op, precedence, printer), precedence
 
 
-def _chain(node: e.Binary, op: str, precedence: int, printer: Printer) -> str:
+def _chain(node: e.Binary, op: str, precedence: int, printer: ExpressionPrinter) -> str:
     """Print a chain of one operator without a call per link: a generated one may have a thousand."""
     parts: list[str] = []
     current: e.Expr = node
@@ -175,29 +178,29 @@ def _chain(node: e.Binary, op: str, precedence: int, printer: Printer) -> str:
     return f" {op} ".join(reversed(parts))
 
 
-def _period(node: e.Expr, printer: Printer) -> str:
+def _period(node: e.Expr, printer: ExpressionPrinter) -> str:
     if not isinstance(node, e.RowValue):
         raise Unprintable
     return f"PERIOD ({printer.list(node.items)})"
 
 
-def _between(node: e.Between, printer: Printer) -> _Text:
+def _between(node: e.Between, printer: ExpressionPrinter) -> _Text:
     words = ("NOT " if node.negated else "") + "BETWEEN " + ("SYMMETRIC" if node.symmetric else "ASYMMETRIC")
     operand, low, high = printer.left(node.operand, _IN), printer.right(node.low, _IN), printer.right(node.high, _IN)
     return f"{operand} {words} {low} AND {high}", _IN
 
 
-def _in_list(node: e.InList, printer: Printer) -> _Text:
+def _in_list(node: e.InList, printer: ExpressionPrinter) -> _Text:
     word = "NOT IN" if node.negated else "IN"
     return f"{printer.left(node.operand, _IN)} {word} ({printer.list(node.items)})", _IN
 
 
-def _in_query(node: e.InQuery, printer: Printer) -> _Text:
+def _in_query(node: e.InQuery, printer: ExpressionPrinter) -> _Text:
     word = "NOT IN" if node.negated else "IN"
     return f"{printer.left(node.operand, _IN)} {word} ({printer.query(node.query)})", _IN
 
 
-def _like(node: e.Like, printer: Printer) -> _Text:
+def _like(node: e.Like, printer: ExpressionPrinter) -> _Text:
     if node.op not in ("LIKE", "SIMILAR TO"):
         raise Unprintable
     word = ("NOT " if node.negated else "") + node.op
@@ -205,12 +208,12 @@ def _like(node: e.Like, printer: Printer) -> _Text:
     return f"{printer.left(node.operand, _IN)} {word} {printer.right(node.pattern, _IN)}{escape}", _IN
 
 
-def _is_test(node: e.IsTest, printer: Printer) -> _Text:
+def _is_test(node: e.IsTest, printer: ExpressionPrinter) -> _Text:
     word = "IS NOT" if node.negated else "IS"
     return f"{printer.left(node.operand, _IS)} {word} {_JSON_TESTS.get(node.test, node.test)}", _IS
 
 
-def _case(node: e.Case, printer: Printer) -> str:
+def _case(node: e.Case, printer: ExpressionPrinter) -> str:
     """Print CASE as Calcite rewrites it: always searched, always with an ELSE."""
     whens = []
     for when in node.whens:
@@ -222,24 +225,24 @@ def _case(node: e.Case, printer: Printer) -> str:
     return f"CASE {' '.join(whens)} ELSE {otherwise} END"
 
 
-def _cast(node: e.Cast, printer: Printer) -> str:
+def _cast(node: e.Cast, printer: ExpressionPrinter) -> str:
     word = "TRY_CAST" if node.try_ else "CAST"
     return f"{word}({printer.text(node.operand)} AS {cast_type(node.type, node.type_span.text)})"
 
 
-def _column(node: e.ColumnRef, printer: Printer) -> str:
+def _column(node: e.ColumnRef, printer: ExpressionPrinter) -> str:
     return printer.column(node)
 
 
-def _paren(node: e.Paren, printer: Printer) -> _Text:
+def _paren(node: e.Paren, printer: ExpressionPrinter) -> _Text:
     return printer._print(node.operand)  # noqa: SLF001 - the form of a node in parentheses is its operand's
 
 
-def _star(node: e.Star, printer: Printer) -> str:
+def _star(node: e.Star, printer: ExpressionPrinter) -> str:
     return ".".join([*map(quote, node.qualifier), "*"])
 
 
-_FORMS: dict[type[e.Node], Callable[[Any, Printer], _Text]] = {
+_FORMS: dict[type[e.Node], Callable[[Any, ExpressionPrinter], _Text]] = {
     e.Literal: _literal,
     e.Interval: _interval,
     e.ColumnRef: _column,

@@ -1,7 +1,7 @@
-"""LIKE: what of the base table the new one takes (Flink: MergeTableLikeUtil, SqlTableLike).
+"""Bind LIKE: what the new table takes of the base table (Flink: MergeTableLikeUtil, SqlTableLike).
 
-By default INCLUDING ALL OVERWRITING OPTIONS. ``EXCLUDING PARTITIONS`` leaves the partitions out, as documented (Flink
-2.3.0 leaves them in).
+The default is INCLUDING ALL OVERWRITING OPTIONS. ``EXCLUDING PARTITIONS`` leaves the partitions out, as documented
+(Flink 2.3.0 leaves them in).
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sqlext.analysis.definitions.columns import find
-from sqlext.catalog.model import Column, Options, PrimaryKey, Table, Watermark
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.statement_nodes import ColumnDef, CreateTable, LikeClause, PrimaryKeyDef, WatermarkDef
+from sqlext.analysis.definitions.elements import find
+from sqlext.dialect.ast.statements import ColumnDef, CreateTable, LikeClause, PrimaryKeyDef, WatermarkDef
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
+from sqlext_catalog.model import Column, Options, PrimaryKey, Table, Watermark
+from sqlext_catalog.session_catalog import SessionCatalog
 
 _INCLUDING, _EXCLUDING, _OVERWRITING = "INCLUDING", "EXCLUDING", "OVERWRITING"
 _DEFAULTS = {
@@ -70,6 +70,7 @@ def strategies_of(like: LikeClause) -> Mapping[str, str]:
         seen.add(option.feature)
         if option.feature == "ALL":
             result = dict.fromkeys(result, option.strategy)
+    # ALL is a default for every feature: one that is named beside it wins, in whatever order they stand.
     return result | {o.feature: o.strategy for o in like.options if o.feature != "ALL"}
 
 
@@ -104,6 +105,7 @@ def _check_column(
 ) -> None:
     if inherited is None:
         return
+    # No strategy covers physical columns: Flink never overwrites one.
     if column.kind == "physical" or inherited.kind != column.kind:
         raise SqlExtError(
             "DDL-011",
@@ -128,6 +130,7 @@ def _without_overwritten(mark: Watermark | None, definition: WatermarkDef, strat
     if strategy == _OVERWRITING and definition.column == (mark.column,):
         return None
     same = definition.column == (mark.column,)
+    # OVERWRITING replaces the watermark of the same column alone, and a table has only one.
     hint = "EXCLUDING WATERMARKS or OVERWRITING WATERMARKS" if same else "EXCLUDING WATERMARKS"
     raise _both(f"has a watermark for `{mark.column}`", hint, definition.span)
 

@@ -1,7 +1,7 @@
-"""CREATE MATERIALIZED VIEW: the Delta table that a query of its name keeps.
+"""Bind CREATE MATERIALIZED VIEW: the Delta table that a query of its name keeps.
 
-The table is that of a CREATE TABLE AS, with the view's column names, and with the key of an updating query as PRIMARY
-KEY. Its columns stay nullable where the query's are: NULL is a group like any other.
+The table is that of a CREATE TABLE AS with the view's column names. The key of an updating query is its PRIMARY KEY.
+Its columns stay nullable where the query's are: NULL is a group like any other.
 """
 
 from __future__ import annotations
@@ -12,29 +12,23 @@ from pathlib import Path
 
 from sqlext.analysis.definitions.tables import table_of
 from sqlext.analysis.definitions.views import named_columns, refuse_itself
-from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
-from sqlext.catalog.model import KEPT_BY, Options, PrimaryKey, Table, View
-from sqlext.catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.statement_nodes import CreateTable, CreateView, Insert
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.connectors.registry import OF_VIEWS
+from sqlext.dialect.ast.statements import CreateTable, CreateView, Insert
 from sqlext.errors import SqlExtError
-from sqlext.plan.keys import visible_key
 from sqlext.plan.nodes import PlanNode
+from sqlext.plan.panes import visible_key
+from sqlext_catalog.model import (
+    KEPT_BY,
+    Options,
+    PrimaryKey,
+    Table,
+    query_name,
+)
+from sqlext_catalog.session_catalog import SessionCatalog
 
 _PLACES = ("path", "table-path", "table-name")
-
-
-def query_name(view: ObjectName) -> str:
-    """Return the name of the query that keeps a materialized view: the view's, as short as it is everywhere."""
-    return view.name if view[:2] == (DEFAULT_CATALOG, DEFAULT_DATABASE) else view.plain
-
-
-def keeping_query(relation: Table | View | None) -> str | None:
-    """Return the name of the query that keeps a table, None if it is no materialized view (LIKE copies options)."""
-    if not isinstance(relation, Table) or relation.option(KEPT_BY) != query_name(relation.name):
-        return None
-    return relation.option(KEPT_BY)
 
 
 def materialized_of(
@@ -67,6 +61,7 @@ def materialized_of(
     columns = tuple(replace(c, name=n) for c, n in zip(table.columns, names, strict=True))
     options = _options(statement, table, place)
     table = replace(table, columns=columns, primary_key=_key(plan, names), options=options)
+    # A query that ends gives all of its rows at once, so it replaces what is there; a stream adds to it.
     fill = Insert(statement.span, statement.name, statement.name_span, statement.query, overwrite=not plan.streaming)
     return table, fill
 
@@ -80,7 +75,7 @@ def _key(plan: PlanNode, names: Sequence[str]) -> PrimaryKey | None:
 
 def _options(statement: CreateView, table: Table, place: Path) -> Options:
     options = dict(table.options)
-    if options.setdefault("connector", "delta") != "delta":
+    if options.setdefault("connector", OF_VIEWS) != OF_VIEWS:
         (span,) = (o.value_span for o in statement.options[::-1] if o.key == "connector")
         raise SqlExtError("DDL-022", "a materialized view is a delta table", span=span)
     if not any(key in options for key in _PLACES):

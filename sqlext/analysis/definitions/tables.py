@@ -1,21 +1,29 @@
-"""CREATE TABLE to the table that the catalog keeps."""
+"""Bind CREATE TABLE to the table that the catalog keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlext.analysis.definitions import keys, watermarks
-from sqlext.analysis.definitions.columns import columns_of, typed
 from sqlext.analysis.definitions.ctas import ctas_columns
+from sqlext.analysis.definitions.elements import (
+    check_partitions,
+    check_watermark,
+    columns_of,
+    not_null,
+    primary_key_of,
+    single_key,
+    single_watermark,
+    typed,
+    watermark_of,
+)
 from sqlext.analysis.definitions.expressions import Expressions
 from sqlext.analysis.definitions.like import Inherited, base_table, inherit
-from sqlext.analysis.environment import Environment
-from sqlext.catalog.model import Column, Options, PrimaryKey, Table, Watermark
-from sqlext.catalog.names import ObjectName
-from sqlext.catalog.secrets import check_storable
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.statement_nodes import CreateTable, LikeClause
+from sqlext.analysis.names.environment import Environment
+from sqlext.dialect.ast.statements import CreateTable, LikeClause
 from sqlext.errors import SqlExtError
+from sqlext_catalog.model import Column, ObjectName, Options, PrimaryKey, Table, Watermark
+from sqlext_catalog.secrets import check_storable
+from sqlext_catalog.session_catalog import SessionCatalog
 
 
 def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) -> Table:
@@ -39,9 +47,11 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
     taken = {c.name for c in source}
     columns = (*source, *(c for c in own if c.name not in taken))
     key = _primary_key(statement, columns, base)
-    columns = typed(keys.not_null(columns, key), expressions)
+    # The key first: it makes columns NOT NULL, and computed columns get their nullability from those.
+    columns = typed(not_null(columns, key), expressions)
     partitions = statement.partitioned_by or base.partitioned_by
-    keys.check_partitions(partitions, columns, statement.name_span)
+    check_partitions(partitions, columns, statement.name_span)
+    # After `typed`: its expression must be of the column's type, which may be a derived one.
     mark = _watermark(statement, columns, base, expressions)
     options = _options(statement, name, base)
     return Table(
@@ -70,24 +80,24 @@ def _check_meaning(statement: CreateTable, like: LikeClause, base: Inherited, ex
 
 
 def _primary_key(statement: CreateTable, columns: Sequence[Column], base: Inherited) -> PrimaryKey | None:
-    definition = keys.single(statement.primary_keys, statement.columns)
+    definition = single_key(statement.primary_keys, statement.columns)
     if definition is None:
         return base.primary_key
-    return keys.primary_key_of(definition, columns, {c.name for c in statement.columns})
+    return primary_key_of(definition, columns, {c.name for c in statement.columns})
 
 
 def _watermark(
     statement: CreateTable, columns: Sequence[Column], base: Inherited, expressions: Expressions
 ) -> Watermark | None:
-    definition = watermarks.single(statement.watermarks)
+    definition = single_watermark(statement.watermarks)
     if definition is None:
         if base.watermark is not None:
-            watermarks.check_watermark(base.watermark, columns, expressions, statement.name_span)
+            check_watermark(base.watermark, columns, expressions, statement.name_span)
         return base.watermark
     # Flink 2.3 does not let it use a generated column of the base table (ddl/like_excluding_options).
     own = {c.name for c in statement.columns}
     usable = [c for c in columns if c.kind != "computed" or c.name in own]
-    return watermarks.watermark_of(definition, usable, expressions)
+    return watermark_of(definition, usable, expressions)
 
 
 def _options(statement: CreateTable, name: ObjectName, base: Inherited) -> Options:

@@ -1,4 +1,4 @@
-"""Types as SHOW CREATE TABLE prints them, which is longer than DESCRIBE's form, and as Flink prints them in CAST."""
+"""Print types as SHOW CREATE TABLE does, which is longer than DESCRIBE's form, and as Flink does in CAST."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A view's query as SHOW CREATE VIEW prints it: names made full, stars expanded, in Calcite's form.
+"""Print a view's query as SHOW CREATE VIEW does: full names, expanded stars, Calcite's form.
 
-Flink stores that form; we store the user's text and print the form where we can, the user's text otherwise.
+Flink stores that form. We store the user's text and print the form where we can, the user's text otherwise.
 """
 
 from __future__ import annotations
@@ -8,18 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sqlext.analysis.definitions.flink_text import Printer, Unprintable
+from sqlext.analysis.definitions.flink_text import ExpressionPrinter, Unprintable
 from sqlext.analysis.definitions.views import as_batch
-from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
-from sqlext.analysis.relations import RelationBinder
-from sqlext.analysis.scope import Scope, ScopeRelation
-from sqlext.catalog.model import Table, View
-from sqlext.dialect import query_nodes as q
-from sqlext.dialect.expression_nodes import ColumnRef, Node, Star
-from sqlext.dialect.queries import parse_query_text
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.dialect.ast import queries as q
+from sqlext.dialect.ast.expressions import ColumnRef, Node, Star
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
+from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.types import quote
+from sqlext_catalog.model import Table, View
 
 _Ctes = dict[str, tuple[q.Query, tuple[str, ...]]]
 _Column = Callable[[ColumnRef], str]
@@ -31,6 +30,7 @@ def view_text(view: View, env: Environment) -> str:
         return view.query
     try:
         query = parse_query_text(view.query, view.expressions, f"view {view.name.name}")
+        # As batch: the names are the same there, and nothing is refused that only a stream cannot do.
         return _QueryText(as_batch(env.inside(view))).query(query)
     except (SqlExtError, Unprintable):  # what it reads has changed or gone, or is not Flink's
         return view.query
@@ -59,7 +59,7 @@ class _QueryText:
 
     def _ordered(self, query: q.Query) -> str:
         lines = [self._body(query.body)]
-        printer = self._printer(query.body.from_) if isinstance(query.body, q.Select) else Printer()
+        printer = self._printer(query.body.from_) if isinstance(query.body, q.Select) else ExpressionPrinter()
         if query.order_by:
             lines.append(f"ORDER BY {', '.join(map(printer.order, query.order_by))}")
         if query.offset is not None:
@@ -75,7 +75,7 @@ class _QueryText:
             op = body.op + (" ALL" if body.all else "")
             return f"{self._body(body.left)}\n{op}\n{self._body(body.right)}"
         if isinstance(body, q.Values):
-            rows = (f"ROW({Printer().list(row)})" for row in body.rows)
+            rows = (f"ROW({ExpressionPrinter().list(row)})" for row in body.rows)
             return "VALUES " + ",\n".join(rows)
         if isinstance(body, q.TableBody):
             return self._whole(body.table)
@@ -87,6 +87,7 @@ class _QueryText:
         return f"SELECT {', '.join(_all(scope, ()))}\nFROM {self._relation(relation)}"
 
     def _select(self, select: q.Select) -> str:
+        # No form of Flink's is recorded for these, so the user's text is shown.
         if select.hints or select.windows or select.qualify is not None or select.emit is not None:
             raise Unprintable
         scope = self._scope(select.from_)
@@ -110,12 +111,12 @@ class _QueryText:
         return "\n".join(lines)
 
     def _scope(self, relation: q.Relation | None) -> Scope:
-        binder = RelationBinder(QueryBinder(self.env, self.ctes))
+        binder = QueryBinder(self.env, self.ctes).from_clause()
         if relation is not None:
             binder.bind(relation)
         return binder.scope()
 
-    def _printer(self, relation: q.Relation | None) -> Printer:
+    def _printer(self, relation: q.Relation | None) -> ExpressionPrinter:
         scope = self._scope(relation)
 
         def column(ref: ColumnRef) -> str:
@@ -124,7 +125,7 @@ class _QueryText:
             found = scope.find(ref)
             return ".".join(map(quote, (_name(found.relation, scope), found.column.name, *found.path)))
 
-        return Printer(column, _QueryText(self.env, self.ctes, column).query)
+        return ExpressionPrinter(column, _QueryText(self.env, self.ctes, column).query)
 
     def _relation(self, relation: q.Relation) -> str:
         if isinstance(relation, q.TableRef):
@@ -170,16 +171,16 @@ class _QueryText:
 
     def _argument(self, node: Node) -> str:
         if isinstance(node, q.Descriptor):
-            return f"DESCRIPTOR({Printer().list(node.columns)})"
+            return f"DESCRIPTOR({ExpressionPrinter().list(node.columns)})"
         if isinstance(node, q.TableArgument):
-            keys = f" PARTITION BY {Printer().list(node.partition_by)}" if node.partition_by else ""
+            keys = f" PARTITION BY {ExpressionPrinter().list(node.partition_by)}" if node.partition_by else ""
             if isinstance(node.relation, q.SubqueryRef):
                 return f"({self.query(node.relation.query)}){keys}"
             return f"({self._whole(node.relation)}){keys}"
         name, value = getattr(node, "name", None), getattr(node, "value", None)
         if isinstance(name, str) and isinstance(value, Node):  # a named argument, whose value may be any of these
             return f"{quote(name)} => {self._argument(value)}"
-        return Printer().text(node)
+        return ExpressionPrinter().text(node)
 
     def _anonymous(self) -> q.Alias:
         self.anonymous += 1
@@ -204,12 +205,12 @@ def _all(scope: Scope, qualifier: tuple[str, ...]) -> list[str]:
     return [f"{quote(_name(r, scope))}.{quote(c.name)}" for r in relations for c in r.columns if c.name not in r.merged]
 
 
-def _grouping(item: Any, printer: Printer) -> str:
+def _grouping(item: Any, printer: ExpressionPrinter) -> str:
     if not isinstance(item, q.GroupingSets):
         return printer.text(item)
     return f"{item.kind}({', '.join(_set(s, printer) for s in item.sets)})"
 
 
-def _set(items: tuple[Any, ...], printer: Printer) -> str:
+def _set(items: tuple[Any, ...], printer: ExpressionPrinter) -> str:
     texts = [_grouping(i, printer) for i in items]
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"

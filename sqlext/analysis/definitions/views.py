@@ -1,21 +1,20 @@
-"""CREATE VIEW to the view that the catalog keeps: its text verbatim, and the settings that give it its meaning."""
+"""Bind CREATE VIEW to the view that the catalog keeps: its text verbatim, and the settings that give it its meaning."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis.environment import Environment
-from sqlext.analysis.queries import QueryBinder
-from sqlext.catalog.model import View
-from sqlext.catalog.names import ObjectName
-from sqlext.catalog.secrets import check_storable_text
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.dialect.expression_nodes import Star
-from sqlext.dialect.query_nodes import Cte, Query, Select, TableRef
-from sqlext.dialect.statement_nodes import CreateView
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.dialect.ast.expressions import Star
+from sqlext.dialect.ast.queries import Cte, Query, Select, TableRef
+from sqlext.dialect.ast.statements import CreateView
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
+from sqlext_catalog.model import ObjectName, View
+from sqlext_catalog.secrets import check_storable_text
+from sqlext_catalog.session_catalog import SessionCatalog
 
 
 def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) -> View:
@@ -68,6 +67,7 @@ def query_columns(query: Query, env: Environment) -> tuple[PlanColumn, ...]:
             raise
         try:
             return QueryBinder(as_batch(env)).bind(query).columns
+        # The first refusal is the one about the user's query as it will run.
         except SqlExtError:
             raise error from None
 
@@ -117,4 +117,5 @@ def tables_read(query: Query) -> list[TableRef]:
     """Return the tables and views that a query names, wherever in it."""
     nodes = list(query.walk())
     hidden = {node.name for node in nodes if isinstance(node, Cte)}
+    # A CTE hides a table from unqualified names alone.
     return [n for n in nodes if isinstance(n, TableRef) and not (len(n.parts) == 1 and n.parts[0] in hidden)]

@@ -1,4 +1,4 @@
-"""The function table: every function of Flink 2.3, and the names of Spark's.
+"""Look up functions: every one of Flink 2.3, and the names of Spark's.
 
 One file per family; an entry says what a function takes, gives, and how Spark says it (see ``model.Function``).
 """
@@ -20,7 +20,7 @@ from sqlext.analysis.functions.panes import PANES
 from sqlext.analysis.functions.patterns import PATTERNS
 from sqlext.analysis.functions.strings import STRINGS
 from sqlext.analysis.functions.temporal import TEMPORAL
-from sqlext.dialect.expression_nodes import Call
+from sqlext.dialect.ast.expressions import Call
 
 _FAMILIES = (STRINGS, PATTERNS, MATH, TEMPORAL, CONDITIONAL, COLLECTIONS, JSON, HASHING, AGGREGATES, MARKERS, PANES)
 
@@ -48,6 +48,11 @@ def is_spark_function(name: str) -> bool:
     """Whether Spark has a built-in function of this name."""
     folded = name.lower()
     return folded in spark_names.OTHERS or folded in spark_names.AGGREGATES
+
+
+def is_built_in(name: str) -> bool:
+    """Whether Flink or Spark has a function of this name."""
+    return find(name.upper()) is not None or is_spark_function(name)
 
 
 def is_spark_aggregate(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Aggregate functions (Flink docs: System (Built-in) Functions, Aggregate Functions).
+"""List the aggregate functions (Flink docs: System (Built-in) Functions, Aggregate Functions).
 
 Every form here runs inside one aggregation of a streaming query: no windows, no sub-queries.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.analysis import decimal_rules
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.rendering import wrapped
 from sqlext.analysis.functions.results import array_of, multiset_of, never_null, nullable, nullable_as, unknown
+from sqlext.analysis.types import decimals
 from sqlext.types import BIGINT, DOUBLE, STRING, LogicalType, array, decimal
 
 
@@ -19,7 +19,7 @@ def _sum_type(call: CallTypes) -> LogicalType | None:
     type_ = call.type(0)
     if type_ is None:
         return None
-    return decimal_rules.total(type_) if type_.root == "DECIMAL" else type_.as_nullable()
+    return decimals.total(type_) if type_.root == "DECIMAL" else type_.as_nullable()
 
 
 def _spark_sum_type(call: CallTypes) -> LogicalType | None:
@@ -36,7 +36,7 @@ def _average_type(call: CallTypes) -> LogicalType | None:
     type_ = call.type(0)
     if type_ is None:
         return None
-    return decimal_rules.average(type_) if type_.root == "DECIMAL" else type_.as_nullable()
+    return decimals.average(type_) if type_.root == "DECIMAL" else type_.as_nullable()
 
 
 def _spark_average_type(call: CallTypes) -> LogicalType | None:
@@ -45,7 +45,7 @@ def _spark_average_type(call: CallTypes) -> LogicalType | None:
         return None
     if type_.root == "DECIMAL":
         precision, scale = type_.precision or 10, type_.scale or 0
-        return decimal_rules.adjust(precision + 4, scale + 4)
+        return decimals.adjust(precision + 4, scale + 4)
     return DOUBLE
 
 
@@ -125,6 +125,7 @@ def _array_agg(call: CallTexts) -> str:
     if "IGNORE NULLS" in call.call.clauses or _is_not_null(call, 0):
         collected = _collect(call, operand)
     else:
+        # collect_list drops NULLs, but not a struct that holds one.
         collected = f"{_collect(call, f'struct({operand} AS v)')}.v"
     return f"nullif({collected}, array())"
 
@@ -142,6 +143,7 @@ def _collect(call: CallTexts, operand: str) -> str:
 
 def _multiset(call: CallTexts) -> str:
     """A multiset is a map from the element to its number; NULLs are left out."""
+    # transform over an array of one element binds the collected list to a name, so that it is collected once.
     counted = "map_from_entries(transform(array_distinct(items), e -> struct(e, size(filter(items, i -> i = e)))))"
     return f"transform(array({_collect(call, call.args[0])}), items -> {counted})[0]"
 

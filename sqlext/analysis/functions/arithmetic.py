@@ -1,13 +1,13 @@
-"""Arithmetic functions (Flink docs: System (Built-in) Functions, Arithmetic Functions)."""
+"""List the arithmetic functions (Flink docs: System (Built-in) Functions, Arithmetic Functions)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.analysis import decimal_rules
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.rendering import typed, wrapped
 from sqlext.analysis.functions.results import never_null, same_as, strict, unknown
+from sqlext.analysis.types import decimals
 from sqlext.types import DOUBLE, INT, STRING, LogicalType
 
 _double = strict(DOUBLE)
@@ -21,7 +21,7 @@ def _round_type(call: CallTypes) -> LogicalType | None:
     digits = _digits(call)
     if digits is None:
         return None
-    result = decimal_rules.rounded(type_, digits)
+    result = decimals.rounded(type_, digits)
     return result if call.nullable else result.not_null()
 
 
@@ -29,6 +29,7 @@ def _digits(call: CallTypes) -> int | None:
     if len(call.types) < 2:
         return 0
     text = call.literal(1)
+    # -2 is a minus before a literal, so it is read from the text.
     if text is None and call.call.args[1].span.text.lstrip("- ").isdigit():
         text = call.call.args[1].span.text.replace(" ", "")
     return int(text) if text is not None and text.lstrip("-").isdigit() else None
@@ -48,8 +49,8 @@ def mod_type(call: CallTypes) -> LogicalType | None:
     if left is None or right is None:
         return None
     if left.root == "DECIMAL" or right.root == "DECIMAL":
-        sides = decimal_rules.as_decimal(left), decimal_rules.as_decimal(right)
-        result = decimal_rules.arithmetic("%", *sides)
+        sides = decimals.as_decimal(left), decimals.as_decimal(right)
+        result = decimals.arithmetic("%", *sides)
     else:
         result = right
     return result.as_nullable() if call.nullable else result.not_null()
@@ -100,6 +101,7 @@ def _logarithm(name: str) -> Callable[[CallTexts], str]:
         operand = call.args[-1]
         plain = f"{name}({', '.join(call.args)})"
         literal = call.literal(call.count - 1)
+        # A literal other than zero is positive (a minus is an operator), so it is in the domain.
         if call.count == 1 and literal is not None and literal.replace(".", "").strip("0"):
             return plain
         if call.count == 2:

@@ -1,13 +1,13 @@
-"""Conditional functions and type names (Flink docs: Conditional Functions, Type Conversion Functions)."""
+"""List the conditional functions (Flink docs: Conditional Functions, Type Conversion Functions)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.analysis import constructors
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import common, nullable, nullable_as
-from sqlext.rewrite import quoting
+from sqlext.analysis.types import constructors
 from sqlext.types import STRING, LogicalType
 
 
@@ -32,6 +32,7 @@ def _first_value_type(what: str) -> TypeRule:
         result = _branches(what)(call)
         if result is None:
             return None
+        # One alternative that is never NULL is enough, wherever it stands.
         always = any(t is not None and not t.nullable for t in call.types)
         return result.not_null() if always else result.as_nullable()
 

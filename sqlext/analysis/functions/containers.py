@@ -1,9 +1,7 @@
-"""Collection functions (Flink docs: System (Built-in) Functions, Collection Functions, Value Construction)."""
+"""List the collection functions (Flink docs: Collection Functions, Value Construction Functions)."""
 
 from __future__ import annotations
 
-from sqlext.analysis import constructors
-from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import (
     element_of,
@@ -13,6 +11,8 @@ from sqlext.analysis.functions.results import (
     strict,
     unknown,
 )
+from sqlext.analysis.types import constructors
+from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.types import BOOLEAN, INT, STRING, Field, LogicalType, array, map_of, row
 
 
@@ -91,6 +91,7 @@ def _contains(call: CallTexts) -> str:
     if type_ is not None and type_.root == "NULL":
         return f"exists({items}, e -> e IS NULL)"
     if type_ is not None and not type_.nullable:
+        # array_contains is NULL where the array holds NULL. `x IS NULL AND NULL` keeps NULL for a NULL array alone.
         return f"coalesce(array_contains({items}, {needle}), {items} IS NULL AND NULL)"
     return f"exists({items}, e -> e <=> {call.atom(1)})"
 

@@ -1,4 +1,4 @@
-"""DATE_FORMAT with the pattern letters of Java that Spark refuses: week-based years and weeks.
+"""Render DATE_FORMAT with the pattern letters of Java that Spark refuses: week-based years and weeks.
 
 Weeks are those of the US locale, which Flink's formatter uses: they begin on Sunday, and the week with
 January 1 is the first. A week belongs to the year of its Saturday.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sqlext.rewrite import quoting
+from sqlext import quoting
 
 #: A quoted text, a run of one letter, or anything else.
 _PIECE = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*|[^A-Za-z']+")
@@ -36,6 +36,7 @@ def _chunks(text: str, pieces: list[str]) -> list[str]:
     for piece in pieces:
         field = _WEEK_FIELDS.get(piece[0])
         if field is None:
+            # Spark refuses u as week-based (DateTimeFormatterHelper); it is the year, as y is from the year 1 on.
             plain += piece.replace("u", "y") if piece[0] == "u" else piece
             continue
         if plain:

@@ -1,15 +1,15 @@
-"""JSON functions (Flink docs: System (Built-in) Functions, JSON Functions).
+"""List the JSON functions (Flink docs: System (Built-in) Functions, JSON Functions).
 
 Where the kind of a value matters, paths go to Spark's VARIANT (see ``json_paths``).
 """
 
 from __future__ import annotations
 
+from sqlext import quoting
 from sqlext.analysis.functions import json_text
 from sqlext.analysis.functions.json_paths import Path
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.results import never_null, nullable, strict
-from sqlext.rewrite import quoting
 from sqlext.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, LogicalType, array
 
 _RETURNS = {
@@ -173,6 +173,7 @@ def _array(call: CallTexts) -> str:
 def _array_aggregate(call: CallTexts) -> str:
     keep = "NULL ON NULL" in call.call.clauses
     item = json_text.of_node(call, 0)
+    # collect_list drops NULLs, which is ABSENT ON NULL, the default of an array.
     item = f"coalesce({item}, 'null')" if keep else item
     return f"concat('[', array_join({call.aggregate('collect_list', item, distinct=False)}, ','), ']')"
 
@@ -205,6 +206,7 @@ def _unquote(call: CallTexts) -> str:
     return f"CASE WHEN {call.atom(0)} LIKE '\"%\"' THEN coalesce({inner}, {text}) ELSE {call.atom(0)} END"
 
 
+# Calcite's ReturnTypes.VARCHAR_2000.
 _AGGREGATED = never_null(LogicalType("VARCHAR", 2000))
 
 JSON = (

@@ -1,4 +1,4 @@
-"""Hash functions (Flink docs: System (Built-in) Functions, Hash Functions)."""
+"""List the hash functions (Flink docs: System (Built-in) Functions, Hash Functions)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From texts and numbers to timestamps, and back to seconds."""
+"""Render conversions of texts and numbers to timestamps, and back to seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON paths: what a path literal says, and what it finds as Spark SQL.
+"""Read JSON paths, and render what they find as Spark SQL.
 
 A path without wildcards goes to Spark's ``get_json_object`` or VARIANT. With wildcards Flink finds an array of what
 matches, an empty one too; only where the part before the first wildcard leads nowhere it finds nothing.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts
-from sqlext.rewrite import quoting
 
 _STEP = re.compile(r"\.\*|\[\*\]|\.[^.\[\]*' ]+|\[\d+\]|\['[^']*'\]")
 _WILD = frozenset({".*", "[*]"})
@@ -32,6 +32,7 @@ class Path:
             self.many = "*" in plain or ".." in plain
             self.text = quoting.string(plain)
             steps = _STEP.findall(plain)
+            # A path with steps of another kind (.. or a filter) goes to Spark whole.
             if "$" + "".join(steps) == plain and _WILD.intersection(steps):
                 self._steps = steps
 

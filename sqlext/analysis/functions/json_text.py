@@ -1,12 +1,12 @@
-"""Values as JSON text, written as Flink's JSON functions write them."""
+"""Render values as JSON text, as Flink's JSON functions write them."""
 
 from __future__ import annotations
 
 import json
 
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts
-from sqlext.dialect.expression_nodes import Call
-from sqlext.rewrite import quoting
+from sqlext.dialect.ast.expressions import Call
 from sqlext.types import LogicalType
 
 #: Results that are JSON already and are put in as they are.
@@ -42,6 +42,7 @@ def of(text: str, type_: LogicalType | None) -> str:
     if root == "TIMESTAMP":
         return f"""concat('"', replace(CAST({text} AS STRING), ' ', 'T'), '"')"""
     if root == "TIMESTAMP_LTZ":
+        # Flink writes an instant in UTC with a Z, whatever the session's zone.
         instant = f"convert_timezone(current_timezone(), 'UTC', CAST({text} AS TIMESTAMP_NTZ))"
         return f"""concat('"', replace(CAST({instant} AS STRING), ' ', 'T'), 'Z"')"""
     if root in ("ARRAY", "MAP", "ROW"):

@@ -1,4 +1,4 @@
-"""Functions that only a clause or the planner gives a meaning: ranks, grouping, windows, changelogs."""
+"""List functions that only a clause or the planner gives a meaning: ranks, grouping, windows, changelogs."""
 
 from __future__ import annotations
 

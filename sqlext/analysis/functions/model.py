@@ -1,4 +1,4 @@
-"""What an entry of the function table is."""
+"""Define an entry of the function table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal as Choice
 
 from sqlext.analysis.functions.signatures import Signature, parse_signatures
-from sqlext.dialect.expression_nodes import Call, Literal
+from sqlext.dialect.ast.expressions import Call, Literal
 from sqlext.source import Span
 from sqlext.types import LogicalType
 

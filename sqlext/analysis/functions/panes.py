@@ -1,4 +1,4 @@
-"""What a pane says of itself: functions for the select list of a SELECT with EMIT (EMIT clause, section 2)."""
+"""List the functions of a pane, for the select list of a SELECT with EMIT (EMIT clause, section 2)."""
 
 from __future__ import annotations
 

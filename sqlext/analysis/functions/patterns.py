@@ -1,4 +1,4 @@
-"""Functions with regular expressions (Flink docs: String Functions).
+"""List the functions with regular expressions (Flink docs: String Functions).
 
 Both engines use Java's expressions. Flink gives NULL where a pattern cannot be read, Spark fails: a literal that is
 broken is recognised here; a pattern from a column still fails.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, fn
 from sqlext.analysis.functions.results import nullable, strict, unknown
-from sqlext.rewrite import quoting
 from sqlext.types import BOOLEAN, INT, STRING, array
 
 
@@ -37,6 +37,7 @@ def _scan(pattern: str) -> tuple[int, bool]:
             in_set = True
         elif c == "(":
             depth += 1
+            # (?<name> captures; (?<= and (?<! look behind and do not.
             named = pattern.startswith("(?<", at) and pattern[at + 3 : at + 4] not in ("=", "!")
             count += named or not pattern.startswith("(?", at)
         elif c == ")":
@@ -84,6 +85,7 @@ def _extract(call: CallTexts) -> str:
 
 
 def _extract_all(call: CallTexts) -> str:
+    # Flink's default is the first group here, and the whole match in REGEXP_EXTRACT.
     group = call.args[2] if call.count > 2 else "1"
     pattern = call.literal(1)
     if pattern is not None and group.isdigit() and int(group) > groups(pattern):

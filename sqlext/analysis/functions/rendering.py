@@ -1,4 +1,4 @@
-"""Small builders of Spark SQL that the function tables share."""
+"""Build small pieces of Spark SQL that the function tables share."""
 
 from __future__ import annotations
 

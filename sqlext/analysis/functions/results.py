@@ -1,9 +1,9 @@
-"""Rules for the type of a call's result, by the types of its arguments."""
+"""Derive the type of a call's result from the types of its arguments."""
 
 from __future__ import annotations
 
-from sqlext.analysis.coercion import least_restrictive
 from sqlext.analysis.functions.model import CallTypes, TypeRule
+from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.types import LogicalType, array, multiset
 
 
@@ -87,6 +87,7 @@ def element_of(index: int) -> TypeRule:
         type_ = call.type(index)
         if type_ is None or type_.root not in ("ARRAY", "MULTISET"):
             return None
+        # NULL for an empty array, though its elements are NOT NULL.
         return type_.children[0].as_nullable()
 
     return rule
@@ -117,6 +118,7 @@ def array_of(index: int) -> TypeRule:
 def multiset_of(call: CallTypes) -> LogicalType | None:
     """The rule of COLLECT: a multiset of the argument's type, NOT NULL."""
     type_ = call.type(0)
+    # Of no rows it is an empty multiset, not NULL.
     return multiset(type_).not_null() if type_ else None
 
 

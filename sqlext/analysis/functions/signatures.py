@@ -1,4 +1,4 @@
-"""Argument lists in a small notation: ``"text, integer, integer?"``, ``"any, any..."``, ``"a | b, c"``."""
+"""Parse argument lists in a small notation: ``"text, integer, integer?"``, ``"any, any..."``, ``"a | b, c"``."""
 
 from __future__ import annotations
 
@@ -67,6 +67,7 @@ class Signature:
 
 
 def _fits(type_: LogicalType | None, families: str) -> bool:
+    # Flink casts an untyped NULL to whatever the function takes.
     if type_ is None or type_.root == "NULL":
         return True
     return any(family in ("any", "unit") or type_.root in FAMILIES[family] for family in families.split("/"))

@@ -1,4 +1,4 @@
-"""Built-in functions of Spark 4.2.0; made by list_spark_functions.py."""
+"""List the built-in functions of Spark 4.2.0; made by tools/list_spark_functions.py."""
 
 from __future__ import annotations
 

@@ -1,18 +1,20 @@
-"""String functions (Flink docs: System (Built-in) Functions, String Functions)."""
+"""List the string functions (Flink docs: System (Built-in) Functions, String Functions)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from sqlext.analysis.coercion import least_restrictive
+from sqlext import quoting
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.rendering import as_written
 from sqlext.analysis.functions.results import never_null, nullable, same_as, strict, unknown, varying, with_nulls
-from sqlext.rewrite import quoting
+from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.types import BIGINT, BOOLEAN, BYTES, INT, STRING, LogicalType, array, map_of
 
 _text = strict(STRING)
+#: What Java takes for white space, as a regular expression.
+_WHITE_SPACE = quoting.string(r"\p{javaWhitespace}")
 
 
 def _overlay_type(call: CallTypes) -> LogicalType | None:
@@ -38,16 +40,30 @@ def _trim_type(call: CallTypes) -> LogicalType | None:
 
 
 def _split_index(call: CallTexts) -> str:
-    """Counts from 0; beyond the last part it is NULL. The separator may be a character code."""
-    text, separator, index = call.args
-    if call.type(1) is not None and call.root(1) not in ("CHAR", "VARCHAR", "NULL"):
-        separator = f"chr({separator})"
-    return f"get(split(nullif({text}, ''), {_literally(call, 1, separator)}), {index})"
+    """Counts from 0; beyond the last part it is NULL, and so is all behind an empty text."""
+    text, _, index = call.args
+    return f"get(split(nullif({text}, ''), {_separator(call, 1)}), {index})"
+
+
+def _separator(call: CallTexts, index: int) -> str:
+    """Return SPLIT_INDEX's separator as a regular expression: a text, or the code of a character from 1 to 255.
+
+    An empty text separates at each white space, as in Commons Lang.
+    """
+    text = call.args[index]
+    if call.type(index) is not None and call.root(index) not in ("CHAR", "VARCHAR", "NULL"):
+        # NULL for other codes; chr would take them modulo 256.
+        return _literally(call, index, f"CASE WHEN {call.atom(index)} BETWEEN 1 AND 255 THEN chr({text}) END")
+    if call.literal(index) == "":
+        return _WHITE_SPACE
+    if call.literal(index) is not None:
+        return _literally(call, index, text)
+    return f"CASE WHEN {call.atom(index)} = '' THEN {_WHITE_SPACE} ELSE {_literally(call, index, text)} END"
 
 
 def _literally(call: CallTexts, index: int, text: str) -> str:
     """Return a separator as a regular expression that matches it and nothing else."""
-    literal = call.literal(index)
+    literal = call.literal(index) if call.root(index) != "NULL" else None
     if literal is not None and text == call.args[index]:
         return quoting.string(re.sub(r"([\\.\[\]{}()*+?^$|])", r"\\\1", literal))
     return f"concat('\\\\Q', {text}, '\\\\E')"
@@ -257,6 +273,7 @@ STRINGS = (
     fn("LPAD", "text, integer, text", _text, _pad("lpad"), spark=unknown),
     fn("RPAD", "text, integer, text", _text, _pad("rpad"), spark=unknown),
     fn("FROM_BASE64", "text", _text, "CAST(unbase64({0}) AS STRING)"),
+    # Spark may break base64 into lines of 76 characters; Flink does not.
     fn("TO_BASE64", "text/binary", _text, "replace(base64({0}), '\\r\\n', '')"),
     fn("ASCII", "text", strict(INT), _ascii),
     fn("CHR", "integer", nullable(STRING)),

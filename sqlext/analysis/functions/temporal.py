@@ -1,4 +1,4 @@
-"""Temporal functions (Flink docs: System (Built-in) Functions, Temporal Functions).
+"""List the temporal functions (Flink docs: System (Built-in) Functions, Temporal Functions).
 
 A TIMESTAMP is TIMESTAMP_NTZ in Spark. Spark's own functions take a TIMESTAMP and read an NTZ in the session's
 zone: where that zone has gaps (summer time) a form is used that never leaves NTZ.
@@ -12,7 +12,7 @@ from sqlext.analysis.functions import date_patterns, instants, truncation
 from sqlext.analysis.functions.arithmetic import whole_type
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import never_null, nullable, nullable_as, strict, unknown
-from sqlext.dialect.expression_nodes import Call, Keyword
+from sqlext.dialect.ast.expressions import Call, Keyword
 from sqlext.errors import SqlExtError
 from sqlext.types import (
     BIGINT,
@@ -51,6 +51,7 @@ _FIELDS = {
     "DECADE": "floor(year({0}) / 10)",
     "CENTURY": "ceil(year({0}) / 100)",
     "MILLENNIUM": "ceil(year({0}) / 1000)",
+    # Spark's SECOND has a fraction, Flink's is whole.
     "SECOND": "floor(extract(SECOND FROM {0}))",
     "MILLISECOND": "floor((extract(SECOND FROM {0}) % 1) * 1000)",
     "MICROSECOND": "(extract(SECOND FROM {0}) % 1) * 1000000",
@@ -77,7 +78,7 @@ def _extract(call: CallTexts) -> str:
 
 
 def _misplaced_watermark(call: CallTexts) -> str:
-    """Refuse a call that no SELECT has taken care of (``current_watermark``)."""
+    """Refuse a call that no SELECT has taken care of (``selects.watermark_column``)."""
     raise SqlExtError(
         "TIME-006",
         "CURRENT_WATERMARK stands in the SELECT list or WHERE of a query over a stream, and nowhere else",
@@ -118,6 +119,7 @@ def _timestampadd(call: CallTexts) -> str:
     type_ = call.type(2)
     if type_ is not None and type_.root == "TIME":  # wraps around at midnight
         moved = f"timestampadd({unit}, {count}, {_on_a_day(operand)})"
+        # The time of day stands behind 'yyyy-MM-dd '.
         return f"CAST(substring(CAST({moved} AS STRING), 12) AS {type_.spark()})"
     text = f"timestampadd({unit}, {count}, {operand})"
     if call.root(2) != "DATE":
@@ -183,6 +185,7 @@ def _to_date(call: CallTexts) -> str:
 def _convert_tz(call: CallTexts) -> str:
     text, source, target = call.args
     moved = f"convert_timezone({source}, {target}, try_cast({text} AS TIMESTAMP_NTZ))"
+    # Flink's text has no fraction of a second.
     return f"left(CAST({moved} AS STRING), 19)"
 
 
@@ -210,6 +213,7 @@ def _whole(name: str, call: CallTexts) -> str:
         return call.args[0]
     if type_ and type_.is_approximate:
         # Not Spark's floor(DOUBLE), which is a BIGINT and fails beyond it.
+        # From 2^53 (about 9.007E15) on a DOUBLE has no fraction, so it is whole already.
         exact = f"{name}({call.args[0]})"
         return f"CASE WHEN abs({call.args[0]}) < 9.0E15D THEN CAST({exact} AS {type_.root}) ELSE {call.atom(0)} END"
     return f"CAST({name}({call.args[0]}) AS {call.spark_type})" if call.spark_type else f"{name}({call.args[0]})"

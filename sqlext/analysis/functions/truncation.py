@@ -1,4 +1,4 @@
-"""``FLOOR(x TO unit)`` and ``CEIL(x TO unit)`` (Flink docs: Temporal Functions)."""
+"""Render ``FLOOR(x TO unit)`` and ``CEIL(x TO unit)`` (Flink docs: Temporal Functions)."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def floor(text: str, unit: str, type_: LogicalType | None, zone: str) -> str:
         return _instant(text, unit)
     if unit in _DATE_UNITS:
         return f"CAST({_date(f'CAST({text} AS DATE)', unit)} AS TIMESTAMP_NTZ)"
+    # Spark's date_trunc reads an NTZ in the session's zone. Where that has summer time, the rest is subtracted instead.
     if is_fixed_zone(zone) or unit not in _REMAINDERS:
         return f"CAST(date_trunc('{unit}', {text}) AS TIMESTAMP_NTZ)"
     return f"({text} - {_REMAINDERS[unit].format(text)})"
@@ -52,6 +53,7 @@ def ceil(text: str, unit: str, type_: LogicalType | None, zone: str) -> str:
         # Flink looks at the date alone: noon of January 1 is its own ceiling, cut to midnight.
         day = f"date_sub(CAST({text} AS DATE), 1)"
         return f"CAST({_date(day, unit)} + {step} AS {'TIMESTAMP' if root == 'TIMESTAMP_LTZ' else 'TIMESTAMP_NTZ'})"
+    # A time that is a whole unit already must stay, so the instant just before it is rounded.
     before = f"({text} - INTERVAL '0.000001' SECOND)"
     return f"({floor(before, unit, type_, zone)} + {step})"
 

@@ -1,1 +1,5 @@
-"""``sqlext shell``: statements typed, given or piped, one Session behind them."""
+"""Provide ``sqlext shell``: statements that are typed, given or piped, in one Session.
+
+``command`` reads the arguments, ``runner`` runs statements, ``screen`` shows a streaming SELECT, and
+``prompt`` is for typing.
+"""

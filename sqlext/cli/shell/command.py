@@ -1,4 +1,4 @@
-"""The command ``sqlext shell``: its options are those of spark-sql."""
+"""Define the command ``sqlext shell``. Its options are those of spark-sql."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sqlext.errors import SqlExtError
 from sqlext.settings import choices_of
 
 if TYPE_CHECKING:
-    from sqlext.cli.shell.shell import Shell
+    from sqlext.cli.shell.runner import Shell
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What the command line says; ``texts`` and ``file`` are to be run in place of a prompt."""
+class ShellArguments:
+    """Arguments of ``sqlext shell``; ``texts`` and ``file`` are run in place of a prompt."""
 
     catalog: str
     definitions: dict[str, str]
@@ -61,7 +61,7 @@ def shell(
 
     Without a prompt the exit code is 0, or 1 after the first statement that is refused or fails.
     """
-    options = Options(catalog, dict(definitions), dict(conf), texts, file, init, database, form, silent)
+    options = ShellArguments(catalog, dict(definitions), dict(conf), texts, file, init, database, form, silent)
     try:
         code = _run(options)
     except SqlExtError as error:
@@ -70,25 +70,27 @@ def shell(
     sys.exit(code)
 
 
-def _run(options: Options) -> int:
+def _run(options: ShellArguments) -> int:
     import sqlext
-    from sqlext.cli.shell.shell import Shell
+    from sqlext.cli.shell.runner import Shell
     from sqlext.locations import catalog_place
 
     session = sqlext.connect(catalog=catalog_place(options.catalog).absolute(), settings=options.conf)
     if options.database is not None:
         session.catalog.use_database(options.database.split("."))
     opened = Shell(session, options.definitions, options.form, options.silent)
+    # A prompt needs a terminal on both sides: piped input is a script, and piped output has no screen.
     given = bool(options.texts) or options.file is not None or not (sys.stdin.isatty() and sys.stdout.isatty())
     begun = options.init is None or opened.run(options.init)
     if not given:
         _prompt(opened)
         return 0
     well = begun and _run_given(opened, options)
+    # After a failure jobs are stopped and not waited for: an endless one would keep the shell from ending.
     return 0 if opened.close(wait=well) and well else 1
 
 
-def _run_given(opened: Shell, options: Options) -> bool:
+def _run_given(opened: Shell, options: ShellArguments) -> bool:
     """Run what is given, one after the other, up to the first that goes wrong."""
     texts = options.texts if options.texts or options.file is not None else (sys.stdin.read(),)
     # A line that ends in .sql would be a file's name.
@@ -97,11 +99,12 @@ def _run_given(opened: Shell, options: Options) -> bool:
 
 def _prompt(opened: Shell) -> None:
     try:
+        # The extra `shell` is needed here only: statements of -e, -f or a pipe run without it.
         from sqlext.cli.shell.prompt import interact
     except ModuleNotFoundError as error:
         opened.close(wait=False)
-        message, hint = f"the prompt needs the package {error.name}", "pip install 'sqlext[shell]'"
+        message, hint = f"the prompt needs the package {error.name}", "pip install 'sqlext-spark[shell]'"
         raise SqlExtError("ENV-009", message, hint=hint) from error
-    opened.start_spark()
+    opened.start_spark()  # it takes seconds, in which somebody is still typing
     interact(opened)
     opened.close(wait=False)

@@ -1,4 +1,4 @@
-"""What is no SQL: commands of the shell itself, with a dot in front as in duckdb, or a bare word as in spark-sql."""
+"""Run the shell's own commands: ``.help`` as in duckdb, or a bare word as in spark-sql."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sqlext.cli.shell.shell import Shell
+from sqlext.cli.shell.runner import Shell
 
 _HELP = """\
 Statements end with ; and may have several lines. Tab completes, Ctrl-R searches the history.
@@ -41,6 +41,7 @@ def _clear(shell: Shell, argument: str) -> None:
 
 def _mode(shell: Shell, argument: str) -> None:
     value = argument.replace("'", "''")
+    # By SET, so that SET lists it and RESET takes it back.
     shell.run(f"SET 'sqlext.shell.format' = '{value}';\n")
 
 
@@ -60,6 +61,7 @@ def command(text: str) -> Callable[[Shell], None] | None:
     """Return what a line does if it is a command, else None: then it is SQL."""
     dotted = text.strip().startswith(".")
     word, _, argument = text.strip().rstrip(";").strip().removeprefix(".").partition(" ")
+    # A bare word is a command only alone: `clear cache` is a statement of Spark.
     if "\n" in text.strip() or (not dotted and (argument or word.lower() not in _WORDS)):
         return None
     action = _COMMANDS.get(word.lower())

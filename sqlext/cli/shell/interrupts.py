@@ -1,7 +1,7 @@
-"""Ctrl-C as something that is looked at, where an exception could be lost.
+"""Turn Ctrl-C into an event, where an exception could be lost.
 
-Python drops what is raised in a finalizer, and the finalizers of py4j's objects ask the JVM: a thread that asks a
-query again and again how far it is spends much of its time in them, and a KeyboardInterrupt there would be for nothing.
+Python drops what is raised in a finalizer, and the finalizers of py4j's objects ask the JVM. A thread that polls a
+query spends much of its time in them, so a KeyboardInterrupt there could be lost.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def interrupts() -> Iterator[threading.Event]:
             raise KeyboardInterrupt
         pressed.set()
 
+    # Put back afterwards: between statements Ctrl-C drops what is typed.
     before = signal.signal(signal.SIGINT, press)
     try:
         yield pressed

@@ -1,4 +1,4 @@
-"""The prompt: history, lines until a semicolon, completion and colours, all of which the session knows about."""
+"""Read statements at a prompt with history, completion and colours."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import Style
 
-from sqlext.catalog.names import DEFAULT_DATABASE
 from sqlext.cli.shell.commands import Leave, command
-from sqlext.cli.shell.shell import Shell
-from sqlext.execution.editor import Editor
-from sqlext.execution.session import Session
+from sqlext.cli.shell.runner import Shell
+from sqlext.session.api import Session
+from sqlext.session.offline.editor import Editor
+from sqlext_catalog.model import DEFAULT_DATABASE
 
 _STYLE = Style.from_dict(
     {
@@ -38,7 +38,7 @@ _STYLE = Style.from_dict(
 
 def interact(shell: Shell) -> None:
     """Read and run statements until the user leaves."""
-    click.echo(f"sqlext {version('sqlext')}: statements end with ;   .help says more")
+    click.echo(f"sqlext {version('sqlext-spark')}: statements end with ;   .help says more")
     prompt = _prompt(shell.session)
     while True:
         shell.tell_of_failed_jobs()
@@ -71,6 +71,7 @@ def _prompt(session: Session) -> PromptSession[str]:
         prompt_continuation=lambda width, line, wrapped: "-> ".rjust(width),
         lexer=_Colours(session.editor),
         completer=_Names(session.editor),
+        # Candidates come from the catalog's files: on Tab, not with each key.
         complete_while_typing=False,
         auto_suggest=AutoSuggestFromHistory(),
         key_bindings=_keys(lambda text: command(text) is not None or session.editor.is_complete(text)),
@@ -84,8 +85,10 @@ def _history() -> History:
     """Return the history in the user's home, or in the file that SQLEXT_HISTORY names; in memory if it is no file."""
     file = Path(os.environ.get("SQLEXT_HISTORY") or Path.home() / ".sqlext_history")
     try:
+        # Statements may hold passwords, so the file is the user's alone.
         file.touch(mode=0o600)
     except OSError:
+        # The home may be read-only, as in a container.
         return InMemoryHistory()
     return FileHistory(file)
 

@@ -1,4 +1,4 @@
-"""A streaming SELECT while it runs: its rows, or its changes, and how far it is."""
+"""Show a streaming SELECT while it runs: its rows or its changes, and its progress."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sqlext.cli.progress import lag, watermark
 from sqlext.cli.tables import result_table
 
 if TYPE_CHECKING:
-    from sqlext.execution.live_rows import LiveRows
-    from sqlext.execution.query import Query
-    from sqlext.execution.result import Result
+    from sqlext.jobs.query import Query
+    from sqlext.jobs.result import Result
+    from sqlext.sinks.live_rows import LiveRows
 
 #: Lines around the rows: the table's head and lines, what says that rows are above, the status, an empty line.
 _OTHER_LINES = 8
@@ -45,7 +45,7 @@ class Screen:
         """Stop to show."""
 
 
-class Changes(Screen):
+class ChangeLines(Screen):
     """Every change as a line, as it comes."""
 
     _first = True
@@ -64,6 +64,7 @@ class _LiveScreen(Screen):
 
     def __init__(self, columns: Sequence[str], console: Console, form: str) -> None:
         super().__init__(columns, console, form)
+        # Drawn by ``update`` alone: a thread of rich's would draw old rows again and again.
         self._picture = Live(console=console, auto_refresh=False, transient=True)
 
     def __enter__(self) -> Screen:
@@ -81,6 +82,7 @@ class LiveTable(_LiveScreen):
 
     def update(self, query: Query, live: LiveRows) -> None:
         """Draw the table anew."""
+        # What changed is not shown here, but only rows that were taken stand in ``live.rows``.
         live.take()
         rows = live.rows
         shown = rows[-max(1, self.console.height - _OTHER_LINES) :]
@@ -94,7 +96,7 @@ class LiveChanges(_LiveScreen):
 
     def __init__(self, columns: Sequence[str], console: Console, form: str) -> None:
         super().__init__(columns, console, form)
-        self._changes = Changes(columns, console, form)
+        self._changes = ChangeLines(columns, console, form)
 
     def update(self, query: Query, live: LiveRows) -> None:
         """Print what is new above the status."""
@@ -105,7 +107,7 @@ class LiveChanges(_LiveScreen):
 def screen_for(result: Result, console: Console, mode: str, form: str) -> Screen:
     """Return how a query is followed: live where somebody looks, else its changes if it has no end."""
     endless = result.query is not None and not result.query.bounded
-    kind: type[Screen] = Changes if mode == "changelog" or endless else Screen
+    kind: type[Screen] = ChangeLines if mode == "changelog" or endless else Screen
     if console.is_terminal and mode != "tableau":
         kind = LiveChanges if mode == "changelog" else LiveTable
     return kind(result.columns, console, form)
@@ -113,7 +115,7 @@ def screen_for(result: Result, console: Console, mode: str, form: str) -> Screen
 
 def prints_changes(screen: Screen) -> bool:
     """Whether the rows are all there already when the query has ended."""
-    return isinstance(screen, (Changes, LiveChanges))
+    return isinstance(screen, (ChangeLines, LiveChanges))
 
 
 def status_line(rows: int, progress: Mapping[str, Any]) -> Text:

@@ -1,4 +1,4 @@
-"""``dbt.adapters.sqlext``: what dbt imports for ``type: sqlext`` in a profile."""
+"""Register the adapter: dbt imports ``dbt.adapters.sqlext`` for ``type: sqlext`` in a profile."""
 
 from __future__ import annotations
 

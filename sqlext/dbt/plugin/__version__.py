@@ -1,5 +1,5 @@
-"""The version that ``dbt --version`` shows."""
+"""Tell the version that ``dbt --version`` shows."""
 
 from importlib.metadata import version as installed
 
-version = installed("sqlext")
+version = installed("sqlext-spark")

@@ -1,8 +1,8 @@
-"""The EMIT clause: when a grouping or window gives its results, and which.
+"""Parse the EMIT clause, which says when a grouping or window gives its results, and which.
 
-To read in this order: ``nodes`` (what comes out), ``clause`` (where it begins and ends), ``triggers`` (operators) and
+Read in this order: ``nodes`` (what comes out); ``clause`` (where it begins and ends); ``triggers`` (operators) and
 ``primaries`` (what stands between them), ``quantities`` (durations, counts), ``options``, ``aliases`` (spellings of
-other systems, read into the same nodes), ``checks`` (what the grammar allows and makes no sense), ``finishing``,
+other systems, read into the same nodes), ``checks`` (what the grammar allows and makes no sense),
 ``printing`` (back to text, in our own spelling).
 
 clause ::= EMIT [STREAM | CHANGELOG] ([ONCE] trigger | alias | DEFAULT | CONTINUE | option) {option}

@@ -1,4 +1,4 @@
-"""Spellings of other systems, read straight into our own nodes.
+"""Parse the spellings of other systems, straight into our own nodes.
 
 alias ::= policy {, policy}                              -- Blink
         | CHANGES | FINAL                                -- ksqlDB
@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sqlext.dialect import expressions, relations
+from sqlext.dialect.ast.expressions import Expr
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.emit import nodes, triggers
 from sqlext.dialect.emit.quantities import duration_text, parse_duration
 from sqlext.dialect.emit.reading import expect_any, expect_words, must_follow
-from sqlext.dialect.expression_nodes import Expr
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.expressions import operations
+from sqlext.dialect.queries import relations
+from sqlext.dialect.tokens import TokenKind
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
@@ -37,6 +39,7 @@ class Meaning(NamedTuple):
 
 def parse_alias(cursor: Cursor) -> Meaning | None:
     """Read an alias if one comes next."""
+    # Not every AFTER, ON or FINAL is an alias: a parser that gives None has not moved.
     parser = _ALIASES.get(cursor.token.upper)
     return parser(cursor) if parser is not None else None
 
@@ -55,10 +58,12 @@ def _blink(cursor: Cursor) -> Meaning:
                 message = f"two policies are given for {phase} WATERMARK"
                 raise SqlExtError("EMIT-018", message, span=firing.span)
             phases[phase] = firing
+        # Any other comma belongs to what stands around the query.
         if not (cursor.at_symbol(",") and cursor.peek().upper in ("WITH", "WITHOUT")):
             break
         cursor.advance()
     span = cursor.span_from(start)
+    # Without such a policy late rows wait for the closing pane, as in Blink.
     late = phases.get("AFTER")
     late_span = late.span if late is not None else None
     return Meaning(nodes.AfterWatermark(span, phases.get("BEFORE"), late or nodes.Never(span), late_span=late_span))
@@ -82,6 +87,7 @@ def _changes(cursor: Cursor) -> Meaning:
 
 
 def _final(cursor: Cursor) -> Meaning | None:
+    # The option FINAL PANE; see `options.at_option`.
     if cursor.peek().upper == "PANE" and cursor.peek(2).upper != "TIMESTAMP":
         return None
     close = nodes.WindowClose(cursor.span_from(cursor.advance().start))
@@ -120,6 +126,7 @@ def _per_event(cursor: Cursor) -> Meaning:
     start = cursor.advance().start
     expect_words(cursor, "PER", "EVENT")
     span = cursor.span_from(start)
+    # Not EveryRow, which fires once per micro-batch (M5 of EMIT.md).
     return Meaning(nodes.Repeat(span, nodes.AfterCount(span, 1)))
 
 
@@ -132,6 +139,7 @@ def _timeout(cursor: Cursor) -> Meaning:
 def _last(cursor: Cursor) -> Meaning:
     start = cursor.advance().start
     last = parse_duration(cursor, "LAST")
+    # It changes nothing: what is kept is measured from the newest row (EMIT.md, section 6).
     if cursor.at_words("ON", "PROCTIME"):
         cursor.index += 2
     kept = nodes.KeepDuration(cursor.span_from(start), last)
@@ -154,7 +162,7 @@ def _key_expire(cursor: Cursor) -> Meaning | None:
         raise SqlExtError(error.code, error.message, span=error.span, hint=hint)
     cursor.advance()
     expect_words(cursor, "IDENTIFIED", "BY")
-    if cursor.token.kind not in (Kind.WORD, Kind.QUOTED):
+    if cursor.token.kind not in (TokenKind.WORD, TokenKind.QUOTED):
         raise must_follow(cursor, "IDENTIFIED BY", "a column")
     _, column = relations.parse_name(cursor)
     expect_words(cursor, column.text, "WITH")
@@ -174,7 +182,7 @@ def _key_expire(cursor: Cursor) -> Meaning | None:
 def _wider_than(column: Span, ms: int, place: Span, mode: str) -> Expr:
     """Return the condition that a column's values lie further apart; messages about it point to the alias."""
     text = f"MAX({column.text}) - MIN({column.text}) > {duration_text(ms)}"
-    return expressions.parse_expression(Cursor.over(place.source.reworded(place, text), mode))
+    return operations.parse_expression(Cursor.over(place.source.reworded(place, text), mode))
 
 
 _ALIASES: dict[str, Callable[[Cursor], Meaning | None]] = {

@@ -1,13 +1,14 @@
-"""The clause as a whole: where it begins, what it holds, what may follow it."""
+"""Parse an EMIT clause as a whole: its output, its trigger, its options, and what may follow it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.emit import aliases, checks, nodes, options, primaries, triggers
 from sqlext.dialect.emit.reading import at_clause_end, found, refusal
 from sqlext.dialect.keywords import SPARK_ONLY, at_emit
-from sqlext.dialect.tokens import Cursor, Kind, Token, did_you_mean_word
+from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText, Span
 
@@ -15,14 +16,12 @@ _EARLIER = ("GROUP", "ORDER", "HAVING", "WHERE", "QUALIFY", "FROM", "WINDOW")
 _NOTHING = "a trigger, a mode or an option"
 
 
-def parse_emit(cursor: Cursor) -> nodes.EmitClause | None:
-    """Read an EMIT clause; None if none begins here.
+def parse_emit(cursor: Cursor) -> nodes.EmitClause:
+    """Read an EMIT clause; the cursor stands at the word EMIT.
 
     Raises:
         SqlExtError: EMIT-001 to EMIT-028, and what sub-expressions raise.
     """
-    if cursor.token.upper != "EMIT":
-        return None
     if not at_emit(cursor):
         raise no_clause(cursor.source, cursor.token, cursor.peek())
     start = cursor.advance().start
@@ -34,6 +33,7 @@ def parse_emit(cursor: Cursor) -> nodes.EmitClause | None:
     meaning = aliases.Meaning(triggers.parse_trigger(cursor)) if once else _body(cursor)
     fields = options.parse_options(cursor)
     clause = _clause(cursor.span_from(start), meaning, output or None, once, places, fields)
+    # Before `checks`: a misspelled ALLOW LATENESS is told, not the lateness that is missing.
     _check_following(cursor)
     checks.check(clause)
     return clause
@@ -54,6 +54,7 @@ def _body(cursor: Cursor) -> aliases.Meaning:
         return aliases.Meaning(nodes.ContinueTrigger(cursor.span_from(token.start)))
     if cursor.accept_words("DEFAULT"):
         return aliases.Meaning(nodes.DefaultTrigger(cursor.span_from(token.start)))
+    # Before the aliases: FINAL PANE and ON TIME begin like FINAL and ON UPDATE.
     if options.at_option(cursor) or at_clause_end(cursor):
         return aliases.Meaning(nodes.DefaultTrigger(cursor.source.span(token.start, token.start)))
     return aliases.parse_alias(cursor) or aliases.Meaning(triggers.parse_trigger(cursor))
@@ -75,6 +76,7 @@ def _clause(
         fields["evictor"] = meaning.evictor
         places["evictor"] = meaning.evictor.span
     if meaning.mode is not None:
+        # A mode that was written wins over the alias's.
         fields.setdefault("mode", meaning.mode)
         places["mode"] = meaning.trigger.span
     places.update(fields.pop("places"))
@@ -123,7 +125,7 @@ def _check_following(cursor: Cursor) -> None:
     if word == "SETTINGS":
         message = "SETTINGS is not part of this dialect; use OPTIONS (...) in EMIT or WITH (...) on the table"
         cursor.fail("EMIT-026", message)
-    if cursor.token.kind in (Kind.SYMBOL, Kind.END) or at_clause_end(cursor) or word in SPARK_ONLY:
+    if cursor.token.kind in (TokenKind.SYMBOL, TokenKind.END) or at_clause_end(cursor) or word in SPARK_ONLY:
         return  # for the query to judge
     message = f"expected an option of EMIT or the end of the clause, found {found(cursor)}"
     raise refusal(cursor, message, (*options.OPTION_WORDS, "AND", "OR", "THEN", "UNTIL", "TIMEOUT", "PURGING", "LIMIT"))

@@ -1,15 +1,16 @@
-"""What may follow a trigger: mode, lateness, evictor, panes, OPTIONS."""
+"""Parse what may follow a trigger: mode, lateness, evictor, panes, OPTIONS."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from sqlext.dialect import relations
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.emit import nodes, primaries
 from sqlext.dialect.emit.quantities import at_count, at_duration, parse_count, parse_duration, parse_threshold
 from sqlext.dialect.emit.reading import expect_any, expect_close, expect_symbol, expect_words, must_follow
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.queries import relations
+from sqlext.dialect.tokens import TokenKind
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.source import Span
 
@@ -47,6 +48,7 @@ def parse_options(cursor: Cursor) -> dict[str, Any]:
         start = cursor.token.start
         field, value = _OPTIONS[cursor.token.upper](cursor)
         span = cursor.span_from(start)
+        # By label: a late table and DROP LATE DATA exclude each other.
         if any(_LABELS[field] == _LABELS[given] for given in values):
             raise SqlExtError("EMIT-019", f"{_LABELS[field]} is given twice", span=span)
         values[field], places[field] = value, span
@@ -72,7 +74,7 @@ def _late(cursor: Cursor) -> Field:
         raise _misplaced_firing(cursor)
     what = f"LATE {cursor.advance().upper}"
     what = f"{what} {expect_any(cursor, what, 'TO', 'INTO')}"
-    if cursor.token.kind not in (Kind.WORD, Kind.QUOTED):
+    if cursor.token.kind not in (TokenKind.WORD, TokenKind.QUOTED):
         raise must_follow(cursor, what, "a table's name")
     parts, span = relations.parse_name(cursor)
     return "late_table", nodes.LateTable(span, parts)
@@ -175,7 +177,7 @@ def _engine_options(cursor: Cursor) -> Field:
 
 def _engine_option(cursor: Cursor, given: tuple[str, ...]) -> tuple[str, str]:
     """Read ``name = value``; both may be in quotes."""
-    if cursor.token.kind not in (Kind.WORD, Kind.QUOTED, Kind.STRING):
+    if cursor.token.kind not in (TokenKind.WORD, TokenKind.QUOTED, TokenKind.STRING):
         raise must_follow(cursor, "OPTIONS (" if not given else ",", "an option's name")
     written = cursor.token.value
     name, known = written.lower(), nodes.ENGINE_OPTIONS
@@ -186,7 +188,7 @@ def _engine_option(cursor: Cursor, given: tuple[str, ...]) -> tuple[str, str]:
         cursor.fail("EMIT-019", f"the option `{name}` is given twice")
     cursor.advance()
     expect_symbol(cursor, "=", name)
-    if cursor.token.kind not in (Kind.WORD, Kind.STRING, Kind.NUMBER):
+    if cursor.token.kind not in (TokenKind.WORD, TokenKind.STRING, TokenKind.NUMBER):
         raise must_follow(cursor, f"{name} =", "a value")
     value = cursor.token.value.lower()
     if value not in known[name]:

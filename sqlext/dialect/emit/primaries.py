@@ -1,10 +1,11 @@
-"""What stands between the operators of a trigger."""
+"""Parse the operands of a trigger's operators."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlext.dialect import calls, expressions
+from sqlext.dialect.ast.expressions import Expr, Node
+from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.emit import nodes, triggers
 from sqlext.dialect.emit.quantities import at_count, at_duration, parse_count, parse_duration, parse_threshold
 from sqlext.dialect.emit.reading import (
@@ -17,9 +18,8 @@ from sqlext.dialect.emit.reading import (
     must_follow,
     refusal,
 )
-from sqlext.dialect.expression_nodes import Expr, Node
-from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.expressions import calls, operations
+from sqlext.dialect.tokens import TokenKind
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
@@ -31,7 +31,7 @@ _TRIGGERS = "AFTER, EVERY, ON WINDOW CLOSE, NEVER, WHEN, CASE, REPEAT, ALL OF, A
 def parse_primary(cursor: Cursor) -> nodes.Trigger:
     """Read one trigger without operators, or a whole one in parentheses."""
     parser = _PRIMARIES.get(cursor.token.upper or cursor.token.text)
-    if parser is None or cursor.token.kind not in (Kind.WORD, Kind.SYMBOL):
+    if parser is None or cursor.token.kind not in (TokenKind.WORD, TokenKind.SYMBOL):
         raise refusal(cursor, f"expected a trigger ({_TRIGGERS}) but found {found(cursor)}", _PRIMARIES)
     return parser(cursor)
 
@@ -80,6 +80,7 @@ def _never(cursor: Cursor) -> nodes.Trigger:
 
 def _on(cursor: Cursor) -> nodes.Trigger:
     start = cursor.advance().start
+    # ON TIME PANE and ON UPDATE, an option and an alias, have been tried before.
     expect_words(cursor, "ON", "WINDOW", "CLOSE")
     return _window_close(cursor, start)
 
@@ -91,6 +92,7 @@ def _window_close(cursor: Cursor, start: int) -> nodes.Trigger:
 
 def _held_back(cursor: Cursor, what: str) -> tuple[int | None, int | None]:
     """Read ``[[WITH | AND] DELAY d [AND TIMEOUT d]]``."""
+    # AND DELAY is Timeplus's; any other AND joins triggers.
     if cursor.at_any("WITH", "AND") and cursor.peek().upper == "DELAY":
         cursor.advance()
     if not cursor.accept_words("DELAY"):
@@ -116,9 +118,10 @@ def _not_a_trigger(cursor: Cursor) -> SqlExtError:
     """Return the error for a duration after AFTER: it does not say of which time."""
     start = cursor.token.start
     ahead = 0
-    while cursor.peek(ahead).kind not in (Kind.NUMBER, Kind.STRING, Kind.END):
+    while cursor.peek(ahead).kind not in (TokenKind.NUMBER, TokenKind.STRING, TokenKind.END):
         ahead += 1
     value = cursor.peek(ahead).value
+    # A duration that is wrong in itself is told first.
     parse_duration(cursor, "AFTER", zero=True)
     span = cursor.span_from(start)
     message = f"AFTER <duration> is not a trigger; write AFTER DELAY {value} (processing time) or AFTER WATERMARK"
@@ -191,7 +194,7 @@ def _in_parentheses(cursor: Cursor, after: str, what: str) -> Expr:
     if not cursor.accept_symbol("("):
         raise must_follow(cursor, after, f"{what} in parentheses")
     enter(cursor)
-    expression = expressions.parse_expression(cursor)
+    expression = operations.parse_expression(cursor)
     leave(cursor)
     expect_close(cursor)
     return expression
@@ -221,6 +224,7 @@ def _after_watermark(cursor: Cursor, start: int) -> nodes.Trigger:
     delay, timeout = _held_back(cursor, "AFTER WATERMARK")
     firings: dict[str, nodes.Trigger] = {}
     late_span = None
+    # LATE DATA TO is an option, no firing.
     while cursor.at_words("EARLY") or (cursor.at_words("LATE") and cursor.peek().upper not in ("DATA", "ROWS")):
         phase = cursor.token
         if phase.upper in firings:
@@ -298,7 +302,7 @@ def _case(cursor: Cursor) -> nodes.Trigger:
 def _branch(cursor: Cursor) -> nodes.CaseBranch:
     start = cursor.token.start
     expect_words(cursor, "CASE", "WHEN")
-    condition = expressions.parse_expression(cursor)
+    condition = operations.parse_expression(cursor)
     expect_words(cursor, "the condition", "THEN")
     action = _action(cursor, "THEN")
     return nodes.CaseBranch(cursor.span_from(start), condition, action)

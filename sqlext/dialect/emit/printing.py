@@ -1,4 +1,4 @@
-"""A clause in our own spelling: what an alias was read as. What it prints reads as the same clause.
+"""Print an EMIT clause in our own spelling; what is printed reads as the same clause.
 
 Sub-expressions are their source text, names and durations are written anew.
 """
@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from sqlext.dialect.ast.expressions import Node
 from sqlext.dialect.emit import nodes, triggers
 from sqlext.dialect.emit.quantities import duration_text
-from sqlext.dialect.expression_nodes import Node
 from sqlext.types import quote
 
 # How tightly a trigger's text binds; an operand is put in parentheses if it binds less than its place wants.
@@ -74,6 +74,7 @@ def _text(trigger: nodes.Trigger, place: int) -> str:
     text = printer(trigger)
     if isinstance(trigger, nodes.AfterWatermark) and (trigger.early is not None or trigger.late is not None):
         binding = _UNTIL  # EARLY and LATE want parentheses beside any operator
+    # It has parentheses of its own.
     elif isinstance(trigger, nodes.AllOf) and text.startswith("ALL OF"):
         binding = _PRIMARY
     return f"({text})" if binding < place else text
@@ -107,6 +108,7 @@ def _transform(transform: nodes.Transform) -> str:
 
 
 def _after_delay(trigger: nodes.AfterDelay) -> str:
+    # AFTER DELAY begins with a delay; AFTER PROCESSING TIME may begin with ALIGNED TO, or have nothing.
     plain = trigger.transforms and isinstance(trigger.transforms[0], nodes.Delay)
     return f"AFTER{'' if plain else ' PROCESSING TIME'}{_transforms(trigger.transforms)}"
 
@@ -144,12 +146,14 @@ def _after_watermark(trigger: nodes.AfterWatermark) -> str:
 
 def _join(word: str, place: int) -> Callable[[Any], str]:
     def text(trigger: nodes.EachOf | nodes.AnyOf) -> str:
+        # One tighter: an operand of the same kind keeps its parentheses, so that the same tree is read.
         return f" {word} ".join(_operand(part, place + 1) for part in trigger.parts)
 
     return text
 
 
 def _all_of(trigger: nodes.AllOf) -> str:
+    # With AND it would be refused when it is read (EMIT-012).
     if triggers.ambiguous(trigger.parts):
         return f"ALL OF ({', '.join(_operand(part, _ANY) for part in trigger.parts)})"
     return " AND ".join(_operand(part, _POSTFIX) for part in trigger.parts)
@@ -166,6 +170,7 @@ def _repeat(trigger: nodes.Repeat) -> str:
         return f"EVERY {_rows(of)}"
     if isinstance(of, nodes.AfterDelay) and of.transforms:
         first, *others = of.transforms
+        # EVERY takes no zero (EMIT-004), AFTER DELAY does.
         if isinstance(first, nodes.Delay) and first.ms:
             return f"EVERY {duration_text(first.ms)}{_transforms(others)}"
     return _explicit_repeat(trigger)
@@ -182,6 +187,7 @@ def _timeout(trigger: nodes.Timeout) -> str:
 
 
 def _until(trigger: nodes.Until) -> str:
+    # UNTIL does not chain (EMIT-010): another one on either side needs parentheses.
     return f"{_text(trigger.main, _THEN)} UNTIL {_text(trigger.until, _THEN)}"
 
 

@@ -1,4 +1,4 @@
-"""Durations, numbers of rows, thresholds.
+"""Parse durations, numbers of rows, and thresholds.
 
 duration ::= INTERVAL 'n' unit | INTERVAL n unit | 'n' unit | n unit | n(ms|s|m|h|d|w)
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.emit.reading import found, must_follow, refusal
-from sqlext.dialect.tokens import Cursor, Kind
+from sqlext.dialect.tokens import TokenKind
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
@@ -26,13 +27,14 @@ _MOST = 2**63 - 1
 #: A number that surely fits, and in a string a unit after it.
 _VALUE = re.compile(r"\s*([+-]?)\s*(\d{1,19}(?:\.\d{0,9})?)\s*([A-Za-z]*)\s*")
 _POSITIVE = re.compile(r"0*[1-9]\d*")
+# The exponent is bounded: 1E999999999 is a short text, and a huge number to compute with.
 _THRESHOLD = re.compile(r"\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?")
 
 
 def at_count(cursor: Cursor) -> bool:
     """Whether a number comes next that is no duration: a number of rows, or one that lacks its unit."""
     ahead = _after_sign(cursor)
-    return cursor.peek(ahead).kind is Kind.NUMBER and cursor.peek(ahead + 1).upper not in _UNIT_WORDS
+    return cursor.peek(ahead).kind is TokenKind.NUMBER and cursor.peek(ahead + 1).upper not in _UNIT_WORDS
 
 
 def at_duration(cursor: Cursor) -> bool:
@@ -41,7 +43,9 @@ def at_duration(cursor: Cursor) -> bool:
         return True
     ahead = _after_sign(cursor)
     token = cursor.peek(ahead)
-    return token.kind is Kind.STRING or (token.kind is Kind.NUMBER and cursor.peek(ahead + 1).upper in _UNIT_WORDS)
+    return token.kind is TokenKind.STRING or (
+        token.kind is TokenKind.NUMBER and cursor.peek(ahead + 1).upper in _UNIT_WORDS
+    )
 
 
 def _after_sign(cursor: Cursor) -> int:
@@ -57,7 +61,7 @@ def parse_count(cursor: Cursor, what: str) -> int:
     start = cursor.token.start
     sign = _sign(cursor)
     number = cursor.token
-    if number.kind is not Kind.NUMBER:
+    if number.kind is not TokenKind.NUMBER:
         raise must_follow(cursor, what, "a number of ROWS")
     cursor.advance()
     text = sign.removeprefix("+") + number.text
@@ -66,6 +70,7 @@ def parse_count(cursor: Cursor, what: str) -> int:
         raise refusal(cursor, f"expected ROWS after {text}, found {found(cursor)}", (*_ROWS, *_UNITS))
     if not _POSITIVE.fullmatch(text):
         raise SqlExtError("EMIT-005", f"{what} must be a whole number of at least 1, not {text}", span=span)
+    # Python refuses to convert thousands of digits; 40 leaves room for leading zeros.
     if len(text) > 40 or int(text) > _MOST:
         raise SqlExtError("EMIT-005", f"{what} must be at most {_MOST}, not {text}", span=span)
     return int(text)
@@ -77,7 +82,7 @@ def parse_duration(cursor: Cursor, what: str, *, zero: bool = False) -> int:
     cursor.accept_words("INTERVAL")
     sign = _sign(cursor)
     value = cursor.token
-    if value.kind not in (Kind.NUMBER, Kind.STRING):
+    if value.kind not in (TokenKind.NUMBER, TokenKind.STRING):
         raise must_follow(cursor, what, "a duration")
     match = _VALUE.fullmatch(value.value)
     if match is None or match[3].upper() not in ("", *_UNIT_WORDS):
@@ -89,6 +94,7 @@ def parse_duration(cursor: Cursor, what: str, *, zero: bool = False) -> int:
         word = cursor.token
         unit = _unit(what, match[1] + match[2], word.text, cursor.source.span(word.start, word.end))
         cursor.advance()
+    # Decimal, because 0.1 SECOND is exactly 100 ms.
     exact = Decimal(match[1] + match[2]) * _MS[unit] * (-1 if sign == "-" else 1)
     return _whole(exact, what, cursor.span_from(start), zero)
 
@@ -126,7 +132,7 @@ def parse_threshold(cursor: Cursor, after: str) -> Decimal:
     """Read a number with or without sign."""
     sign = _sign(cursor)
     number = cursor.token
-    if number.kind is not Kind.NUMBER or not _THRESHOLD.fullmatch(number.text):
+    if number.kind is not TokenKind.NUMBER or not _THRESHOLD.fullmatch(number.text):
         raise must_follow(cursor, after, "a number")
     cursor.advance()
     return Decimal(sign + number.text)
@@ -134,6 +140,7 @@ def parse_threshold(cursor: Cursor, after: str) -> Decimal:
 
 def duration_text(ms: int) -> str:
     """Return the interval of so many milliseconds, in the largest unit up to days that fits."""
+    # Each unit divides 0, which is shown as 0 SECOND.
     unit = next(
         u for u in ("DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND") if ms % _MS[u] == 0 and (ms or u == "SECOND")
     )

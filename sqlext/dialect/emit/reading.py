@@ -1,10 +1,11 @@
-"""What every parser of the clause says when something else stands there."""
+"""Expect words, symbols and names of an EMIT clause, with its own messages (EMIT-002)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlext.dialect.tokens import Cursor, Kind, did_you_mean_word
+from sqlext.dialect.cursor import Cursor
+from sqlext.dialect.tokens import TokenKind, did_you_mean_word
 from sqlext.errors import SqlExtError
 
 _ENDS = ("LIMIT", "UNION", "INTERSECT", "EXCEPT", "MINUS")
@@ -13,19 +14,20 @@ _ENDS = ("LIMIT", "UNION", "INTERSECT", "EXCEPT", "MINUS")
 def at_clause_end(cursor: Cursor) -> bool:
     """Whether what comes next can only follow the clause."""
     token, following = cursor.token, cursor.peek().upper
-    if token.kind is Kind.SYMBOL:
+    if token.kind is TokenKind.SYMBOL:
         return token.text in (")", ";", ",")
     if token.upper == "FETCH":
         return following in ("FIRST", "NEXT")
+    # ON CONFLICT belongs to the INSERT around the query.
     if token.upper == "ON":
         return following == "CONFLICT"
     # ALIGNED TO has read its own OFFSET.
-    return token.kind is Kind.END or token.upper == "OFFSET" or token.upper in _ENDS
+    return token.kind is TokenKind.END or token.upper == "OFFSET" or token.upper in _ENDS
 
 
 def found(cursor: Cursor) -> str:
     """Return the token in front, as messages name it."""
-    closing = cursor.token.kind is Kind.SYMBOL and cursor.token.text != ";"
+    closing = cursor.token.kind is TokenKind.SYMBOL and cursor.token.text != ";"
     return "the end of the clause" if at_clause_end(cursor) and not closing else f"`{cursor.token.text}`"
 
 
@@ -69,6 +71,6 @@ def expect_close(cursor: Cursor) -> None:
 
 def expect_name(cursor: Cursor, after: str) -> str:
     """Move past a name and return it; EMIT-002 otherwise."""
-    if cursor.token.kind not in (Kind.WORD, Kind.QUOTED):
+    if cursor.token.kind not in (TokenKind.WORD, TokenKind.QUOTED):
         raise must_follow(cursor, after, "a name")
     return cursor.advance().value

@@ -1,4 +1,4 @@
-"""Triggers and their operators.
+"""Parse triggers and their operators.
 
 trigger  ::= chain [UNTIL chain]
 chain    ::= operands joined by AND, OR, THEN, from tight to loose
@@ -7,16 +7,16 @@ postfix  ::= primary {TIMEOUT duration [SINCE (FIRST | LAST) ROW] [KEEPING STATE
 
 from __future__ import annotations
 
+from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.emit import nodes, primaries
 from sqlext.dialect.emit.quantities import parse_duration
 from sqlext.dialect.emit.reading import expect_any, expect_words
-from sqlext.dialect.nesting import enter, leave
-from sqlext.dialect.tokens import Cursor
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
 Composite = type[nodes.AllOf] | type[nodes.AnyOf] | type[nodes.EachOf]
 
+# From loose to tight.
 _LEVELS: tuple[tuple[str, Composite], ...] = (("THEN", nodes.EachOf), ("OR", nodes.AnyOf), ("AND", nodes.AllOf))
 #: Words between two triggers.
 INFIXES = ("UNTIL", "THEN", "OR", "AND")
@@ -42,6 +42,7 @@ def parse_postfix(cursor: Cursor) -> nodes.Trigger:
     """Read a trigger with no operators but TIMEOUT and PURGING."""
     start, before = cursor.token.start, cursor.tokens[cursor.index - 1].upper
     trigger = primaries.parse_primary(cursor)
+    # In parentheses its span begins behind them, and nothing is ambiguous.
     if trigger.span.start == start and isinstance(trigger, nodes.AfterWatermark):
         _refuse_beside_operator(cursor, trigger, before)
     levels = 0
@@ -63,6 +64,7 @@ def compose(kind: Composite, span: Span, parts: list[nodes.Trigger]) -> nodes.Tr
     """Join triggers; an EVERY directly under AND or OR is read as AFTER of the repeated composite."""
     if kind is nodes.EachOf or not any(map(_is_every, parts)):
         return kind(span, tuple(parts))
+    # So all parts start again at each pane (EMIT.md, section 2).
     return nodes.Repeat(span, kind(span, tuple(_after_form(p) for p in parts)))
 
 
@@ -103,6 +105,7 @@ def _is_every(trigger: nodes.Trigger) -> bool:
 def _after_form(trigger: nodes.Trigger) -> nodes.Trigger:
     """Return the AFTER of an EVERY; periods that run on have none and stay."""
     if isinstance(trigger, nodes.EveryRow):
+        # EVERY ROW is asked once per micro-batch, so an exact count would be another trigger.
         return nodes.AfterCount(trigger.span, 1, at_least=True)
     if isinstance(trigger, nodes.Repeat) and _is_every(trigger):
         return trigger.of

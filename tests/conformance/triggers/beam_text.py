@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlext.udfs.core.trigger_tree import (
+from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
     AfterWatermark,
     AllOf,

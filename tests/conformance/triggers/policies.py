@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlext.analysis import emit_policy
+from sqlext.analysis.emit import policy as emit_policy
+from sqlext.dialect.ast.expressions import Node
+from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.emit import nodes
 from sqlext.dialect.emit.clause import parse_emit
-from sqlext.dialect.expression_nodes import Node
-from sqlext.dialect.tokens import Cursor
+from sqlext.plan.scope import Scope
 from sqlext.source import SourceText
-from sqlext.udfs.core.policy import Global, Hop, Policy, Session, Tumble, WindowKind
+from sqlext_udfs.windows.policy import Global, Hop, Policy, Session, Tumble, WindowKind
 
 from .clauses import Tree, render_emit
+
+#: Nothing in these clauses is looked up by name.
+_NAMES = Scope((), "flink", "UTC")
 
 
 def value_column(computed: Node) -> int:
@@ -25,7 +29,6 @@ def parse(text: str) -> nodes.EmitClause:
     """Return the clause of a text."""
     cursor = Cursor.over(SourceText.of(text).span(0, len(text)))
     clause = parse_emit(cursor)
-    assert clause is not None
     assert cursor.at_end, text
     return clause
 
@@ -34,10 +37,10 @@ def policy_of(case: Tree) -> Policy:
     """Return a case's policy."""
     clause = parse(render_emit(case))
     if "window_fn" in case:
-        return emit_policy.policy_of(clause, _beam_window(case["window_fn"]), value_column)
+        return emit_policy.policy_of(clause, _beam_window(case["window_fn"]), value_column, _NAMES)
     by_clock = case["assigner"]["type"].endswith("_processing")
     window = _flink_window(case["assigner"])
-    policy = emit_policy.policy_of(clause, window, value_column, processing_time=by_clock)
+    policy = emit_policy.policy_of(clause, window, value_column, _NAMES, processing_time=by_clock)
     # Flink has no pane index, so it keeps nothing of an emptied group.
     return replace(policy, keep_index=False)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.policy import Policy, Session
+from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.windows.policy import Policy, Session
 from tests.operator_runs import VALUE, Out, Run, specification
 from tests.operator_runs import Row as InputRow
 from tests.window_simulation import Pane, Row, Step
@@ -11,7 +11,7 @@ from tests.window_simulation import Pane, Row, Step
 from . import test_triggers
 from .clauses import Tree
 
-_AGGREGATES = (Aggregate("collect_list", (VALUE,)), Aggregate("count"), Aggregate("sum", (VALUE,)))
+_AGGREGATES = (AggregateCall("collect_list", (VALUE,)), AggregateCall("count"), AggregateCall("sum", (VALUE,)))
 _DELETE = 3
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy_json import policy_from_json, policy_to_json
-from sqlext.udfs.core.trigger_rules import continuation
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.windows.policy_json import policy_from_json, policy_to_json
+from sqlext_udfs.windows.triggers.rules import continuation
 from tests.window_simulation import Pane, Row, Simulation, Step
 
 from .beam_text import beam_text

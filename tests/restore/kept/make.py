@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlext.execution.local_spark import local_spark
+from sqlext.spark.local import local_spark
 
 from .queries import QUESTIONS, Question, inputs
 from .runs import KEPT, Kept, Rows, alone, number_of_rows

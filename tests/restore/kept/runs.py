@@ -25,7 +25,7 @@ import sqlext
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sqlext.execution.query import Query
+    from sqlext.jobs.query import Query
 
 KEPT = Path(__file__).parent
 #: Where all of them run, whoever runs them.

@@ -6,10 +6,11 @@ import pytest
 
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
-from sqlext.execution.dry_run import Compiled, DryRun
-from sqlext.execution.interpreter import Interpreter
-from sqlext.execution.offline import new_state
 from sqlext.plan.nodes import PlanNode
+from sqlext.rewrite.script.model import Compiled
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.compilation import new_state
+from sqlext.session.offline.dry_run import DryRun
 from sqlext.source import SourceText
 
 TABLES = """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.plan.base import walk
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
-from sqlext.plan.explain import walk
-from sqlext.plan.nodes import Aggregate
-from sqlext.udfs.core.trigger_tree import AfterCount, EveryRow, Repeat
+from sqlext.plan.grouping import Aggregate
+from sqlext_udfs.windows.triggers.tree import AfterCount, EveryRow, Repeat
 
 from .conftest import Analysis
 
@@ -35,8 +35,8 @@ def test_a_table_of_changes_is_a_changelog(tables: Analysis) -> None:
     assert tables.times("SELECT * FROM changes") == {"ts": "ROWTIME"}
     grouped = tables.plan("SELECT who, COUNT(*) FROM changes GROUP BY who")
     assert isinstance(grouped, Aggregate)
-    assert grouped.firing is not None
-    assert grouped.firing.policy.mode == "RETRACTING"
+    assert grouped.kept is not None
+    assert grouped.kept.policy.mode == "RETRACTING"
 
 
 def test_where_changes_cannot_go(tables: Analysis) -> None:
@@ -68,12 +68,12 @@ def test_every_change_of_a_grouping_is_a_row(tables: Analysis) -> None:
     made = next(n for n in walk(plan) if isinstance(n, ToChangelog))
     assert made.codes == ((0, "INSERT"), (1, "UPDATE_BEFORE"), (2, "UPDATE_AFTER"), (3, "DELETE"))
     grouping = next(n for n in walk(plan) if isinstance(n, Aggregate))
-    assert grouping.firing is not None
-    assert grouping.firing.policy.trigger == Repeat(AfterCount(1))
+    assert grouping.kept is not None
+    assert grouping.kept.policy.trigger == Repeat(AfterCount(1))
     over = tables.plan("SELECT * FROM TO_CHANGELOG((SELECT who, COUNT(*) AS n FROM changes GROUP BY who))")
     grouping = next(n for n in walk(over) if isinstance(n, Aggregate))
-    assert grouping.firing is not None
-    assert grouping.firing.policy.trigger == EveryRow()
+    assert grouping.kept is not None
+    assert grouping.kept.policy.trigger == EveryRow()
 
 
 def test_codes_of_ones_own(tables: Analysis) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.plan.base import walk
 from sqlext.plan.current_rows import CurrentRows
-from sqlext.plan.explain import walk
 from sqlext.plan.nodes import KIND, POSITION, Scan
-from sqlext.plan.states import unbounded_states
-from sqlext.rewrite.script import OperatorView
+from sqlext.plan.stateful import unbounded_states
+from sqlext.rewrite.script.model import OperatorView
 
 from .conftest import Analysis
 

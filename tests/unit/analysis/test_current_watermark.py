@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.nodes import Scan
 from sqlext.plan.watermark_column import WatermarkColumn
-from sqlext.rewrite.script import OperatorView
+from sqlext.rewrite.script.model import OperatorView
 
 from .conftest import Analysis
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.analysis.bound_insert import Mode
+from sqlext.analysis.inserts.bound import Mode
 
 from .conftest import Analysis
 
@@ -165,9 +165,9 @@ def test_counts_of_several_sources_have_no_order(sinks: Analysis) -> None:
 
 
 def explained(sinks: Analysis, text: str, interval: int | None = None) -> str:
+    from sqlext.dialect.ast.statements import Explain
     from sqlext.dialect.script import parse_script
-    from sqlext.dialect.statement_nodes import Explain
-    from sqlext.execution.explain import explain_statement
+    from sqlext.session.introspection.explain import explain_statement
     from sqlext.source import SourceText
 
     (statement,) = parse_script(SourceText.of(f"EXPLAIN {text}"))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import pytest
 
 from sqlext.plan import nodes
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
+from sqlext.plan.distinct import Distinct
+from sqlext.plan.grouping import Aggregate
 
 from .conftest import Analysis
 
 TUMBLE = "TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
 
 
-def aggregate(plan: nodes.PlanNode) -> nodes.Aggregate:
-    assert isinstance(plan, nodes.Aggregate)
+def aggregate(plan: nodes.PlanNode) -> Aggregate:
+    assert isinstance(plan, Aggregate)
     return plan
 
 
@@ -31,7 +33,7 @@ def aggregate(plan: nodes.PlanNode) -> nodes.Aggregate:
 )
 def test_a_window_groups_by_both_its_bounds(flink: Analysis, items: str, windowed: bool) -> None:
     plan = aggregate(flink.plan(f"SELECT {items}, COUNT(*) FROM {TUMBLE} GROUP BY {items}"))
-    assert (plan.window is not None) == windowed
+    assert (plan.by.window is not None) == windowed
     assert plan.updating != windowed
 
 
@@ -129,9 +131,9 @@ def test_distinct_groups(flink: Analysis) -> None:
     window = "TABLE(TUMBLE(TABLE visits, DESCRIPTOR(vt), INTERVAL '1' MINUTE))"
     windowed = flink.plan(f"SELECT DISTINCT COUNT(*) AS n FROM {window} GROUP BY page, window_start, window_end")
     assert (windowed.changelog, windowed.updating) == (False, False)
-    assert any(isinstance(n, nodes.Operator) for n in walk(windowed))
+    assert any(isinstance(n, Distinct) for n in walk(windowed))
     grouped = flink.plan("SELECT DISTINCT COUNT(*) AS n FROM visits GROUP BY page")
-    assert sum(isinstance(n, nodes.Aggregate) for n in walk(grouped)) == 2
+    assert sum(isinstance(n, Aggregate) for n in walk(grouped)) == 2
 
 
 def test_group_windows_over_a_join_with_a_static_table(flink: Analysis) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.plan.explain import as_text, walk
-from sqlext.plan.unnested import Unnested
+from sqlext.plan.base import walk
+from sqlext.plan.explain import as_text
+from sqlext.plan.unnest import Unnested
 from sqlext.user_functions import UserFunctions, kind_of
 
 from .conftest import Analysis

@@ -10,7 +10,7 @@ import pytest
 
 HEAVY = {"pyspark", "pandas", "numpy", "pyarrow", "deltalake", "delta", "py4j", "google.protobuf", "rich"}
 REWRITE = """
-from sqlext.execution.offline import rewrite_file
+from sqlext.session.offline.commands import rewrite_file
 rewrite_file({file!r})
 """
 SCRIPT = """
@@ -37,6 +37,6 @@ def test_a_rewrite_needs_no_spark(tmp_path: Path) -> None:
     assert not modules_after(REWRITE.format(file=str(file))) & (HEAVY - {"deltalake"})
 
 
-@pytest.mark.parametrize("module", ["sqlext.cli.main", "sqlext.execution.session"])
+@pytest.mark.parametrize("module", ["sqlext.cli.main", "sqlext.session.api"])
 def test_the_faces_are_light(module: str) -> None:
     assert not modules_after(f"import {module}") & HEAVY

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.plan.explain import as_text, walk
-from sqlext.plan.match import Match
-from sqlext.rewrite.script import OperatorView
-from sqlext.udfs.core import match_expressions as e
-from sqlext.udfs.core.match_specification import Skip
+from sqlext.plan.base import walk
+from sqlext.plan.explain import as_text
+from sqlext.plan.matching import Match
+from sqlext.rewrite.script.model import OperatorView
+from sqlext_udfs.expressions import trees as e
+from sqlext_udfs.matching.specification import Skip
 
 from .conftest import Analysis
 

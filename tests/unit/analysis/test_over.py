@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from sqlext.plan.explain import as_text, walk
+from sqlext.plan.base import walk
+from sqlext.plan.explain import as_text
 from sqlext.plan.over import Over
-from sqlext.rewrite.script import OperatorView
+from sqlext.rewrite.script.model import OperatorView
 
 from .conftest import Analysis
 

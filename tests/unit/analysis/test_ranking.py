@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.over import Over
 from sqlext.plan.ranking import Rank
-from sqlext.udfs.core.rank_specification import Emission
+from sqlext_udfs.ranking.specification import Emission
 
 from .conftest import Analysis
 
@@ -59,6 +59,25 @@ def test_the_first_row_by_time_is_final(flink: Analysis) -> None:
 def test_the_last_row_by_time_takes_the_place_of_others(flink: Analysis) -> None:
     (rank,) = ranks(flink.plan(f"SELECT page FROM ({RANKED.format(by='vt DESC')}) WHERE n = 1"))
     assert (rank.emission, rank.retracts, rank.latest_first) == (Emission.CHANGES, True, True)
+
+
+@pytest.mark.parametrize(
+    ("by", "where", "latest_first"),
+    [
+        ("vt DESC", "n = 1", True),
+        ("vt", "n = 1", False),
+        ("vt DESC", "n <= 2", False),
+        ("vt DESC, user_name", "n = 1", False),
+        ("user_name DESC", "n = 1", False),
+    ],
+)
+def test_the_last_row_of_a_window_is_the_one_that_came_last(
+    flink: Analysis, by: str, where: str, latest_first: bool
+) -> None:
+    windows = "TABLE(TUMBLE(TABLE visits, DESCRIPTOR(vt), INTERVAL '1' HOUR))"
+    number = f"ROW_NUMBER() OVER (PARTITION BY window_start, window_end, page ORDER BY {by})"
+    (rank,) = ranks(flink.plan(f"SELECT page FROM (SELECT *, {number} AS n FROM {windows}) WHERE {where}"))
+    assert (rank.emission, rank.retracts, rank.latest_first) == (Emission.WINDOW, False, latest_first)
 
 
 def test_qualify_takes_an_alias(flink: Analysis) -> None:

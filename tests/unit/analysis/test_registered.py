@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.analysis.bound_insert import BoundInsert
+from sqlext.analysis.functions import is_built_in
+from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.changes import changes
+from sqlext.analysis.inserts.fingerprint import fingerprint
 from sqlext.hooks import Action, Trigger
-from sqlext.plan.changes import changes
-from sqlext.plan.explain import walk
-from sqlext.plan.fingerprint import fingerprint
+from sqlext.plan.base import walk
 from sqlext.plan.firing import Firing
-from sqlext.plan.nodes import Aggregate
-from sqlext.rewrite.script import OperatorView
-from sqlext.udfs.core.trigger_tree import Using
+from sqlext.plan.grouping import Aggregate
+from sqlext.rewrite.script.model import OperatorView
 from sqlext.user_functions import UserFunctions, kind_of
+from sqlext_udfs.windows.triggers.tree import Using
 
 from .conftest import Analysis
 
@@ -86,7 +87,7 @@ def known(flink: Analysis) -> Analysis:
 
 def firing(analysis: Analysis, text: str) -> Firing:
     """Return how the grouping of a query fires."""
-    (found,) = (n.firing for n in walk(analysis.plan(text)) if isinstance(n, Aggregate) and n.firing is not None)
+    (found,) = (n.kept for n in walk(analysis.plan(text)) if isinstance(n, Aggregate) and n.kept is not None)
     return found
 
 
@@ -216,7 +217,7 @@ class BadType(MergingSpread):
 )
 def test_what_cannot_be_registered(kind: Any, name: str, cls: Any, code: str) -> None:
     with pytest.raises(SqlExtError) as refused:
-        UserFunctions().register(kind, name, cls)
+        UserFunctions(is_built_in).register(kind, name, cls)
     assert refused.value.code == code
 
 

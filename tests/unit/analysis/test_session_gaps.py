@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.plan.explain import as_text, walk
-from sqlext.plan.nodes import Aggregate, ComputeGap
-from sqlext.rewrite.script import OperatorView
+from sqlext.plan.base import walk
+from sqlext.plan.explain import as_text
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import ComputeGap
+from sqlext.rewrite.script.model import OperatorView
 
 from .conftest import Analysis
 
@@ -30,7 +32,7 @@ def test_the_operator_gets_the_gap_in_milliseconds(flink: Analysis, query: str, 
 def test_a_literal_is_no_gap_of_each_row(flink: Analysis) -> None:
     plan = flink.plan(TVF.format(gap="INTERVAL '10' SECOND"))
     assert all(not isinstance(n, ComputeGap) for n in walk(plan))
-    assert all(n.firing is None for n in walk(plan) if isinstance(n, Aggregate))
+    assert all(n.kept is None for n in walk(plan) if isinstance(n, Aggregate))
 
 
 def test_the_gap_is_no_column_of_the_result(flink: Analysis) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.offline import compile_source, new_state
+from sqlext.session.offline.compilation import compile_source, new_state
 from sqlext.source import SourceText
 
 TABLE = "CREATE TABLE t (a INT, b INT) WITH ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
+from sqlext.plan.joins import JoinBound, StreamJoin
 from sqlext.plan.nodes import Join
-from sqlext.plan.stream_join import JoinBound, StreamJoin
-from sqlext.rewrite.script import OperatorView
-from sqlext.udfs.core import match_expressions as core
-from sqlext.udfs.core import pair_cells
-from sqlext.udfs.core.join_specification import JoinKind
+from sqlext.rewrite.script.model import OperatorView
+from sqlext_udfs.expressions import cells
+from sqlext_udfs.expressions import trees as core
+from sqlext_udfs.joins.specification import JoinKind
 
 from .conftest import Analysis
 
@@ -309,10 +309,10 @@ def test_functions_of_both_sides_of_an_outer_join(flink: Analysis, asked: str, c
     (join,) = (n for n in walk(compiled.plan) if isinstance(n, StreamJoin))
     assert join.rest == ()
     (tree,) = join.asked
-    found = list(pair_cells.cells(tree))
+    found = list(cells.cells(tree))
     assert {c.group for c in found} == {0, 1}
     assert len(found) == count
-    assert pair_cells.with_cells(tree, lambda cell: cell.value) == tree
+    assert cells.with_cells(tree, lambda cell: cell.value) == tree
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.plan.explain import walk
+from sqlext.plan.base import walk
+from sqlext.plan.joins import StreamJoin
 from sqlext.plan.nodes import Join
-from sqlext.plan.stream_join import StreamJoin
-from sqlext.udfs.core.join_specification import JoinKind
+from sqlext_udfs.joins.specification import JoinKind
 
 from .conftest import Analysis
 

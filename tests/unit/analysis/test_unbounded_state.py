@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.unbounded import UnboundedStateWarning, warn_of_unbounded_state
 from sqlext.plan.explain import as_text
-from sqlext.plan.states import unbounded_states
+from sqlext.plan.stateful import unbounded_states
+from sqlext.session.notices import UnboundedStateWarning, warn_of_unbounded_state
 
 from .conftest import Analysis
 

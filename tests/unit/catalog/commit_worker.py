@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from sqlext.catalog import ddl
-from sqlext.catalog.model import Column, Table
-from sqlext.catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
-from sqlext.catalog.store import CatalogStore
 from sqlext.errors import SqlExtError
 from sqlext.types import INT
+from sqlext_catalog import ddl
+from sqlext_catalog.model import DEFAULT_CATALOG, DEFAULT_DATABASE, Column, ObjectName, Table
+from sqlext_catalog.store import CatalogStore
 
 
 def name(text: str) -> ObjectName:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.catalog.model import Column, Table
-from sqlext.catalog.names import DEFAULT_CATALOG, DEFAULT_DATABASE, ObjectName
-from sqlext.catalog.store import CatalogStore
 from sqlext.types import INT
+from sqlext_catalog.model import DEFAULT_CATALOG, DEFAULT_DATABASE, Column, ObjectName, Table
+from sqlext_catalog.store import CatalogStore
 
 
 @pytest.fixture

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from sqlext.catalog import ddl
-from sqlext.catalog.changes import ChangeFunction
-from sqlext.catalog.diff import diff
-from sqlext.catalog.model import Catalog, Column, Database, PrimaryKey, QueryRecord, Table, View, Watermark
-from sqlext.catalog.names import ObjectName
-from sqlext.catalog.session_catalog import SessionCatalog
 from sqlext.errors import SqlExtError
 from sqlext.types import BIGINT, INT, TIMESTAMP3
+from sqlext_catalog import ddl
+from sqlext_catalog.diff import diff
+from sqlext_catalog.model import Catalog, Column, Database, ObjectName, PrimaryKey, QueryRecord, Table, View, Watermark
+from sqlext_catalog.session_catalog import SessionCatalog
+from sqlext_catalog.snapshot import ChangeFunction
 
 MakeTable = Callable[..., Table]
 

@@ -8,25 +8,6 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.catalog.changes import Put
-from sqlext.catalog.model import (
-    Catalog,
-    CatalogObject,
-    Column,
-    Database,
-    PrimaryKey,
-    QueryRecord,
-    Table,
-    View,
-    Watermark,
-)
-from sqlext.catalog.names import ObjectName
-from sqlext.catalog.properties import from_properties, to_properties
-from sqlext.catalog.rows import dump_type, from_row, load_type, to_row
-from sqlext.catalog.secrets import is_secret
-from sqlext.catalog.snapshot import Snapshot
-from sqlext.catalog.store import CatalogStore
-from sqlext.catalog.type_text import parse_type
 from sqlext.types import (
     BIGINT,
     BOOLEAN,
@@ -50,6 +31,24 @@ from sqlext.types import (
     timestamp,
     timestamp_ltz,
 )
+from sqlext_catalog.model import (
+    Catalog,
+    CatalogObject,
+    Column,
+    Database,
+    ObjectName,
+    PrimaryKey,
+    QueryRecord,
+    Table,
+    View,
+    Watermark,
+)
+from sqlext_catalog.properties import from_properties, to_properties
+from sqlext_catalog.rows import dump_type, from_row, load_type, to_row
+from sqlext_catalog.secrets import is_secret
+from sqlext_catalog.snapshot import Put, Snapshot
+from sqlext_catalog.store import CatalogStore
+from sqlext_catalog.type_text import parse_type
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 names = text.filter(str.strip)

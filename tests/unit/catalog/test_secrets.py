@@ -8,22 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.catalog import ddl, information_schema
-from sqlext.catalog.diff import diff
-from sqlext.catalog.model import Catalog, Database, QueryRecord, Table, View
-from sqlext.catalog.names import ObjectName
-from sqlext.catalog.properties import to_properties
-from sqlext.catalog.secrets import (
-    HIDDEN,
-    is_secret,
-    redact,
-    redact_text,
-    resolve_options,
-    resolve_secret,
-)
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.catalog.store import CatalogStore
 from sqlext.errors import SqlExtError
+from sqlext_catalog import ddl, information_schema
+from sqlext_catalog.diff import diff
+from sqlext_catalog.model import Catalog, Database, ObjectName, QueryRecord, Table, View
+from sqlext_catalog.properties import to_properties
+from sqlext_catalog.secrets import HIDDEN, is_secret, redact, redact_text, resolve_options, resolve_secret
+from sqlext_catalog.session_catalog import SessionCatalog
+from sqlext_catalog.store import CatalogStore
 
 CANARY = "c4n4ry-hunter2"
 
@@ -116,7 +108,7 @@ STORED = [
 
 @pytest.mark.parametrize("item", STORED, ids=lambda item: type(item).__name__)
 def test_a_literal_secret_is_not_stored(item: Table, store: CatalogStore) -> None:
-    from sqlext.catalog.changes import Put
+    from sqlext_catalog.snapshot import Put
 
     with pytest.raises(SqlExtError) as caught:
         SessionCatalog(store).apply([Put(item)], "PUT")

@@ -6,13 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from sqlext.catalog import ddl
-from sqlext.catalog.changes import Put
-from sqlext.catalog.model import Catalog, Database, Table, View
-from sqlext.catalog.names import ObjectName
-from sqlext.catalog.session_catalog import SessionCatalog
-from sqlext.catalog.store import CatalogStore
 from sqlext.errors import SqlExtError
+from sqlext_catalog import ddl
+from sqlext_catalog.model import Catalog, Database, ObjectName, Table, View
+from sqlext_catalog.session_catalog import SessionCatalog
+from sqlext_catalog.snapshot import Put
+from sqlext_catalog.store import CatalogStore
 
 MakeTable = Callable[..., Table]
 

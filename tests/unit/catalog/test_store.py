@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.catalog import ddl, migrations
-from sqlext.catalog.changes import Change, ChangeFunction, Put
-from sqlext.catalog.memory import MemoryStore
-from sqlext.catalog.model import Table
-from sqlext.catalog.rows import Row
-from sqlext.catalog.snapshot import Snapshot
-from sqlext.catalog.store import TABLE_FOLDER, CatalogStore, Store
 from sqlext.errors import SqlExtError
+from sqlext_catalog import ddl, migrations
+from sqlext_catalog.model import Table
+from sqlext_catalog.rows import Row
+from sqlext_catalog.session_catalog import MemoryStore
+from sqlext_catalog.snapshot import Change, ChangeFunction, Put, Snapshot
+from sqlext_catalog.store import TABLE_FOLDER, CatalogStore, Store
 
 MakeTable = Callable[..., Table]
 
@@ -163,7 +162,7 @@ def test_a_newer_format_asks_for_an_upgrade(
     store: CatalogStore, make_table: MakeTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as newer:
-        newer.setattr("sqlext.catalog.store.FORMAT", 99)
+        newer.setattr("sqlext_catalog.store.FORMAT", 99)
         store.commit(ddl.create(make_table("t")), "CREATE")
     older = CatalogStore(store.directory)
     with pytest.raises(SqlExtError) as reading:
@@ -181,8 +180,8 @@ def test_an_older_format_is_migrated_when_read_and_rewritten_by_the_next_commit(
     import pyarrow as pa
     from deltalake import write_deltalake
 
-    from sqlext.catalog.arrow import SCHEMA
-    from sqlext.catalog.rows import to_row
+    from sqlext_catalog.arrow import SCHEMA
+    from sqlext_catalog.rows import to_row
 
     old = make_table("t", options=(("old.path", "x"),))
     rows = [{"kind": "format", "name": "0"}, *(to_row(o) for o in Snapshot.empty()), to_row(old)]
@@ -265,9 +264,9 @@ def test_the_log_says_nothing_expires(store: CatalogStore, make_table: MakeTable
 
 def test_definitions_need_no_heavy_import() -> None:
     code = (
-        "import sys, sqlext.catalog.session_catalog as s, sqlext.catalog.store, sqlext.catalog.ddl,"
-        " sqlext.catalog.information_schema, sqlext.catalog.properties;"
-        "s.SessionCatalog(sqlext.catalog.store.CatalogStore('/nonexistent')).snapshot();"
+        "import sys, sqlext_catalog.session_catalog as s, sqlext_catalog.store, sqlext_catalog.ddl,"
+        " sqlext_catalog.information_schema, sqlext_catalog.properties;"
+        "s.SessionCatalog(sqlext_catalog.store.CatalogStore('/nonexistent')).snapshot();"
         "print([m for m in ('pandas', 'pyarrow', 'deltalake', 'numpy', 'pyspark') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -277,7 +276,7 @@ def test_definitions_need_no_heavy_import() -> None:
 def test_reading_a_stored_catalog_imports_no_pandas(store: CatalogStore, make_table: MakeTable) -> None:
     store.commit(ddl.create(make_table("t")), "CREATE")
     code = (
-        "import sys; from sqlext.catalog.store import CatalogStore;"
+        "import sys; from sqlext_catalog.store import CatalogStore;"
         "print(len(CatalogStore(sys.argv[1]).snapshot().relations()), 'pandas' in sys.modules)"
     )
     command = [sys.executable, "-c", code, str(store.directory)]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.catalog.changes import Put
-from sqlext.catalog.model import Table
-from sqlext.catalog.store import CatalogStore
+from sqlext_catalog.model import Table
+from sqlext_catalog.snapshot import Put
+from sqlext_catalog.store import CatalogStore
 
 WORKERS = 8
 WORKER = Path(__file__).with_name("commit_worker.py")

@@ -6,16 +6,14 @@ from datetime import datetime, timezone
 
 import pytest
 
-from sqlext.catalog.changes import Put
-from sqlext.catalog.ddl.queries import with_inputs
-from sqlext.catalog.information_schema import NAMES, system_view, system_view_columns
-from sqlext.catalog.model import Column, PrimaryKey, QueryRecord, Table, View, Watermark
-from sqlext.catalog.names import ObjectName
-from sqlext.catalog.properties import from_properties, to_properties
-from sqlext.catalog.snapshot import Snapshot
-from sqlext.catalog.type_text import parse_type
 from sqlext.errors import SqlExtError
 from sqlext.types import INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3
+from sqlext_catalog.ddl.queries import with_inputs
+from sqlext_catalog.information_schema import NAMES, system_view, system_view_columns
+from sqlext_catalog.model import Column, ObjectName, PrimaryKey, QueryRecord, Table, View, Watermark
+from sqlext_catalog.properties import from_properties, to_properties
+from sqlext_catalog.snapshot import Put, Snapshot
+from sqlext_catalog.type_text import parse_type
 
 NAME = ObjectName("default_catalog", "default_database", "orders")
 TABLE = Table(

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlext.connectors.avro_format import avro_schema, require_avro_columns
-from sqlext.connectors.formats import ReadField
+from sqlext.connectors.formats.avro import avro_schema, require_avro_columns
+from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import OptionError
 from sqlext.types import (
     BIGINT,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from connectors.tables import table
 
-from sqlext.connectors.changelog_formats import CHANGELOG_FORMATS, DEBEZIUM
-from sqlext.connectors.changelog_messages import written_message
+from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, DEBEZIUM
+from sqlext.connectors.formats.changelog_messages import written_message
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadSpec

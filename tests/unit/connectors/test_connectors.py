@@ -9,8 +9,9 @@ import sys
 import pytest
 from connectors.tables import table
 
+from sqlext.connectors.base import Connector, loaded
 from sqlext.connectors.options import OptionError
-from sqlext.connectors.registry import CONNECTORS, connector_of
+from sqlext.connectors.registry import CONNECTORS, connector_of, register
 from sqlext.types import BIGINT, BYTES, DATE, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType, array
 
 K = {"k": STRING}
@@ -222,6 +223,24 @@ def test_kafka_options_by_sparks_names() -> None:
 def test_every_connector_has_a_name_and_roles() -> None:
     assert {name: c.name for name, c in CONNECTORS.items()} == {n: n for n in CONNECTORS}
     assert all(c.roles for c in CONNECTORS.values())
+
+
+def test_readers_and_sinks_are_where_they_are_said_to_be() -> None:
+    for connector in CONNECTORS.values():
+        assert bool(connector.sink) == ("sink" in connector.roles)
+        assert not connector.sink or callable(loaded(connector.sink))
+        assert not connector.reader or connector.table_reader().require
+        assert connector.reader or not connector.decodes
+
+
+def test_a_connector_can_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counter(Connector):
+        name = "counter"
+
+    monkeypatch.setitem(CONNECTORS, "counter", Connector())  # so that it is taken away again
+    register(Counter())
+    assert connector_of(table(K, {"connector": "counter"})).name == "counter"
+    assert refusal({"connector": "countr"}).hint == "did you mean `counter`?"
 
 
 def test_descriptions_need_no_spark() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sqlext.dialect.expression_nodes import ColumnRef, Literal, Star
+from sqlext.dialect.ast.expressions import ColumnRef, Literal, Star
 from sqlext.source import Span
 from sqlext.types import LogicalType
 

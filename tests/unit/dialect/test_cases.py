@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.dialect.expression_nodes import Expr
-from sqlext.dialect.expressions import parse_expression_text
-from sqlext.dialect.queries import parse_query_text
-from sqlext.dialect.query_nodes import Query
+from sqlext.dialect.ast.expressions import Expr
+from sqlext.dialect.ast.queries import Query
+from sqlext.dialect.ast.statements import SparkStatement
+from sqlext.dialect.expressions.operations import parse_expression_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.dialect.script import parse_script, substitute
-from sqlext.dialect.statement_nodes import SparkStatement
 from sqlext.errors import SqlExtError
 
 CASES = Path(__file__).parents[2] / "conformance" / "cases" / "flink"

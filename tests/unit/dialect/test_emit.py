@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from sqlext.dialect.ast.queries import Select
 from sqlext.dialect.emit import nodes
-from sqlext.dialect.emit.finishing import can_finish
+from sqlext.dialect.emit.checks import can_finish
 from sqlext.dialect.emit.printing import emit_text, trigger_text
-from sqlext.dialect.queries import parse_query_text
-from sqlext.dialect.query_nodes import Select
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText

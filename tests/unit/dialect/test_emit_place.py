@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.dialect.expression_nodes import Node
-from sqlext.dialect.queries import parse_query_text
-from sqlext.dialect.query_nodes import Select
+from sqlext.dialect.ast.expressions import Node
+from sqlext.dialect.ast.queries import Select
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 
 EVERYWHERE = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.dialect.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 
 # ^ marks the column; it is taken out. Everything stands after a grouped SELECT.

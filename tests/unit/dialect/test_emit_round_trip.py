@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlext.dialect.ast.queries import Select
 from sqlext.dialect.emit.nodes import ENGINE_OPTIONS, EmitClause
 from sqlext.dialect.emit.printing import emit_text
-from sqlext.dialect.queries import parse_query_text
-from sqlext.dialect.query_nodes import Select
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 
 COUNT = st.integers(1, 2**63 - 1).map(lambda n: f"{n} ROWS")

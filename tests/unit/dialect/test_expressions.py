@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sqlext.dialect.expressions import parse_expression_text
+from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 
 BOTH = {

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlext.dialect.script import parse_script, substitute
-from sqlext.dialect.tokens import Kind, tokenize
+from sqlext.dialect.tokens import TokenKind, tokenize
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
 
@@ -40,7 +40,7 @@ SELECT 1 EMIT FINAL; SELECT 1 EMIT WITH DELAY 5s BEFORE WATERMARK, WITHOUT DELAY
 EXPLAIN JSON SELECT r'x\' || "y"; SET a.b = 1; RESET; MERGE INTO x USING y;
 """.split("\n\n")
 SCRIPTS = [*OWN, *(path.read_text() for path in sorted(CASES.glob("*/*/script.sql"))[::7])]
-TOKENS = sorted({t.text for text in SCRIPTS for t in tokenize(SourceText.of(text)) if t.kind is not Kind.END})
+TOKENS = sorted({t.text for text in SCRIPTS for t in tokenize(SourceText.of(text)) if t.kind is not TokenKind.END})
 PIECES = st.one_of(
     st.sampled_from(TOKENS),
     st.sampled_from(

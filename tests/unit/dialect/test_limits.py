@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.dialect.ast.expressions import Node
+from sqlext.dialect.ast.queries import Select
 from sqlext.dialect.emit.nodes import EmitClause
 from sqlext.dialect.emit.printing import emit_text
-from sqlext.dialect.expression_nodes import Node
-from sqlext.dialect.queries import parse_query_text
-from sqlext.dialect.query_nodes import Select
+from sqlext.dialect.expressions.types import parse_type_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.type_parser import parse_type_text
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlext.dialect.queries import parse_query_text
-from sqlext.dialect.query_nodes import MatchRecognize, Select
+from sqlext.dialect.ast.queries import MatchRecognize, Select
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 
 A, B = "PatternVariable(A)", "PatternVariable(B)"
@@ -90,7 +90,7 @@ def test_all_clauses(shape: Callable[[Any], str]) -> None:
     assert shape(match.within) == "Interval(5, SECOND)"
     assert shape(match.subsets) == "[Subset(s, [A, B]), Subset(u, [B])]"
     assert shape(match.definitions) == (
-        "[Definition(A, Binary(>, x, ')')), Definition(B, Binary(<, Call(PREV, args=[B.x]), A.x))]"
+        "[VariableDefinition(A, Binary(>, x, ')')), VariableDefinition(B, Binary(<, Call(PREV, args=[B.x]), A.x))]"
     )
     assert match.alias is not None
     assert match.span.text.startswith("t MATCH_RECOGNIZE (")

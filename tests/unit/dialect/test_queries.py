@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sqlext.dialect.queries import parse_query_text
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 
 A_QUERY = "expected a query (SELECT, VALUES, WITH or TABLE)"

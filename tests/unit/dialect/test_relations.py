@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sqlext.dialect.queries import parse_query_text
-from sqlext.dialect.query_nodes import MatchRecognize, Select, TableRef
+from sqlext.dialect.ast.queries import MatchRecognize, Select, TableRef
+from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
 
 MINUTE = "Interval(1, MINUTE)"
@@ -91,7 +91,7 @@ RELATIONS = {
     # patterns
     "t MATCH_RECOGNIZE (PATTERN (A) DEFINE A AS (x > ')')) AS m": (
         "MatchRecognize(TableRef([t]), PatternVariable(A), "
-        "definitions=[Definition(A, Paren(Binary(>, x, ')')))], alias=Alias(m))"
+        "definitions=[VariableDefinition(A, Paren(Binary(>, x, ')')))], alias=Alias(m))"
     ),
     "(SELECT 1) x MATCH_RECOGNIZE (PATTERN (A))": (
         "MatchRecognize(SubqueryRef(Query(Select([SelectItem(1)])), alias=Alias(x)), PatternVariable(A))"

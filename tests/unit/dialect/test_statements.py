@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from sqlext.dialect.ast.statements import Explain, SparkStatement, Statement
 from sqlext.dialect.script import parse_script
-from sqlext.dialect.statement_nodes import Explain, SparkStatement, Statement
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
 
@@ -78,6 +78,7 @@ STATEMENTS = {
     "ALTER TABLE t DROP WATERMARK": "AlterTable([t], DROP WATERMARK)",
     "ALTER TABLE t RENAME TO u": "AlterTable([t], RENAME, new_name=[u])",
     "ALTER TABLE t RENAME a TO b": "AlterTable([t], RENAME COLUMN, names=[a, b])",
+    "alter table t rename column to b": "AlterTable([t], RENAME COLUMN, names=[column, b])",
     "ALTER TABLE t SET ('a' = 'b')": "AlterTable([t], SET, options=[Option(a, b)])",
     "ALTER TABLE t RESET ('a', 'b')": "AlterTable([t], RESET, names=[a, b])",
     # databases, catalogs, USE, DROP

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlext import types
-from sqlext.dialect.type_parser import parse_type_text
+from sqlext.dialect.expressions.types import parse_type_text
 from sqlext.errors import SqlExtError
 from sqlext.types import UNBOUNDED, Field, LogicalType
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from recorded_flink import Strs, differences, recorded
 
-from sqlext.dialect.expressions import parse_expression_text
+from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 
 ALL = {r["expression"]: r for r in recorded("scalars") + recorded("aggregates")}

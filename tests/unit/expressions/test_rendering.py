@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from recorded_flink import Strs
 
+from sqlext import quoting
 from sqlext import types as t
 from sqlext.analysis import functions
-from sqlext.analysis.calls import contains_aggregate, is_aggregate
-from sqlext.analysis.coercion import can_implicitly_cast
-from sqlext.dialect.expression_nodes import Call, ColumnRef, Node
-from sqlext.dialect.expressions import parse_expression_text
-from sqlext.rewrite import quoting
-from sqlext.rewrite.expressions import cast_to, render
+from sqlext.analysis.types.calls import contains_aggregate, is_aggregate
+from sqlext.analysis.types.coercion import can_implicitly_cast
+from sqlext.dialect.ast.expressions import Call, ColumnRef, Node
+from sqlext.dialect.expressions.operations import parse_expression_text
+from sqlext.rewrite.expressions.renderer import cast_to, render
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
 
@@ -126,6 +126,20 @@ def test_flink_mode(expression: str, text: str | None) -> None:
         assert flink(expression) == text
     else:
         assert flink(expression) != expression
+
+
+@pytest.mark.parametrize(
+    ("separator", "pattern"),
+    [
+        ("'.'", "'\\\\.'"),
+        ("''", "'\\\\p{javaWhitespace}'"),
+        ("NULL", "concat('\\\\Q', NULL, '\\\\E')"),
+        ("44", "concat('\\\\Q', CASE WHEN 44 BETWEEN 1 AND 255 THEN chr(44) END, '\\\\E')"),
+        ("j", "CASE WHEN j = '' THEN '\\\\p{javaWhitespace}' ELSE concat('\\\\Q', j, '\\\\E') END"),
+    ],
+)
+def test_the_separator_of_split_index(separator: str, pattern: str) -> None:
+    assert flink(f"SPLIT_INDEX(s, {separator}, 1)") == f"get(split(nullif(s, ''), {pattern}), 1)"
 
 
 def test_a_zone_with_gaps_never_leaves_ntz() -> None:

@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.execution.moments import Moment
-from sqlext.execution.session import Session
+from sqlext.jobs.progress import MicroBatch
 from sqlext.notebook.charts import laid_out, plan_svg, timeline_svg
 from sqlext.notebook.magics import _distinct
 from sqlext.notebook.views import MOST_ROWS, PlanView, TableView, TimelineView
+from sqlext.session.api import Session
 
 JOIN = """
 CREATE TABLE a (k INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen');
@@ -24,8 +24,8 @@ START = 1_700_000_000_000
 END_OF_TIME = 253_370_764_800_000
 
 
-def moment(batch: int, watermark: int | None, newest: int | None) -> Moment:
-    return Moment(START + 1000 * batch, batch, watermark, newest, 1, 0)
+def moment(batch: int, watermark: int | None, newest: int | None) -> MicroBatch:
+    return MicroBatch(START + 1000 * batch, batch, watermark, newest, 1, 0)
 
 
 def drawn(svg: str | None) -> list[str]:
@@ -67,7 +67,7 @@ def test_a_picture_without_the_packages_that_draw(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(SqlExtError) as caught:
         TimelineView({"job": [moment(0, START, START)]})._repr_html_()
-    assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext[notebook]'")
+    assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext-spark[notebook]'")
 
 
 def test_queries_of_one_name_are_all_on_the_timeline() -> None:

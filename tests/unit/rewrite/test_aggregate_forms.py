@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.rewrite.accumulators import Accumulators
-from sqlext.rewrite.aggregate_forms import Aggregation, aggregate_text
+from sqlext.rewrite.expressions.accumulators import Accumulators
+from sqlext.rewrite.expressions.aggregates import AggregateForm, aggregate_text
 from sqlext.source import SourceText, Span
 
 
@@ -14,7 +14,7 @@ def percentile(*args: str) -> tuple[str, list[float]]:
     """Return the text of a PERCENTILE, and the percentages of its accumulators."""
     into = Accumulators()
     span = Span(SourceText.of("PERCENTILE"), 0, 10)
-    text = aggregate_text(Aggregation("percentile", args, (None,), False, "", False, "", span, into))
+    text = aggregate_text(AggregateForm("percentile", args, (None,), False, "", False, "", span, into))
     return text, [dict(a.parameters)["percentage"] for a in into.accumulators]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import sqlext
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.readers import Begun, Readers
+from sqlext.rewrite.script.begun import Begun, Readers
 from sqlext.settings import Settings
 
 _TUMBLE = "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sqlext
-from sqlext.rewrite import choose_source
+from sqlext.rewrite.arrow import choose_source
 
 _WINDOWS = {
     "TUMBLE": "TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' SECOND)",

@@ -7,14 +7,14 @@ from textwrap import dedent
 
 import pytest
 
-from sqlext.dialect.tokens import Kind, tokenize
-from sqlext.rewrite.layout import layout
+from sqlext.dialect.tokens import TokenKind, tokenize
+from sqlext.rewrite.export.layout import layout
 from sqlext.source import SourceText
 
 CASES = Path(__file__).parents[2] / "conformance" / "cases" / "flink"
 
 
-def shown(sql: str) -> list[tuple[Kind, str]]:
+def shown(sql: str) -> list[tuple[TokenKind, str]]:
     return [(t.kind, t.text) for t in tokenize(SourceText.of(sql))]
 
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlext.sources.avro_values import AvroField, AvroValues
-from sqlext.sources.expressions import INSTANT
-from sqlext.sources.kafka_values import BadValueError
+from sqlext.sources.decoding.avro_messages import AvroField, AvroValues
+from sqlext.sources.decoding.malformed import BadValueError
+from sqlext_udfs.expressions.functions import INSTANT
 from tests.avro_bytes import NULL, some, text, whole
 
 _DECIMAL = pa.decimal128(30, 2)

@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlext.connectors.row_bounds import ColumnBounds, can_fail, may_hold
 from sqlext.errors import SqlExtError
-from sqlext.rewrite.arrow_text import translated
-from sqlext.sources.bounds import Bounds, can_fail, may_hold
-from sqlext.sources.expressions import INSTANT, Apply, Column, Expression, Literal
-from sqlext.sources.fields import Field
+from sqlext.rewrite.arrow.translation import translated
+from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding.parquet_decoder import ParquetDecoder
 from sqlext.sources.file_slices import Range
-from sqlext.sources.parquet_groups import ParquetDecoder
 from sqlext.sources.program import Facts, Nulls, Program, Rowtime, Stage
+from sqlext_udfs.expressions.columns import Column, Compare, Expression, Literal, Rows
+from sqlext_udfs.expressions.functions import INSTANT
 
 _TYPES: dict[str, pa.DataType] = {"i": pa.int32(), "b": pa.int64(), "s": pa.string(), "ts": INSTANT}
 _SMALL = st.integers(-5, 5)
@@ -57,12 +58,12 @@ _CONDITIONS = st.recursive(
 _ROWS = st.lists(st.fixed_dictionaries({n: st.none() | v for n, v in _VALUES.items()}), min_size=1, max_size=6)
 
 
-def _known(columns: dict[str, pa.Array]) -> dict[str, Bounds]:
+def _known(columns: dict[str, pa.Array]) -> dict[str, ColumnBounds]:
     found = {}
     for name, column in columns.items():
         values = column.drop_null().sort()
         ends = pa.concat_arrays([values[:1], values[-1:]])
-        found[name] = Bounds(ends, column.null_count)
+        found[name] = ColumnBounds(ends, column.null_count)
     return found
 
 
@@ -71,7 +72,7 @@ def _known(columns: dict[str, pa.Array]) -> dict[str, Bounds]:
 def test_no_row_that_passes_is_passed_over(rows: list[dict[str, Any]], text: str) -> None:
     columns = {n: pa.array([r[n] for r in rows], of) for n, of in _TYPES.items()}
     condition = translated(text, _resolved, "UTC")
-    holds = any(condition.evaluate(columns, len(rows)).to_pylist())
+    holds = any(condition.evaluate(Rows.of(columns, len(rows))).to_pylist())
     assert may_hold(condition, _known(columns)) or not holds
 
 
@@ -91,14 +92,14 @@ def test_no_row_that_passes_is_passed_over(rows: list[dict[str, Any]], text: str
 )
 def test_what_is_seen(text: str, may: bool) -> None:
     values = {"i": [1, 3], "b": [2, 3], "s": ["a", "b"], "ts": [1500, 2500]}
-    known = {n: Bounds(pa.array(v, _TYPES[n]), 0) for n, v in values.items()}
+    known = {n: ColumnBounds(pa.array(v, _TYPES[n]), 0) for n, v in values.items()}
     assert may_hold(translated(text, _resolved, "UTC"), known) is may
 
 
 def test_what_can_fail_at_an_end_or_nowhere() -> None:
     text = translated("timestamp_millis(b) > TIMESTAMP '2024-01-01 00:00:00'", _resolved, "UTC")
-    assert not can_fail(text, {"b": Bounds(pa.array([0, 10**12]), 0)})
-    assert can_fail(text, {"b": Bounds(pa.array([0, 2**62]), 0)})
+    assert not can_fail(text, {"b": ColumnBounds(pa.array([0, 10**12]), 0)})
+    assert can_fail(text, {"b": ColumnBounds(pa.array([0, 2**62]), 0)})
     assert can_fail(text, {})
 
 
@@ -116,10 +117,10 @@ def _file(folder: Path, times: Sequence[int | None], values: Sequence[int | None
 
 def _read(part: Range, *, least: int, nulls: Nulls = "fail") -> tuple[int, Facts]:
     """Return how many row groups were read, and what the file turned out to hold."""
-    where = Apply(pa.bool_(), function=">=", inputs=(_V, Literal(pa.int64(), value=least)))
+    where = Compare(pa.bool_(), op=">=", inputs=(_V, Literal(pa.int64(), value=least)))
     program = Program(None, Rowtime("ts", "t.ts", nulls), ((Stage((("c0", _V),), where),),))
     facts = Facts()
-    decoder = ParquetDecoder((Field("ts", INSTANT), Field("v", pa.int64())))
+    decoder = ParquetDecoder((ArrowField("ts", INSTANT), ArrowField("v", pa.int64())))
     read = 0
     for batch in decoder.read(part, lambda known, rows: program.passes(facts, known, rows)):
         read += -(-batch.num_rows // 2)

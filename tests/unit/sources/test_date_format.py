@@ -7,8 +7,9 @@ from datetime import datetime
 import pyarrow as pa
 import pytest
 
-from sqlext.sources.date_format import Formatted, tokens
-from sqlext.sources.expressions import WALL_CLOCK, Column
+from sqlext.sources.decoding.date_format import Formatted, tokens
+from sqlext_udfs.expressions.columns import Column, Rows
+from sqlext_udfs.expressions.functions import WALL_CLOCK
 
 
 @pytest.mark.parametrize("pattern", ["y", "yyy", "MMM", "d", "SSS", "yyyy'T'MM", "a", "HH:mm:ss.SSS", "EEE, dd"])
@@ -32,5 +33,5 @@ def test_each_row_has_its_text(pattern: str, text: str) -> None:
     time = datetime(2024, 2, 29, 5, 6, 7, 999_999)
     columns = {"t": pa.array([time, None, time], WALL_CLOCK)}
     made = Formatted(pa.string(), inputs=(Column(WALL_CLOCK, name="t"),), pattern=known)
-    assert made.evaluate(columns, 3).to_pylist() == [text, None, text]
-    assert made.evaluate({"t": pa.array([], WALL_CLOCK)}, 0).to_pylist() == []
+    assert made.evaluate(Rows.of(columns, 3)).to_pylist() == [text, None, text]
+    assert made.evaluate(Rows.of({"t": pa.array([], WALL_CLOCK)}, 0)).to_pylist() == []

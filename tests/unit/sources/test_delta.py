@@ -10,15 +10,14 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from sqlext.catalog.model import Column, Table, Watermark
-from sqlext.catalog.names import ObjectName
+from sqlext.connectors.delta.reader.log import DeltaLog
+from sqlext.connectors.delta.reader.tables import READER
+from sqlext.connectors.delta.reader.versions import SPLIT, DeltaPosition, DeltaReader
+from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
-from sqlext.sources.contract import Limit
-from sqlext.sources.delta import SPLIT, DeltaReader, Position
-from sqlext.sources.delta_log import DeltaLog
-from sqlext.sources.file_tables import own_source, why_not
 from sqlext.sources.stream import SplitStream
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
+from sqlext_catalog.model import Column, ObjectName, Table, Watermark
 
 _COLUMNS: dict[str, LogicalType] = {"id": BIGINT, "ts": TIMESTAMP3}
 
@@ -33,7 +32,7 @@ def _table(folder: Path, columns: dict[str, LogicalType] | None = None, **option
 
 
 def _reader(folder: Path, **options: str) -> DeltaReader:
-    reader = own_source(_table(folder, **options), None, 2).reader
+    reader = READER.source(_table(folder, **options), None, 2).reader
     assert isinstance(reader, DeltaReader)
     return reader
 
@@ -60,8 +59,8 @@ def _drained(reader: DeltaReader, limit: Limit | None = None, start: int | None 
 
 
 def test_positions_are_numbers_in_their_order() -> None:
-    places = [Position(v, c, f) for v in (0, 1, 7_000_000_000) for c in (False, True) for f in (0, 1, 1 << 23)]
-    assert [Position.of(p.number) for p in places] == places
+    places = [DeltaPosition(v, c, f) for v in (0, 1, 7_000_000_000) for c in (False, True) for f in (0, 1, 1 << 23)]
+    assert [DeltaPosition.of(p.number) for p in places] == places
     assert sorted(p.number for p in places) == [p.number for p in sorted(places)]
 
 
@@ -160,7 +159,7 @@ def test_a_version_that_is_gone_is_told(tmp_path: Path) -> None:
     DeltaTable(str(tmp_path / "t")).create_checkpoint()
     (tmp_path / "t" / "_delta_log" / f"{0:020}.json").unlink()
     with pytest.raises(SqlExtError) as refused:
-        _reader(tmp_path).latest({SPLIT: Position(0, True, 0).number}, None)
+        _reader(tmp_path).latest({SPLIT: DeltaPosition(0, True, 0).number}, None)
     assert refused.value.code == "RUN-068"
 
 
@@ -214,7 +213,7 @@ def test_columns_under_other_names_in_the_files_are_refused(tmp_path: Path) -> N
         with pytest.raises(SqlExtError) as refused:
             call()
         assert refused.value.code == "RUN-067"
-    assert "columnMapping" in str(why_not(_table(tmp_path)))  # so that Spark reads it where there is a choice
+    assert "columnMapping" in str(READER.why_not(_table(tmp_path)))  # so that Spark reads it where there is a choice
 
 
 @pytest.mark.parametrize(
@@ -228,7 +227,7 @@ def test_columns_under_other_names_in_the_files_are_refused(tmp_path: Path) -> N
 def test_columns_that_are_not_those_of_the_table(tmp_path: Path, columns: dict[str, LogicalType]) -> None:
     _put(tmp_path, 1)
     with pytest.raises(SqlExtError) as refused:
-        own_source(_table(tmp_path, columns), None, 2)
+        READER.source(_table(tmp_path, columns), None, 2)
     assert refused.value.code == "OPT-012"
 
 
@@ -237,5 +236,5 @@ def test_columns_that_are_not_those_of_the_table(tmp_path: Path, columns: dict[s
     [{"startingTimestamp": "2024-01-01"}, {"readChangeFeed": "true"}, {"path": "s3://bucket/t"}],
 )
 def test_what_delta_s_own_reader_is_for(tmp_path: Path, options: dict[str, str]) -> None:
-    assert why_not(_table(tmp_path, **options))
-    assert not why_not(_table(tmp_path))
+    assert READER.why_not(_table(tmp_path, **options))
+    assert not READER.why_not(_table(tmp_path))

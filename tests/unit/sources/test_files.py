@@ -11,23 +11,22 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from sqlext.connectors.filesystem.reader.folder import SPLIT, FolderReader, listed
+from sqlext.connectors.splits import Limit
 from sqlext.errors import SqlExtError
-from sqlext.sources.contract import Limit
-from sqlext.sources.csv_blocks import CsvDecoder
-from sqlext.sources.fields import Field
-from sqlext.sources.file_log import FileLog, Found
+from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding.csv_decoder import CsvDecoder
+from sqlext.sources.decoding.line_blocks import blocks
+from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import Range
-from sqlext.sources.files import SPLIT, FileReader
-from sqlext.sources.line_blocks import blocks
-from sqlext.sources.listing import listed
 from sqlext.sources.stream import SplitStream
 
-_DECODER = CsvDecoder((Field("id", pa.int64()),), ("id",))
+_DECODER = CsvDecoder((ArrowField("id", pa.int64()),), ("id",))
 
 
-def _reader(folder: Path, **changes: object) -> FileReader:
+def _reader(folder: Path, **changes: object) -> FolderReader:
     (folder / "in").mkdir(exist_ok=True)
-    return FileReader(str(folder / "in"), folder / "log", _DECODER, **changes)  # type: ignore[arg-type]
+    return FolderReader(str(folder / "in"), folder / "log", _DECODER, **changes)  # type: ignore[arg-type]
 
 
 def _put(folder: Path, name: str, text: str, modified: int) -> None:
@@ -37,7 +36,7 @@ def _put(folder: Path, name: str, text: str, modified: int) -> None:
     os.utime(place, (modified, modified))
 
 
-def _read(reader: FileReader, start: int, end: int) -> list[int]:
+def _read(reader: FolderReader, start: int, end: int) -> list[int]:
     pieces = reader.slices({SPLIT: start}, {SPLIT: end})
     return [v for p in pieces for b in reader.read(p) for v in b.column(0).to_pylist()]
 
@@ -83,9 +82,9 @@ def test_a_pattern_matches_whole_paths(tmp_path: Path) -> None:
 
 def test_the_log_is_small_files_that_do_not_change(tmp_path: Path) -> None:
     log = FileLog(tmp_path)
-    log.append([Found(f"/{i}", i, 1) for i in range(3)])
+    log.append([FoundFile(f"/{i}", i, 1) for i in range(3)])
     log.append([])
-    log.append([Found("/x", 5, 1)])
+    log.append([FoundFile("/x", 5, 1)])
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"{0:020}.json", f"{3:020}.json"]
     again = FileLog(tmp_path)
     assert len(again) == 4

@@ -11,28 +11,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlext.errors import SqlExtError
-from sqlext.sources import json_layout
-from sqlext.sources.fields import Field
-from sqlext.sources.json_blocks import JsonDecoder
-from sqlext.sources.json_layout import LayoutReader, layout_of
-from sqlext.sources.json_texts import Unlike
+from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding import json_layout
+from sqlext.sources.decoding.json_decoder import JsonDecoder
+from sqlext.sources.decoding.json_layout import LayoutReader, layout_of
+from sqlext.sources.decoding.json_texts import Unlike
 
 COLUMNS = (
-    Field("i", pa.int32()),
-    Field("d", pa.float64()),
-    Field("b", pa.bool_()),
-    Field("s", pa.string()),
-    Field("ts", pa.timestamp("us", "UTC")),
-    Field("none", pa.string()),
+    ArrowField("i", pa.int32()),
+    ArrowField("d", pa.float64()),
+    ArrowField("b", pa.bool_()),
+    ArrowField("s", pa.string()),
+    ArrowField("ts", pa.timestamp("us", "UTC")),
+    ArrowField("none", pa.string()),
 )
-ROW = Field(
+ROW = ArrowField(
     "r",
     pa.struct([("s", pa.string()), ("i", pa.int32()), ("in", pa.struct([("t", pa.timestamp("us", "UTC"))]))]),
 )
 LINE = '{"i": 1, "x": 0.5, "d": -2.5e3, "b": true, "s": "a,b:}c", "ts": "2024-01-01 00:00:01.5"}'
 
 
-def read(*lines: str, columns: tuple[Field, ...] = COLUMNS) -> pa.RecordBatch | None:
+def read(*lines: str, columns: tuple[ArrowField, ...] = COLUMNS) -> pa.RecordBatch | None:
     return LayoutReader(columns).read("\n".join(lines).encode())
 
 
@@ -211,7 +211,7 @@ def blocks(draw: st.DrawFn) -> bytes:
 @pytest.mark.parametrize("rows", [(), (ROW,)], ids=["plain", "rows in rows"])
 @settings(max_examples=1500, deadline=None)
 @given(block=blocks())
-def test_what_is_read_is_what_a_parser_reads(rows: tuple[Field, ...], block: bytes) -> None:
+def test_what_is_read_is_what_a_parser_reads(rows: tuple[ArrowField, ...], block: bytes) -> None:
     columns = (*COLUMNS[:2], *COLUMNS[3:], *rows)
     made = LayoutReader(columns).read(block)
     if made is None:

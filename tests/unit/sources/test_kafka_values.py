@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlext.sources.csv_blocks import CsvDecoder
-from sqlext.sources.fields import Field
-from sqlext.sources.kafka_values import BadValueError, CsvValues, JsonValues, Values
+from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding.csv_decoder import CsvDecoder
+from sqlext.sources.decoding.malformed import BadValueError
+from sqlext.sources.decoding.text_messages import CsvValues, JsonValues, MessageValues
 
-_COLUMNS = (Field("k", pa.string()), Field("v", pa.int32()))
+_COLUMNS = (ArrowField("k", pa.string()), ArrowField("v", pa.int32()))
 _CSV = CsvValues(CsvDecoder(_COLUMNS, ("k", "v"), null="-"))
 _JSON = JsonValues(_COLUMNS)
 _TEXTS = st.text(alphabet='ab ,"\n\r-ä\\', max_size=5)
@@ -24,7 +25,7 @@ def _quoted(text: str) -> str:
     return f'"{doubled}"'
 
 
-def _rows(values: Values, texts: list[str]) -> list[dict[str, object]]:
+def _rows(values: MessageValues, texts: list[str]) -> list[dict[str, object]]:
     found: list[dict[str, object]] = values.reader()([t.encode() for t in texts]).to_pylist()
     return found
 

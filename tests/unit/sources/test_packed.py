@@ -8,23 +8,24 @@ import pyarrow as pa
 import pytest
 
 from sqlext.errors import SqlExtError
-from sqlext.sources.expressions import INSTANT, Apply, Column, Literal
 from sqlext.sources.packed import PackedWork
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
-from sqlext.udfs.core.accumulator import Aggregate
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Policy, Tumble
-from sqlext.udfs.core.table_codec import decode_rows
-from sqlext.udfs.core.trigger_tree import WindowClose
-from sqlext.udfs.core.window_operator import WindowOperator
-from sqlext.udfs.core.window_specification import WindowSpecification
-from sqlext.udfs.processors.bucket_keys import bucket_keys
+from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.expressions.columns import Apply, Column, Compare, Literal
+from sqlext_udfs.expressions.functions import INSTANT
+from sqlext_udfs.kernel.bucket_keys import bucket_keys
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.kernel.table_codec import decode_rows
+from sqlext_udfs.windows.operator import WindowOperator
+from sqlext_udfs.windows.policy import Policy, Tumble
+from sqlext_udfs.windows.specification import WindowSpecification
+from sqlext_udfs.windows.triggers.tree import WindowClose
 
 _BUCKETS = 4
 _SPECIFICATION = WindowSpecification(
     keys=1,
     policy=Policy(Tumble(10_000), WindowClose()),
-    aggregates=(Aggregate("count"), Aggregate("sum", (2,))),
+    aggregates=(AggregateCall("count"), AggregateCall("sum", (2,))),
     time=1,
 )
 _TYPES = (pa.string(), pa.int64(), pa.int64())
@@ -34,7 +35,7 @@ _SELECTED = (("c0", _K), ("c1", Apply(pa.int64(), function="unix_millis", inputs
 
 
 def _work(least: int = 0, nulls: Nulls = "fail") -> PackedWork:
-    where = Apply(pa.bool_(), function=">=", inputs=(_V, Literal(pa.int64(), value=least)))
+    where = Compare(pa.bool_(), op=">=", inputs=(_V, Literal(pa.int64(), value=least)))
     program = Program(None, Rowtime("ts", "t.ts", nulls), ((Stage(_SELECTED, where),),))
     return PackedWork(program, _OPERATOR, 1, _BUCKETS)
 

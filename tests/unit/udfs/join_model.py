@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from sqlext.udfs.core.join_operator import JoinOperator
-from sqlext.udfs.core.join_specification import Comparison, JoinKind
-from sqlext.udfs.core.operators import Clock, Step
-from sqlext.udfs.core.row_kinds import DELETE, INSERT, UPDATE_BEFORE
+from sqlext_udfs.joins.operator import JoinOperator
+from sqlext_udfs.joins.specification import Comparison, JoinKind
+from sqlext_udfs.kernel.operator import Clock, StepResult
+from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_BEFORE
 
 #: Key, side, left value, right value, a time, row kind.
 TYPES = [pa.int64(), pa.int8(), pa.int64(), pa.int64(), pa.int64(), pa.int8()]
@@ -47,7 +47,7 @@ def rows_of(out: pa.Table) -> list[tuple[Any, ...]]:
     return list(zip(*(c.to_pylist() for c in out.columns), strict=True)) if out.num_columns else []
 
 
-def steps(operator: JoinOperator, batches: Sequence[tuple[Sequence[Row] | None, Clock]]) -> list[Step[Any]]:
+def steps(operator: JoinOperator, batches: Sequence[tuple[Sequence[Row] | None, Clock]]) -> list[StepResult[Any]]:
     """Return the steps of micro-batches; the state goes through bytes between them."""
     state, done = operator.empty(), []
     for rows, clock in batches:

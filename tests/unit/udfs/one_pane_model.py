@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sqlext.udfs.core.horizon import single_pane_horizon
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.policy import Cumulate, Hop, Policy, Session, Tumble
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.windows.horizon import single_pane_horizon
+from sqlext_udfs.windows.policy import Cumulate, Hop, Policy, Session, Tumble
 from tests.operator_runs import Row
 
 Window = tuple[int, int]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from sqlext.udfs.core.operators import Clock
-from sqlext.udfs.core.over_operator import OverOperator
-from sqlext.udfs.core.over_specification import Frame, OverCall, OverSpecification
+from sqlext_udfs.kernel.operator import Clock
+from sqlext_udfs.over.operator import OverOperator
+from sqlext_udfs.over.specification import OverCall, OverFrame, OverSpecification
 
 #: Key, time, an integer, a floating-point number, text, the row's own number.
 TYPES = [pa.string(), pa.int64(), pa.int64(), pa.float64(), pa.string(), pa.int64()]
@@ -104,7 +104,7 @@ def _result(call: OverCall, rows: list[Row], row: Row) -> Any:
     return _FUNCTIONS[call.function](list(dict.fromkeys(known)) if call.distinct else known)
 
 
-def _begin(frame: Frame, rows: list[Row], place: int) -> int:
+def _begin(frame: OverFrame, rows: list[Row], place: int) -> int:
     if frame.preceding is None:
         return 0
     if frame.unit == "ROWS":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlext.udfs.core.policy import Global, Policy, Tumble, WindowKind
-from sqlext.udfs.core.trigger_tree import AfterDelay, Align, Delay, Trigger
+from sqlext_udfs.windows.policy import Global, Policy, Tumble, WindowKind
+from sqlext_udfs.windows.triggers.tree import AfterDelay, Align, Delay, Trigger
 from tests.window_simulation import Row, Simulation, Step
 
 NO_WINDOW = Global()

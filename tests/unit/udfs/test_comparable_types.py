@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import types as t
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.processors.comparable_types import require_comparable
+from sqlext_udfs.spark.comparable_types import require_comparable
 
 _MAP = t.MapType(t.StringType(), t.IntegerType())
 

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from rows import keys, tables
 
 from sqlext.errors import SqlExtError
-from sqlext.udfs.core.distinct import Distinct
-from sqlext.udfs.core.operators import Clock
+from sqlext_udfs.distinct import DistinctOperator
+from sqlext_udfs.kernel.operator import Clock
 
 _OTHER_NAN = struct.unpack("d", struct.pack("Q", 0x7FF8_0000_0000_0001))[0]
 
 
 def _run(batches: list[pa.Table]) -> list[pa.Table]:
     """Return what comes out of each batch, with the state written and read after each."""
-    distinct = Distinct()
+    distinct = DistinctOperator()
     saved: bytes | None = None
     out = []
     for batch in batches:
@@ -63,8 +63,8 @@ def test_any_order_gives_the_same_rows(table: pa.Table, cuts: list[int], random:
 @settings(deadline=None)
 @given(tables())
 def test_partial_work_twice_is_partial_work_once(table: pa.Table) -> None:
-    once = Distinct().partial(table)
-    assert keys(Distinct().partial(once)) == keys(once) == list(dict.fromkeys(keys(table)))
+    once = DistinctOperator().partial(table)
+    assert keys(DistinctOperator().partial(once)) == keys(once) == list(dict.fromkeys(keys(table)))
 
 
 def test_floats_come_out_in_their_usual_form() -> None:
@@ -94,7 +94,7 @@ def test_slices_are_read_where_they_begin() -> None:
 
 
 def test_state_that_did_not_change_comes_back_itself() -> None:
-    distinct = Distinct()
+    distinct = DistinctOperator()
     state = distinct.step(distinct.empty(), _column([1, 2]), Clock()).state
     after = distinct.step(state, _column([2, 1]), Clock())
     assert after.state is state
@@ -109,7 +109,7 @@ def test_state_of_other_columns_is_refused() -> None:
 
 def test_rows_with_a_time_to_live() -> None:
     """A row that did not come again for 1,000 ms is forgotten, and comes out again."""
-    operator, out = Distinct(1000), []
+    operator, out = DistinctOperator(1000), []
     state = operator.empty()
     for now, values in ((0, ["a", "b"]), (900, ["a"]), (1000, ["b"]), (1899, ["a", "b"]), (2899, [])):
         rows = operator.partial(pa.table({"c0": values})) if values else None

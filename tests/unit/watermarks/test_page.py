@@ -12,7 +12,7 @@ from sqlext import SqlExtError
 from sqlext.watermarks.charts import chart, count_points, state_spans, watermark_points
 from sqlext.watermarks.history import Sample
 from sqlext.watermarks.inputs import END_OF_TIME
-from sqlext.watermarks.page import Page, Part
+from sqlext.watermarks.page import Page, QueryPart
 from sqlext.watermarks.why import Asked
 
 HOUR = 3_600_000
@@ -27,7 +27,7 @@ SAMPLES = [sample(0, "active", None), sample(1000, "held"), sample(2000, "held")
 
 
 def page(samples: list[Sample]) -> Page:
-    return Page("q", [Part(Asked(EVIL, "running", bounded=False, report=None), samples)], "Europe/Berlin")
+    return Page("q", [QueryPart(Asked(EVIL, "running", bounded=False, report=None), samples)], "Europe/Berlin")
 
 
 def test_what_is_drawn() -> None:
@@ -82,4 +82,4 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(SqlExtError) as caught:
         page(SAMPLES).html()
-    assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext[plots]'")
+    assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext-spark[plots]'")

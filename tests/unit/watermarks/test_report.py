@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.execution.offline import compile_source, new_state
+from sqlext.session.offline.compilation import compile_source, new_state
 from sqlext.source import SourceText
 from sqlext.watermarks.ends import Ends, SessionEnd
 from sqlext.watermarks.inputs import Alignment, Input

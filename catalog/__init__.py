@@ -1,1 +1,0 @@
-"""The catalog: what every table, view and query is, in one Delta table that needs no JVM to read."""

@@ -1,0 +1,177 @@
+"""Show the catalog as one session sees it: stored objects, its temporary ones, its current database.
+
+A session without a store, and a dry run over a whole script, keep the stored objects in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timezone
+
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext_catalog.model import DEFAULT_CATALOG, DEFAULT_DATABASE, CatalogObject, ObjectName, Relation
+from sqlext_catalog.snapshot import Change, ChangeFunction, ObjectKey, Put, Snapshot, check_changes, check_no_temporary
+from sqlext_catalog.store import Store, Version
+
+
+class MemoryStore:
+    """Keeps every version in a list; starts from a snapshot (the empty catalog unless one is given)."""
+
+    def __init__(self, start: Snapshot | None = None) -> None:
+        self._snapshots = [start or Snapshot.empty()]
+        self._history: list[Version] = []
+
+    def snapshot(self, version: int | None = None) -> Snapshot:
+        """Return the catalog as it is now, or as it was at a version."""
+        if version is None:
+            return self._snapshots[-1]
+        for snapshot in self._snapshots:
+            if snapshot.version == version:
+                return snapshot
+        raise SqlExtError("CAT-034", f"the catalog has no version {version}")
+
+    def commit(self, change: ChangeFunction, operation: str) -> Snapshot:
+        """Apply what ``change`` says and return the snapshot after it."""
+        before = self._snapshots[-1]
+        changes = change(before)
+        if not changes:
+            return before
+        check_no_temporary(changes)
+        check_changes(changes)
+        after = before.with_changes(changes).at_version(before.version + 1)
+        self._snapshots.append(after)
+        self._history.append(Version(after.version, operation, datetime.now(timezone.utc)))
+        return after
+
+    def history(self) -> list[Version]:
+        """Return the commits, newest first."""
+        return self._history[::-1]
+
+
+class SessionCatalog:
+    """Stored objects, shadowed by temporary ones; the current catalog and database; names made full.
+
+    Attributes:
+        current_catalog: where a name of one or two parts is looked up.
+        current_database: where a name of one part is looked up.
+    """
+
+    def __init__(self, store: Store | None = None) -> None:
+        self._store: Store = store if store is not None else MemoryStore()
+        self._temporary: dict[ObjectKey, CatalogObject] = {}
+        self._merged: tuple[Snapshot, Snapshot] | None = None
+        self.current_catalog = DEFAULT_CATALOG
+        self.current_database = DEFAULT_DATABASE
+
+    def snapshot(self) -> Snapshot:
+        """Return everything this session sees now, temporary objects included."""
+        stored = self._store.snapshot()
+        # The store gives the same object until a commit, so statements between two commits share one merge.
+        if self._merged is None or self._merged[0] is not stored:
+            self._merged = stored, self._with_temporary(stored)
+        return self._merged[1]
+
+    def resolve(self, parts: Sequence[str]) -> ObjectName:
+        """Return the full name behind a name of one to three parts."""
+        if not 1 <= len(parts) <= 3:
+            raise SqlExtError(
+                "NAME-090",
+                f"`{'.'.join(parts)}` has {len(parts)} parts; a name has at most catalog, database and object",
+            )
+        # Missing parts are filled from the left: a name of two parts takes the current catalog alone.
+        return ObjectName(*(self.current_catalog, self.current_database)[: 3 - len(parts)], *parts)
+
+    def lookup(self, parts: Sequence[str]) -> Relation | None:
+        """Return the table or view that a name of one to three parts means, or None."""
+        return self.snapshot().get(self.resolve(parts))
+
+    def candidates(self) -> list[str]:
+        """Return how each visible table and view can be called here, shortest form, for did-you-mean hints."""
+        return [self._shortest(r.name) for r in self.snapshot().relations()]
+
+    def use_catalog(self, name: str) -> None:
+        """Make a catalog current, and its default database with it, as Flink's USE CATALOG."""
+        snapshot = self.snapshot()
+        catalog = snapshot.catalog(name)
+        if catalog is None:
+            names = [c.name for c in snapshot.catalogs()]
+            raise _unknown("catalog", name, names)
+        self.current_catalog, self.current_database = name, catalog.default_database
+
+    def use_database(self, parts: Sequence[str]) -> None:
+        """Make a database current: ``USE db`` or ``USE catalog.db``."""
+        key = self.resolve_database(parts)
+        snapshot = self.snapshot()
+        if snapshot.database(key.catalog, key.database) is None:
+            names = [d.name.database for d in snapshot.databases(key.catalog)]
+            raise _unknown("database", key.database, names)
+        self.current_catalog, self.current_database = key.catalog, key.database
+
+    def resolve_database(self, parts: Sequence[str]) -> ObjectName:
+        """Return the full name of a database given as ``db`` or ``catalog.db``; its ``name`` is empty."""
+        if not 1 <= len(parts) <= 2:
+            raise SqlExtError("NAME-090", f"`{'.'.join(parts)}` has {len(parts)} parts; a database has at most two")
+        return ObjectName(parts[0] if len(parts) == 2 else self.current_catalog, parts[-1], "")
+
+    def apply(self, changes: ChangeFunction | Sequence[Change], operation: str) -> Snapshot:
+        """Apply a statement's changes: temporary objects to this session, the others to the store in one commit.
+
+        Args:
+            changes: the changes, or a function of the snapshot that gives them (``sqlext_catalog.ddl``); a function
+                sees the temporary objects too, and runs again if another process committed first.
+            operation: what the history says, for instance ``CREATE TABLE a.b.c``.
+        """
+        decide = changes if callable(changes) else _always(changes)
+        kept: list[Change] = []
+
+        def stored_part(stored: Snapshot) -> list[Change]:
+            wanted = decide(self._with_temporary(stored))
+            # The store may run this again on a newer snapshot: only the last run counts.
+            kept[:] = [c for c in wanted if c.key.kind == "temporary"]
+            check_changes(kept)
+            return [c for c in wanted if c.key.kind != "temporary"]
+
+        # The store first: if it refuses, the session must not have kept anything.
+        self._store.commit(stored_part, operation)
+        self._keep(kept)
+        return self.snapshot()
+
+    def fork(self) -> SessionCatalog:
+        """Return a copy in memory: what is done to it reaches neither this session nor the store."""
+        copy = SessionCatalog(MemoryStore(self._store.snapshot()))
+        # A copy, since a dry run creates temporary objects too.
+        copy._temporary = dict(self._temporary)
+        copy.current_catalog, copy.current_database = self.current_catalog, self.current_database
+        return copy
+
+    def history(self) -> list[Version]:
+        """Return the store's commits, newest first."""
+        return self._store.history()
+
+    def at_version(self, version: int) -> Snapshot:
+        """Return the stored definitions as they were at a version."""
+        return self._store.snapshot(version)
+
+    def _with_temporary(self, stored: Snapshot) -> Snapshot:
+        return stored.with_changes(Put(item) for item in self._temporary.values()) if self._temporary else stored
+
+    def _keep(self, changes: Iterable[Change]) -> None:
+        for change in changes:
+            if isinstance(change, Put):
+                self._temporary[change.key] = change.object
+            else:
+                self._temporary.pop(change.key, None)
+            self._merged = None
+
+    def _shortest(self, name: ObjectName) -> str:
+        if name.catalog != self.current_catalog:
+            return name.plain
+        return name.name if name.database == self.current_database else f"{name.database}.{name.name}"
+
+
+def _always(changes: Sequence[Change]) -> Callable[[Snapshot], Sequence[Change]]:
+    return lambda snapshot: changes
+
+
+def _unknown(what: str, name: str, names: list[str]) -> SqlExtError:
+    return SqlExtError("CAT-002", f"there is no {what} `{name}`", hint=did_you_mean(name, names))

@@ -1,0 +1,296 @@
+"""Store the catalog in one Delta table by delta-rs: one row an object, one commit a statement.
+
+Why 8 processes lose nothing: delta-rs publishes a commit on a local disk by hard-linking the finished file to
+``_delta_log/<version>.json``, which fails if that version exists (seen with strace: ``linkat``). Every commit of
+ours replaces the table's single data file, on top of the version it has read, without delta-rs' own retries; so of
+two commits made from the same version one is always refused, and its change function runs again on the new state.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from sqlext.errors import SqlExtError
+from sqlext.locations import catalog_place
+from sqlext_catalog.migrations import FORMAT, migrate
+from sqlext_catalog.rows import Row, from_row, to_row
+from sqlext_catalog.snapshot import NEVER_COMMITTED, Change, ChangeFunction, Snapshot, check_changes, check_no_temporary
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+#: The folder of the Delta table inside the catalog's folder, which holds checkpoints and data as well.
+TABLE_FOLDER = "definitions"
+
+# At most 0.25 s apart: a statement gives up after some 25 s of losing.
+_MAX_ATTEMPTS = 200
+# A reader replays the log from its last checkpoint on, so opening stays cheap.
+_CHECKPOINT_EVERY = 50
+_OPERATION = "sqlextOperation"
+
+# Definitions stay readable at every version: nothing expires.
+_PROPERTIES = {
+    "delta.logRetentionDuration": "interval 36500 days",
+    "delta.deletedFileRetentionDuration": "interval 36500 days",
+    "delta.enableExpiredLogCleanup": "false",
+}
+
+# delta-rs 1.6 decodes or drops these in a path, or panics.
+_UNUSABLE_IN_PATH = re.compile(r"[\x00-\x1f\x7f\[\]\\^|]|%[0-9A-Fa-f]{2}")
+
+
+class Version(NamedTuple):
+    """One commit of the catalog."""
+
+    version: int
+    operation: str
+    time: datetime
+
+
+class Store(Protocol):
+    """Where definitions are kept: on disk (``CatalogStore``) or in memory (``MemoryStore``)."""
+
+    def snapshot(self, version: int | None = None) -> Snapshot:
+        """Return the catalog as it is now, or as it was at a version."""
+
+    def commit(self, change: ChangeFunction, operation: str) -> Snapshot:
+        """Apply what ``change`` says in one atomic step and return the snapshot after it."""
+
+    def history(self) -> list[Version]:
+        """Return the commits, newest first."""
+
+
+class _Loaded(NamedTuple):
+    """A snapshot with what tells whether it is still current, and what the next commit builds on."""
+
+    snapshot: Snapshot
+    table: DeltaTable
+    identity: tuple[int, int]  # of the version's file in the log: another one if the folder was made anew
+    format: int
+
+
+class CatalogStore:
+    """A catalog in a folder. Nothing is created before the first commit.
+
+    An instance belongs to one thread; any number of instances, in any number of processes, share a folder.
+    """
+
+    def __init__(self, directory: str | PathLike[str]) -> None:
+        self.directory = catalog_place(directory).absolute()
+        _check_place(self.directory)
+        self._table_path = self.directory / TABLE_FOLDER
+        self._log = self._table_path / "_delta_log"
+        self._loaded: _Loaded | None = None
+
+    def snapshot(self, version: int | None = None) -> Snapshot:
+        """Return the catalog as it is now, or as it was at a version.
+
+        While nothing has changed this costs two stat calls: a commit exists exactly if its file in the log does.
+        """
+        if version is not None and version != NEVER_COMMITTED:
+            return self._at(version)
+        loaded = None if version == NEVER_COMMITTED else self._refresh()
+        return loaded.snapshot if loaded else Snapshot.empty()
+
+    def commit(self, change: ChangeFunction, operation: str) -> Snapshot:
+        """Apply what ``change`` says in one atomic step and return the snapshot after it.
+
+        ``change`` runs again on the newer state whenever another process was faster; what it raises, it raises to
+        the caller. No changes, no commit. ``operation`` is kept in the history: it must not quote options.
+        """
+        for attempt in range(_MAX_ATTEMPTS):
+            loaded = self._refresh()
+            before = loaded.snapshot if loaded else Snapshot.empty()
+            changes = change(before)
+            if not changes:
+                return before
+            if self._try_commit(loaded, _after(before, changes), operation):
+                return self._after_commit()
+            # Full jitter: the more often we lose, the further apart the competitors spread.
+            time.sleep(random.uniform(0, min(0.25, 0.005 * 2 ** min(attempt, 6))))  # noqa: S311
+        raise SqlExtError(
+            "CAT-033",
+            f"the catalog in {self.directory} is being changed by others all the time; gave up after"
+            f" {_MAX_ATTEMPTS} attempts",
+            hint="run the statement again",
+        )
+
+    def history(self) -> list[Version]:
+        """Return the commits, newest first."""
+        loaded = self._refresh()
+        if not loaded:
+            return []
+        with _Reading(self.directory):
+            return [_version(entry) for entry in loaded.table.history()]
+
+    def _refresh(self) -> _Loaded | None:
+        if self._loaded and self._is_current(self._loaded):
+            return self._loaded
+        self._loaded = self._load() if self._exists() else None
+        return self._loaded
+
+    def _is_current(self, loaded: _Loaded) -> bool:
+        version = loaded.snapshot.version
+        # Both are needed: a folder that was made anew may have reached the same version.
+        return self._identity(version) == loaded.identity and self._identity(version + 1) is None
+
+    def _exists(self) -> bool:
+        # A log without a single commit is a first commit under way in another process.
+        return self._log.is_dir() and any(self._log.glob("*.json"))
+
+    def _identity(self, version: int) -> tuple[int, int] | None:
+        try:
+            found = self._commit_file(version).stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns
+
+    def _commit_file(self, version: int) -> Path:
+        return self._log / f"{version:020}.json"
+
+    def _load(self, version: int | None = None) -> _Loaded:
+        from deltalake import DeltaTable
+
+        with _Reading(self.directory):
+            table = DeltaTable(self._table_path, version=version)
+            rows = self._rows(table)
+            stored = _format(rows)
+            self._check_format(stored)
+            body = migrate([row for row in rows if row["kind"] != "format"], stored)
+            snapshot = Snapshot([from_row(row) for row in body], table.version())
+        # No file has the identity (0, 0): if the commit has gone by now, the next look loads again.
+        return _Loaded(snapshot, table, self._identity(snapshot.version) or (0, 0), stored)
+
+    def _rows(self, table: DeltaTable) -> list[Row]:
+        from sqlext_catalog.arrow import read_parquet
+
+        # Not file_uris(): it escapes characters of the folder, and the result is no path.
+        files = [str(file) for file in table.get_add_actions()["path"].to_pylist()]
+        commit = self._commit_file(table.version())
+        # delta-rs reads an empty commit (a disk that lost power) as one that changed nothing: a lost update.
+        if len(files) != 1 or commit.stat().st_size == 0:
+            raise ValueError(f"{commit.name} or one before it is not a commit of sqlext")
+        return read_parquet(str(self._table_path / files[0]))
+
+    def _check_format(self, stored: int) -> None:
+        if stored > FORMAT:
+            raise SqlExtError(
+                "CAT-031",
+                f"the catalog in {self.directory} was written by a newer sqlext (format {stored}, this one knows"
+                f" {FORMAT})",
+                hint="upgrade sqlext",
+            )
+
+    def _at(self, version: int) -> Snapshot:
+        newest = self.snapshot().version
+        if not 0 <= version <= newest:
+            raise SqlExtError("CAT-034", f"the catalog has no version {version}; the newest is {newest}")
+        return self.snapshot() if version == newest else self._load(version).snapshot
+
+    def _try_commit(self, loaded: _Loaded | None, after: Snapshot, operation: str) -> bool:
+        from deltalake import CommitProperties, PostCommitHookProperties, write_deltalake
+        from deltalake.exceptions import DeltaError
+
+        self._table_path.mkdir(parents=True, exist_ok=True)
+        outdated = loaded is not None and loaded.format < FORMAT
+        try:
+            # The table as it was read, so that delta-rs commits on top of that version and no other.
+            write_deltalake(
+                loaded.table if loaded else str(self._table_path),
+                _arrow_table(after),
+                # The first commit must not replace the one that another process has made meanwhile.
+                mode="overwrite" if loaded else "error",
+                schema_mode="overwrite" if outdated else None,
+                configuration=None if loaded else _PROPERTIES,
+                # A retry of delta-rs would put our rows on top of a version that `change` has never seen.
+                commit_properties=CommitProperties(custom_metadata={_OPERATION: operation}, max_commit_retries=0),
+                # A checkpoint that fails after the commit would look like a commit that failed.
+                post_commithook_properties=PostCommitHookProperties(
+                    create_checkpoint=False, cleanup_expired_logs=False
+                ),
+            )
+        except (DeltaError, OSError) as error:
+            # A lost race and a full disk raise the same classes; whether the next version exists tells them apart.
+            if self._identity(loaded.snapshot.version + 1 if loaded else 0) is not None:
+                return False
+            raise SqlExtError("CAT-035", f"cannot write the catalog in {self.directory}: {error}") from error
+        return True
+
+    def _after_commit(self) -> Snapshot:
+        snapshot = self.snapshot()
+        if self._loaded and snapshot.version % _CHECKPOINT_EVERY == _CHECKPOINT_EVERY - 1:
+            self._checkpoint(self._loaded.table)
+        return snapshot
+
+    def _checkpoint(self, table: DeltaTable) -> None:
+        from deltalake.exceptions import DeltaError
+
+        try:
+            table.create_checkpoint()
+        except (DeltaError, OSError):
+            return  # It only makes opening faster; the next one will do.
+
+
+class _Reading:
+    """Turns whatever a damaged table raises into one error that names the folder."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        # KeyboardInterrupt and refusals of ours say nothing of damage.
+        if not isinstance(error, Exception) or isinstance(error, SqlExtError):
+            return
+        raise SqlExtError(
+            "CAT-030",
+            f"the catalog in {self._directory} cannot be read: {error}",
+            hint=f"the folder is damaged; restore {TABLE_FOLDER}/ from a backup, or name another catalog folder",
+        ) from error
+
+
+def _check_place(directory: Path) -> None:
+    """Raise CAT-032 for a path at which no catalog can lie."""
+    message = f"the catalog cannot lie in {str(directory)!r}: "
+    if _UNUSABLE_IN_PATH.search(str(directory)):
+        hint = "choose a folder without control characters, [ ] \\ ^ | and %XX in its path"
+        raise SqlExtError("CAT-032", f"{message}the path has a character that Delta cannot use", hint=hint)
+    if directory.is_file():
+        raise SqlExtError("CAT-032", f"{message}it is a file", hint="choose a folder; it is made if it is not there")
+
+
+def _after(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
+    check_no_temporary(changes)
+    check_changes(changes)
+    return before.with_changes(changes)
+
+
+def _format(rows: list[Row]) -> int:
+    (version,) = (row["name"] for row in rows if row["kind"] == "format")
+    return int(version)
+
+
+def _arrow_table(snapshot: Snapshot) -> Any:
+    from sqlext_catalog.arrow import to_arrow
+
+    # The first row keeps the data file from ever being absent, so that every commit replaces one.
+    rows = [{"kind": "format", "name": str(FORMAT)}, *(to_row(item) for item in snapshot)]
+    try:
+        return to_arrow(rows)
+    except UnicodeEncodeError as error:
+        raise SqlExtError("CAT-022", f"a definition holds text that is not valid Unicode: {error.reason}") from error
+
+
+def _version(entry: dict[str, Any]) -> Version:
+    instant = datetime.fromtimestamp(entry["timestamp"] / 1000, timezone.utc)
+    # A commit of another tool has Delta's operation alone.
+    return Version(entry["version"], entry.get(_OPERATION, entry["operation"]), instant)

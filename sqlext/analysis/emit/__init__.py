@@ -1,0 +1,1 @@
+"""The EMIT clause: when the panes of a grouping come out."""

@@ -1,0 +1,113 @@
+"""Bind ``LATE DATA TO table``: find the table, and fill its columns.
+
+A column of the table is a column of the row with that name; or ``watermark``, the watermark that the row met; or
+``operator``, the query that found the row late. Other columns of the row are left out.
+"""
+
+from __future__ import annotations
+
+from sqlext.analysis.grouping.group_by import Grouped
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.types.coercion import can_implicitly_cast
+from sqlext.connectors.base import written_columns
+from sqlext.connectors.registry import connector_of
+from sqlext.dialect.emit.nodes import LateTable
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.firing import LATE_OPERATOR, LATE_WATERMARK, LateColumn, LateRows
+from sqlext.plan.nodes import WindowKind
+from sqlext.types import STRING, TIMESTAMP3, TIMESTAMP_LTZ3
+from sqlext_catalog.model import Column, Table
+
+#: Windows of which a row has several at once.
+_OVERLAP = (WindowKind.HOP, WindowKind.CUMULATE)
+
+
+def late_rows(name: LateTable, grouped: Grouped, given: bool, env: Environment) -> LateRows:
+    """Return how the rows of a grouping that come too late are kept.
+
+    Args:
+        given: whether SQL gives the rows their windows, before the operator.
+
+    Raises:
+        SqlExtError: EMIT-114 if there is no such table or it has other columns, EMIT-118 where a row would be late
+            several times; OPT-... for a table that cannot be written to.
+    """
+    _check_once(grouped, given, name)
+    table = _table(name, env)
+    known = _known(grouped, env)
+    writable = {w.name for w in written_columns(table)}
+    columns = tuple(_column(c, table, known, name) for c in table.columns if c.name in writable)
+    return LateRows(table, columns, name.span)
+
+
+def _check_once(grouped: Grouped, given: bool, name: LateTable) -> None:
+    """Refuse groupings that see a row several times: some of them may come in time."""
+    overlap = grouped.assign is not None and grouped.assign.spec.kind in _OVERLAP
+    if grouped.grouping.has_sets:
+        what, hint = "GROUPING SETS", "write each set as a query of its own"
+    elif given and overlap:
+        what = "windows that overlap and that the query looks at before it groups by them"
+        hint = "put the window function into the FROM of the SELECT with EMIT, its bounds into GROUP BY alone"
+    else:
+        return
+    raise SqlExtError("EMIT-118", f"LATE DATA TO cannot be used with {what}", span=name.span, hint=hint)
+
+
+def _table(name: LateTable, env: Environment) -> Table:
+    found = env.catalog.lookup(name.parts)
+    if not isinstance(found, Table):
+        hint = did_you_mean(name.parts[-1], env.catalog.candidates())
+        message = f"late table `{'.'.join(name.parts)}` does not exist"
+        raise SqlExtError("EMIT-114", message, span=name.span, hint=hint)
+    try:
+        connector_of(found).validate(found, "sink")
+    except SqlExtError as error:
+        raise error.at(name.span) from None
+    return found
+
+
+def _known(grouped: Grouped, env: Environment) -> dict[str, list[LateColumn]]:
+    """Return what there is to fill columns with, by name; a name may stand for several columns."""
+    rowtime = grouped.assign.time if grouped.assign is not None else None
+    # The watermark is shown in the type of the rowtime, so that a late row can be compared with it.
+    ltz = rowtime is None or (rowtime.type is not None and rowtime.type.root == "TIMESTAMP_LTZ")
+    met = PlanColumn(
+        "watermark",
+        TIMESTAMP_LTZ3 if ltz else TIMESTAMP3,
+        LATE_WATERMARK,
+        Part.VALUE if ltz else Part.INSTANT,
+    )
+    operator = PlanColumn("operator", STRING.not_null(), LATE_OPERATOR)
+    known: dict[str, list[LateColumn]] = {}
+    window = grouped.assign.physical if grouped.assign is not None else None
+    for relation in grouped.scope.relations:
+        for column in relation.columns:
+            own = column.physical != window and column.part is not Part.PROCTIME
+            if own and column.name not in relation.merged:
+                known.setdefault(column.name, []).append(LateColumn(column.name, column, relation.alias))
+    # Last, as a column of the rows goes before ours of the same name.
+    for column in (met, operator):
+        known.setdefault(column.name, [LateColumn(column.name, column, None)])
+    return known
+
+
+def _column(target: Column, table: Table, known: dict[str, list[LateColumn]], name: LateTable) -> LateColumn:
+    found = known.get(target.name, [])
+    if len(found) != 1:
+        what = "which two relations have" if found else "which the rows do not have"
+        raise SqlExtError(
+            "EMIT-114",
+            f"late table `{table.name.name}` has a column `{target.name}`, {what}",
+            span=name.span,
+            hint=f"its columns may be {', '.join(_shown(c[0].source) for c in known.values() if len(c) == 1)}",
+        )
+    source = found[0].source
+    if source.type is None or target.type is None or can_implicitly_cast(source.type, target.type):
+        return found[0]
+    message = f"column `{target.name}` of late table `{table.name.name}` is {target.type}, the rows' is {source.type}"
+    raise SqlExtError("EMIT-114", message, span=name.span)
+
+
+def _shown(column: PlanColumn) -> str:
+    return f"`{column.name}` {column.type.flink() if column.type else ''}".strip()

@@ -1,0 +1,1 @@
+"""Groupings: GROUP BY, and operations on whole rows."""

@@ -1,0 +1,147 @@
+"""Bind an INSERT: which query column fills which sink column, and how it is converted."""
+
+from __future__ import annotations
+
+from sqlext.analysis.inserts.bound import Assignment, BoundInsert
+from sqlext.analysis.inserts.sides import side_inserts
+from sqlext.analysis.inserts.sink_modes import sink_mode
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.scans.tables import with_hints
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.analysis.types.coercion import can_implicitly_cast
+from sqlext.analysis.types.inference import infer
+from sqlext.connectors.base import written_columns
+from sqlext.connectors.registry import connector_of
+from sqlext.dialect.ast.statements import Insert
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.nodes import PlanNode
+from sqlext.plan.scope import Scope
+from sqlext.source import Span
+from sqlext.types import LogicalType
+from sqlext_catalog.model import Column, Table, View
+
+
+def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
+    """Return an INSERT bound to its sink.
+
+    Raises:
+        SqlExtError: NAME-002 for an unknown sink, SINK-001 for another number of columns, SINK-002 for types
+            that do not fit, SINK-003 for two rowtimes, SINK-004, EMIT-107 and EMIT-108 for updates that the sink
+            cannot take, SINK-005 for OVERWRITE in streaming mode, OPT-... for its options.
+    """
+    table = _sink(insert, env)
+    plan = QueryBinder(env).bind_whole(insert.query)
+    assignments = _assign(insert, table, plan)
+    scope = Scope((), env.mode, env.zone)
+    for assignment in assignments:
+        _check_type(assignment, table, insert, scope)
+    _check_rowtimes(insert, table, plan)
+    if insert.overwrite and plan.streaming:
+        raise SqlExtError(
+            "SINK-005",
+            "INSERT OVERWRITE needs a query that ends",
+            span=insert.span,
+            hint="SET 'execution.runtime-mode' = 'batch'",
+        )
+    plan, mode = sink_mode(plan, table, env, insert.query.span)
+    # Flink's default: a NULL for a NOT NULL column fails the job.
+    enforcer = env.settings.get("table.exec.sink.not-null-enforcer") or "error"
+    return BoundInsert(
+        table, plan, assignments, mode, insert.overwrite, insert.span, scope, enforcer, side_inserts(plan, env)
+    )
+
+
+def _sink(insert: Insert, env: Environment) -> Table:
+    found = env.catalog.lookup(insert.name)
+    if isinstance(found, View):
+        raise SqlExtError("SINK-006", f"`{found.name.name}` is a view", span=insert.name_span)
+    if found is None:
+        name = ".".join(insert.name)
+        hint = did_you_mean(insert.name[-1], env.catalog.candidates())
+        raise SqlExtError("NAME-002", f"there is no table `{name}`", span=insert.name_span, hint=hint)
+    table = with_hints(found, insert.hints)
+    try:
+        connector_of(table).validate(table, "sink")
+    except SqlExtError as error:
+        raise error.at(insert.name_span) from None
+    return table
+
+
+def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, ...]:
+    # Computed columns and VIRTUAL metadata are read only (Flink's docs, CREATE TABLE, Metadata Columns).
+    writable = {c.name: c for c in table.columns if c.name in {w.name for w in written_columns(table)}}
+    constants = {}
+    for name, value in insert.partition:
+        if name not in writable:
+            raise _no_column(name, table, insert.name_span, writable)
+        constants[name] = value
+    named = insert.columns or tuple(n for n in writable if n not in constants)
+    for name in named:
+        if name not in writable:
+            raise _no_column(name, table, insert.name_span, writable)
+    if len(named) != len(plan.columns):
+        raise SqlExtError(
+            "SINK-001",
+            f"the query gives {len(plan.columns)} columns, `{table.name.name}` takes {len(named)}",
+            span=insert.query.span,
+            hint=f"query: {_shown(plan.columns)}; sink: {', '.join(f'{n} {writable[n].type}' for n in named)}",
+        )
+    for name, column in writable.items():
+        left_out = name not in named and name not in constants
+        # As in Flink's partial inserts, a column that is left out gets NULL.
+        if left_out and column.type is not None and not column.type.nullable:
+            raise SqlExtError(
+                "SINK-007",
+                f"column `{name}` of `{table.name.name}` is NOT NULL, but nothing is inserted into it",
+                span=insert.name_span,
+            )
+    sources = dict(zip(named, plan.columns, strict=True))
+    return tuple(Assignment(c, sources.get(n), constants.get(n)) for n, c in writable.items())
+
+
+def _no_column(name: str, table: Table, span: Span, known: dict[str, Column]) -> SqlExtError:
+    return SqlExtError(
+        "NAME-003", f"`{table.name.name}` has no column `{name}` to write", span=span, hint=did_you_mean(name, known)
+    )
+
+
+def _shown(columns: tuple[PlanColumn, ...]) -> str:
+    return ", ".join(f"{c.name} {c.type_text()}" for c in columns)
+
+
+def _check_type(assignment: Assignment, table: Table, insert: Insert, scope: Scope) -> None:
+    target = assignment.target
+    from_ = assignment.source.type if assignment.source else None
+    if assignment.constant is not None:
+        from_ = infer(assignment.constant, scope)
+    if from_ is None or target.type is None or can_implicitly_cast(from_, target.type):
+        return
+    if scope.mode == "spark" and _stores_in_spark(from_, target.type):
+        return
+    name = assignment.source.name if assignment.source else "the constant"
+    raise SqlExtError(
+        "SINK-002",
+        f"`{name}` is {from_}, column `{target.name}` of `{table.name.name}` is {target.type}",
+        span=insert.query.span,
+        hint=f"CAST({name} AS {target.type.flink()})",
+    )
+
+
+def _stores_in_spark(from_: LogicalType, to: LogicalType) -> bool:
+    """Whether Spark's INSERT takes a type (its ANSI store assignment): a value that does not fit fails the job."""
+    times = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ")
+    # Spark's Cast.canANSIStoreAssign: a text goes to a text column alone, even if it reads as a number.
+    return (from_.is_numeric and to.is_numeric) or to.is_text or (from_.root in times and to.root in times)
+
+
+def _check_rowtimes(insert: Insert, table: Table, plan: PlanNode) -> None:
+    """Refuse two rowtimes, as Flink does: which of them would be the sink's event time?"""
+    rowtimes = [c.name for c in plan.columns if c.is_rowtime]
+    if len(rowtimes) > 1 and plan.streaming:
+        raise SqlExtError(
+            "SINK-003",
+            f"the query gives `{table.name.name}` more than one rowtime: {', '.join(rowtimes)}",
+            span=insert.query.span,
+            hint=f"cast all but one: CAST({rowtimes[1]} AS TIMESTAMP(3))",
+        )

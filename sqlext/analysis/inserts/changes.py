@@ -1,0 +1,94 @@
+"""Compare a query with the one that made its checkpoint, and tell which differences the checkpoint bears.
+
+What is in no operator's state may change. That is time, in two kinds.
+
+``TIME``   How fast the watermark moves: its delay or expression, idle timeouts, alignment, its interval. Spark keeps
+           the watermark itself with the checkpoint and never takes it back: the query goes on from there.
+``ROWS``   What becomes of a row of a micro-batch: how far ahead a rowtime may be, whether it may be NULL, which table
+           keeps late or bad rows. It holds for rows that are read from now on. A micro-batch that had begun must end
+           first: sinks may have some of its rows already, by the old rule.
+
+All other differences rule out going on from the state.
+
+``STATE``  What has made the state, the rowtime's column for instance. Without its state the query could go on from the
+           place that it had read up to.
+``PLACE``  What that place is of: the sources, their order, and their readers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlext.analysis.inserts.fingerprint import ADDED_LATER, Fingerprint
+from sqlext.plan.normal_form import NOT_COMPARED
+
+_OPTION = re.compile(r" option '(.+)'$")
+_NUMBER = re.compile(r" \(\d+\)$")
+_LATE_TABLE = "late table option "
+_OF_ROWS = ("largest rowtime", "table of bad rows")
+_OF_PLACE = ("source option ", "reader of ", "sources read twice", "heartbeats", "end of input")
+_MISSING = ("not there", "")
+
+
+class ChangeKind(Enum):
+    """What a difference touches."""
+
+    STATE = "state"
+    PLACE = "place"
+    TIME = "time"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A part of a query that differs.
+
+    Attributes:
+        part: its name in the fingerprint.
+        old: its text when the checkpoint was made.
+        new: its text now.
+    """
+
+    part: str
+    old: str
+    new: str
+    kind: ChangeKind
+
+    def __str__(self) -> str:
+        """Return ``<part> was <text>, is <text>``."""
+        return f"{self.part} was {self.old}, is {self.new}"
+
+
+def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
+    """Return what differs, in the order of the older one; what that one could not know yet is no difference."""
+    found = []
+    for part in (*old, *(k for k in new if k not in old)):
+        a, b = old.get(part, _MISSING), new.get(part, _MISSING)
+        if a[1] != b[1] and _is_compared(part) and not (part not in old and _base(part) in ADDED_LATER):
+            found.append(Change(part, a[0], b[0], _kind(part, a[0], old)))
+    return found
+
+
+def _is_compared(part: str) -> bool:
+    option = _OPTION.search(_base(part))
+    return option is None or option[1] not in NOT_COMPARED
+
+
+def _kind(part: str, was: str, old: Fingerprint) -> ChangeKind:
+    base = _base(part)
+    if base == "watermark":  # with another rowtime that is a change too; older versions did not say which it was
+        return ChangeKind.TIME if part in old and "rowtime" in old else ChangeKind.STATE
+    if base == "pace of the watermark":
+        return ChangeKind.TIME
+    if base == "rowtime NULL handling":  # who failed at such a row has given none of its micro-batch to a sink
+        return ChangeKind.TIME if was == "fail" else ChangeKind.ROWS
+    if base in _OF_ROWS or base.startswith(_LATE_TABLE):
+        return ChangeKind.ROWS
+    return ChangeKind.PLACE if base.startswith(_OF_PLACE) else ChangeKind.STATE
+
+
+def _base(part: str) -> str:
+    """Return a part's name without the number of its table."""
+    return _NUMBER.sub("", part)

@@ -1,0 +1,216 @@
+"""Describe a query part by part, to compare it with the query that made a checkpoint.
+
+The parts come from the plan: white space, comments, aliases and names of tables do not count, nor does the SQL that
+this version of sqlext makes. Each part has a text for people and a digest of its normal form; digests are compared.
+``changes`` tells which parts may differ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.connectors.base import written_columns
+from sqlext.dialect.ast.expressions import Expr
+from sqlext.plan import nodes
+from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
+from sqlext.plan.normal_form import column_form, condition_parts, expression_form, option_parts, value_form
+from sqlext.plan.stateful import Stateful
+from sqlext.plan.unnest import Unnested
+
+#: Part -> its text, and the digest of its normal form.
+Fingerprint = dict[str, tuple[str, str]]
+
+#: Raised when the Spark SQL of a plan changes so that Spark cannot read its old state.
+STATE_LAYOUT = 1
+#: Parts that the first versions did not have: nothing is known of them where they are not there.
+ADDED_LATER = frozenset({"rowtime", "pace of the watermark", "largest rowtime", "state buckets"})
+_SHOWN = 160
+
+
+def fingerprint(insert: BoundInsert, zone: str, mode: str, end: str) -> Fingerprint:
+    """Return the parts of an INSERT that its state and its place depend on.
+
+    Args:
+        zone: the session's time zone.
+        mode: whose meaning expressions have.
+        end: how its input ends: ``finish``, ``catch-up`` or ``none``.
+    """
+    parts = _Parts()
+    parts.add("state layout", str(STATE_LAYOUT))
+    parts.add("time zone", zone)
+    parts.add("sqlext.expressions", mode)
+    parts.add("end of input", end)
+    _add_sink(parts, insert)
+    _add_node(parts, insert.plan)
+    parts.add("steps", _shape(insert.plan))
+    return parts.found
+
+
+def digest(prints: Fingerprint) -> str:
+    """Return a whole fingerprint as one short text."""
+    return _digest(repr(sorted((k, v[1]) for k, v in prints.items())))
+
+
+class _Parts:
+    """Parts under their names; one that comes again gets a number."""
+
+    def __init__(self) -> None:
+        self.found: Fingerprint = {}
+        self._counts: Counter[str] = Counter()
+
+    def add(self, name: str, text: str, form: object = None) -> None:
+        self._counts[name] += 1
+        number = self._counts[name]
+        shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+        key = name if number == 1 else f"{name} ({number})"
+        self.found[key] = (shown, _digest(repr(form if form is not None else text)))
+
+
+def _digest(text: str) -> str:
+    # A text may hold a lone surrogate, which utf-8 alone cannot write.
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _add_sink(parts: _Parts, insert: BoundInsert) -> None:
+    table = insert.table
+    _add_all(parts, option_parts("sink", table))
+    parts.add("sink columns", ", ".join(f"{c.name} {c.type.flink()}" for c in written_columns(table)))
+    key = table.primary_key.columns if table.primary_key else ()
+    parts.add("sink primary key", ", ".join(key) or "none")
+    parts.add("sink partitions", ", ".join(table.partitioned_by) or "none")
+    parts.add("sink mode", insert.mode)
+    parts.add("not-null enforcer", insert.enforce_not_null)
+    columns = [
+        (
+            a.target.name,
+            column_form(a.source, insert.plan.columns) if a.source else None,
+            expression_form(a.constant, insert.scope) if a.constant else None,
+        )
+        for a in insert.assignments
+    ]
+    shown = (
+        f"{a.target.name} = {_source_text(a.source.name if a.source else None, a.constant)}" for a in insert.assignments
+    )
+    parts.add("inserted columns", ", ".join(shown), columns)
+
+
+def _source_text(name: str | None, constant: Expr | None) -> str:
+    return name or (_text(constant) if constant is not None else "NULL")
+
+
+def _add_all(parts: _Parts, found: Iterable[tuple[str, str, object]]) -> None:
+    for name, text, form in found:
+        parts.add(name, text, form)
+
+
+def _add_node(parts: _Parts, node: nodes.PlanNode) -> None:
+    if isinstance(node, Stateful):
+        _add_all(parts, node.parts())
+        if node.ttl is not None:
+            parts.add("time to live", f"{node.ttl} ms", node.ttl)
+    else:
+        _ADDERS.get(type(node), _add_nothing)(parts, node)
+    for below in node.inputs:
+        _add_node(parts, below)
+
+
+def _add_nothing(parts: _Parts, node: nodes.PlanNode) -> None:
+    """Its place in the shape says all."""
+
+
+def _add_scan(parts: _Parts, node: nodes.Scan) -> None:
+    table = node.table
+    _add_all(parts, option_parts("source", table))
+    physical = [c for c in table.columns if c.kind != "computed"]
+    texts = (
+        f"{c.name} {c.type.flink() if c.type else '?'}{' METADATA' if c.kind == 'metadata' else ''}" for c in physical
+    )
+    keys = [c.metadata_key for c in physical]
+    names = ", ".join(texts)
+    parts.add("source columns", names, (names, keys, table.partitioned_by))
+    for output in node.computed:
+        if output.expr is not None:
+            parts.add(
+                f"computed column {output.physical}", _text(output.expr), expression_form(output.expr, node.scope)
+            )
+    if node.rowtime is not None:
+        marks = f"{node.delay} ms behind" if node.delay is not None else _text(node.marks)
+        form = node.delay if node.delay is not None else expression_form(node.marks, node.scope)
+        parts.add("watermark", f"{node.rowtime}, {marks}", (node.rowtime, form))
+        parts.add("rowtime NULL handling", node.null_handling)
+        # Also apart from "watermark": so `changes` can tell another delay from another rowtime.
+        parts.add("rowtime", node.rowtime)
+        parts.add("pace of the watermark", str(node.timing or "") or "with the rows")
+        parts.add("largest rowtime", "any" if node.future is None else f"{node.future} ms ahead of the clock")
+
+
+def _add_gap(parts: _Parts, node: nodes.ComputeGap) -> None:
+    parts.add("session gap", _text(node.gap), (expression_form(node.gap, node.scope), node.interval))
+
+
+def _add_join(parts: _Parts, node: nodes.Join) -> None:
+    sides = {r.alias: i for i, r in enumerate(node.scope.relations)}
+    equal = [
+        (sides.get(a), column_form(x, node.left.columns), sides.get(b), column_form(y, node.right.columns))
+        for a, x, b, y in node.equal
+    ]
+    shown = ", ".join(x for _, x, _, _ in node.equal)
+    parts.add("JOIN", f"{node.kind}{f' USING ({shown})' if shown else ''}", (node.kind, equal))
+    _add_all(parts, condition_parts("ON", node.condition, node.scope))
+    if node.sought:
+        texts = ", ".join(_text(one) for one, _ in node.sought)
+        parts.add("IN", texts, [[expression_form(e, node.scope) for e in pair] for pair in node.sought])
+
+
+def _add_unnested(parts: _Parts, node: Unnested) -> None:
+    parts.add("UNNEST", node.what, (value_form(node.source, node.scope), node.outer))
+
+
+def _add_ordered(parts: _Parts, node: nodes.Ordered) -> None:
+    form = [value_form(v, node.scope) for v in (node.order_by, node.limit, node.offset)]
+    parts.add("ORDER BY", ", ".join(_text(o) for o in node.order_by) or "nothing", form)
+
+
+def _add_values(parts: _Parts, node: nodes.ValuesRows) -> None:
+    text = ", ".join(f"({', '.join(_text(e) for e in row)})" for row in node.rows)
+    parts.add("VALUES", text, value_form(node.rows, node.scope))
+
+
+def _add_changelog(parts: _Parts, node: ToChangelog | FromChangelog) -> None:
+    codes = ", ".join(f"{a} = {b}" for a, b in node.codes)
+    parts.add(f"{node.step} of", codes, (column_form(node.op, node.input.columns), node.codes))
+
+
+_ADDERS: dict[type[nodes.PlanNode], Callable[..., None]] = {
+    nodes.Scan: _add_scan,
+    nodes.AssignWindows: lambda parts, node: parts.add(*node.window_part()),
+    nodes.ComputeGap: _add_gap,
+    nodes.Project: lambda parts, node: _add_all(parts, node.selected_parts()),
+    nodes.Join: _add_join,
+    Unnested: _add_unnested,
+    nodes.Ordered: _add_ordered,
+    nodes.ValuesRows: _add_values,
+    ToChangelog: _add_changelog,
+    FromChangelog: _add_changelog,
+    nodes.SetQuery: lambda parts, node: parts.add("set operation", node.op),
+    nodes.SparkTable: lambda parts, node: parts.add("Spark table", node.text),
+    nodes.SystemRows: lambda parts, node: parts.add("system view", node.view),
+}
+
+
+def _shape(node: nodes.PlanNode) -> str:
+    """Return which steps stand on which: names of tables and sub-queries are no steps."""
+    if isinstance(node, nodes.Aliased):
+        return _shape(node.input)
+    below = ", ".join(_shape(i) for i in node.inputs)
+    # A stream that is read as a static table changes which joins keep state.
+    stream = "" if not isinstance(node, nodes.Scan) or node.is_stream else " of what is there"
+    return f"{node.step}{stream}{f'({below})' if below else ''}"
+
+
+def _text(node: object) -> str:
+    span = getattr(node, "span", None)
+    return span.one_line if span is not None else str(node)

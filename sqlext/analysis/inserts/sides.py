@@ -1,0 +1,83 @@
+"""Bind the INSERTs beside a query: of its late rows, and of rows that its sources cannot decode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, Assignment, BoundInsert, side_insert
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.scans.bad_rows import kept_columns, source_of
+from sqlext.errors import SqlExtError
+from sqlext.plan.base import walk
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.firing import LateColumn, LateRows
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import Aliased, PlanNode, Project, Scan
+
+
+def side_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
+    """Return where rows go that a query keeps beside its own: the late ones first.
+
+    Raises:
+        SqlExtError: EMIT-118 if late rows cannot reach the end of the query.
+    """
+    late = late_insert(plan, env)
+    return (*((late,) if late is not None else ()), *bad_inserts(plan, env))
+
+
+def late_insert(plan: PlanNode, env: Environment) -> BoundInsert | None:
+    """Return where the late rows of a query go, None if it keeps none.
+
+    Late rows travel to the end of the query beside its own. Only SELECT and WHERE can let them pass.
+
+    Raises:
+        SqlExtError: EMIT-118 if another step stands above the grouping that finds rows late.
+    """
+    found = [late for node in walk(plan) if (late := _late(node)) is not None]
+    if not found:
+        return None
+    top = plan
+    # Only these let late rows pass beside the query's own.
+    while isinstance(top, (Project, Aliased)):
+        top = top.input
+    if len(found) > 1 or _late(top) is None:
+        raise SqlExtError(
+            "EMIT-118",
+            "LATE DATA TO must stand in the last grouping of a query: no join, set operation or grouping above it",
+            span=found[0].span,
+            hint="INSERT the grouping's rows into a table, and read that in a query of its own",
+        )
+    late = found[0]
+    columns = {c.name: c for c in late.table.columns}
+    assignments = tuple(Assignment(columns[c.name], _carried(c)) for c in late.columns)
+    return side_insert(LATE_ROWS, late.table, plan, assignments, late.span, env)
+
+
+def bad_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
+    """Return an INSERT for each table that keeps bad rows of a query, in the order of ``bad_scans``."""
+    made = {}
+    for scan in bad_scans(plan):
+        assert scan.bad is not None
+        table, span = scan.bad.table, scan.bad.span
+        assignments = tuple(Assignment(c, source_of(c, table, span)) for c in kept_columns(table))
+        made[table.name] = side_insert(BAD_ROWS, table, plan, assignments, span, env)
+    return tuple(made.values())
+
+
+def bad_scans(plan: PlanNode) -> tuple[Scan, ...]:
+    """Return the scans whose bad rows are kept: of a table that is read several times the first one."""
+    found: dict[object, Scan] = {}
+    for node in walk(plan):
+        if isinstance(node, Scan) and node.bad is not None:
+            # Each scan of a table meets the same bad rows, which are to be kept once.
+            found.setdefault((node.table.name, node.bad.table.name), node)
+    return tuple(found.values())
+
+
+def _late(node: PlanNode) -> LateRows | None:
+    return node.kept.late if isinstance(node, Aggregate) and node.kept is not None else None
+
+
+def _carried(column: LateColumn) -> PlanColumn:
+    """Return the column of a late row on its way: under the name that the late table has for it."""
+    return column.source if column.relation is None else replace(column.source, physical=column.name)

@@ -1,0 +1,1 @@
+"""Joins, and sub-queries that become joins."""

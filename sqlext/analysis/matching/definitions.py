@@ -1,0 +1,224 @@
+"""Compile the conditions of DEFINE to trees that the operator evaluates.
+
+SQL computes what looks at the row to be taken alone. ``expressions.rows`` compiles what combines rows; this module adds
+COUNT, SUM, AVG, MIN and MAX.
+"""
+
+from __future__ import annotations
+
+from sqlext.analysis.expressions.rows import COMPARISONS, RowTrees
+from sqlext.analysis.matching.names import Names
+from sqlext.analysis.matching.values import MatchValues
+from sqlext.analysis.types.arithmetic import ARITHMETIC
+from sqlext.analysis.types.calls import is_aggregate
+from sqlext.analysis.types.inference import infer
+from sqlext.analysis.types.literals import constant_of
+from sqlext.dialect.ast import expressions as e
+from sqlext.errors import SqlExtError
+from sqlext.plan.matching import RowValue
+from sqlext.plan.scope import own_parts
+from sqlext.source import SourceText
+from sqlext.types import LogicalType
+from sqlext_udfs.expressions import trees as core
+
+_AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+#: Expressions of one row that are NULL where there is no row.
+_STRICT = (e.ColumnRef, e.Literal, e.Paren, e.FieldAccess, e.Subscript, e.Cast, e.Interval)
+#: Is NULL, as a value of a row, only where there is no row.
+_TRUE = e.Literal(SourceText.of("TRUE").span(0, 4), "BOOLEAN", "TRUE")
+
+
+class BoundDefinition(RowTrees):
+    """Makes the condition of one variable.
+
+    Args:
+        names: what names mean.
+        own: the variable.
+        values: collects what conditions look at.
+    """
+
+    def __init__(self, names: Names, own: int, values: MatchValues) -> None:
+        self.names = names
+        self.own = own
+        self.values = values
+        self.scope = names.scope
+
+    @property
+    def mode(self) -> str:
+        """``'spark'`` or ``'flink'``."""
+        return self.scope.mode
+
+    def condition(self, expr: e.Expr) -> core.Expression:
+        """Return a condition as a tree.
+
+        Raises:
+            SqlExtError: MATCH-012 to MATCH-014 for what cannot be said over several rows, MATCH-015 if it is no
+                condition, and what its parts raise.
+        """
+        type_ = infer(self._typed(expr), self.scope)
+        if type_ is not None and type_.root not in ("BOOLEAN", "NULL"):
+            raise SqlExtError("MATCH-015", f"a condition of DEFINE is BOOLEAN, this is {type_.flink()}", span=expr.span)
+        return self.tree(expr)
+
+    def tree(self, expr: e.Expr) -> core.Expression:
+        """Return an expression as a tree."""
+        if isinstance(expr, e.Paren):
+            return self.tree(expr.operand)
+        if isinstance(expr, e.Literal) and (constant := constant_of(expr)) is not None:
+            return constant
+        if self.names.is_single(expr):
+            groups = {self._current(g) for g in self.names.groups_in(expr)}
+            if groups <= {self.own}:
+                return core.Cell(self.value(expr), self.own)
+            if len(groups) == 1:
+                return self._of_other(expr, groups.pop())
+        navigated = self.names.navigation(expr)
+        if navigated is not None:
+            number = self.values.number(RowValue(navigated.of))
+            return navigated.cell(number)
+        return self.combined(expr)
+
+    def _current(self, group: int) -> int:
+        """Return a group; the last of all rows is the one that is to be taken."""
+        return self.own if group == self.names.everything else group
+
+    def value(self, expr: e.Expr, *, absent: bool = False) -> int:
+        """Return the number of a value of one row; ``absent``: of a row that is not there."""
+        return self.values.number(RowValue(self.names.over_row(expr), absent))
+
+    def _of_other(self, expr: e.Expr, group: int) -> core.Expression:
+        """Return a value of the last row of another variable, which may have none: then it is that of no columns."""
+        cell = core.Cell(self.value(expr), group)
+        if all(_is_strict(p) for p in own_parts(expr)):
+            return cell
+        there = core.Cell(self.values.number(RowValue(_TRUE)), group)
+        # COALESCE(B.x, 0) is 0, not NULL, while B has no row: SQL computes it once more with NULL in all columns.
+        missing = core.Cell(self.value(expr, absent=True), self.own)
+        return core.Case((core.When(core.Is(there, "NULL"), missing),), cell)
+
+    def connected(self, expr: e.Binary) -> tuple[core.Expression, ...]:
+        """Return all that a chain of one operator connects."""
+        return tuple(self.tree(x) for x in _chain(expr, expr.op))
+
+    def call(self, call: e.Call) -> core.Expression:
+        """Return a call as a tree: an aggregate over rows so far, or a function."""
+        if is_aggregate(call, self.mode):
+            return _aggregate(call, self)
+        return super().call(call)
+
+    # Types
+
+    def alike(self, left: LogicalType | None, right: LogicalType | None) -> bool:
+        """Whether the operator compares values of two types; where one is not known it is taken to."""
+        kinds = {_kind(t) for t in (left, right) if t is not None and t.root != "NULL"}
+        return len(kinds) <= 1 and "" not in kinds
+
+    def type_of(self, expr: e.Expr) -> LogicalType | None:
+        """Return the type of an expression."""
+        return infer(self._typed(expr), self.scope)
+
+    def _typed(self, expr: e.Expr) -> e.Expr:
+        """Return an expression of the same type over one row: values of other rows have the types of this one's."""
+        return self.names.over_row(self.names.without_navigation(expr))
+
+    # What cannot be
+
+    def refused(self, expr: e.Node) -> SqlExtError:
+        """Return MATCH-014: the operator cannot compute this from several rows."""
+        shown = expr.span.one_line
+        return SqlExtError(
+            "MATCH-014",
+            f"{shown if len(shown) <= 60 else shown[:57] + '...'} cannot be computed from several rows of a match",
+            span=expr.span,
+            hint="compute it of one row each and compare: F(A.x) > LAST(F(B.x)); or check it in WHERE over MEASURES",
+        )
+
+    def unlike(self, left: e.Expr, right: e.Expr, whole: e.Node) -> SqlExtError:
+        """Return MATCH-014 for values of which one must be converted first."""
+        shown = " and ".join(t.flink() if t else "?" for t in (self.type_of(left), self.type_of(right)))
+        return SqlExtError(
+            "MATCH-014",
+            f"values of different rows are compared as they are, not {shown}",
+            span=whole.span,
+            hint="CAST one to the type of the other",
+        )
+
+    def no_number(self, expr: e.Expr) -> SqlExtError:
+        """Return MATCH-014 for what is calculated with, and is no number."""
+        type_ = self.type_of(expr)
+        return SqlExtError(
+            "MATCH-014",
+            f"values of different rows are calculated with where they are numbers, not {type_ or 'unknown'}",
+            span=expr.span,
+            hint="TIMESTAMPDIFF gives the time between two rows; CAST makes numbers",
+        )
+
+
+def _aggregate(call: e.Call, trees: BoundDefinition) -> core.Expression:
+    """Return an aggregate as a tree.
+
+    Raises:
+        SqlExtError: MATCH-012 to MATCH-014 for one that the operator does not know.
+    """
+    if call.function not in _AGGREGATES or call.distinct or call.filter is not None or len(call.args) > 1:
+        raise SqlExtError(
+            "MATCH-014",
+            f"{call.name} cannot be asked for in DEFINE like this",
+            span=call.span,
+            hint="DEFINE has COUNT, SUM, AVG, MIN and MAX of the rows so far, without DISTINCT and FILTER",
+        )
+    of = next((a for a in call.args if isinstance(a, e.Expr) and not isinstance(a, e.Star)), None)
+    group = trees.names.only_group(call, call.function)
+    if of is None:
+        return core.Running("count", None, group)
+    if not trees.names.is_single(of):
+        raise SqlExtError("MATCH-013", f"{call.function} takes columns of one row", span=of.span)
+    value = trees.value(of)
+    if call.function in ("COUNT", "MIN", "MAX"):
+        return core.Running(call.function.lower(), value, group)
+    result = trees.number(call)
+    if call.function == "SUM":
+        return core.Running("sum", value, group, result)
+    total = core.Running("sum", value, group, _exact(trees.type_of(of), result))
+    return core.Arithmetic("/", total, core.Running("count", value, group), result)
+
+
+# The division comes last, so the sum must not overflow in the narrower type of the result.
+def _exact(of: LogicalType | None, result: core.Number) -> core.Number:
+    """Return the type in which AVG sums up."""
+    if of is None or of.is_approximate:
+        return core.Number("DOUBLE")
+    if of.root == "DECIMAL":
+        return core.Number("DECIMAL", 38, of.scale or 0)
+    return core.Number("BIGINT" if result.root in ("TINYINT", "SMALLINT", "INT", "BIGINT") else "DOUBLE")
+
+
+def _kind(type_: LogicalType) -> str:
+    """Return among which values the operator compares one; empty for those that it cannot."""
+    if type_.is_numeric:
+        return "number"
+    if type_.is_text:
+        return "text"
+    if type_.root in ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "INTERVAL_DAY_TIME"):
+        return type_.root
+    return "bytes" if type_.root in ("BINARY", "VARBINARY") else ""
+
+
+# With a loop: a generated condition may have more links than Python's recursion allows.
+def _chain(expr: e.Expr, op: str) -> list[e.Expr]:
+    """Return the operands of a chain of one operator."""
+    found: list[e.Expr] = []
+    pending = [expr]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, e.Binary) and current.op == op:
+            pending += [current.right, current.left]
+        else:
+            found.append(current)
+    return found
+
+
+def _is_strict(part: e.Node) -> bool:
+    if isinstance(part, e.Binary):
+        return part.op in ARITHMETIC or (part.op in COMPARISONS and part.op != "<=>")
+    return isinstance(part, _STRICT) or (isinstance(part, e.Unary) and part.op in "+-")

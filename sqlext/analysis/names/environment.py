@@ -1,0 +1,103 @@
+"""The surroundings of a statement: the catalog, the settings, and Spark's own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from sqlext.settings import Settings
+from sqlext.types import LogicalType
+from sqlext.user_functions import UserFunctions
+from sqlext_catalog.information_schema import SystemView
+from sqlext_catalog.model import Table, View
+
+#: Columns of a table that only Spark knows, or None if Spark does not know the name either.
+SparkLookup = Callable[[tuple[str, ...]], "tuple[tuple[str, LogicalType | None], ...] | None"]
+
+
+class SystemLookup(Protocol):
+    """How to find a view of the information schema."""
+
+    def __call__(self, name: str, version: int | None = None) -> SystemView | None:
+        """Return the view of that name, now or as of a version of the catalog, None if there is none."""
+
+
+class Lookup(Protocol):
+    """The part of the session's catalog that queries need."""
+
+    def lookup(self, parts: tuple[str, ...]) -> Table | View | None:
+        """Return the relation that a one- to three-part name means, or None."""
+
+    def candidates(self) -> Iterable[str]:
+        """Return the names that could have been meant."""
+
+
+@dataclass(frozen=True)
+class LookupAt:
+    """A catalog with another current catalog and database: that of a view's text."""
+
+    inner: Lookup
+    catalog: str
+    database: str
+
+    def lookup(self, parts: tuple[str, ...]) -> Table | View | None:
+        """Return the relation that a name means there."""
+        return self.inner.lookup((*(self.catalog, self.database)[: 3 - len(parts)], *parts))
+
+    def candidates(self) -> Iterable[str]:
+        """Return the names that could have been meant."""
+        return self.inner.candidates()
+
+
+def _no_system(name: str, version: int | None = None) -> None:
+    return None
+
+
+def _no_spark(parts: tuple[str, ...]) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The surroundings of one statement.
+
+    ``spark_table`` answers for tables that only Spark knows (no JVM: none). ``views`` names the source views
+    already given out in this statement, so that each scan gets one of its own. ``expanding`` are the views
+    being expanded, outermost first. ``functions`` are those that the user has registered.
+    """
+
+    catalog: Lookup
+    settings: Settings
+    spark_table: SparkLookup = _no_spark
+    system_view: SystemLookup = _no_system
+    views: dict[str, int] = field(default_factory=dict)
+    expanding: tuple[str, ...] = ()
+    functions: UserFunctions = field(default_factory=UserFunctions)
+
+    @property
+    def mode(self) -> str:
+        """``spark`` or ``flink``: whose meaning expressions have."""
+        return self.settings.expressions
+
+    @property
+    def zone(self) -> str:
+        """The session's time zone."""
+        return self.settings.zone
+
+    def source_view(self, table: str) -> str:
+        """Return a name for one more source view, unique within the statement."""
+        count = self.views.get(table, 0)
+        self.views[table] = count + 1
+        clean = "".join(c if c.isascii() and c.isalnum() else "_" for c in table)
+        return f"sqlext_{clean}" + (f"_{count + 1}" if count else "")
+
+    def inside(self, view: View) -> Environment:
+        """Return the surroundings in which a stored view's text is read."""
+        settings = self.settings.with_value("sqlext.expressions", view.expressions)
+        catalog: Lookup = self.catalog
+        if view.catalog:
+            # In a view inside a view the inner one's database counts, so the outer one's must not be asked first.
+            whole = catalog.inner if isinstance(catalog, LookupAt) else catalog
+            catalog = LookupAt(whole, view.catalog, view.database)
+        return replace(self, catalog=catalog, settings=settings, expanding=(*self.expanding, view.name.plain))

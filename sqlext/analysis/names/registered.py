@@ -1,0 +1,72 @@
+"""Resolve calls of registered aggregates, and refuse them where they cannot be called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sqlext.analysis.names.substitution import substitute
+from sqlext.dialect.ast.expressions import Call, Node, Registered
+from sqlext.dialect.ast.queries import Select
+from sqlext.errors import SqlExtError
+from sqlext.user_functions import UserFunction, UserFunctions
+from sqlext_udfs.windows.policy import Cumulate, Hop, Session, WindowKind
+
+
+def with_registered(select: Select, functions: UserFunctions) -> Select:
+    """Return a SELECT whose calls of registered aggregates know what they call.
+
+    Raises:
+        SqlExtError: FUNC-002 for a wrong number of arguments, FUNC-003 for DISTINCT of several.
+    """
+
+    def known(node: Node) -> Node | None:
+        found = functions.find("aggregate", node.name) if isinstance(node, Call) else None
+        if found is None or not isinstance(node, Call) or node.registered is not None:
+            return None
+        _check_call(node, found)
+        assert found.returns is not None
+        made = Registered(found.name, found.implementation, found.returns, found.merges)
+        return replace(node, args=tuple(substitute(a, known) for a in node.args), registered=made)
+
+    return replace(
+        select,
+        items=tuple(substitute(i, known) for i in select.items),
+        having=None if select.having is None else substitute(select.having, known),
+        # WHERE too, so that an aggregate there is refused as one (WINDOW-009).
+        where=None if select.where is None else substitute(select.where, known),
+        group_by=None if select.group_by is None else substitute(select.group_by, known),
+    )
+
+
+def _check_call(call: Call, found: UserFunction) -> None:
+    wrong = found.check_count(len(call.args))
+    if wrong is not None:
+        raise SqlExtError("FUNC-002", wrong, span=call.span)
+    if call.distinct and len(call.args) != 1:
+        raise SqlExtError("FUNC-003", f"DISTINCT of `{found.name}` takes one argument", span=call.span)
+
+
+def check_mergeable(calls: Iterable[Call], window: WindowKind) -> None:
+    """Refuse aggregates that do not merge where several windows are made of the same partial results (EMIT-116)."""
+    for call in calls:
+        if call.registered is None or call.registered.merges or not shares_partials(window):
+            continue
+        sessions = isinstance(window, Session)
+        what = "cannot merge sessions" if sessions else "cannot be shared by overlapping windows"
+        message = f"{call.registered.name} {what}: its class has no merge"
+        raise SqlExtError("EMIT-116", message, span=call.span, hint="give it merge(one, other)")
+
+
+def shares_partials(window: WindowKind) -> bool:
+    """Whether a window's contents may be put together of those of others."""
+    return isinstance(window, (Session, Cumulate)) or (isinstance(window, Hop) and window.slide < window.size)
+
+
+def refuse_static(calls: Sequence[Call]) -> None:
+    """Refuse registered aggregates of rows that are no stream: Spark runs these, and does not know them."""
+    for call in calls:
+        if call.registered is not None:
+            message = f"{call.registered.name} is registered for streams; this is a query of what is there"
+            hint = "SET 'execution.runtime-mode' = 'streaming'"
+            raise SqlExtError("FUNC-033", message, span=call.span, hint=hint)

@@ -1,0 +1,1 @@
+"""Functions OVER a window of rows."""

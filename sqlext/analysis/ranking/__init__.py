@@ -1,0 +1,1 @@
+"""Ranks: Top-N, deduplication, and running numbers."""

@@ -1,0 +1,1 @@
+"""What several features do with a relation."""

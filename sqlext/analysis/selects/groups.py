@@ -1,0 +1,112 @@
+"""Bind SELECTs that group."""
+
+from __future__ import annotations
+
+from sqlext.analysis.emit.firing import find_firing
+from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped
+from sqlext.analysis.names.registered import refuse_static
+from sqlext.analysis.relations.binding import Binding, Block
+from sqlext.analysis.relations.changelogs import window_of_changes
+from sqlext.analysis.relations.outputs import OutputBuilder
+from sqlext.analysis.selects.items import Item
+from sqlext.analysis.windows.group_windows import NAMES
+from sqlext.analysis.windows.sessions import session_rows
+from sqlext.dialect.ast.expressions import ColumnRef
+from sqlext.plan import nodes
+from sqlext.plan.firing import Firing
+from sqlext.plan.grouping import Aggregate, GroupKeys, window_function
+from sqlext.plan.nodes import WindowKind
+from sqlext.plan.panes import readable
+from sqlext.plan.session_rows import SessionRows
+
+
+def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Binding) -> nodes.PlanNode:
+    """Return the groups of a SELECT.
+
+    Raises:
+        SqlExtError: NAME-010 for items that are neither grouped nor aggregated, WINDOW-... for windows of rows that
+            change, EMIT-... for a clause that means nothing here.
+    """
+    select, scope, mode = block.select, block.scope, binding.env.mode
+    node = readable(block.node)
+    if node.changelog and (select.emit is not None or grouping.window is not None):
+        emit = select.emit
+        raise window_of_changes(emit.span, "EMIT") if emit is not None else window_of_changes(select.span)
+    for expr in (*(i.expr for i in items), select.having):
+        if expr is not None:
+            check_grouped(expr, grouping, scope, mode)
+    builder = _outputs(items, grouping)
+    # session_window of Spark makes sessions of the rows that share all grouping keys, not of PARTITION BY.
+    if _sessions_of_others(node, grouping):
+        node = session_rows(node)
+    expressions = [i.expr for i in items if i.expr is not None]
+    assign = window_function(node) if grouping.window is not None else None
+    grouped = Grouped(select, node, scope, grouping, expressions, assign)
+    firing = _firing(grouped, binding)
+    hidden: tuple[str, ...] = ()
+    # Only the last value of a group counts, so sinks merge by its key, which the SELECT need not show.
+    if firing is not None and firing.panes == "last":
+        windowed = grouping.window is not None
+        hidden = builder.add_keys(grouping.expressions, has_sets=grouping.has_sets, windowed=windowed)
+    # Spark asks for a grouping key beside session_window in a streaming query.
+    constant = _constant_key(node, grouping) if firing is not None and not firing.why else None
+    return Aggregate(
+        columns=tuple(builder.columns),
+        input=node,
+        scope=scope,
+        outputs=tuple(builder.outputs),
+        where=select.where,
+        by=GroupKeys(grouping.items, grouping.expressions, grouping.window, hidden, constant),
+        having=select.having,
+        firing=firing,
+    )
+
+
+def _outputs(items: list[Item], grouping: Grouping) -> OutputBuilder:
+    builder = OutputBuilder(grouping.scope)
+    for item in items:
+        keep = item.found is not None and grouping.keeps(item.found)
+        if keep or item.expr is not None:
+            builder.add(item.name, item.expr, item.found if keep else None, grouped=not keep)
+        else:
+            assert item.found is not None
+            reference = ColumnRef(item.span, (item.found.relation.alias, item.found.column.name))
+            builder.add(item.name, reference, None, grouped=True)
+    return builder
+
+
+def _firing(grouped: Grouped, binding: Binding) -> Firing | None:
+    """Return how the groups of a stream are kept, None for rows that stand still."""
+    if grouped.node.streaming:
+        return find_firing(grouped, binding.env)
+    refuse_static(tuple(grouped.aggregates()))
+    return None
+
+
+def _sessions_of_others(node: nodes.PlanNode, grouping: Grouping) -> bool:
+    """Whether sessions are grouped by other keys than they are made by: then their rows must be known first."""
+    assign = _assignment(node, grouping.window)
+    if assign is None or assign.spec.kind is not WindowKind.SESSION:
+        return False
+    if grouping.has_sets:
+        return True
+    declared = set(assign.spec.session_keys)
+    grouped = {f.column.physical for e in grouping.expressions if (f := grouping.scope.bare(e)) is not None}
+    legacy = any(c.name == NAMES[0] for c in assign.columns)
+    return not legacy and (declared != grouped or len(grouping.expressions) != len(declared))
+
+
+def _constant_key(node: nodes.PlanNode, grouping: Grouping) -> str | None:
+    """Return the constant key that a session without keys needs in Spark, None for other windows."""
+    assign = _assignment(node, grouping.window)
+    if assign is None or assign.spec.kind is not WindowKind.SESSION or isinstance(assign, SessionRows):
+        return None
+    return assign.time.physical if not grouping.expressions else None
+
+
+def _assignment(node: nodes.PlanNode, window: str | None) -> nodes.AssignWindows | None:
+    while not isinstance(node, nodes.AssignWindows):
+        if len(node.inputs) != 1 or isinstance(node, Aggregate):
+            return None
+        node = node.inputs[0]
+    return node if window is not None else None

@@ -1,0 +1,106 @@
+"""Bind the select list: expand stars, name the items, and check what holds for every SELECT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlext.analysis.joins.sub_queries import misplaced_sub_query
+from sqlext.analysis.over.aggregations import misplaced
+from sqlext.analysis.relations.binding import Binding, Block
+from sqlext.analysis.types.calls import is_aggregate
+from sqlext.analysis.types.inference import infer
+from sqlext.analysis.windows.group_windows import NAMES
+from sqlext.dialect.ast.expressions import (
+    Call,
+    ColumnRef,
+    Exists,
+    Expr,
+    FieldAccess,
+    InQuery,
+    Literal,
+    Paren,
+    ScalarQuery,
+    Star,
+)
+from sqlext.errors import SqlExtError
+from sqlext.plan.scope import Found, Scope, ScopeRelation, own_parts
+from sqlext.source import Span
+
+
+@dataclass(frozen=True)
+class Item:
+    """An item of the select list, stars expanded: an expression, or a column found by a star."""
+
+    name: str
+    expr: Expr | None
+    found: Found | None
+    span: Span
+
+
+def checked_items(block: Block, binding: Binding) -> list[Item]:
+    """Return the items of a SELECT.
+
+    Raises:
+        SqlExtError: NAME-... and TYPE-... for wrong expressions, TYPE-020 for a NULL without type, WINDOW-009 for an
+            aggregate in WHERE, JOIN-017 and OVER-... for sub-queries and calls that cannot stand where they do.
+    """
+    items = _items(block)
+    select = block.select
+    expressions = [i.expr for i in items if i.expr is not None]
+    for expr in (*expressions, *(e for e in (select.where, select.having) if e is not None)):
+        infer(expr, block.scope)
+        _check_parts(expr, block, binding)
+    for expr in expressions:
+        # Calcite: "Illegal use of 'NULL'".
+        if binding.env.mode == "flink" and isinstance(expr, Literal) and expr.kind == "NULL":
+            raise SqlExtError("TYPE-020", "NULL has no type here", span=expr.span, hint="CAST(NULL AS STRING)")
+    for part in own_parts(select.where) if select.where is not None else ():
+        if isinstance(part, Call) and is_aggregate(part, binding.env.mode):
+            raise SqlExtError("WINDOW-009", f"{part.name} cannot stand in WHERE", span=part.span, hint="use HAVING")
+    return items
+
+
+def _check_parts(expr: Expr, block: Block, binding: Binding) -> None:
+    for part in own_parts(expr):
+        if isinstance(part, (InQuery, Exists, ScalarQuery)) and binding.bind_inside(part.query).streaming:
+            raise misplaced_sub_query(part)
+        # selects.over has taken out those that operators compute, and over static rows Spark computes the rest.
+        if isinstance(part, Call) and part.over is not None and block.node.streaming:
+            raise misplaced(part)
+
+
+def _items(block: Block) -> list[Item]:
+    items: list[Item] = []
+    for i, item in enumerate(block.select.items):
+        if isinstance(item.expr, Star):
+            items += _expand(item.expr, block.scope)
+            continue
+        found = block.scope.bare(item.expr)
+        name = item.alias or _natural_name(item.expr) or f"EXPR${i}"
+        items.append(Item(name, item.expr, found, item.span))
+    return items
+
+
+def _expand(star: Star, scope: Scope) -> list[Item]:
+    relations: tuple[ScopeRelation, ...] = scope.relations
+    if star.qualifier:
+        relations = tuple(r for r in relations if r.answers_to(star.qualifier, scope.mode == "spark"))
+        if not relations:
+            raise SqlExtError("NAME-002", f"there is no `{'.'.join(star.qualifier)}` here", span=star.span)
+    if not relations:
+        raise SqlExtError("NAME-003", "* needs a FROM", span=star.span)
+    return [
+        Item(c.name, None, Found(r, c, ()), star.span)
+        for r in relations
+        for c in r.columns
+        # * gives a column of USING once, t.* all columns of t. The columns of a group window are not the user's.
+        if c.name not in NAMES and (star.qualifier or c.name not in r.merged)
+    ]
+
+
+def _natural_name(expr: Expr) -> str | None:
+    if isinstance(expr, Paren):
+        return _natural_name(expr.operand)
+    if isinstance(expr, ColumnRef):
+        return None if expr.parts[-1] in NAMES else expr.parts[-1]
+    return expr.name if isinstance(expr, FieldAccess) else None

@@ -1,0 +1,61 @@
+"""Compute the calls with OVER of a SELECT below it, each by its operator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.over.aggregations import bind_over
+from sqlext.analysis.over.calls import OverCall, Prepared, aliased, over_calls, prepared, with_results_read
+from sqlext.analysis.ranking.top_n import RANKINGS, bind_rank
+from sqlext.analysis.relations.binding import Binding, Block
+from sqlext.analysis.relations.state_ttl import setting_ttl
+from sqlext.analysis.types.inference import infer
+from sqlext.analysis.windows.sessions import session_rows
+from sqlext.dialect.ast.expressions import Star
+from sqlext.plan import nodes
+from sqlext.plan.columns import PlanColumn
+
+
+def with_over(block: Block, binding: Binding) -> Block:
+    """Return a block that reads the results of its calls with OVER; what was QUALIFY is WHERE then.
+
+    Raises:
+        SqlExtError: OVER-... for what is wrong with a call, JOIN-006 for a time to live that is no duration.
+    """
+    select, scope = block.select, block.scope
+    conditions = tuple(e for e in (select.where, select.qualify) if e is not None)
+    for expr in (*(i.expr for i in select.items), *conditions):
+        if not isinstance(expr, Star):
+            infer(expr, scope)
+    rows = prepared(session_rows(block.node), scope, select)
+    expressions = [*(i.expr for i in select.items), *([select.qualify] if select.qualify is not None else [])]
+    calls = over_calls(expressions, select, rows.scope)
+    read = with_results_read(select, calls, rows.scope)
+    rows = _computed(calls, rows, binding.env)
+    return Block(read, aliased(rows), rows.scope)
+
+
+def _computed(calls: Sequence[OverCall], rows: Prepared, env: Environment) -> Prepared:
+    """Return rows with a column for the result of each call."""
+    if not rows.node.streaming:
+        ours = [c for c in calls if c.call.distinct]
+        return bind_over(ours, _by_spark([c for c in calls if c not in ours], rows))
+    rows = bind_over([c for c in calls if c.call.function not in RANKINGS], rows, ttl=setting_ttl(env))
+    for call in calls:
+        if call.call.function in RANKINGS:
+            rows = bind_rank(call, rows, env)
+    return rows
+
+
+def _by_spark(calls: Sequence[OverCall], rows: Prepared) -> Prepared:
+    """Return static rows with the results that Spark computes; it has no DISTINCT OVER."""
+    if not calls:
+        return rows
+    results = [PlanColumn(c.name, infer(c.call, rows.scope), c.name) for c in calls]
+    handed_on = [nodes.Output(p, None, PlanColumn(p, None, p), "__in") for p in rows.node.physical_columns()]
+    computed = [nodes.Output(c.name, c.call) for c in calls]
+    columns = (*rows.node.columns, *results)
+    below = aliased(rows)
+    node = nodes.Project(columns, below, rows.scope, (*handed_on, *computed))
+    return rows.with_results(node, results)

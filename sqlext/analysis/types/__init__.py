@@ -1,0 +1,1 @@
+"""Infer the types of expressions."""

@@ -1,0 +1,182 @@
+"""Infer the result types of operators and predicates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.types import decimals
+from sqlext.analysis.types.coercion import comparable, group, merge_numbers, mixable
+from sqlext.analysis.types.operands import OperandTypes, boolean, need_boolean, refused
+from sqlext.dialect.ast import expressions as e
+from sqlext.errors import SqlExtError
+from sqlext.types import BIGINT, BOOLEAN, DOUBLE, STRING, LogicalType
+
+COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">="})
+ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
+
+
+def unary_type(expr: e.Unary, types: OperandTypes) -> LogicalType | None:
+    """Return the type of ``NOT x`` and ``-x``."""
+    operand = types.type_of(expr.operand)
+    if expr.op == "NOT":
+        need_boolean(expr, types, operand)
+        return boolean(operand)
+    # Spark casts a text to DOUBLE here; Calcite's unary minus takes numbers and intervals alone.
+    if types.mode == "flink" and operand and expr.op in "+-" and not _signed(operand):
+        raise refused(expr, expr.op, [operand])
+    return operand
+
+
+def binary_type(expr: e.Binary, types: OperandTypes) -> LogicalType | None:
+    """Return the type of ``left op right``.
+
+    Raises:
+        SqlExtError: TYPE-001 if Flink has no such operation for these types (flink mode only).
+    """
+    left, right = types.type_of(expr.left), types.type_of(expr.right)
+    if expr.op in COMPARISONS or expr.op in ("IS DISTINCT FROM", "IS NOT DISTINCT FROM"):
+        _check_comparison(expr, types, left, right)
+        return BOOLEAN.not_null() if expr.op.startswith("IS") else boolean(left, right)
+    if expr.op in ("AND", "OR"):
+        need_boolean(expr, types, left, right)
+        return boolean(left, right)
+    if expr.op == "OVERLAPS":
+        return boolean(left, right)
+    if expr.op == "||":
+        return _concat(expr, types, left, right)
+    if expr.op in ARITHMETIC:
+        return _arithmetic(expr, types, left, right)
+    return BOOLEAN.not_null() if expr.op == "<=>" else None
+
+
+def _check_comparison(expr: e.Binary, types: OperandTypes, left: LogicalType | None, right: LogicalType | None) -> None:
+    if types.mode != "flink" or comparable(left, right):
+        return
+    if left is None or right is None or (expr.op not in ("=", "<>") and _orderable(left, right)):
+        return
+    raise refused(expr, expr.op, [left, right])
+
+
+def _orderable(left: LogicalType, right: LogicalType) -> bool:
+    """Whether two values can be ordered: `s > n` is planned (the string is read as a number), `s = n` is not."""
+    return comparable(left, right) or {group(left), group(right)} == {"text", "number"}
+
+
+def _arithmetic(
+    expr: e.Binary, types: OperandTypes, left: LogicalType | None, right: LogicalType | None
+) -> LogicalType | None:
+    if left is None or right is None:
+        return None
+    result = _temporal(expr.op, left, right)
+    if result is None and left.is_numeric and right.is_numeric:
+        result = arithmetic_type(expr.op, left, right, types.mode)
+    if result is None:
+        if types.mode == "flink" and "NULL" not in (left.root, right.root):
+            raise refused(expr, expr.op, [left, right])
+        return None
+    return replace(result, nullable=left.nullable or right.nullable)
+
+
+def arithmetic_type(op: str, left: LogicalType, right: LogicalType, mode: str) -> LogicalType | None:
+    """Return the type of an operation on two numbers, nullability aside."""
+    if left.is_approximate or right.is_approximate:
+        # Flink's % is MOD, which takes exact numbers alone.
+        if mode == "flink" and op == "%":
+            return None
+        # Spark divides DOUBLEs, and its ANSI coercion makes FLOAT beside another numeric type a DOUBLE.
+        if mode == "spark" and (op == "/" or left.root != right.root):
+            return DOUBLE
+        return merge_numbers(left, right)
+    if left.is_integer and right.is_integer:
+        if mode == "spark" and op in ("/", "DIV"):
+            return DOUBLE if op == "/" else BIGINT
+        # Calcite gives MOD the type of its second argument (ReturnTypes.NULLABLE_MOD).
+        return right if op == "%" and mode == "flink" else merge_numbers(left, right)
+    sides = [decimals.as_decimal(t, mode) for t in (left, right)]
+    if op == "DIV":
+        return BIGINT
+    if op == "%" and mode == "flink":
+        return right if right.is_integer and left.is_integer else decimals.arithmetic("%", *sides)
+    return decimals.arithmetic(op, sides[0], sides[1])
+
+
+def _temporal(op: str, left: LogicalType, right: LogicalType) -> LogicalType | None:
+    if is_interval(left) and is_interval(right) and op in ("+", "-"):
+        # Months and milliseconds have no common unit.
+        return left if left.root == right.root else None
+    if is_time(left) and is_interval(right) and op in ("+", "-"):
+        return left
+    if is_interval(left) and is_time(right) and op == "+":
+        return right
+    if op == "*" and is_interval(left) and right.is_numeric:
+        return left
+    if op == "*" and left.is_numeric and is_interval(right):
+        return right
+    return left if op == "/" and is_interval(left) and right.is_numeric else None
+
+
+def is_interval(type_: LogicalType) -> bool:
+    """Whether this is one of the two kinds of interval."""
+    return type_.root.startswith("INTERVAL")
+
+
+def is_time(type_: LogicalType) -> bool:
+    """Whether this is DATE, TIME or a timestamp."""
+    return type_.is_timestamp or type_.root in ("DATE", "TIME")
+
+
+def _concat(
+    expr: e.Binary, types: OperandTypes, left: LogicalType | None, right: LogicalType | None
+) -> LogicalType | None:
+    if left is None or right is None:
+        return None
+    kinds = {group(left), group(right)} - {"NULL"}
+    if types.mode == "flink" and (len(kinds) > 1 or not kinds <= {"text", "binary", "ARRAY"}):
+        raise refused(expr, "||", [left, right], "CAST the other side to STRING")
+    nullable = left.nullable or right.nullable
+    if types.mode == "spark" or "text" not in kinds:
+        return STRING if kinds == {"text"} else None
+    # Calcite: the lengths add up (DYADIC_STRING_SUM_PRECISION), and only two CHARs give a CHAR.
+    length = min((left.precision or 0) + (right.precision or 0), STRING.precision or 0)
+    root = "CHAR" if left.root == right.root == "CHAR" else "VARCHAR"
+    return LogicalType(root, length, nullable=nullable)
+
+
+def between_type(expr: e.Between, types: OperandTypes) -> LogicalType | None:
+    """Return BOOLEAN, after checking that both bounds compare with the operand."""
+    operand, low, high = (types.type_of(x) for x in (expr.operand, expr.low, expr.high))
+    for bound in (low, high):
+        if types.mode == "flink" and operand and bound and not _orderable(operand, bound):
+            raise refused(expr, "BETWEEN", [operand, bound])
+    return boolean(operand, low, high)
+
+
+def in_list_type(expr: e.InList, types: OperandTypes) -> LogicalType | None:
+    """Return BOOLEAN, after checking that the items go together."""
+    operand = types.type_of(expr.operand)
+    items = [types.type_of(item) for item in expr.items]
+    if types.mode == "flink" and not mixable(items):
+        raise SqlExtError("TYPE-002", "the values of the IN list have types that do not go together", span=expr.span)
+    return boolean(operand, *items)
+
+
+def like_type(expr: e.Like, types: OperandTypes) -> LogicalType | None:
+    """Return BOOLEAN; both sides of LIKE are strings."""
+    sides = [types.type_of(expr.operand), types.type_of(expr.pattern)]
+    if types.mode == "flink":
+        for side in sides:
+            if side and side.root != "NULL" and not side.is_text:
+                raise refused(expr, expr.op, [s for s in sides if s])
+    return boolean(*sides)
+
+
+def is_test_type(expr: e.IsTest, types: OperandTypes) -> LogicalType | None:
+    """Return BOOLEAN NOT NULL (IS [NOT] JSON of NULL is false in Flink)."""
+    operand = types.type_of(expr.operand)
+    if expr.test in ("TRUE", "FALSE", "UNKNOWN"):
+        need_boolean(expr, types, operand)
+    return BOOLEAN.not_null()
+
+
+def _signed(type_: LogicalType) -> bool:
+    return type_.is_numeric or is_interval(type_) or type_.root == "NULL"

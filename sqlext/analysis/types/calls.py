@@ -1,0 +1,163 @@
+"""Look up called functions, check their arguments and infer their result types."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from sqlext.analysis import functions
+from sqlext.analysis.functions.model import CallTypes, Function
+from sqlext.dialect.ast import expressions as e
+from sqlext.dialect.ast.queries import Query
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.types import LogicalType
+
+
+@runtime_checkable
+class KnowsFunctions(Protocol):
+    """An environment that also knows the user's own functions; others know the built-in ones alone."""
+
+    def has_function(self, name: str) -> bool:
+        """Whether the user has defined a function of this name."""
+
+
+class ArgumentTypes(Protocol):
+    """Gives the types of the arguments."""
+
+    mode: str
+
+    @property
+    def env(self) -> object:
+        """The environment of the expression, perhaps :class:`KnowsFunctions`."""
+
+    def type_of(self, expr: e.Node) -> LogicalType | None:
+        """Return the type of an expression, or None."""
+
+
+def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
+    """Return the type of a call.
+
+    Raises:
+        SqlExtError: FUNC-001 unknown function, FUNC-002 wrong number of arguments, FUNC-003 a use that
+            Flink has not, TYPE-004 arguments of a wrong type (flink mode only).
+    """
+    arguments = tuple(_argument_type(a, types) for a in call.args)
+    _check_filter(call, types)
+    if call.registered is not None:
+        return call.registered.returns
+    function = functions.find(call.function)
+    _check_scalar(call, function)
+    if function is None:
+        _check_known(call, types)
+        return None
+    seen = CallTypes(call, arguments, types.mode)
+    if types.mode == "spark" and functions.is_spark_call(function, call):
+        return (function.spark_result or function.result)(seen)
+    _check_arguments(function, seen)
+    return function.result(seen)
+
+
+def _argument_type(node: e.Node, types: ArgumentTypes) -> LogicalType | None:
+    return None if isinstance(node, (e.Keyword, e.Star)) else types.type_of(node)
+
+
+def _check_known(call: e.Call, types: ArgumentTypes) -> None:
+    name = call.name
+    # A qualified name is a function of a Spark catalog, which Spark alone can look up.
+    if "." in name or functions.is_spark_function(name):
+        return
+    if isinstance(types.env, KnowsFunctions) and types.env.has_function(name):
+        return
+    raise SqlExtError(
+        "FUNC-001",
+        f"there is no function `{name}`",
+        span=call.span,
+        hint=did_you_mean(name, functions.all_names()),
+    )
+
+
+def _check_arguments(function: Function, seen: CallTypes) -> None:
+    call, types = seen.call, seen.types
+    # Neither has a place in a signature: * stands for no value, a name for any place.
+    if any(isinstance(a, (e.NamedArgument, e.Star)) for a in call.args):
+        return
+    if not any(s.takes_count(len(types)) for s in function.signatures):
+        raise SqlExtError(
+            "FUNC-002",
+            f"{function.name} takes {_counts(function)}, not {len(types)}",
+            span=call.span,
+        )
+    # Spark mode leaves types to Spark, which casts implicitly where Flink refuses.
+    if seen.mode == "flink" and not any(s.takes(types) for s in function.signatures):
+        given = ", ".join(t.flink() if t else "?" for t in types)
+        forms = " or ".join(f"({', '.join(s.families)})" for s in function.signatures)
+        raise SqlExtError(
+            "TYPE-004",
+            f"{function.name} cannot be applied to ({given})",
+            span=call.span,
+            hint=f"it takes {forms}",
+        )
+    if function.kind == "aggregate" and call.distinct and len(types) > 1 and function.name == "COUNT":
+        _refuse_count_of_many(seen)
+
+
+def _refuse_count_of_many(seen: CallTypes) -> None:
+    """Flink 2.3: "We now only support the count of one field." (case group_agg/distinct_agg_multi)."""
+    if seen.mode == "flink":
+        raise SqlExtError(
+            "FUNC-003",
+            "COUNT(DISTINCT ...) takes one column",
+            span=seen.call.span,
+            hint="count a ROW or a concatenation of the columns",
+        )
+
+
+def _check_filter(call: e.Call, types: ArgumentTypes) -> None:
+    condition = types.type_of(call.filter) if call.filter else None
+    if call.filter and condition and types.mode == "flink" and condition.root not in ("BOOLEAN", "NULL"):
+        raise SqlExtError(
+            "TYPE-003",
+            f"a condition must be BOOLEAN, this is {condition.flink()}",
+            span=call.filter.span,
+        )
+
+
+def _check_scalar(call: e.Call, function: Function | None) -> None:
+    """DISTINCT and FILTER belong to aggregates."""
+    if function is None or function.kind != "scalar" or not (call.distinct or call.filter):
+        return
+    word = "DISTINCT" if call.distinct else "FILTER"
+    raise SqlExtError("FUNC-003", f"{word} needs an aggregate function; {function.name} is none", span=call.span)
+
+
+def _counts(function: Function) -> str:
+    least = min(s.least for s in function.signatures)
+    mosts = [s.most for s in function.signatures]
+    most = None if None in mosts else max(m for m in mosts if m is not None)
+    if most is None:
+        return f"at least {_arguments(least)}"
+    return _arguments(least) if least == most else f"{least} to {_arguments(most)}"
+
+
+def _arguments(count: int) -> str:
+    return f"{count} argument{'' if count == 1 else 's'}"
+
+
+def is_aggregate(call: e.Call, mode: str) -> bool:
+    """Whether a call is an aggregate of a group: not with OVER, and known as such to Flink, Spark or the user."""
+    if call.over is not None:
+        return False
+    if call.registered is not None:
+        return True
+    function = functions.find(call.function)
+    if function is not None:
+        return function.kind == "aggregate"
+    return functions.is_spark_aggregate(call.name)
+
+
+def contains_aggregate(expr: e.Node, mode: str = "spark") -> bool:
+    """Whether an aggregate stands in an expression, sub-queries aside."""
+    if isinstance(expr, Query):
+        return False
+    if isinstance(expr, e.Call) and is_aggregate(expr, mode):
+        return True
+    return any(contains_aggregate(child, mode) for child in expr.children())

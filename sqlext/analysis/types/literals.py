@@ -1,0 +1,177 @@
+"""Infer the types of literals, and give their values: constants for operators, milliseconds for intervals."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from decimal import Decimal
+
+from sqlext.analysis.types.operands import OperandTypes
+from sqlext.dialect.ast import expressions as e
+from sqlext.dialect.ast.expressions import Expr, Interval, Paren, Unary
+from sqlext.errors import SqlExtError
+from sqlext.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    INTERVAL_DAY_TIME,
+    INTERVAL_YEAR_MONTH,
+    NULL,
+    STRING,
+    LogicalType,
+    decimal,
+)
+from sqlext_udfs.expressions import trees as core
+
+_PLAIN_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
+_YEAR_MONTH = frozenset({"YEAR", "QUARTER", "MONTH"})
+_UNIT_MILLIS = {
+    "MILLISECOND": 1,
+    "SECOND": 1000,
+    "MINUTE": 60_000,
+    "HOUR": 3_600_000,
+    "DAY": 86_400_000,
+    "WEEK": 604_800_000,
+}
+_UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
+
+
+def literal_type(expr: e.Literal, types: OperandTypes) -> LogicalType | None:
+    """Return the type of a literal: ``'ab'`` is CHAR(2) in Flink, 1.50 DECIMAL(3, 2), 1e2 DOUBLE."""
+    if expr.kind == "NULL":
+        return NULL
+    type_ = _literal_kind(expr, types.mode)
+    return type_.not_null() if type_ else None
+
+
+def _literal_kind(expr: e.Literal, mode: str) -> LogicalType | None:
+    if mode == "flink" and expr.kind in _LITERAL_FORMS and not _is_written_right(expr):
+        raise SqlExtError(
+            "TYPE-006",
+            f"'{expr.value}' is no {expr.kind.replace('_', ' ')}",
+            span=expr.span,
+            hint=f"write it as {_LITERAL_FORMS[expr.kind]}",
+        )
+    if expr.kind == "NUMBER":
+        return number_type(expr.value)
+    if expr.kind == "STRING":
+        return LogicalType("CHAR", len(expr.value)) if mode == "flink" else STRING
+    if expr.kind == "BINARY":
+        return LogicalType("BINARY", len(expr.value) // 2)
+    if expr.kind in ("TIMESTAMP", "TIMESTAMP_LTZ", "TIME"):
+        return LogicalType(expr.kind, _fraction_digits(expr.value))
+    return {"BOOLEAN": BOOLEAN, "DATE": DATE}.get(expr.kind)
+
+
+#: How Flink wants temporal literals written.
+_LITERAL_FORMS = {
+    "DATE": "yyyy-MM-dd",
+    "TIME": "HH:mm:ss[.fff]",
+    "TIMESTAMP": "yyyy-MM-dd HH:mm:ss[.fff]",
+    "TIMESTAMP_LTZ": "yyyy-MM-dd HH:mm:ss[.fff]",
+}
+
+
+def _is_written_right(expr: e.Literal) -> bool:
+    whole = expr.value.strip().partition(".")[0]
+    date, _, clock = whole.partition(" ") if expr.kind.startswith("TIMESTAMP") else (whole, "", whole)
+    clock = clock or "00:00:00"
+    try:
+        if expr.kind != "TIME":
+            year, month, day = (int(part) for part in date.split("-"))
+            datetime.date(year, month, day)
+        if expr.kind != "DATE":
+            hour, minute, second = (int(part) for part in clock.split(":"))
+            datetime.time(hour, minute, second)
+    except ValueError:
+        return False
+    return True
+
+
+def number_type(text: str) -> LogicalType | None:
+    """Return the type of a number as written, None for Spark's suffixed ones (``5L``)."""
+    if "e" in text.lower():
+        return DOUBLE if text.replace(".", "").replace("-", "").replace("+", "").lower()[-1:].isdigit() else None
+    whole, dot, fraction = text.partition(".")
+    if not (whole + fraction).isdigit():
+        return None
+    if dot:
+        # Leading zeros are no digits: 0.05 is DECIMAL(2, 2).
+        digits = (whole + fraction).lstrip("0")
+        return decimal(max(len(digits), len(fraction), 1), len(fraction))
+    value = int(whole)
+    if value < 2**31:
+        return INT
+    return BIGINT if value < 2**63 else decimal(min(len(whole), 38), 0)
+
+
+def _fraction_digits(text: str) -> int:
+    return min(len(text.partition(".")[2].rstrip("Zz ")), 9) if "." in text else 0
+
+
+def interval_type(expr: e.Interval, types: OperandTypes) -> LogicalType | None:
+    """Return INTERVAL MONTH or INTERVAL SECOND."""
+    kind = INTERVAL_YEAR_MONTH if expr.unit in _YEAR_MONTH else INTERVAL_DAY_TIME
+    return kind.not_null()
+
+
+def constant_of(literal: e.Literal) -> core.Constant | None:
+    """Return a literal that needs no column, None for those whose value only SQL knows."""
+    if literal.kind == "NULL":
+        return core.Constant(None)
+    if literal.kind == "BOOLEAN":
+        return core.Constant(literal.value.upper() == "TRUE")
+    if literal.kind == "STRING":
+        return core.Constant(literal.value)
+    # Suffixes (5L) and exponents change the type of a number, so SQL reads those.
+    if literal.kind != "NUMBER" or not _PLAIN_NUMBER.fullmatch(literal.value):
+        return None
+    if literal.value.isdigit():
+        return core.Constant(int(literal.value))
+    return core.Constant(literal.value, decimal=True)
+
+
+def interval_millis(expr: Expr) -> int | None:
+    """Return the length of a day-time interval literal in milliseconds, None if it is no such literal.
+
+    Raises:
+        SqlExtError: WINDOW-002 for month and year intervals, WINDOW-003 for text that is no interval.
+    """
+    if isinstance(expr, Paren):
+        return interval_millis(expr.operand)
+    if isinstance(expr, Unary) and expr.op in ("-", "+"):
+        inner = interval_millis(expr.operand)
+        return inner if inner is None or expr.op == "+" else -inner
+    if not isinstance(expr, Interval):
+        return None
+    unit = _unit(expr.unit)
+    if unit in ("MONTH", "YEAR", "QUARTER"):
+        raise SqlExtError(
+            "WINDOW-002",
+            f"{unit} intervals have no fixed length",
+            span=expr.span,
+            hint="use DAY, HOUR, MINUTE or SECOND",
+        )
+    value = expr.value.strip()
+    try:
+        if expr.to_unit:
+            return _compound(value, unit, _unit(expr.to_unit))
+        return int(Decimal(value) * _UNIT_MILLIS[unit])
+    except (ArithmeticError, KeyError, ValueError):
+        raise SqlExtError("WINDOW-003", f"'{expr.value}' {expr.unit} is no interval", span=expr.span) from None
+
+
+def _unit(unit: str) -> str:
+    upper = unit.upper()
+    return upper[:-1] if upper.endswith("S") else upper
+
+
+def _compound(value: str, first: str, last: str) -> int:
+    sign = -1 if value.startswith("-") else 1
+    fields = re.split(r"[ :]", value.lstrip("+-").strip())
+    units = _UNITS[_UNITS.index(first) : _UNITS.index(last) + 1]
+    if len(fields) != len(units):
+        raise ValueError(value)
+    return sign * sum(int(Decimal(f) * _UNIT_MILLIS[u]) for f, u in zip(fields, units, strict=True))

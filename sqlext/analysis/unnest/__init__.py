@@ -1,0 +1,1 @@
+"""Joins whose right side is made from each row of the left one."""

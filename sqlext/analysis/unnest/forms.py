@@ -1,0 +1,72 @@
+"""Recognise the forms of LATERAL sub-queries that can be taken apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlext.analysis.grouping.group_by import is_grouped
+from sqlext.analysis.over.calls import has_over
+from sqlext.dialect.ast.queries import Join, Query, Relation, Select
+from sqlext.errors import SqlExtError
+from sqlext.plan.nodes import PlanNode
+from sqlext.plan.scope import ScopeRelation
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Relation):
+    """What stands in FROM and is bound already, and the relations in it."""
+
+    node: PlanNode
+    relations: tuple[ScopeRelation, ...] = ()
+
+
+def row_wise(query: Query, mode: str) -> Select:
+    """Return the SELECT of a LATERAL query that makes its rows of one row to the left and one of its FROM at a time.
+
+    Raises:
+        SqlExtError: LATERAL-002 for a Top-N or LIMIT, LATERAL-003 for what else puts several rows together.
+    """
+    if query.order_by or query.limit is not None or query.offset is not None:
+        raise SqlExtError(
+            "LATERAL-002",
+            "ORDER BY and LIMIT of a LATERAL sub-query that uses columns of its left side are not supported",
+            span=query.span,
+            hint="join the two, number the rows by ROW_NUMBER() OVER (PARTITION BY left key ORDER BY ...) and keep "
+            "those up to n",
+        )
+    body = query.body
+    if (
+        not isinstance(body, Select)
+        or query.ctes
+        or body.distinct
+        or body.qualify is not None
+        or body.emit is not None
+        or has_over(body)
+        or is_grouped(body, mode)
+    ):
+        raise SqlExtError(
+            "LATERAL-003",
+            "a LATERAL sub-query that uses columns of its left side is SELECT ... [FROM ...] [WHERE ...] alone",
+            span=query.span,
+            hint="group, number or unite the rows in the query above it",
+        )
+    return body
+
+
+def behind(left: Bound, relation: Relation) -> Relation:
+    """Return a FROM with another relation before its first one, which then sees that relation's columns.
+
+    Raises:
+        SqlExtError: LATERAL-004 for joins that keep rows of their right side, or that compare columns by name.
+    """
+    if not isinstance(relation, Join):
+        return Join(relation.span, left, relation, "CROSS")
+    # The left side is inside the join then: RIGHT and FULL would pad it, NATURAL and USING would compare its columns.
+    if relation.kind in ("RIGHT", "FULL") or relation.natural or relation.using:
+        raise SqlExtError(
+            "LATERAL-004",
+            "RIGHT, FULL, NATURAL and USING joins cannot stand in a LATERAL sub-query that uses its left side",
+            span=relation.span,
+            hint="write JOIN ... ON, or put the join into a sub-query of its own",
+        )
+    return replace(relation, left=behind(left, relation.left))

@@ -1,0 +1,187 @@
+"""Bind joins whose right side sees the left: UNNEST, table functions, LATERAL sub-queries.
+
+A LATERAL sub-query is taken apart: its FROM is joined to the left side, its WHERE and its columns are computed above.
+Flink: docs sql/queries/joins, "Array, Multiset and Map Expansion", "Table Function", "Lateral Join".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.relations.binding import Block, FromClause
+from sqlext.analysis.unnest.forms import Bound, behind, row_wise
+from sqlext.analysis.unnest.sources import made_columns, source_of
+from sqlext.analysis.windows.sessions import session_rows
+from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, Paren, Star
+from sqlext.dialect.ast.queries import Join, Select, SelectItem, SubqueryRef, TableFunction, Unnest
+from sqlext.errors import SqlExtError
+from sqlext.plan import nodes
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.panes import readable
+from sqlext.plan.scope import Scope, ScopeRelation
+from sqlext.plan.unnest import Unnested
+from sqlext.source import Span
+
+_KINDS = ("CROSS", "INNER", "LEFT")
+
+
+def bind_lateral(clause: FromClause, join: Join) -> nodes.PlanNode:
+    """Return the plan of a join whose right side is made anew for each row of the left one.
+
+    Raises:
+        SqlExtError: LATERAL-001 for another kind of join than CROSS, INNER and LEFT ... ON TRUE; what ``row_wise``,
+            ``behind`` and ``source_of`` raise.
+    """
+    right = join.right
+    if isinstance(right, SubqueryRef) and _stands_alone(clause, right):
+        plain = replace(right, lateral=False)
+        return clause.bind(plain if isinstance(join.left, Bound) else replace(join, right=plain))
+    condition = None if _is_true(join.condition) else join.condition
+    if join.kind not in _KINDS or join.natural or join.using or (join.kind == "LEFT" and condition is not None):
+        raise SqlExtError(
+            "LATERAL-001",
+            "UNNEST, table functions and LATERAL stand behind CROSS JOIN, [INNER] JOIN and LEFT JOIN ... ON TRUE",
+            span=join.span,
+        )
+    first = len(clause.relations)
+    left = session_rows(readable(clause.bind(join.left)))
+    if isinstance(right, SubqueryRef):
+        node = _query(clause, left, right, first, outer=join.kind == "LEFT")
+    else:
+        assert isinstance(right, (Unnest, TableFunction))
+        node = _unnested(clause, left, right, first, outer=join.kind == "LEFT")
+    return node if condition is None else _where(clause, node, condition, first)
+
+
+def _stands_alone(clause: FromClause, right: SubqueryRef) -> bool:
+    """Whether a LATERAL sub-query uses no column of its left side: then it is an ordinary one."""
+    try:
+        clause.binding.bind(right.query)
+    except SqlExtError as error:
+        if error.code in ("NAME-002", "NAME-003"):
+            return False
+        raise
+    return True
+
+
+def _is_true(condition: Expr | None) -> bool:
+    while isinstance(condition, Paren):
+        condition = condition.operand
+    return condition is None or (isinstance(condition, Literal) and condition.value.upper() == "TRUE")
+
+
+def _unnested(
+    clause: FromClause, left: nodes.PlanNode, right: Unnest | TableFunction, first: int, *, outer: bool
+) -> nodes.PlanNode:
+    scope = _scope(clause, first)
+    # A table function sees the left side by the word LATERAL alone.
+    sees = scope if isinstance(right, Unnest) or right.lateral else replace(scope, relations=())
+    source = source_of(right, sees, clause.env)
+    named = clause.aliased(
+        nodes.OneRow(made_columns(source, right, clause.env, outer=outer)), right.alias, (), right.span
+    )
+    # `aliased` is called for its checks of names and for the relation; its node is not used.
+    made = tuple(replace(c, physical=p) for c, p in zip(named.columns, _physical(named.columns), strict=True))
+    clause.relations[-1] = replace(clause.relations[-1], columns=made)
+    columns = (*(c for r in scope.relations for c in r.columns), *made)
+    return Unnested(columns, left, source, scope, named.alias, made, outer)
+
+
+def _physical(columns: tuple[PlanColumn, ...]) -> list[str]:
+    taken: list[str] = []
+    for column in columns:
+        name, i = column.name, 1
+        while name in taken:
+            name, i = f"{column.name}_{i}", i + 1
+        taken.append(name)
+    return taken
+
+
+def _query(clause: FromClause, left: nodes.PlanNode, right: SubqueryRef, first: int, *, outer: bool) -> nodes.PlanNode:
+    select = row_wise(right.query, clause.env.mode)
+    if outer and (select.from_ is not None or select.where is not None):
+        raise SqlExtError(
+            "LATERAL-005",
+            "LEFT JOIN LATERAL (SELECT ... FROM ...) that uses columns of its left side is not supported",
+            span=right.span,
+            hint="write LEFT JOIN table ON condition, or LEFT JOIN UNNEST(...) ON TRUE",
+        )
+    middle = len(clause.relations)
+    node = _joined(clause, left, select, first)
+    inner = tuple(_reachable(r) for r in clause.relations[middle:])
+    del clause.relations[middle:]
+    below = _selected(clause, node, first, inner, replace(select, items=_without_stars(select, inner)))
+    made = _numbered(below.columns[sum(len(r.columns) for r in clause.relations[first:]) :])
+    named = clause.aliased(nodes.OneRow(made), right.alias, (), right.span)
+    clause.relations[-1] = replace(clause.relations[-1], alias=below.alias)
+    return replace(below, columns=(*below.columns[: -len(made)], *named.columns))
+
+
+def _joined(clause: FromClause, left: nodes.PlanNode, select: Select, first: int) -> nodes.PlanNode:
+    """Return the FROM of a LATERAL query joined to the left side."""
+    if select.from_ is None:
+        return left
+    bound = Bound(select.span, left, tuple(clause.relations[first:]))
+    del clause.relations[first:]
+    around, clause.where = clause.where, select.where  # joins of streams look at it
+    node = clause.bind(behind(bound, select.from_))
+    clause.where = around
+    return node
+
+
+def _where(clause: FromClause, node: nodes.PlanNode, condition: Expr, first: int) -> nodes.PlanNode:
+    return _selected(clause, node, first, (), Select(condition.span, (), where=condition))
+
+
+def _selected(
+    clause: FromClause, node: nodes.PlanNode, first: int, inner: tuple[ScopeRelation, ...], select: Select
+) -> nodes.Aliased:
+    """Return all columns of the relations bound so far, then the items of ``select``, as one relation.
+
+    What those relations are called stays; the text has one alias for all of them. ``inner``: further relations that
+    ``select`` may name, and before the others.
+    """
+    known = tuple(_reachable(r) for r in clause.relations[first:])
+    hidden = frozenset(c.name for r in inner for c in r.columns)
+    scope = replace(clause.scope(), relations=(*(replace(r, merged=r.merged | hidden) for r in known), *inner))
+    items = (*_references(known, select.span), *select.items)
+    plan = clause.binding.bind_block(Block(replace(select, items=items, from_=None), node, scope))
+    alias, place = f"__l{first}", 0
+    for i, relation in enumerate(clause.relations[first:], first):
+        columns = plan.columns[place : place + len(relation.columns)]
+        clause.relations[i] = replace(relation, alias=alias, columns=columns)
+        place += len(columns)
+    return nodes.Aliased(plan.columns, plan, alias)
+
+
+def _reachable(relation: ScopeRelation) -> ScopeRelation:
+    """Return a relation whose columns can be named: one without a name gets its alias."""
+    return relation if relation.qualifier else replace(relation, qualifier=(relation.alias,))
+
+
+def _references(relations: tuple[ScopeRelation, ...], span: Span) -> list[SelectItem]:
+    return [SelectItem(span, ColumnRef(span, (*r.qualifier, c.name)), c.name) for r in relations for c in r.columns]
+
+
+def _without_stars(select: Select, relations: tuple[ScopeRelation, ...]) -> tuple[SelectItem, ...]:
+    """Return the items of a LATERAL query; its ``*`` are the columns of its own FROM."""
+    items: list[SelectItem] = []
+    for item in select.items:
+        if not isinstance(item.expr, Star):
+            items.append(item)
+            continue
+        qualifier = item.expr.qualifier
+        meant = tuple(r for r in relations if not qualifier or r.answers_to(qualifier, fold=False))
+        if not meant:
+            raise SqlExtError("NAME-002", f"there is no `{'.'.join(qualifier) or '*'}` here", span=item.span)
+        items += _references(meant, item.span)
+    return tuple(items)
+
+
+def _numbered(columns: tuple[PlanColumn, ...]) -> tuple[PlanColumn, ...]:
+    """Return the columns of a LATERAL query; those without a name are called by their place in it."""
+    return tuple(c.renamed(f"EXPR${i}") if c.name.startswith("EXPR$") else c for i, c in enumerate(columns))
+
+
+def _scope(clause: FromClause, first: int) -> Scope:
+    return replace(clause.scope(), relations=tuple(clause.relations[first:]))

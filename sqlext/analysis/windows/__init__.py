@@ -1,0 +1,1 @@
+"""Windows of time: table functions, group windows and sessions."""

@@ -1,0 +1,234 @@
+"""Bind window table functions: TUMBLE, HOP, CUMULATE and SESSION, their arguments and the columns they add.
+
+The rules of arguments are those of Flink's page on window TVFs, and what Flink 2.3 refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn
+
+from sqlext.analysis.types.literals import interval_millis
+from sqlext.analysis.windows.sessions import GAP, is_row_gap
+from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, NamedArgument, Node
+from sqlext.dialect.ast.queries import Descriptor, TableArgument, TableFunction
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.plan.nodes import AssignWindows, PlanNode, WindowKind, WindowSpec
+from sqlext.source import Span
+from sqlext.types import LogicalType, timestamp, timestamp_ltz
+
+_PARAMETERS = {
+    "TUMBLE": ("DATA", "TIMECOL", "SIZE", "OFFSET"),
+    "HOP": ("DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"),
+    "CUMULATE": ("DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"),
+    "SESSION": ("DATA", "TIMECOL", "GAP"),
+}
+WINDOW_FUNCTIONS = frozenset(_PARAMETERS)
+
+
+@dataclass(frozen=True)
+class WindowCall:
+    """A window function's arguments by name."""
+
+    function: str
+    span: Span
+    arguments: dict[str, Node]
+
+    @classmethod
+    def of(cls, call: TableFunction) -> WindowCall:
+        """Bind positional and named arguments (``DATA =>``, ``TIMECOL =>``, ...)."""
+        parameters = _PARAMETERS[call.function]
+        arguments: dict[str, Node] = {}
+        if len({isinstance(a, NamedArgument) for a in call.args}) > 1:
+            raise SqlExtError(
+                "WINDOW-001",
+                f"{call.function} takes its arguments by name or by position, not both",
+                span=call.span,
+                hint=f"the names are {', '.join(parameters)}",
+            )
+        for i, arg in enumerate(call.args):
+            if isinstance(arg, NamedArgument):
+                name, value = arg.name.upper(), arg.value
+            elif i < len(parameters):
+                name, value = parameters[i], arg
+            else:
+                raise _usage(call.function, call.span)
+            if name not in parameters:
+                raise SqlExtError(
+                    "WINDOW-001",
+                    f"{call.function} has no argument `{name}`",
+                    span=arg.span,
+                    hint=did_you_mean(name, parameters),
+                )
+            arguments[name] = value
+        return cls(call.function, call.span, arguments)
+
+    def table(self) -> TableArgument:
+        """Return the table argument."""
+        value = self.arguments.get("DATA")
+        if not isinstance(value, TableArgument):
+            raise _usage(self.function, self.span)
+        # Flink's docs, Windowing TVFs: SESSION alone has [PARTITION BY ...].
+        if value.partition_by and self.function != "SESSION":
+            raise SqlExtError(
+                "WINDOW-004",
+                f"{self.function} takes no PARTITION BY: each row's window does not depend on other rows",
+                span=value.partition_by[0].span,
+                hint="put the column into GROUP BY",
+            )
+        return value
+
+    def descriptor(self) -> ColumnRef:
+        """Return the time column (the first one, as Flink takes DESCRIPTOR(a, b))."""
+        value = self.arguments.get("TIMECOL")
+        if not isinstance(value, Descriptor) or not value.columns:
+            raise _usage(self.function, value.span if value else self.span)
+        column = value.columns[0]
+        if not isinstance(column, ColumnRef):
+            raise SqlExtError("WINDOW-001", "DESCRIPTOR takes a column's name, without quotes", span=column.span)
+        return column
+
+    def millis(self, name: str, default: int | None = None) -> int:
+        """Return an interval argument in milliseconds."""
+        value = self.arguments.get(name)
+        if value is None and default is not None:
+            return default
+        millis = interval_millis(value) if isinstance(value, Expr) else None
+        if millis is None:
+            what = "a string" if isinstance(value, Literal) and value.kind == "STRING" else "no interval"
+            if value is None:
+                raise _usage(self.function, self.span)
+            raise SqlExtError(
+                "WINDOW-003",
+                f"{name} of {self.function} must be an interval literal, this is {what}",
+                span=value.span,
+                hint="write INTERVAL '10' MINUTE",
+            )
+        return millis
+
+    def spec(self, wall_clock: str | None) -> WindowSpec:
+        """Return the window, its lengths checked."""
+        if self.function == "SESSION":
+            if is_row_gap(self.arguments.get("GAP")):
+                return WindowSpec(WindowKind.SESSION, 0, 0, wall_clock=wall_clock, gap=GAP)
+            return WindowSpec(WindowKind.SESSION, self._positive("GAP"), 0, wall_clock=wall_clock)
+        size = self._positive("SIZE")
+        step_name = {"HOP": "SLIDE", "CUMULATE": "STEP"}.get(self.function)
+        slide = self._positive(step_name) if step_name else size
+        offset = self.millis("OFFSET", 0)
+        # Flink's SliceAssigners: "Tumbling Window parameters must satisfy abs(offset) < size".
+        if abs(offset) >= size:
+            self._fail("OFFSET", f"the offset of {self.function} must be shorter than {size} ms")
+        # SliceAssigners: "Cumulative Window requires maxSize must be an integral multiple of step".
+        if self.function == "CUMULATE" and size % slide:
+            self._fail("SIZE", f"SIZE of CUMULATE must be a multiple of STEP ({size} ms, {slide} ms)")
+        return WindowSpec(WindowKind[self.function], size, slide, offset, wall_clock)
+
+    def _positive(self, name: str) -> int:
+        millis = self.millis(name)
+        if millis <= 0:
+            self._fail(name, f"{name} of {self.function} must be longer than zero")
+        return millis
+
+    def _fail(self, name: str, message: str) -> NoReturn:
+        raise SqlExtError("WINDOW-005", message, span=self.arguments[name].span)
+
+
+def _usage(function: str, span: Span) -> SqlExtError:
+    shown = {"DATA": "TABLE t", "TIMECOL": "DESCRIPTOR(ts)", "OFFSET": "[offset]"}
+    arguments = ", ".join(shown.get(p, p.lower()) for p in _PARAMETERS[function])
+    return SqlExtError(
+        "WINDOW-001", f"these are not the arguments of {function}", span=span, hint=f"{function}({arguments})"
+    )
+
+
+def check_multiple(call: WindowCall, spec: WindowSpec) -> None:
+    """Refuse, as Flink's TVF does, a HOP whose size is no multiple of its slide (gaps are ours: allowed)."""
+    if spec.kind is WindowKind.HOP and spec.slide < spec.size and spec.size % spec.slide:
+        raise SqlExtError(
+            "WINDOW-005",
+            f"SIZE of HOP must be a multiple of SLIDE ({spec.size} ms, {spec.slide} ms)",
+            span=call.arguments["SIZE"].span,
+            hint="GROUP BY HOP(ts, slide, size) takes any lengths",
+        )
+
+
+def assign_windows(
+    node: PlanNode, time: PlanColumn, spec: WindowSpec, names: Sequence[str] | None = None
+) -> AssignWindows:
+    """Return ``node`` with a window for each row, and the columns that show it.
+
+    The gap of each row, which the input may have for SESSION, stays behind.
+
+    ``names`` are those of the start, end and time column; by default ``window_start``, ``window_end``,
+    ``window_time``, with a 0 behind where the input has such a column (as Flink).
+    """
+    columns = tuple(c for c in node.columns if spec.gap is None or c.physical != spec.gap)
+    taken = {c.name for c in columns}
+    physical = _free("__window", set(node.physical_columns()))
+    shown = names or [_free(n, taken, "0") for n in ("window_start", "window_end", "window_time")]
+    return AssignWindows(
+        (*columns, *window_columns(spec, time, physical, shown)), node, spec, time, physical, is_custom(spec)
+    )
+
+
+def is_custom(spec: WindowSpec) -> bool:
+    """Whether Spark's ``window()`` cannot make these windows: CUMULATE, gaps, or aligned to a zone's wall clock."""
+    # A session begins with its first row, so it is aligned to no clock.
+    aligned = spec.wall_clock is not None and spec.kind is not WindowKind.SESSION
+    return spec.kind is WindowKind.CUMULATE or spec.has_gaps or aligned
+
+
+def window_columns(spec: WindowSpec, time: PlanColumn, physical: str, names: Sequence[str]) -> tuple[PlanColumn, ...]:
+    """Return the start, end and time column of a window held in ``physical``."""
+    # A custom struct carries the wall clock. Of Spark's window it is computed from the instant, in the session's zone.
+    local = spec.wall_clock is not None
+    if local and is_custom(spec):
+        start, end = Part.WALL_START, Part.WALL_END
+    elif local:
+        start, end = Part.LOCAL_START, Part.LOCAL_END
+    else:
+        start, end = Part.START, Part.END
+    # Flink's docs, Windowing TVFs: the bounds are TIMESTAMP(3) of any rowtime; window_time has the rowtime's own type.
+    bound = timestamp(3).not_null()
+    mark = Part.CUSTOM_TIME if is_custom(spec) else Part.TIME
+    kind = Time.PROCTIME if spec.processing else Time.ROWTIME
+    return (
+        PlanColumn(names[0], bound, physical, start),
+        PlanColumn(names[1], bound, physical, end),
+        PlanColumn(names[2], _time_type(time), physical, mark, kind),
+    )
+
+
+def _time_type(time: PlanColumn) -> LogicalType:
+    ltz = time.type is not None and time.type.root == "TIMESTAMP_LTZ"
+    return (timestamp_ltz(3) if ltz else timestamp(3)).not_null()
+
+
+def wall_clock_of(time: PlanColumn, zone: str) -> str | None:
+    """Return the zone whose wall clock aligns the windows of a rowtime, None for UTC."""
+    ltz = time.type is not None and time.type.root == "TIMESTAMP_LTZ"
+    # A TIMESTAMP is held as the instant that its wall clock is in UTC, so UTC aligns it in every zone.
+    return zone if ltz and zone != "UTC" else None
+
+
+def over_time(spec: WindowSpec, column: PlanColumn, span: Span, what: str) -> WindowSpec:
+    """Return windows over a time attribute: of event time, or of processing time if it is that."""
+    if column.time is not Time.PROCTIME:
+        return spec
+    if spec.wall_clock is not None and spec.kind is not WindowKind.SESSION:
+        raise SqlExtError(
+            "WINDOW-013",
+            f"{what} over processing time cannot go by the clock of {spec.wall_clock}",
+            span=span,
+            hint="SET 'table.local-time-zone' = 'UTC', or a window of event time",
+        )
+    return replace(spec, processing=True)
+
+
+def _free(name: str, taken: set[str], suffix: str = "_1") -> str:
+    while name in taken:
+        name += suffix
+    return name

@@ -1,0 +1,140 @@
+"""Read the log of a Delta table on a local disk: its files at a version, and those of each commit.
+
+By the protocol of Delta (github.com/delta-io/delta, PROTOCOL.md): a commit is a file of JSON actions, of which ``add``
+and ``remove`` with ``dataChange`` change the table's rows; without it they only store the same rows otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from sqlext.errors import SqlExtError
+from sqlext.sources.file_log import FoundFile
+
+_LOG = "_delta_log"
+_MAPPING = "delta.columnMapping.mode"
+#: Features that a reader of plain files can pass over; the first two count where a table makes use of them.
+_HARMLESS = frozenset({"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
+_BY_SPARK = "SET 'sqlext.source' = 'spark' reads it as Spark does"
+
+
+@dataclass(frozen=True, slots=True)
+class LogCommit:
+    """What a commit does to the rows: files that it adds, and whether it takes others away."""
+
+    added: tuple[FoundFile, ...]
+    removes: bool
+
+
+@dataclass(frozen=True)
+class DeltaLog:
+    """The log of a table.
+
+    Attributes:
+        path: of the table, absolute.
+    """
+
+    path: str
+
+    def version(self) -> int:
+        """Return the latest version."""
+        return int(DeltaTable(self.path).version())
+
+    def schema(self) -> pa.Schema:
+        """Return the columns that its files have, those of folders left out.
+
+        Raises:
+            SqlExtError: RUN-067 for a table whose rows are not what its files say.
+        """
+        table = DeltaTable(self.path)
+        self._require_plain(table.metadata().configuration)
+        unknown = sorted(set(table.protocol().reader_features or ()) - _HARMLESS)
+        if unknown:
+            raise self._refused(f"has the feature {unknown[0]}")
+        # The values of partitions stand in the log alone, not in the files.
+        folders = set(table.metadata().partition_columns)
+        return pa.schema([f for f in pa.schema(table.schema().to_arrow()) if f.name not in folders])
+
+    def files(self, version: int) -> tuple[FoundFile, ...]:
+        """Return the files at a version, oldest first, then by path.
+
+        Raises:
+            SqlExtError: RUN-067 where rows of a file are marked as deleted, RUN-068 if that version is gone.
+        """
+        try:
+            table = DeltaTable(self.path, version=version)
+        except Exception as error:
+            raise self.gone(version) from error
+        if pa.table(table.deletion_vectors()).num_rows:
+            raise self._refused("has files with deleted rows (deletion vectors)")
+        wanted = ["path", "modification_time", "size_bytes"]
+        rows = pa.table(table.get_add_actions(flatten=True)).select(wanted).to_pylist()
+        found = (FoundFile(self._place(r["path"]), r["modification_time"], r["size_bytes"]) for r in rows)
+        # A fixed order: a position counts files, and must mean the same ones after a restart.
+        return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
+
+    def commit(self, version: int) -> LogCommit | None:
+        """Return what a commit does; None if it is not there yet.
+
+        Raises:
+            SqlExtError: RUN-067 for what a reader of plain files cannot follow.
+        """
+        try:
+            lines = self._file(version).read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            return None
+        actions = [json.loads(line) for line in lines if line]
+        for action in actions:
+            # ALTER TABLE can turn such a feature on while a query reads.
+            self._require_plain(action.get("metaData", {}).get("configuration") or {})
+        # OPTIMIZE stores the same rows in other files: its actions have a false ``dataChange``.
+        adds = [a["add"] for a in actions if "add" in a and a["add"]["dataChange"]]
+        if any(add.get("deletionVector") for add in adds):
+            raise self._refused("has files with deleted rows (deletion vectors)")
+        removes = any(a["remove"].get("dataChange", True) for a in actions if "remove" in a)
+        return LogCommit(tuple(self._found(add) for add in adds), removes)
+
+    def require(self, version: int) -> None:
+        """Check that a commit is there, or is still to come.
+
+        Raises:
+            SqlExtError: RUN-068 if it has been cleaned away.
+        """
+        # A version above the latest is one that is still to come.
+        if not self._file(version).exists() and self.version() >= version:
+            raise self.gone(version)
+
+    def gone(self, version: int) -> SqlExtError:
+        """Return what is told of a version that has been cleaned away."""
+        hint = "DROP QUERY starts the query anew; 'delta.logRetentionDuration' of the table keeps commits longer"
+        return SqlExtError("RUN-068", f"version {version} of delta `{self.path}` is not in its log", hint=hint)
+
+    def _file(self, version: int) -> Path:
+        # PROTOCOL.md: versions are padded to twenty digits.
+        return Path(self.path) / _LOG / f"{version:020}.json"
+
+    def _found(self, add: Mapping[str, Any]) -> FoundFile:
+        # PROTOCOL.md: paths in the log are URL-encoded.
+        return FoundFile(self._place(unquote(add["path"])), add["modificationTime"], add["size"])
+
+    def _place(self, path: str) -> str:
+        """Return where a file lies: below the table, or elsewhere for a shallow clone."""
+        place = path.removeprefix("file://") if path.startswith("file:///") else path.removeprefix("file:")
+        if "://" in place:
+            raise self._refused(f"has a file at `{place}`")
+        return str(Path(self.path) / place)
+
+    def _require_plain(self, configuration: Mapping[str, str]) -> None:
+        if configuration.get(_MAPPING, "none") != "none":
+            raise self._refused(f"has '{_MAPPING}' = '{configuration[_MAPPING]}'")
+
+    def _refused(self, what: str) -> SqlExtError:
+        return SqlExtError("RUN-067", f"delta `{self.path}` {what}: no reader of ours follows that", hint=_BY_SPARK)

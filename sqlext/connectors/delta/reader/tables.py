@@ -1,0 +1,113 @@
+"""Read tables of connector ``delta`` that lie on a local path by Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow as pa
+
+from sqlext.connectors.base import physical_fields
+from sqlext.connectors.delta.reader.log import DeltaLog
+from sqlext.connectors.delta.reader.versions import DeltaReader, DeltaStart, Tolerance
+from sqlext.connectors.formats.base import ReadField
+from sqlext.connectors.options import OptionError
+from sqlext.connectors.readers import Unread
+from sqlext.errors import SqlExtError
+from sqlext.sources.arrow_types import arrow_type
+from sqlext.sources.decoding.parquet_decoder import fits
+from sqlext.sources.file_slices import FileDecoder
+from sqlext.sources.file_tables import FileTables, path_of, require_path
+from sqlext.sources.table_decoders import parquet_decoder
+from sqlext_catalog.model import Table
+
+
+class DeltaTables(FileTables):
+    """Delta tables on a local path, without what Delta's own reader is needed for."""
+
+    def decoder(self, table: Table, needed: Sequence[str]) -> FileDecoder:
+        """Return the decoder of the table's files; see ``FileTables.decoder``."""
+        for option in ("startingTimestamp", "versionAsOf", "timestampAsOf", "readChangeFeed", "maxBytesPerTrigger"):
+            if table.option(option) is not None:
+                raise Unread(f"option '{option}' is for Delta's own reader")
+        return parquet_decoder(table, needed)
+
+    def files(self, table: Table, decoder: FileDecoder, state: Path, tasks: int) -> DeltaReader:
+        """Return the reader of the table's versions; the table itself remembers what there was."""
+        log = DeltaLog(path_of(table))
+        _require_columns(table, log.schema())
+        version = table.option("startingVersion")
+        start = (
+            DeltaStart(latest=True)
+            if version == "latest"
+            else DeltaStart(int(version) if version is not None else None)
+        )
+        tolerance = Tolerance(*(_is_on(table, o) for o in ("ignoreDeletes", "ignoreChanges", "skipChangeCommits")))
+        return DeltaReader(log, decoder, start, tolerance, tasks)
+
+    def require_there(self, table: Table) -> None:
+        """Check that a Delta table is there."""
+        require_path(Path(path_of(table)) / "_delta_log", f"delta `{path_of(table)}`")
+
+    def require_types(self, table: Table) -> None:
+        """Check that no time is an instant there and a wall clock here, or the other way round: Spark knows the zone.
+
+        A column that is not there is told when the table is read.
+
+        Raises:
+            Unread: if one is, or if the rows are not what the files say.
+        """
+        place = Path(path_of(table))
+        try:
+            # A commit changes the folder's time of modification, and with it the key of the cache.
+            found = _schema(str(place), (place / "_delta_log").stat().st_mtime_ns)
+        except FileNotFoundError:  # it may come until it is read
+            return
+        except SqlExtError as error:
+            raise Unread(error.message) from error
+        for field in physical_fields(table):
+            if field.name in found.names and _other_clock(found.field(field.name).type, field):
+                raise Unread(f"column `{field.name}` is of the other kind of TIMESTAMP there")
+
+
+def _require_columns(table: Table, found: pa.Schema) -> None:
+    """Check that a Delta table has the declared columns.
+
+    Raises:
+        OptionError: OPT-012 if it does not.
+    """
+    place = f"delta `{path_of(table)}`"
+    for field in physical_fields(table):
+        wanted = arrow_type(field.type, instant=field.instant)
+        if field.name not in found.names:
+            what = f"{place} has no column `{field.name}` in its files; they have {', '.join(found.names)}"
+            raise OptionError("OPT-012", what, hint="declare the columns that are there")
+        own = found.field(field.name).type
+        if wanted is None or not fits(own, wanted) or _other_clock(own, field):
+            what = f"column `{field.name}` of {place} has type {own}, declared is {field.type}"
+            raise OptionError("OPT-012", what, hint="declare the type that is there, or convert it in a query")
+
+
+@lru_cache(maxsize=64)
+def _schema(path: str, _changed: int) -> pa.Schema:
+    """Return the columns of a table, opened once while its log does not change: a statement asks repeatedly."""
+    return DeltaLog(path).schema()
+
+
+def _other_clock(own: pa.DataType, field: ReadField) -> bool:
+    """Return whether a time is an instant there and a wall clock here, or the other way round.
+
+    A rowtime is carried as an instant in any case, which an instant is already.
+    """
+    wanted = arrow_type(field.type)
+    if wanted is None or not (pa.types.is_timestamp(own) and pa.types.is_timestamp(wanted)):
+        return False
+    return (own.tz is None) != (wanted.tz is None) and not (field.instant and own.tz is not None)
+
+
+def _is_on(table: Table, option: str) -> bool:
+    return (table.option(option) or "false").strip().lower() == "true"
+
+
+READER = DeltaTables()

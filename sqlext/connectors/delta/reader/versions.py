@@ -1,0 +1,186 @@
+"""Read the versions of a Delta table: one split, whose position is a version and how many of its files are read.
+
+As Delta's own streaming source (docs.delta.io, "Table streaming reads and writes"): what is there when a query begins
+comes first, then the files that later commits add; a commit that takes rows away fails the query, unless the options
+of that source say otherwise. The table's log is all that is needed to find the same files again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from sqlext.connectors.delta.reader.log import DeltaLog
+from sqlext.connectors.splits import Limit, Offset, Passes, Slice
+from sqlext.errors import SqlExtError
+from sqlext.sources.file_log import FoundFile
+from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
+
+SPLIT = "versions"
+#: Room for 16 million files of a version, and for 2**38 versions in a number of 63 bits.
+_FILE_BITS = 24
+
+
+class DeltaPosition(NamedTuple):
+    """How far a table has been read: the files before are through. Positions have the order of tuples.
+
+    Attributes:
+        version: the version that is read next.
+        is_commit: whether its own files are read, of that commit alone; else all that the table has then.
+        files: how many of these are through, in their order.
+    """
+
+    version: int
+    is_commit: bool
+    files: int
+
+    @classmethod
+    def of(cls, number: int) -> DeltaPosition:
+        """Return the position that a number stands for."""
+        version, files = divmod(number, 1 << _FILE_BITS)
+        return cls(version >> 1, bool(version & 1), files)
+
+    @property
+    def number(self) -> int:
+        """The position as one number, in the same order."""
+        return (self.version << 1 | self.is_commit) << _FILE_BITS | self.files
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaStart:
+    """Where a new query begins: before a commit; without one at what is there."""
+
+    version: int | None = None
+    latest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """What is done with commits that take rows away, by the options of Delta's source.
+
+    Attributes:
+        deletes: ``ignoreDeletes``: those that only take away are passed over.
+        changes: ``ignoreChanges``: of the others the files that they add are read.
+        skip: ``skipChangeCommits``: all of them are passed over.
+    """
+
+    deletes: bool = False
+    changes: bool = False
+    skip: bool = False
+
+
+@dataclass(frozen=True)
+class DeltaReader:
+    """The ``SplitReader`` of a Delta table.
+
+    Attributes:
+        log: of the table.
+        decoder: of its files.
+        start: where a new query begins.
+        tolerance: of commits that take rows away.
+        tasks: into how many slices a micro-batch is cut, if it is large enough.
+    """
+
+    log: DeltaLog
+    decoder: FileDecoder
+    start: DeltaStart = DeltaStart()
+    tolerance: Tolerance = Tolerance()
+    tasks: int = 2
+    _known: dict[DeltaPosition, tuple[FoundFile, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _begun: list[DeltaPosition] = field(default_factory=list, compare=False, repr=False)
+
+    def initial(self) -> Offset:
+        """Return the beginning: before the first file that is wanted."""
+        start = self.start
+        if start.version is not None:
+            return {SPLIT: DeltaPosition(start.version, True, 0).number}
+        version = self.log.version()
+        return {
+            SPLIT: (DeltaPosition(version + 1, True, 0) if start.latest else DeltaPosition(version, False, 0)).number
+        }
+
+    def latest(self, start: Offset, limit: Limit | None) -> Offset:
+        """Return how far the limit lets a micro-batch go."""
+        begin = DeltaPosition.of(start[SPLIT])
+        self._require_there(begin)
+        count = admitted(limit, (file for _, file in self._files(begin)))
+        # Only the last one is kept: a table can have very many files.
+        last = deque(islice(self._files(begin), count), maxlen=1)
+        return {SPLIT: (last[0][0] if last else begin).number}
+
+    def slices(self, start: Offset, end: Offset) -> Sequence[FileSlice]:
+        """Return the files between two positions, cut into slices of about equal size.
+
+        Raises:
+            SqlExtError: RUN-068 if some of them are not in the log any more.
+        """
+        until = DeltaPosition.of(end[SPLIT])
+        files = [file for _, file in self._files(DeltaPosition.of(start[SPLIT]), until)]
+        return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks)
+
+    def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a slice."""
+        yield from rows_of(piece, self.decoder, passes)
+
+    def commit(self, end: Offset) -> None:
+        """Forget the commits that are through."""
+        reached = DeltaPosition.of(end[SPLIT]).version
+        for place in [p for p in self._known if p.version < reached]:
+            del self._known[place]
+
+    def close(self) -> None:
+        """Forget what was read of the log."""
+        self._known.clear()
+
+    def _require_there(self, begin: DeltaPosition) -> None:
+        """Check the place where this process begins: time for commits to be cleaned away has passed before it alone."""
+        if not self._begun and begin.is_commit:
+            self.log.require(begin.version)
+        self._begun[:] = [begin]
+
+    def _files(
+        self, begin: DeltaPosition, until: DeltaPosition | None = None
+    ) -> Iterator[tuple[DeltaPosition, FoundFile]]:
+        """Yield the files from a position on, each with the position behind it."""
+        version, is_commit, through = begin
+        while until is None or (version, is_commit, through) < until:
+            files = self._of(DeltaPosition(version, is_commit, 0))
+            if files is None and until is not None:
+                raise self.log.gone(version)
+            if files is None:
+                return
+            following = DeltaPosition(version + 1, True, 0)
+            for number in range(through, len(files)):
+                behind = DeltaPosition(version, is_commit, number + 1) if number + 1 < len(files) else following
+                if until is not None and behind > until:
+                    return
+                yield behind, files[number]
+            version, is_commit, through = following
+
+    def _of(self, place: DeltaPosition) -> tuple[FoundFile, ...] | None:
+        """Return the files of a version, None if it is not there yet."""
+        if place not in self._known:
+            files = self._committed(place.version) if place.is_commit else self.log.files(place.version)
+            if files is None:
+                return None
+            self._known[place] = files
+        return self._known[place]
+
+    def _committed(self, version: int) -> tuple[FoundFile, ...] | None:
+        commit, may = self.log.commit(version), self.tolerance
+        if commit is None or not commit.removes:
+            return commit.added if commit is not None else None
+        if may.skip:
+            return ()
+        if may.changes or (may.deletes and not commit.added):
+            return commit.added
+        raise SqlExtError(
+            "RUN-069",
+            f"version {version} of delta `{self.log.path}` takes rows away or changes them, after they were read",
+            hint="'skipChangeCommits' = 'true' passes over such commits; 'readChangeFeed' = 'true' reads the changes",
+        )

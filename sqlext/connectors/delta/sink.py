@@ -1,0 +1,234 @@
+"""Write a Delta table: append, or keep the current row of every key by MERGE; the table's log says what is done."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.formats.conversions import as_text, convert, stored_type, time_as_text
+from sqlext.connectors.spec import WriteSpec
+from sqlext.errors import SqlExtError
+from sqlext.quoting import identifier, string
+from sqlext.sinks.base import Sink, SinkContext, refuse_mode
+from sqlext.sinks.last_rows import existence, one_row_per_key
+from sqlext.spark.notices import Notice
+from sqlext.spark.reading.spark_sources import simple_types
+from sqlext.types import LogicalType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+_APP_ID = "spark.databricks.delta.write.txnAppId"
+_VERSION = "spark.databricks.delta.write.txnVersion"
+#: How many commits are looked at: those of other writers may lie above the query's last one.
+_DEPTHS = (100, 10_000, 100_000)
+
+
+@dataclass(frozen=True)
+class DeltaSink(Sink):
+    """A Delta table by path or name.
+
+    Every commit carries the query's identity and the batch's number: of a MERGE in a transaction of Delta's, which
+    ignores a number that it has seen; of other writes as metadata of the commit, which is looked up in the table's
+    history when a batch may come again. A transaction there would make Delta work out the table's whole state for each
+    batch, which takes twice as long as the write.
+    """
+
+    spec: WriteSpec
+    context: SinkContext
+
+    @property
+    def single_pass(self) -> bool:
+        """One job appends all rows; a MERGE looks at them more than once."""
+        return self.context.mode != "upsert"
+
+    def open(self, spark: SparkSession) -> None:
+        """Create the table as declared, or hold the one that is there against the declaration."""
+        refuse_mode(self.spec, self.context, "append", "upsert", "overwrite")
+        existing = self._existing_schema(spark)
+        if existing is None:
+            spark.sql(self._create_statement())
+        else:
+            self._check(existing)
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Commit a batch, unless the table has it already."""
+        if self.context.mode == "upsert" or not self._history().has(df.sparkSession, batch_id):
+            self.write_new(df, batch_id)
+
+    def write_new(self, df: DataFrame, batch_id: int) -> None:
+        """Commit a batch; Delta finds out by itself whether it has the batch of a MERGE."""
+        rows = df.selectExpr(*self._projection(df))
+        if self.context.mode == "upsert":
+            self._merge(rows, batch_id)
+        else:
+            self._save(rows, batch_id)
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        """The columns that name a row: the PRIMARY KEY, else the query's own key. None: there is one row."""
+        return self.spec.primary_key or self.context.keys
+
+    @property
+    def _target(self) -> str:
+        if self.spec.table is not None:
+            return ".".join(identifier(p) for p in self.spec.table.split("."))
+        return f"delta.{identifier(self.spec.path or '')}"
+
+    def _history(self) -> History:
+        return History(self._target, self.context.identity)
+
+    def _projection(self, df: DataFrame) -> list[str]:
+        columns = [
+            f"{convert(c.type, identifier(c.name), _time_text)} AS {identifier(c.name)}" for c in self.spec.columns
+        ]
+        columns += [identifier(c) for c in (self.context.exists, self.context.kind) if c is not None]
+        return columns
+
+    def _save(self, rows: DataFrame, batch_id: int) -> None:
+        if self.context.exists is not None:
+            rows = rows.where(identifier(self.context.exists)).drop(self.context.exists)
+        mode = "overwrite" if self.context.mode == "overwrite" else "append"
+        writer = rows.write.format("delta").mode(mode)
+        writer = writer.option("userMetadata", self._history().mark(batch_id))
+        # As INSERT OVERWRITE in Flink: partitions that get no rows stay.
+        if mode == "overwrite" and self.spec.partitioned_by:
+            writer = writer.option("partitionOverwriteMode", "dynamic")
+        if self.spec.table is not None:
+            writer.saveAsTable(self.spec.table)
+        else:
+            writer.save(self.spec.path)
+
+    def _merge(self, rows: DataFrame, batch_id: int) -> None:
+        spark = rows.sparkSession
+        view = f"sqlext_batch_{self.context.identity.replace('-', '_')}"
+        one_row_per_key(rows, self._keys, self.context).createOrReplaceTempView(view)
+        with _transaction(spark, self.context.identity, batch_id):
+            spark.sql(self._merge_statement(view))
+        spark.catalog.dropTempView(view)
+
+    def _merge_statement(self, source: str) -> str:
+        # Null-safe: the group of NULL is one row as well.
+        on = " AND ".join(f"t.{identifier(k)} <=> s.{identifier(k)}" for k in self._keys) or "true"
+        names = [identifier(n) for n, _ in self._stored_columns()]
+        # MERGE takes the first clause that holds, so the deletion stands before the update.
+        gone = existence(self.context)
+        exists = f"s.{identifier(gone)}" if gone is not None else "true"
+        return (
+            f"MERGE INTO {self._target} t USING {source} s ON {on}\n"
+            f"WHEN MATCHED AND NOT {exists} THEN DELETE\n"
+            f"WHEN MATCHED THEN UPDATE SET {', '.join(f't.{n} = s.{n}' for n in names)}\n"
+            f"WHEN NOT MATCHED AND {exists} THEN INSERT ({', '.join(names)}) "
+            f"VALUES ({', '.join(f's.{n}' for n in names)})"
+        )
+
+    def _existing_schema(self, spark: SparkSession) -> StructType | None:
+        from pyspark.errors import AnalysisException
+
+        try:
+            table = self.spec.table
+            if table is not None:
+                return spark.table(table).schema if spark.catalog.tableExists(table) else None
+            return spark.read.format("delta").load(self.spec.path).schema
+        except AnalysisException as error:
+            # Spark, its catalog and Delta have conditions of their own for a table that is not there.
+            missing = ("PATH_NOT_FOUND", "PATH_DOES_NOT_EXIST", "TABLE_NOT_FOUND", "SCHEMA_NOT_SET", "NOT_A_DELTA")
+            if any(m in (error.getCondition() or str(error)) for m in missing):
+                return None
+            raise
+
+    def _create_statement(self) -> str:
+        columns = ", ".join(f"{identifier(n)} {t}" for n, t in self._stored_columns())
+        partitions = ", ".join(identifier(p) for p in self.spec.partitioned_by)
+        clauses = f"\nPARTITIONED BY ({partitions})" if partitions else ""
+        own = tuple((k, v) for k, v in self.spec.options if k.startswith("delta."))
+        properties = ", ".join(f"{string(k)} = {string(v)}" for k, v in (*own, *self.context.properties))
+        clauses += f"\nTBLPROPERTIES ({properties})" if properties else ""
+        return f"CREATE TABLE {self._target} ({columns}) USING DELTA{clauses}"
+
+    def _stored_columns(self) -> list[tuple[str, str]]:
+        return [(c.name, stored_type(c.type, time_as_text)) for c in self.spec.columns]
+
+    def _check(self, existing: StructType) -> None:
+        wanted = simple_types(self._stored_columns())
+        found = {x.name: x.dataType.simpleString() for x in existing.fields}
+        for name in dict.fromkeys((*wanted, *found)):
+            if wanted.get(name) != found.get(name):
+                raise self._mismatch(name, wanted.get(name), found.get(name))
+
+    def _mismatch(self, name: str, wanted: str | None, found: str | None) -> SqlExtError:
+        place = self.spec.table or self.spec.path
+        what = (
+            f"declared {wanted.upper()}, but there it is {found.upper()}"
+            if wanted and found
+            else ("declared, but not there" if wanted else "there, but not declared")
+        )
+        message = f"the Delta table at `{place}` does not fit `{self.spec.name}`: column `{name}` is {what}"
+        return SqlExtError("SINK-091", message, hint="declare the columns that are there, or write to another path")
+
+
+def _time_text(declared: LogicalType, expression: str) -> str:
+    return as_text(declared, expression, "UTC") if declared.root == "TIME" else expression
+
+
+@contextmanager
+def _transaction(spark: SparkSession, identity: str, batch_id: int) -> Iterator[None]:
+    """Give the statements inside a transaction identity; MERGE takes it from the session only."""
+    spark.conf.set(_APP_ID, identity)
+    spark.conf.set(_VERSION, str(batch_id))
+    try:
+        yield
+    finally:
+        # A number that stayed would make Delta skip other writes of the session.
+        spark.conf.unset(_APP_ID)
+        spark.conf.unset(_VERSION)
+
+
+@dataclass(frozen=True)
+class History:
+    """The commits that a query made to a table, by their metadata (``DESCRIBE HISTORY``).
+
+    Attributes:
+        table: as SQL names it.
+        identity: the query's, without spaces.
+    """
+
+    table: str
+    identity: str
+
+    def mark(self, batch_id: int) -> str:
+        """Return the ``userMetadata`` of a batch's commit."""
+        return f"{self._prefix}{batch_id}"
+
+    def has(self, spark: SparkSession, batch_id: int) -> bool:
+        """Return whether a batch is in the table: the last commit of the query says up to which all are.
+
+        Warns where the log no longer reaches back to the query's last commit: a batch as old as that is taken for one
+        that was not written.
+        """
+        for depth in _DEPTHS:
+            found = spark.sql(f"DESCRIBE HISTORY {self.table} LIMIT {depth}")
+            commits = [(int(r[0]), r[1] or "") for r in found.select("version", "userMetadata").collect()]
+            own = [(v, int(mark.removeprefix(self._prefix))) for v, mark in commits if mark.startswith(self._prefix)]
+            if own:
+                return max(own)[1] >= batch_id
+            if len(commits) < depth:
+                break
+        # With version 0 the log is whole, and so the batch is certainly not in it.
+        if min(version for version, _ in commits) > 0:
+            warnings.warn(self._unknown(batch_id), Notice, stacklevel=2)
+        return False
+
+    @property
+    def _prefix(self) -> str:
+        return f"sqlext {self.identity} "
+
+    def _unknown(self, batch_id: int) -> str:
+        return (
+            f"the log of {self.table} reaches back to no commit of `{self.identity}`: if micro-batch {batch_id} was "
+            "written before the log was shortened, its rows are there twice now"
+        )

@@ -1,0 +1,1 @@
+"""Read files of a folder by Arrow."""

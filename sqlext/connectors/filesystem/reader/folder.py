@@ -1,0 +1,110 @@
+"""Read the files of a folder: one split, whose position is the number of files admitted."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from sqlext.connectors.splits import Limit, Offset, Passes, Slice
+from sqlext.sources.file_log import FileLog, FoundFile
+from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
+
+SPLIT = "files"
+
+
+@dataclass(frozen=True)
+class FolderReader:
+    """The ``SplitReader`` of a folder.
+
+    Attributes:
+        path: absolute: a folder, or a file.
+        log: a folder for the log of admitted files, beside the query's checkpoint.
+        decoder: of the files' format.
+        pattern: a regular expression that paths must match as a whole.
+        tasks: into how many slices a micro-batch is cut, if it is large enough.
+    """
+
+    path: str
+    log: Path
+    decoder: FileDecoder
+    pattern: str | None = None
+    tasks: int = 2
+    _opened: list[FileLog] = field(default_factory=list, compare=False, repr=False)
+
+    def initial(self) -> Offset:
+        """Return the beginning."""
+        return {SPLIT: 0}
+
+    def latest(self, start: Offset, limit: Limit | None) -> Offset:
+        """Admit what has come, and return how far the limit lets a micro-batch go."""
+        log = self._log()
+        # Written before the offset is: after a crash the same numbers mean the same files.
+        log.append([f for f in listed(self.path, self.pattern) if f.path not in log])
+        return {SPLIT: start[SPLIT] + admitted(limit, log.between(start[SPLIT], len(log)))}
+
+    def slices(self, start: Offset, end: Offset) -> Sequence[FileSlice]:
+        """Return the files between two positions, cut into slices of about equal size."""
+        files = list(self._log().between(start[SPLIT], end[SPLIT]))
+        return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks)
+
+    def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a slice."""
+        yield from rows_of(piece, self.decoder, passes)
+
+    def commit(self, end: Offset) -> None:
+        """Keep everything: the log says which files are not new."""
+
+    def close(self) -> None:
+        """Forget what was read of the log."""
+        self._opened.clear()
+
+    def _log(self) -> FileLog:
+        if not self._opened:
+            self._opened.append(FileLog(self.log))
+        return self._opened[0]
+
+
+def listed(path: str, pattern: str | None) -> list[FoundFile]:
+    """Return the files of a folder and of the folders in it (or the one file), oldest first, then by path.
+
+    These are the files that Spark's own source reads. Hidden ones are left out: names that begin with ``.`` or ``_``,
+    and what is being copied.
+
+    Args:
+        path: absolute.
+        pattern: a regular expression that a whole path must match; None for all.
+    """
+    matches = re.compile(pattern).fullmatch if pattern else None
+    found = [f for f in _walk(path) if matches is None or matches(f.path)]
+    return sorted(found, key=lambda f: (f.modified, f.path))
+
+
+def _walk(path: str) -> Iterator[FoundFile]:
+    if not Path(path).is_dir():
+        state = Path(path).stat()
+        yield FoundFile(path, state.st_mtime_ns // 1_000_000, state.st_size)
+        return
+    folders = [path]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if _is_hidden(entry.name):
+                    continue
+                if entry.is_dir():
+                    folders.append(entry.path)
+                    continue
+                try:
+                    state = entry.stat()
+                except FileNotFoundError:  # removed since it was listed
+                    continue
+                yield FoundFile(entry.path, state.st_mtime_ns // 1_000_000, state.st_size)
+
+
+def _is_hidden(name: str) -> bool:
+    # Spark's rule (HadoopFSUtils): `_day=1` is the folder of a partition, other names with `_` are hidden.
+    return name.startswith(".") or (name.startswith("_") and "=" not in name) or name.endswith("._COPYING_")

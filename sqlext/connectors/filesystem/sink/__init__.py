@@ -1,0 +1,1 @@
+"""Write files into a folder, exactly once."""

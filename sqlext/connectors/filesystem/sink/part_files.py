@@ -1,0 +1,146 @@
+"""Write part files directly into the table's folder, where any system can read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.filesystem.sink.commit import FileCommit, Folder
+from sqlext.connectors.filesystem.table import DEFAULT_PARTITION
+from sqlext.connectors.formats import csv, json
+from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, ChangelogFormat
+from sqlext.connectors.spec import WriteSpec
+from sqlext.errors import SqlExtError
+from sqlext.quoting import identifier
+from sqlext.sinks.base import Sink, SinkContext, refuse_mode
+from sqlext.sinks.encoding import encoded, message_fields, message_options, partition_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SPARK_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True)
+class FileSink(Sink):
+    """Appends (or, in batch, overwrites) part files; ``commit`` says how exactly once."""
+
+    spec: WriteSpec
+    context: SinkContext
+
+    @property
+    def path(self) -> str:
+        """The table's folder."""
+        return self.spec.path or ""
+
+    @property
+    def single_pass(self) -> bool:
+        """One job writes all rows."""
+        return True
+
+    def open(self, spark: SparkSession) -> None:
+        """Make the folder: an empty result is an empty folder."""
+        refuse_mode(self.spec, self.context, "append", "overwrite", "final-state")
+        folder = self._folder()
+        if folder.is_file():
+            raise SqlExtError("SINK-092", f"`{self.spec.name}` writes to a folder, but `{self.path}` is a file")
+        folder.create()
+        self._held()
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Write a batch and commit it."""
+        folder = self._folder()
+        folder.commit(batch_id, partial(self._stage, df), partial(self._plan, folder, batch_id))
+
+    def finish(self, spark: SparkSession) -> None:
+        """Delete the staging: a query that has ended repeats no batch."""
+        self._folder().forget()
+
+    def _folder(self) -> Folder:
+        return Folder(self.path, self.context.identity)
+
+    def _stage(self, df: DataFrame, where: str) -> None:
+        columns = self._held()
+        for column in self.spec.columns:
+            if column.name in self.spec.partitioned_by:
+                columns[column.name] = partition_text(column, self.context.zone)
+        rows = self._spread(df.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in columns.items())))
+        writer = rows.write.format(self._spark_format).options(**self._writer_options()).mode("overwrite")
+        if self.spec.partitioned_by:
+            writer = writer.partitionBy(*self.spec.partitioned_by)
+        writer.save(where)
+
+    def _spread(self, rows: DataFrame) -> DataFrame:
+        """Return rows in as many tasks as are to write; those of a partition in one, where that is asked for."""
+        parallelism = self.spec.option("sink.parallelism")
+        if self.spec.partitioned_by and self.spec.flag("sink.shuffle-by-partition.enable"):
+            keys = map(identifier, self.spec.partitioned_by)
+            return rows.repartition(int(parallelism), *keys) if parallelism else rows.repartition(*keys)
+        # Without a shuffle: fewer tasks write, and rows stay in order within each.
+        return rows.coalesce(int(parallelism)) if parallelism else rows
+
+    @property
+    def _changes(self) -> ChangelogFormat | None:
+        return CHANGELOG_FORMATS.get(self.spec.format or "")
+
+    @property
+    def _spark_format(self) -> str:
+        return "json" if self._changes is not None else self.spec.format or ""
+
+    def _held(self) -> dict[str, str]:
+        """Return what the files hold, by name, as SQL over the rows."""
+        if self._changes is None:
+            return encoded(self.spec, self.context.zone)
+        columns = (c for c in self.spec.columns if c.name not in self.spec.partitioned_by)
+        return message_fields(self._changes, columns, dict(self.spec.options), self.context)
+
+    def _writer_options(self) -> dict[str, str]:
+        options = dict(self.spec.options)
+        if self._changes is not None:
+            return message_options(self._changes, options)
+        if self.spec.format == "csv":
+            return dict(csv.writer_options(options))
+        return dict(json.writer_options(options)) if self.spec.format == "json" else {}
+
+    def _plan(self, folder: Folder, batch_id: int, staged: Iterable[str]) -> FileCommit:
+        names = [n for n in staged if not self._is_empty(folder, batch_id, n)]
+        moves = tuple((name, self._final_name(batch_id, i, name)) for i, name in enumerate(names))
+        return FileCommit(self._replaced(folder, moves), moves)
+
+    def _final_name(self, batch_id: int, index: int, staged: str) -> str:
+        """Return ``k=v/part-<query>-<batch>-<index>.<ending of the format>``."""
+        folders, _, name = staged.rpartition("/")
+        default = self.spec.option("partition.default-name", DEFAULT_PARTITION)
+        # Spark names the folder of NULL as Hive does; Flink's name is an option of the table.
+        folders = "/".join(f.replace(f"={_SPARK_DEFAULT_PARTITION}", f"={default}") for f in folders.split("/"))
+        # From the first dot on: the ending names the compression too (`.snappy.parquet`).
+        ending = name.partition(".")[2]
+        final = f"part-{self.context.identity}-{batch_id}-{index}.{ending}"
+        return f"{folders}/{final}" if folders else final
+
+    def _replaced(self, folder: Folder, moves: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+        """Return the files an overwrite takes away: all, or those of the partitions that it writes."""
+        # The end may come twice, if a crash follows the first; only the query's own files are replaced.
+        if self.context.mode == "final-state":
+            own = f"part-{self.context.identity}-"
+            return tuple(n for n in folder.visible_files() if n.rpartition("/")[2].startswith(own))
+        if self.context.mode != "overwrite":
+            return ()
+        written = {final.rpartition("/")[0] for _, final in moves}
+        everything = not self.spec.partitioned_by
+        return tuple(n for n in folder.visible_files() if everything or n.rpartition("/")[0] in written)
+
+    def _is_empty(self, folder: Folder, batch_id: int, name: str) -> bool:
+        """Return whether a staged file has no rows: Spark writes one for an empty batch."""
+        if self.spec.format not in ("parquet", "orc"):
+            return folder.staged_size(batch_id, name) == 0
+        with folder.open_staged(batch_id, name) as stream:
+            if self.spec.format == "parquet":
+                from pyarrow import parquet
+
+                return bool(parquet.ParquetFile(stream).metadata.num_rows == 0)
+            from pyarrow import orc
+
+            return bool(orc.ORCFile(stream).nrows == 0)

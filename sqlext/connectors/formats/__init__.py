@@ -1,0 +1,1 @@
+"""Formats of files and messages, described in Spark SQL."""

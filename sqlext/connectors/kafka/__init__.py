@@ -1,0 +1,1 @@
+"""Topics of Kafka: ``kafka`` and ``upsert-kafka``."""

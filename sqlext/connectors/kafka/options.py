@@ -1,0 +1,213 @@
+"""Check the options of Kafka tables, and find which columns are in key and value."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from sqlext.connectors.base import Role, physical_fields, written_columns
+from sqlext.connectors.formats.avro import AvroFormat, require_avro_columns
+from sqlext.connectors.formats.base import MessageFormat, ReadField
+from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
+from sqlext.connectors.formats.csv import CsvFormat
+from sqlext.connectors.formats.json import JsonFormat
+from sqlext.connectors.options import OptionError, Rules, any_text, duration, one_of, positive, whole
+from sqlext_catalog.model import Options, Table
+
+MESSAGE_FORMATS: dict[str, MessageFormat] = {f.name: f for f in (JsonFormat(), CsvFormat(), AvroFormat())}
+_KEY_FORMATS = (*MESSAGE_FORMATS, "raw")
+FORMATS = (*_KEY_FORMATS, *CHANGELOG_FORMATS)
+#: Beginnings of the options of formats, in the value and, for those of keys, in the key.
+_FORMAT_OPTIONS = tuple(f"{name}." for name in (*MESSAGE_FORMATS, *CHANGELOG_FORMATS))
+
+_STARTUP = ("earliest-offset", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
+_BOUNDED = ("unbounded", "latest-offset", "group-offsets", "timestamp", "specific-offsets")
+_OFFSETS = re.compile(r"\s*partition:(\d+)\s*,\s*offset:(\d+)\s*")
+
+
+def _offsets_text(value: str) -> str | None:
+    good = all(_OFFSETS.fullmatch(part) for part in value.split(";") if part.strip())
+    return None if good else "`partition:0,offset:42;partition:1,offset:300`"
+
+
+_PARTS = {
+    "topic": any_text,
+    "topic-pattern": any_text,
+    "properties.bootstrap.servers": any_text,
+    "key.format": one_of(*_KEY_FORMATS),
+    "key.fields-prefix": any_text,
+    "value.fields-include": one_of("ALL", "EXCEPT_KEY"),
+    "raw.charset": any_text,
+}
+_END = {
+    "scan.bounded.mode": one_of(*_BOUNDED),
+    "scan.bounded.specific-offsets": _offsets_text,
+    "scan.bounded.timestamp-millis": whole,
+    "scan.topic-partition-discovery.interval": duration,
+    "maxOffsetsPerTrigger": positive,
+}
+_SINK = {
+    "sink.partitioner": any_text,
+    "sink.semantic": any_text,
+    "sink.delivery-guarantee": one_of("at-least-once", "exactly-once", "none"),
+    "sink.transactional-id-prefix": any_text,
+    "sink.parallelism": positive,
+}
+_PREFIXES = (
+    "properties.",
+    "kafka.",
+    *_FORMAT_OPTIONS,
+    *(f"value.{p}" for p in _FORMAT_OPTIONS),
+    *(f"key.{name}." for name in MESSAGE_FORMATS),
+)
+
+RULES = Rules(
+    {
+        **_PARTS,
+        **_END,
+        **_SINK,
+        "format": one_of(*FORMATS),
+        "value.format": one_of(*FORMATS),
+        "key.fields": any_text,
+        "scan.startup.mode": one_of(*_STARTUP),
+        "scan.startup.specific-offsets": _offsets_text,
+        "scan.startup.timestamp-millis": whole,
+    },
+    required=("properties.bootstrap.servers",),
+    prefixes=_PREFIXES,
+)
+#: Those of ``upsert-kafka``. What a buffer holds back in Flink, a micro-batch does here.
+UPSERT_RULES = Rules(
+    {
+        **_PARTS,
+        **_END,
+        **_SINK,
+        "value.format": one_of(*_KEY_FORMATS),
+        "sink.buffer-flush.max-rows": whole,
+        "sink.buffer-flush.interval": duration,
+    },
+    required=("properties.bootstrap.servers", "key.format", "value.format"),
+    prefixes=_PREFIXES,
+)
+
+
+def value_format(table: Table) -> str:
+    """Return the format of a record's value."""
+    return (table.option("value.format") or table.option("format") or "").lower()
+
+
+def key_format(table: Table) -> str:
+    """Return the format of a record's key, empty where keys are not read."""
+    return (table.option("key.format") or "").lower()
+
+
+def key_fields(table: Table) -> tuple[ReadField, ...]:
+    """Return the columns that are in a record's key."""
+    return tuple(f for f in physical_fields(table) if f.name in key_names(table.options))
+
+
+def value_fields(table: Table) -> tuple[ReadField, ...]:
+    """Return the columns that are in a record's value."""
+    left_out = key_names(table.options) if keys_only_in_key(table) else ()
+    return tuple(f for f in physical_fields(table) if f.name not in left_out)
+
+
+def key_names(options: Options) -> tuple[str, ...]:
+    """Return the names of the key's columns."""
+    return tuple(n.strip() for n in dict(options).get("key.fields", "").split(";") if n.strip())
+
+
+def part_options(options: Options, part: str) -> dict[str, str]:
+    """Return the format options of a record's ``key`` or ``value``: ``json.x``, ``value.json.x``, ``key.json.x``."""
+    # As in Flink, options without a prefix (`json.x`) are those of the value.
+    plain = {} if part == "key" else {k: v for k, v in options if k.startswith(_FORMAT_OPTIONS)}
+    own = {k[len(part) + 1 :]: v for k, v in options if k.startswith(tuple(f"{part}.{p}" for p in _FORMAT_OPTIONS))}
+    return plain | own
+
+
+def keys_only_in_key(table: Table) -> bool:
+    """Return whether the columns of the key are left out of the value."""
+    return (table.option("value.fields-include") or "ALL").upper() == "EXCEPT_KEY"
+
+
+def key_prefix(table: Table, part: str) -> str:
+    """Return the beginning of the names of a part's columns, which its fields do not have."""
+    return table.option("key.fields-prefix") or "" if part == "key" else ""
+
+
+def unprefixed(table: Table, part: str, fields: tuple[ReadField, ...]) -> tuple[ReadField, ...]:
+    """Return the fields of a part by the names that they have in it."""
+    return tuple(replace(f, name=f.name[len(key_prefix(table, part)) :]) for f in fields)
+
+
+def validate_keys(table: Table) -> None:
+    """Refuse key options that do not fit each other, or the columns."""
+    names, physical = key_names(table.options), [f.name for f in physical_fields(table)]
+    if bool(names) != bool(table.option("key.format")):
+        raise OptionError("OPT-004", "'key.format' and 'key.fields' go together", option="key.format")
+    prefix = table.option("key.fields-prefix") or ""
+    for name in names:
+        if name not in physical or not name.startswith(prefix):
+            message = f"'key.fields': `{name}` is no column of `{table.name.name}` beginning with '{prefix}'"
+            raise OptionError("OPT-005", message, option="key.fields")
+    if prefix and not keys_only_in_key(table):
+        message = "'key.fields-prefix' needs 'value.fields-include' = 'EXCEPT_KEY'"
+        raise OptionError("OPT-005", message, option="key.fields-prefix")
+
+
+def validate_bounds(table: Table) -> None:
+    """Refuse a begin or an end that does not say where it is."""
+    for mode, option in (("timestamp", "timestamp-millis"), ("specific-offsets", "specific-offsets")):
+        for scan in ("scan.startup", "scan.bounded"):
+            if table.option(f"{scan}.mode") == mode and not table.option(f"{scan}.{option}"):
+                message = f"'{scan}.mode' = '{mode}' needs option '{scan}.{option}'"
+                raise OptionError("OPT-004", message, option=f"{scan}.mode")
+
+
+def validate_raw(table: Table) -> None:
+    """Refuse columns that the format 'raw' cannot hold."""
+    for fields, form in ((key_fields(table), key_format(table)), (value_fields(table), value_format(table))):
+        if form != "raw":
+            continue
+        if len(fields) != 1 or not (fields[0].type.is_text or fields[0].type.root in ("BINARY", "VARBINARY")):
+            message = "format 'raw' holds exactly one column, of type STRING or BYTES"
+            raise OptionError("OPT-008", message, option="format")
+
+
+def validate_avro(owner: str, table: Table) -> None:
+    """Refuse columns and options that the format 'avro' does not take."""
+    parts = (("key", key_format(table), key_fields(table)), ("value", value_format(table), value_fields(table)))
+    for part, form, fields in parts:
+        if form == AvroFormat.name:
+            require_avro_columns(owner, unprefixed(table, part, fields), part_options(table.options, part))
+
+
+def has_avro(table: Table) -> bool:
+    """Return whether keys or values are of the format 'avro'."""
+    return AvroFormat.name in (key_format(table), value_format(table))
+
+
+def validate_topic(owner: str, table: Table, role: Role) -> None:
+    """Refuse a table without a topic, and one that writes to several."""
+    topic, pattern = table.option("topic"), table.option("topic-pattern")
+    if (topic is None) == (pattern is None):
+        raise OptionError("OPT-004", f"{owner} needs either option 'topic' or option 'topic-pattern'")
+    if role == "sink" and (topic is None or ";" in topic):
+        raise OptionError("OPT-005", f"a {owner} sink writes to one 'topic'", option="topic")
+
+
+def validate_sink(table: Table) -> None:
+    """Refuse what Spark does not write to Kafka."""
+    if (table.option("sink.delivery-guarantee") or "").lower() == "exactly-once":
+        message = "Spark writes to Kafka at least once: a batch that is run again sends its records again"
+        raise OptionError("OPT-005", message, option="sink.delivery-guarantee")
+    for column in written_columns(table):
+        if column.metadata_key not in (None, "headers"):
+            message = f"Spark writes no metadata '{column.metadata_key}' to Kafka: declare `{column.name}` VIRTUAL"
+            raise OptionError("OPT-007", message)
+
+
+def parsed_offsets(table: Table, option: str) -> dict[str, int]:
+    """Return the offsets that an option names, by partition."""
+    found = (_OFFSETS.fullmatch(part) for part in (table.option(option) or "").split(";"))
+    return {m.group(1): int(m.group(2)) for m in found if m}

@@ -1,0 +1,1 @@
+"""Read topics by a client of our own."""

@@ -1,0 +1,1 @@
+"""Rows on standard output."""

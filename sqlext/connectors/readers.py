@@ -1,0 +1,83 @@
+"""Define what a connector's own reader does with a table.
+
+Spark's reader is described by ``ReadSpec``. Our own one is code, in the reader's part of a connector's folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sqlext_catalog.model import Column, Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sqlext.connectors.splits import Limit, SplitReader
+
+
+@dataclass(frozen=True)
+class OwnSource:
+    """A table as a reader of ours gives it.
+
+    Attributes:
+        schema: what comes out.
+        limit: the most that a micro-batch takes.
+        decoded: whether these are the table's columns; otherwise what ``read_spec`` makes them of.
+    """
+
+    reader: SplitReader
+    schema: pa.Schema
+    limit: Limit | None = None
+    decoded: bool = False
+
+
+class Unread(Exception):  # noqa: N818 - not an error: Spark reads the table
+    """Why a reader of ours does not read a table; its text is for EXPLAIN."""
+
+
+class TableReader(Protocol):
+    """The reader's part of a connector."""
+
+    def why_not(self, table: Table) -> str:
+        """Return why ``source`` does not give the table's rows, empty if it does."""
+
+    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+        """Return the table's rows; where ``why_not`` has nothing against it.
+
+        Args:
+            state: a folder of the query, for what the reader must remember; None where nothing is to be remembered.
+            tasks: how many tasks run at once.
+
+        Raises:
+            SqlExtError: OPT-009, RUN-060 where there is nothing to read.
+        """
+
+    def require(self, table: Table) -> None:
+        """Check that ``reader`` can read a table, whatever its columns.
+
+        Raises:
+            Unread: if it cannot.
+        """
+
+    def column(self, table: Table, column: Column) -> pa.DataType:
+        """Return the type of a column as ``reader`` gives it.
+
+        Raises:
+            Unread: for one that it does not give exactly as Spark does.
+        """
+
+    def reader(self, table: Table, needed: Sequence[str], state: Path, tasks: int) -> SplitReader:
+        """Return what reads some columns of a table; see ``source``.
+
+        Args:
+            needed: the columns that are looked at.
+
+        Raises:
+            OptionError: OPT-009 if nothing is there, OPT-012 if other columns are.
+        """
+
+    def limit(self, table: Table) -> Limit | None:
+        """Return the most that a micro-batch takes; None where it takes what there is."""

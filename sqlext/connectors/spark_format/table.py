@@ -1,0 +1,52 @@
+"""Describe ``'connector' = 'spark'``: any other data source of Spark, by ``'format'``; its options are passed on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.connectors.base import Connector, physical_fields
+from sqlext.connectors.formats.columnar import stored_columns, stored_schema
+from sqlext.connectors.options import COMMON, Rules, any_text
+from sqlext.connectors.spec import ReadSpec, WriteSpec
+from sqlext.locations import absolute
+from sqlext_catalog.model import Options, Table
+
+#: Formats that are told their columns instead of knowing them, and are files in a folder.
+_FILES = ("csv", "json", "parquet", "orc", "text", "avro", "xml", "binaryFile")
+
+
+class SparkFormat(Connector):
+    """A Spark data source: unbounded unless it is files; static where ``'scan.mode' = 'snapshot'``."""
+
+    name = "spark"
+    sink = "sqlext.connectors.spark_format.sink:SparkFormatSink"
+    passes_on = True
+    rules = Rules({"format": any_text, "path": any_text}, required=("format",), prefixes=("",))
+
+    def bounded(self, table: Table) -> bool:
+        """Return whether it has an end: files do, other sources of Spark do not say."""
+        mode = table.option("scan.mode")
+        return mode == "snapshot" or (mode is None and table.option("format") in _FILES)
+
+    def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
+        """Return the source with its options as they are."""
+        fields = physical_fields(table)
+        return ReadSpec(
+            format=table.option("format") or "",
+            schema=stored_schema(fields),
+            # A source with columns of its own refuses to be told some.
+            fixed_schema=table.option("format") not in _FILES,
+            columns=stored_columns(fields, zone),
+            options=_passed_on(table),
+            path=absolute(table.option("path")),
+            bounded=self.bounded(table),
+        )
+
+    def write_spec(self, table: Table) -> WriteSpec:
+        """Return the sink with its options as they are."""
+        return replace(super().write_spec(table), format=table.option("format"), options=_passed_on(table))
+
+
+def _passed_on(table: Table) -> Options:
+    own = {"format", "path", *COMMON.keys}
+    return tuple((k, v) for k, v in table.options if k not in own and not k.startswith(COMMON.prefixes))

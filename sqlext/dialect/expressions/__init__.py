@@ -1,0 +1,1 @@
+"""Parse expressions: ``operations`` climbs precedences over the ``operands`` between them."""

@@ -1,0 +1,132 @@
+"""Parse literals: numbers, strings, ``DATE '..'``, intervals."""
+
+from __future__ import annotations
+
+import re
+
+from sqlext.dialect.ast.expressions import ColumnRef, Expr, Interval, Literal
+from sqlext.dialect.cursor import Cursor
+from sqlext.dialect.tokens import Token, TokenKind, words
+from sqlext.errors import SqlExtError
+
+#: Words that make a typed literal of the string after them, and its kind.
+TYPED = {
+    "DATE": "DATE",
+    "TIME": "TIME",
+    "TIMESTAMP": "TIMESTAMP",
+    "TIMESTAMP_NTZ": "TIMESTAMP",
+    "TIMESTAMP_LTZ": "TIMESTAMP_LTZ",
+    "X": "BINARY",
+}
+
+_UNITS = words(
+    "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND DECADE CENTURY MILLENNIUM"
+)
+#: Every spelling of a unit, and its upper-case singular.
+UNITS = {**{u: u for u in _UNITS}, **{f"{u}S": u for u in _UNITS}, "CENTURIES": "CENTURY", "MILLENNIA": "MILLENNIUM"}
+
+#: A number's type suffix in Spark: 5L, 1.5D, 2BD.
+_SUFFIX = re.compile(r"(?:L|S|Y|D|F|BD)", re.IGNORECASE)
+# Pairs alone: before an odd digit Spark puts a zero, and Calcite refuses it.
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
+_PHRASE = re.compile(r"\s*([+-]?[\d.:]+)\s*([A-Za-z]+)\s*")
+
+
+def parse_literal(cursor: Cursor) -> Expr:
+    """Read a number or a string; strings side by side are one, as in the standard."""
+    token = cursor.advance()
+    if token.kind is TokenKind.NUMBER:
+        _suffix(cursor, token)
+        span = cursor.span_from(token.start)
+        return Literal(span, "NUMBER", span.text)
+    if cursor.mode == "flink" and token.text.startswith('"'):
+        raise SqlExtError(
+            "PARSE-011",
+            f"{token.text} is neither a string nor a name in Flink SQL",
+            span=cursor.span_from(token.start),
+            hint=f"write '{token.value}' for a string, `{token.value}` for a name",
+        )
+    value = token.value
+    # Each keeps its own quotes and escapes, so the values are joined, not the texts.
+    while cursor.token.kind is TokenKind.STRING:
+        value += cursor.advance().value
+    return Literal(cursor.span_from(token.start), "STRING", value)
+
+
+def _suffix(cursor: Cursor, number: Token) -> None:
+    suffix = cursor.token
+    # With a blank between them the word is an alias: SELECT 5 d.
+    if cursor.mode == "spark" and suffix.start == number.end and _SUFFIX.fullmatch(suffix.upper):
+        cursor.advance()
+
+
+def parse_typed_literal(cursor: Cursor) -> Expr:
+    """Read ``DATE '2024-01-01'`` and the like; the text between the quotes is not checked here."""
+    word = cursor.advance()
+    value = cursor.expect_string().value
+    span = cursor.span_from(word.start)
+    if word.upper == "X" and not _HEX.fullmatch(value):
+        raise SqlExtError("PARSE-008", f"{span.text} is not a binary literal", span=span, hint="write X'1F2E'")
+    return Literal(span, TYPED[word.upper], value)
+
+
+def parse_unit(cursor: Cursor) -> str:
+    """Read a time unit, with or without S; a precision after it has no meaning here."""
+    unit = UNITS.get(cursor.token.upper)
+    if unit is None:
+        raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, HOUR, MINUTE, SECOND, ...)")
+    cursor.advance()
+    if cursor.accept_symbol("("):
+        while not cursor.at_symbol(")"):
+            if cursor.token.kind is not TokenKind.NUMBER:
+                raise cursor.unexpected("a precision")
+            cursor.advance()
+            cursor.accept_symbol(",")
+        cursor.advance()
+    return unit
+
+
+def parse_interval(cursor: Cursor) -> Expr:
+    """Read ``INTERVAL [+|-] '1:30' MINUTE TO SECOND``, ``INTERVAL 5 MINUTES`` or a column called interval."""
+    word = cursor.advance()
+    sign = ""
+    # `interval - a` subtracts from a column called interval: only a string or a unit makes it a sign.
+    if cursor.at_symbol("-", "+") and (cursor.peek().kind is TokenKind.STRING or cursor.peek(2).upper in UNITS):
+        sign = "-" if cursor.advance().text == "-" else ""
+    token = cursor.token
+    if token.kind not in (TokenKind.STRING, TokenKind.NUMBER):
+        return ColumnRef(cursor.span_from(word.start), (word.value,))
+    cursor.advance()
+    if token.kind is TokenKind.STRING and cursor.token.upper not in UNITS:
+        return _phrase(cursor, word, token, sign)
+    unit = parse_unit(cursor)
+    to_unit = parse_unit(cursor) if cursor.accept_words("TO") else None
+    # Spark's INTERVAL 1 DAY 2 HOURS: without this the message would be of a stray number.
+    if cursor.token.kind in (TokenKind.NUMBER, TokenKind.STRING) and cursor.peek().upper in UNITS:
+        raise _compound(cursor, word)
+    return Interval(cursor.span_from(word.start), _signed(sign, token.value.strip()), unit, to_unit)
+
+
+def _signed(sign: str, value: str) -> str:
+    # INTERVAL -'-5': two signs cancel out.
+    return value[1:] if sign and value.startswith("-") else sign + value
+
+
+def _phrase(cursor: Cursor, word: Token, token: Token, sign: str) -> Expr:
+    """Read Spark's ``INTERVAL '5 minutes'``."""
+    match = _PHRASE.fullmatch(token.value)
+    unit = UNITS.get(match.group(2).upper()) if match else None
+    if match is None or unit is None:
+        if len(token.value.split()) > 2:
+            raise _compound(cursor, word)
+        raise cursor.unexpected("a time unit after the interval's value")
+    return Interval(cursor.span_from(word.start), _signed(sign, match.group(1)), unit)
+
+
+def _compound(cursor: Cursor, word: Token) -> SqlExtError:
+    return SqlExtError(
+        "PARSE-004",
+        "an interval of several units is not part of this dialect",
+        span=cursor.source.span(word.start, cursor.token.end),
+        hint="write one unit (INTERVAL '26' HOUR), a range (INTERVAL '1 02' DAY TO HOUR), or add two intervals",
+    )

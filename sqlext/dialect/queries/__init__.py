@@ -1,0 +1,1 @@
+"""Parse queries: SELECT blocks, what stands in FROM, OVER, MATCH_RECOGNIZE."""

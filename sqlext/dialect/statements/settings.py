@@ -1,0 +1,66 @@
+"""Parse SET and RESET: ours with quoted keys or known prefixes, Spark's otherwise.
+
+SET ['key' [= 'value']]      RESET ['key']
+"""
+
+from __future__ import annotations
+
+from sqlext.dialect.ast.statements import ResetOption, SetOption
+from sqlext.dialect.cursor import Cursor
+from sqlext.dialect.tokens import TokenKind, unquote
+
+_PREFIXES = ("sqlext", "table", "execution", "pipeline", "parallelism")
+
+
+def parse_set(cursor: Cursor) -> SetOption | None:
+    """Read SET; None if it is Spark's (``SET spark.x = 1``, ``SET -v``, ``SET TIME ZONE ..``)."""
+    start = cursor.expect_words("SET").start
+    if cursor.at_statement_end:
+        return SetOption(cursor.span_from(start))
+    first = cursor.token
+    if first.kind is not TokenKind.STRING:
+        return _unquoted_set(cursor, start)
+    key = cursor.advance().value
+    if not cursor.accept_symbol("="):
+        return SetOption(cursor.span_from(start), key)
+    if cursor.token.kind is TokenKind.NUMBER or cursor.token.upper:
+        raise cursor.unexpected("a value", hint=f"write the value in quotes: '{cursor.token.text}'")
+    value = cursor.expect_string("a value").value
+    return SetOption(cursor.span_from(start), key, value)
+
+
+def parse_reset(cursor: Cursor) -> ResetOption | None:
+    """Read RESET; None if it is Spark's."""
+    start = cursor.expect_words("RESET").start
+    if cursor.at_statement_end:
+        return ResetOption(cursor.span_from(start))
+    if cursor.token.kind is TokenKind.STRING:
+        key = cursor.advance().value
+        return ResetOption(cursor.span_from(start), key)
+    if not _is_ours(cursor):
+        return None
+    key = _rest(cursor)
+    return ResetOption(cursor.span_from(start), key)
+
+
+def _is_ours(cursor: Cursor) -> bool:
+    return cursor.token.text.lower() in _PREFIXES and cursor.peek().text == "."
+
+
+def _unquoted_set(cursor: Cursor, start: int) -> SetOption | None:
+    """Read ``SET table.exec.state.ttl = 1 d``: what follows the equals sign is the value, as in Spark."""
+    if not _is_ours(cursor):
+        return None
+    key, equals, value = _rest(cursor).partition("=")
+    value = value.strip()
+    if value[:1] in ("'", '"') and value[-1:] == value[:1] and len(value) > 1:
+        value = unquote(value, cursor.mode)
+    return SetOption(cursor.span_from(start), key.strip(), value if equals else None)
+
+
+def _rest(cursor: Cursor) -> str:
+    """Move to the end of the statement and return the text passed."""
+    start = cursor.token.start
+    while not cursor.at_statement_end:
+        cursor.advance()
+    return cursor.span_from(start).text

@@ -1,0 +1,145 @@
+"""Write micro-batches: ``foreachBatch`` calls a writer, which calls the sink and keeps why one failed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from sqlext.sinks.base import Sink
+from sqlext.spark.quiet import ToldError, quiet
+from sqlext.spark.reading.one_batch import Whole
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from sqlext.jobs.query import Query
+
+#: How long a batch that was interrupted may go on until the next driver may have the checkpoint.
+_SECONDS_TO_END = 60
+
+
+class BatchFailedError(ToldError):
+    """Tells Spark that a batch failed; the reason itself is kept in the writer."""
+
+
+class BatchWriter:
+    """Hands batches to a sink.
+
+    Spark's ``stop`` interrupts a batch without waiting for the Python function, and two queries of a job may write
+    to one table: a lock for each table keeps such writes apart. All take them in the same order.
+
+    Attributes:
+        error: what the sink raised, with its type and its cause: Spark would make one text of it.
+    """
+
+    def __init__(self, sink: Sink, name: str, query: Query, locks: Sequence[threading.Lock]) -> None:
+        self.error: Exception | None = None
+        self._sink = sink
+        self._name = name
+        self._query = query
+        self._locks = tuple(locks)
+        self._repeated = True
+
+    def expect(self, *, repeated: bool) -> None:
+        """Say, before the Spark query starts, whether its first batch may have been written before."""
+        self._repeated, self.error = repeated, None
+
+    def __call__(self, df: DataFrame, batch_id: int) -> None:
+        """Write a batch."""
+        # Spark keeps its last hundred reports, so those of many short batches would be lost if only users asked.
+        self._query.collect_last(self._name)
+        with ExitStack() as held, quiet():
+            for lock in self._locks:
+                held.enter_context(lock)
+            try:
+                self._write(df, batch_id, repeated=self._repeated)
+                # Spark commits a batch before it begins the next: only the first one after a start can be a repetition.
+                self._repeated = False
+            except Exception as error:
+                self.error = error
+                raise BatchFailedError(str(error)) from error
+
+    def _write(self, df: DataFrame, batch_id: int, *, repeated: bool) -> None:
+        write_batch(self._sink, df, batch_id, repeated=repeated)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Over Spark Connect batches are written in a process of the server: the sink alone goes there."""
+        return ServerWriter, (self._sink, self._repeated)
+
+    def wait_until_idle(self) -> None:
+        """Wait for a batch that is still under way."""
+        for lock in self._locks:
+            if lock.acquire(timeout=_SECONDS_TO_END):
+                lock.release()
+
+
+class WholeWriter(BatchWriter):
+    """Hands all rows of a query to a sink as the one batch of a stream that has nothing else to tell.
+
+    Args:
+        whole: the rows.
+        settings: gives the Spark settings that they are planned under.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        name: str,
+        query: Query,
+        locks: Sequence[threading.Lock],
+        whole: Whole,
+        settings: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        super().__init__(sink, name, query, locks)
+        self._whole = whole
+        self._settings = settings
+
+    def _write(self, df: DataFrame, batch_id: int, *, repeated: bool) -> None:
+        if self._sink.single_pass and not repeated:
+            self._sink.write_new(self._whole.rows, batch_id)
+        else:
+            # Observations tell of what was computed for itself, not of what a sink makes of it in several jobs.
+            with _computed(self._whole.rows, self._settings()) as rows:
+                (self._sink.write if repeated else self._sink.write_new)(rows, batch_id)
+        self._query.wrote(self._name, self._whole.written(), self._whole.read())
+
+
+class ServerWriter:
+    """Takes the place of a ``BatchWriter`` in a Spark Connect server: one for each query, in a process of its own."""
+
+    def __init__(self, sink: Sink, repeated: bool) -> None:
+        self._sink = sink
+        self._repeated = repeated
+
+    def __call__(self, df: DataFrame, batch_id: int) -> None:
+        """Write a batch."""
+        write_batch(self._sink, df, batch_id, repeated=self._repeated)
+        self._repeated = False
+
+
+def write_batch(sink: Sink, df: DataFrame, batch_id: int, *, repeated: bool) -> None:
+    """Write a batch.
+
+    A sink that has a repeated batch already skips the rows, and nothing would compute them; but Spark takes the
+    watermark from what was computed, and checks that every state was committed.
+    """
+    if not repeated:
+        sink.write_new(df, batch_id)
+        return
+    with _computed(df) as rows:
+        sink.write(rows, batch_id)
+
+
+@contextmanager
+def _computed(df: DataFrame, planning: AbstractContextManager[None] | None = None) -> Iterator[DataFrame]:
+    """Compute rows and keep them for the block; ``planning`` holds while Spark plans them."""
+    with planning or nullcontext():
+        df.persist()
+    try:
+        # ``persist`` is lazy. This computes every row once, so observations are complete before the sink reads any.
+        df.write.format("noop").mode("overwrite").save()
+        yield df
+    finally:
+        df.unpersist()

@@ -1,0 +1,100 @@
+"""Describe a job before it starts: its parts, where each keeps its place, and when micro-batches run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.runs import QueryRun
+from sqlext.jobs.timekeeping import Timekeeping
+from sqlext.plan.timing import InputEnd
+from sqlext.sinks.base import Sink
+from sqlext.source import Span
+from sqlext.spark.reading.one_batch import Whole
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a query of a streaming job keeps its place, and the run under which it goes on."""
+
+    home: QueryHome
+    run: QueryRun
+
+
+@dataclass(frozen=True)
+class JobPart:
+    """One query of a job, ready to start: its rows and the sink that takes them.
+
+    Attributes:
+        span: the statement, for messages.
+        targets: the tables that it writes to; two parts with one target write in turns.
+        output_mode: Spark's: ``update`` where rows given out before may change.
+        place: None for a job without a stream, which has no state.
+        heartbeat: whether its input ends with a row that moves the watermark to the end of time.
+        closes_late: whether that row must wait until the data is through (sources that come in several batches).
+        ticks: whether its operators ask what time it is.
+        ends: whether a tick must tell them that a bounded input has ended.
+        keeps_late: whether late rows come beside its rows.
+        keeps_bad: whether rows that a source cannot decode do.
+        timekeeping: of its inputs, where they have no end.
+        clock: the folder of files that its clock is, None for the machine's.
+        whole: all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
+    """
+
+    name: str
+    span: Span
+    rows: DataFrame
+    sink: Sink
+    targets: tuple[str, ...]
+    output_mode: str = "append"
+    place: Place | None = None
+    heartbeat: bool = False
+    closes_late: bool = False
+    ticks: bool = False
+    ends: bool = False
+    keeps_late: bool = False
+    keeps_bad: bool = False
+    timekeeping: Timekeeping | None = None
+    clock: str | None = None
+    whole: Whole | None = None
+
+    @property
+    def own_sources(self) -> tuple[str, ...]:
+        """Folders of what it reads as streams and what is none of the user's rows."""
+        return self.place.home.own_sources(self.clock) if self.place is not None else ()
+
+    @property
+    def streaming(self) -> bool:
+        """Whether it reads a stream; a statement set may have parts that do not."""
+        return self.rows.isStreaming
+
+    @property
+    def complete(self) -> bool:
+        """Whether it has come to its end already, and the job goes on for the sake of others."""
+        return self.place is not None and self.place.run.finished
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When micro-batches run.
+
+    Attributes:
+        bounded: whether the input has an end: what is there is taken, and that is all.
+        finish: whether that end is the end of time, so that every window comes out.
+        interval: ms between the batches of an unbounded job; None: as fast as they come.
+    """
+
+    bounded: bool
+    finish: bool = True
+    interval: int | None = None
+
+    @property
+    def end(self) -> InputEnd:
+        """The kind of end that the input has."""
+        if not self.bounded:
+            return InputEnd.NONE
+        return InputEnd.FINISH if self.finish else InputEnd.CATCH_UP

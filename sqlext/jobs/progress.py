@@ -1,0 +1,287 @@
+"""Add up Spark's progress reports of a query, micro-batch by micro-batch.
+
+Spark keeps only its last hundred reports.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, READ_BY_US, ROWS, ROWS_OUT, SMALLEST
+from sqlext_udfs.spark.registry import OBSERVED
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+#: How Spark describes the source of the ticks of a clock that runs (``ticks.CLOCK``); Spark 4.2 forgets the bracket.
+_CLOCK = "RateStreamV2[rowsPerSecond=1, rampUpTimeSeconds=0, numPartitions=1"
+
+
+#: Micro-batches remembered of a query; an older one goes when a newer one comes.
+MOST = 1000
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """A micro-batch; times in ms since 1970 UTC.
+
+    Attributes:
+        at: when it began.
+        watermark: the query's in this batch, None before the first.
+        newest: the largest event time that came, None if none did.
+    """
+
+    at: int
+    batch: int
+    watermark: int | None
+    newest: int | None
+    rows_in: int
+    rows_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of some micro-batches; ``busy_ms`` is the time within them."""
+
+    batch: int = 0
+    rows_in: int = 0
+    rows_out: int = 0
+    rows_late: int = 0
+    rows_dropped: int = 0
+    busy_ms: int = 0
+    rows_bad: int = 0
+
+    def plus(self, other: Counts) -> Counts:
+        """Return the sum."""
+        return Counts(
+            self.batch + other.batch,
+            self.rows_in + other.rows_in,
+            self.rows_out + other.rows_out,
+            self.rows_late + other.rows_late,
+            self.rows_dropped + other.rows_dropped,
+            self.busy_ms + other.busy_ms,
+            self.rows_bad + other.rows_bad,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InputCounts:
+    """Rows and times that micro-batches had of an input; times in ms since 1970 UTC.
+
+    ``largest`` is the largest time that its watermark goes by, and ``last_rows`` the rows of the last micro-batch.
+    """
+
+    largest: int | None = None
+    rows: int = 0
+    batches: int = 0
+    last_rows: int = 0
+    smallest: int | None = None
+
+    def plus(self, largest: int | None, rows: int, smallest: int | None = None) -> InputCounts:
+        """Return the counts with those of another batch."""
+        last = max((t for t in (self.largest, largest) if t is not None), default=None)
+        first = min((t for t in (self.smallest, smallest) if t is not None), default=None)
+        return InputCounts(last, self.rows + rows, self.batches + 1, rows, first)
+
+
+@dataclass(frozen=True, slots=True)
+class InputsRead:
+    """Rows and offsets that finished micro-batches have read.
+
+    Attributes:
+        counts: of each input, by its name: of all of it (""), and of its splits.
+        ends: where the last of them ended in each source: Spark's offsets, as JSON.
+    """
+
+    counts: Mapping[str, Mapping[str, InputCounts]]
+    ends: Sequence[str]
+
+
+class Progress:
+    """Adds up the progress of one query of a job; safe to use from several threads.
+
+    Args:
+        own: folders that hold sources of our own (heartbeats, ticks): their rows are none of the user's.
+    """
+
+    def __init__(self, own: tuple[str, ...] = ()) -> None:
+        self._own = own
+        self._lock = threading.Lock()
+        self._total = Counts()
+        self._last: tuple[str, int] | None = None  # the run and the batch that were taken last
+        self._watermark: int | None = None
+        self._state_rows = 0
+        self._inputs: dict[str, dict[str, InputCounts]] = {}
+        self._ends: tuple[str, ...] = ()
+        self._moments: deque[MicroBatch] = deque(maxlen=MOST)
+
+    def add(self, reports: Iterable[StreamingQueryProgress]) -> None:
+        """Take Spark's reports, oldest first; those that were taken before change nothing."""
+        with self._lock:
+            for report in reports:
+                self._take(report)
+
+    def is_next(self, report: StreamingQueryProgress) -> bool:
+        """Whether no micro-batch of the same run lies between a report and those that were taken."""
+        with self._lock:
+            run, batch = self._last or ("", -1)
+            return str(report.runId) == run and report.batchId <= batch + 1
+
+    def wrote(self, rows: int, read: int = 0) -> None:
+        """Count rows that were written outside of a stream, and those that were read for them."""
+        with self._lock:
+            self._total = self._total.plus(Counts(rows_in=read, rows_out=rows))
+
+    def moments(self) -> list[MicroBatch]:
+        """Return its last micro-batches, oldest first."""
+        with self._lock:
+            return list(self._moments)
+
+    def read(self) -> InputsRead:
+        """Return what was read so far."""
+        with self._lock:
+            return InputsRead({name: dict(counts) for name, counts in self._inputs.items()}, self._ends)
+
+    def values(self) -> dict[str, Any]:
+        """Return what there is to say; see ``Query.progress``."""
+        with self._lock:
+            total = self._total
+            return {
+                "batch": total.batch,
+                "rows_in": total.rows_in,
+                "rows_out": total.rows_out,
+                "watermark": self._watermark,
+                "state_rows": self._state_rows,
+                "rows_late": total.rows_late,
+                "rows_dropped": total.rows_dropped,
+                "rows_bad": total.rows_bad,
+                "busy_ms": total.busy_ms,
+            }
+
+    def _take(self, report: StreamingQueryProgress) -> None:
+        watermark = _watermark(report)
+        if watermark is not None:
+            self._watermark = max(watermark, self._watermark or watermark)
+        # A report of a trigger that found nothing carries the number of the batch that is still to come.
+        if "addBatch" not in report.durationMs or self._was_taken(report):
+            return
+        self._last = (str(report.runId), report.batchId)
+        self._observe(report)
+        self._ends = tuple(s.endOffset for s in report.sources)
+        counts = self._counts(report)
+        self._total = self._total.plus(counts)
+        self._moments.append(moment_of(report, counts.rows_in, counts.rows_out))
+        self._state_rows = _open(report)
+
+    def _was_taken(self, report: StreamingQueryProgress) -> bool:
+        # A query that is started again has another run id, and goes on counting its batches.
+        return self._last is not None and self._last[0] == str(report.runId) and report.batchId <= self._last[1]
+
+    def _observe(self, report: StreamingQueryProgress) -> None:
+        for name, row in _observed(report).items():
+            if name.startswith(INPUT):
+                known = self._inputs.setdefault(name[len(INPUT) :], {})
+                for key in (k for k in row if k.startswith(ROWS)):
+                    split = key[len(ROWS) :]
+                    before = known.get(split[1:], InputCounts())
+                    first = row[SMALLEST] if not split else None
+                    known[split[1:]] = before.plus(row[f"{LARGEST}{split}"], int(row[key] or 0), first)
+
+    def _counts(self, report: StreamingQueryProgress) -> Counts:
+        late = _given_out(report, "late")  # operators count them among those that they did not take
+        dropped = sum(op.numRowsDroppedByWatermark for op in report.stateOperators)
+        return Counts(
+            1,
+            sum(s.numInputRows for s in report.sources if not is_own(s.description, self._own))
+            + _unpacked(report)
+            - _judged(report, AGAIN),
+            _given_out(report, "n"),
+            late,
+            dropped + _counted(report, "late", "closed") - late,
+            report.durationMs.get("triggerExecution", 0),
+            _judged(report, BAD_ROWS),
+        )
+
+
+def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the progress of a job of several queries: sums, the watermark that is furthest behind, all inputs."""
+    if len(parts) == 1:
+        return dict(next(iter(parts.values())))
+    watermarks = [p["watermark"] for p in parts.values() if p["watermark"] is not None]
+    names = ("batch", "rows_in", "rows_out", "state_rows", "rows_late", "rows_dropped", "rows_bad", "busy_ms")
+    sums = {name: sum(p[name] for p in parts.values()) for name in names}
+    inputs = [row for p in parts.values() for row in p["inputs"]]
+    return {**sums, "watermark": min(watermarks) if watermarks else None, "inputs": inputs}
+
+
+def is_own(description: str, folders: Iterable[str]) -> bool:
+    """Whether a source, as Spark's reports describe it, is none of the user's: the clock, or one of some folders."""
+    inside = any(f":{folder}{end}" in description for folder in folders for end in "/]")
+    return inside or description.rstrip("]") == _CLOCK
+
+
+def _open(report: StreamingQueryProgress) -> int:
+    """Return how many groups and windows are open; an operator of ours counts its own, Spark its buckets."""
+    native = (op.numRowsTotal for op in report.stateOperators if not op.operatorName.startswith("transformWithState"))
+    return sum(native) + _counted(report, "open")
+
+
+def _counted(report: StreamingQueryProgress, *names: str) -> int:
+    """Return what operators of ours have counted."""
+    rows = (row for name, row in _observed(report).items() if name.startswith(OBSERVED))
+    return sum(int(row[name] or 0) for row in rows for name in names)
+
+
+def _unpacked(report: StreamingQueryProgress) -> int:
+    """Return how many more rows were read than packed ones were given to Spark."""
+    rows = (row for name, row in _observed(report).items() if name.startswith(READ_BY_US))
+    return sum(int(row["rows"] or 0) - int(row["packed"] or 0) for row in rows)
+
+
+def _judged(report: StreamingQueryProgress, what: str) -> int:
+    """Return how many rows of all sources could not be decoded, or were read again."""
+    return sum(int(row[what] or 0) for name, row in _observed(report).items() if name.startswith(JUDGED))
+
+
+def _watermark(report: StreamingQueryProgress) -> int | None:
+    text = report.eventTime.get("watermark")
+    # Until there is a watermark Spark reports 1970-01-01.
+    return (instant_millis(text) or None) if text else None
+
+
+def _given_out(report: StreamingQueryProgress, what: str) -> int:
+    """Return how many rows came out: ``n`` of the query itself, ``late`` ones for a late table."""
+    return int(_observed(report).get(ROWS_OUT, {}).get(what) or 0)
+
+
+def _observed(report: StreamingQueryProgress) -> dict[str, dict[str, Any]]:
+    """Return what was observed, by the names of the observations and of their columns."""
+    return {name: _named(row.asDict()) for name, row in report.observedMetrics.items()}
+
+
+def _named(found: dict[str, Any]) -> dict[str, Any]:
+    """Return observed values by name: Spark Connect gives them and their names apart."""
+    if found.keys() != {"values", "schema"}:
+        return found
+    return dict(zip((f["name"] for f in found["schema"]["fields"]), found["values"], strict=True))
+
+
+def moment_of(report: StreamingQueryProgress, rows_in: int, rows_out: int) -> MicroBatch:
+    """Return the micro-batch that Spark reports."""
+    times = report.eventTime
+    at = instant_millis(report.timestamp)
+    watermark, newest = (instant_millis(times[k]) if times.get(k) else None for k in ("watermark", "max"))
+    return MicroBatch(at, report.batchId, watermark or None, newest or None, rows_in, rows_out)
+
+
+def instant_millis(text: str) -> int:
+    """Return an instant as Spark writes it (``2024-01-01T00:00:00.000Z``) in ms since 1970 UTC."""
+    # In integers: ``total_seconds`` is a float, whose rounding could lose a millisecond.
+    since = datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc) - _EPOCH
+    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000

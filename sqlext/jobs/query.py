@@ -1,0 +1,251 @@
+"""Define the query that a user holds: its progress, how to stop it, why it failed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlext.errors import SqlExtError
+from sqlext.jobs.progress import InputsRead, Progress, joined
+from sqlext.spark.quiet import quiet
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from sqlext.jobs.progress import MicroBatch
+    from sqlext.jobs.timekeeping import Timekeeping
+    from sqlext.watermarks.history import Sample
+    from sqlext.watermarks.report import TimeReport
+
+_SECONDS_TO_STOP = 60
+#: Looks of a time keeper after which it has seen what was done before, and Spark what the keeper wrote.
+_LOOKS = 2
+
+
+def _nothing() -> None:
+    pass
+
+
+class Query:
+    """A running or ended query; several Spark queries where one job writes several sinks.
+
+    Attributes:
+        name: the query's name.
+        streaming: whether it ran as a stream (a query over static tables alone does not).
+        bounded: whether its input has an end.
+        parts: names of the single queries, one a sink.
+        timekeeping: who keeps their time, where their input has no end.
+
+    Args:
+        show: shows what its sinks have to show on the client.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        parts: Mapping[str, Progress],
+        *,
+        streaming: bool,
+        bounded: bool,
+        show: Callable[[], None] = _nothing,
+    ) -> None:
+        self.name = name
+        self.parts = tuple(parts)
+        self.streaming = streaming
+        self.bounded = bounded
+        self._progress = dict(parts)
+        self._show = show
+        self._running: dict[str, StreamingQuery] = {}
+        self.timekeeping: Mapping[str, Timekeeping] = {}
+        self._error: SqlExtError | None = None
+        self._status = "running"
+        self._stop_requested = threading.Event()
+        self._ended = threading.Event()
+
+    # What users call
+
+    @property
+    def exception(self) -> SqlExtError | None:
+        """The SqlExtError with which it failed; None while it runs, and if it ended well."""
+        return self._error
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it still runs."""
+        return not self._ended.is_set()
+
+    def stop(self) -> None:
+        """Stop it, and wait until it has stopped, a minute at most. Its place is kept: the same statement goes on."""
+        # Before Spark's queries are stopped: the job's thread would else take their interruption for a failure.
+        self._stop_requested.set()
+        self._stop_running()
+        self._ended.wait(_SECONDS_TO_STOP)
+
+    def await_termination(self, timeout: float | None = None) -> bool:
+        """Wait until it has ended; return whether it has.
+
+        Args:
+            timeout: seconds, None to wait for ever.
+
+        Raises:
+            SqlExtError: why it failed.
+        """
+        ended = self._ended.wait(timeout)
+        if ended and self._error is not None:
+            raise self._error
+        return ended
+
+    def process_available(self) -> None:
+        """Wait until it has worked off what its sources have now, and the heartbeats that follow from it.
+
+        Raises:
+            SqlExtError: why it failed.
+        """
+        done = None
+        try:
+            with quiet():
+                while done != (done := self._process_all()):  # a heartbeat is worked off in a batch of its own
+                    for keeping in self.timekeeping.values():
+                        keeping.await_looks(_LOOKS, lambda: self.is_active)
+            self._show()
+        except Exception:
+            self.await_termination(_SECONDS_TO_STOP)  # says why, in the user's terms
+            raise
+
+    @property
+    def progress(self) -> dict[str, Any]:
+        """Its progress since it was started, as a dict:
+
+        ================ ================================================================
+        ``batch``        micro-batches done; one that was stopped counts when it is done, after a restart
+        ``rows_in``      rows read
+        ``rows_out``     rows written
+        ``watermark``    milliseconds since 1970 UTC, or None
+        ``state_rows``   groups and windows open now
+        ``rows_late``    late rows that a late table has taken (LATE DATA TO)
+        ``rows_dropped`` late rows that nobody kept, and rows for a group that ONCE had closed;
+                         Spark's own operators count groups after partial aggregation
+        ``rows_bad``     rows that a source could not decode, dropped or kept (``sqlext.bad-rows``)
+        ``busy_ms``      milliseconds within micro-batches
+        ``status``       running, finished, stopped or failed
+        ``streaming``    whether it runs as a stream
+        ``inputs``       a dict for each split of each input, where the input has no end
+                         (``watermarks.report.TimeReport.rows``)
+        ``parts``        the same of each single query by its name, where there are several
+        ================ ================================================================
+        """
+        if self.is_active:
+            self.collect()
+        common = {"status": self._status, "streaming": self.streaming}
+        parts = {name: {**self.counted(name), "inputs": self._inputs_of(name)} for name in self.parts}
+        several = {"parts": {name: {**values, **common} for name, values in parts.items()}} if len(parts) > 1 else {}
+        return {**joined(parts), **common, **several}
+
+    def time_report(self, name: str) -> TimeReport | None:
+        """Return what is known of the time of a part; None where its input has an end or no watermark."""
+        keeping = self.timekeeping.get(name)
+        return keeping.report if keeping is not None else None
+
+    def time_samples(self, name: str) -> Sequence[Sample]:
+        """Return how the time of a part went, oldest first; nothing where nobody keeps it."""
+        keeping = self.timekeeping.get(name)
+        return keeping.history.samples() if keeping is not None else []
+
+    def _process_all(self) -> int:
+        """Work off what sources have; return how many batches were done since the start."""
+        for query in tuple(self._running.values()):
+            query.processAllAvailable()
+        self.collect()
+        return sum(p.values()["batch"] for p in self._progress.values())
+
+    def _inputs_of(self, name: str) -> list[dict[str, Any]]:
+        report = self.time_report(name)
+        return list(report.rows()) if report is not None else []
+
+    def wait_for_end(self, timeout: float) -> bool:
+        """Wait until it has ended, well or not, ``timeout`` seconds at most; return whether it has."""
+        return self._ended.wait(timeout)
+
+    @property
+    def moments(self) -> dict[str, list[MicroBatch]]:
+        """Its last thousand micro-batches (``MicroBatch``), oldest first, by the name of the single query."""
+        if self.is_active:
+            self.collect()
+        return {name: p.moments() for name, p in self._progress.items()}
+
+    # What the job calls
+
+    @property
+    def stop_requested(self) -> bool:
+        """Whether it was told to stop."""
+        return self._stop_requested.is_set()
+
+    def wait_for_stop(self, timeout: float) -> bool:
+        """Wait until it is told to stop; return whether it was. Seconds."""
+        return self._stop_requested.wait(timeout)
+
+    @property
+    def running(self) -> Mapping[str, StreamingQuery]:
+        """Its Spark queries, by the name of their part."""
+        return self._running
+
+    def follow(self, running: Mapping[str, StreamingQuery]) -> None:
+        """Watch these Spark queries from now on, by the name of their part."""
+        self._running = dict(running)
+        # ``stop`` may have come while these were starting, when it could not see them.
+        if self.stop_requested:
+            self._stop_running()
+
+    def collect(self) -> None:
+        """Take what Spark reports."""
+        for name, query in tuple(self._running.items()):
+            self._progress[name].add(query.recentProgress)
+
+    def collect_last(self, name: str) -> None:
+        """Take what Spark reports of the batch before, and of others if they were missed: cheap where none was."""
+        query = self._running.get(name)
+        report = query.lastProgress if query is not None else None
+        if query is not None and report is not None:
+            progress = self._progress[name]
+            progress.add([report] if progress.is_next(report) else query.recentProgress)
+
+    def inputs(self, name: str) -> InputsRead:
+        """Return what the micro-batches of a part that are done have read."""
+        return self._progress[name].read()
+
+    def counted(self, name: str) -> dict[str, Any]:
+        """Return what was counted of a part: ``progress`` without what all parts share."""
+        return self._progress[name].values()
+
+    def await_end(self, timeout: float) -> bool:
+        """Wait until it has ended, well or not; return whether it has. Seconds."""
+        return self._ended.wait(timeout)
+
+    def wrote(self, name: str, rows: int, read: int = 0) -> None:
+        """Count rows that a part wrote outside of a stream, and those that it read for them."""
+        self._progress[name].wrote(rows, read)
+
+    def settle(self, error: SqlExtError | None) -> None:
+        """Say how it ended; those who wait for it go on only when it is released."""
+        self._error = error
+        endless = self.streaming and not self.bounded
+        stopped = "stopped" if self.stop_requested or endless else "finished"
+        self._status = stopped if error is None else "failed"
+        for name, keeping in self.timekeeping.items():
+            keeping.settle(self.inputs(name))
+            keeping.remember(self.counted(name), last=True)
+
+    def release(self) -> None:
+        """Let those go on who wait for its end: all that it leaves is in place.
+
+        Spark's queries are let go: they hold the functions that Python gave them, which hold this query; such a circle
+        through two heaps is never collected, and would keep a Spark session for every job.
+        """
+        self._running = {}
+        self._show = _nothing
+        self._ended.set()
+
+    def _stop_running(self) -> None:
+        for query in tuple(self._running.values()):
+            query.stop()

@@ -1,0 +1,110 @@
+"""Let a query that its checkpoint no longer fits go on from its place, with a new checkpoint and no state.
+
+Spark's checkpoint has two parts: how far each source was read (``offsets``, ``commits``, ``sources``), and the state of
+operators. A renewal takes these steps:
+
+1. Spark begins a new checkpoint with a micro-batch that takes nothing, so its state is empty.
+2. The old checkpoint's place is written over the place of that micro-batch. Every source goes on from there.
+
+Sources in the query's own folder (heartbeats, ticks) begin anew. So does the watermark: the old one followed the old
+rule.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlext.errors import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.progress import is_own
+from sqlext.jobs.query_files import last_number
+from sqlext.spark.sessions import patiently
+from sqlext.spark.settings_scope import spark_settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: What Spark writes for a source that has not been read.
+_NOTHING = "-"
+#: Whether what is filtered out as a whole is not even read.
+_PRUNES = "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan"
+
+
+def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str) -> list[str]:
+    """Run a first micro-batch that takes nothing, and return how Spark describes its sources.
+
+    Args:
+        rows: the query's, its sources filtered out.
+        output_mode: Spark's.
+
+    Raises:
+        SqlExtError: RUN-027 where Spark cannot: no source has anything now, for instance.
+    """
+    # ``once`` makes one micro-batch whatever the limits of the sources; ``availableNow`` could make several.
+    writer = rows.writeStream.format("noop").outputMode(output_mode).trigger(once=True)
+    try:
+        with spark_settings(rows.sparkSession, {_PRUNES: "true"}):
+            query = patiently(writer.option("checkpointLocation", home.checkpoint).start)
+        query.awaitTermination()
+    except Exception as error:
+        raise _impossible(home, str(error).partition("\n")[0]) from error
+    report = query.lastProgress
+    # Spark runs no micro-batch where no source has data, and then there is no place to write over.
+    if report is None or not (Path(home.checkpoint) / "commits" / "0").exists():
+        raise _impossible(home, "its sources have nothing now that would say how they are to be read")
+    return [source.description for source in report.sources]
+
+
+def carry_over(old: Path, home: QueryHome, sources: Sequence[str], clock: str | None) -> None:
+    """Make the place of a query's first micro-batch the one that an old checkpoint has.
+
+    Args:
+        sources: what ``begin_empty`` returned.
+        clock: see ``QueryHome.own_sources``.
+
+    Raises:
+        SqlExtError: RUN-027 where the old query had more sources, or less.
+    """
+    new = Path(home.checkpoint)
+    ends = _ends(old)
+    theirs = home.sources_of_the_user(old, len(ends))
+    ours = [n for n, description in enumerate(sources) if not is_own(description, home.own_sources(clock))]
+    if len(theirs) != len(ours):
+        raise _impossible(home, f"it has {len(ours)} sources, and had {len(theirs)}")
+    carried = [_NOTHING] * len(sources)
+    for n in range(len(sources)):
+        # What the empty batch noted there does not belong to the old offsets.
+        shutil.rmtree(new / "sources" / str(n), ignore_errors=True)
+    for before, now in zip(theirs, ours, strict=True):
+        carried[now] = ends[before]
+        if (old / "sources" / str(before)).exists():
+            shutil.copytree(old / "sources" / str(before), new / "sources" / str(now))
+    _write_ends(new / "offsets" / "0", carried)
+
+
+def _ends(checkpoint: Path) -> list[str]:
+    """Return where each source was at the end of the last micro-batch, as Spark writes it."""
+    offsets = checkpoint / "offsets"
+    # Spark's OffsetSeqLog: a line with the version, one with metadata, then one for each source.
+    return (offsets / str(last_number(offsets))).read_text(encoding="utf-8").splitlines()[2:]
+
+
+def _write_ends(file: Path, ends: Sequence[str]) -> None:
+    version, settings, *_ = file.read_text(encoding="utf-8").splitlines()
+    found = json.loads(settings)
+    # On a restart Spark takes this setting from the log (OffsetSeqMetadata), and later batches must read their sources.
+    found["conf"][_PRUNES] = "false"
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Hadoop would compare it
+    file.write_text("\n".join([version, json.dumps({**found, "batchWatermarkMs": 0}), *ends]), encoding="utf-8")
+
+
+def _impossible(home: QueryHome, why: str) -> SqlExtError:
+    return SqlExtError(
+        "RUN-027",
+        f"query `{home.name}` cannot go on from where it was without its state: {why}",
+        hint="another 'pipeline.name' leaves the old one alone; DROP QUERY starts it anew",
+    )

@@ -1,0 +1,61 @@
+"""Describe a run of a query, and read the one that a query began last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlext.analysis.inserts.fingerprint import Fingerprint
+from sqlext.jobs.query_files import query_folder
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRun:
+    """One life of a query: from its first row until it came to its end, restarts included.
+
+    The queries of one job share ``run_id``; ``finished`` ones have nothing left to do when the job goes on.
+
+    Attributes:
+        renewals: how often it left its state behind and went on with a new checkpoint.
+    """
+
+    run_id: str
+    fingerprint: Fingerprint
+    finished: bool = False
+    renewals: int = 0
+
+    @property
+    def checkpoint_id(self) -> str:
+        """The id by which sinks know its micro-batches, together with their numbers."""
+        # A renewed checkpoint counts its batches from 0. Under the old id sinks would drop them as repetitions.
+        return f"{self.run_id}-{self.renewals}" if self.renewals else self.run_id
+
+    def renews(self, before: QueryRun) -> bool:
+        """Whether it goes on from the place of a run whose state it leaves behind."""
+        return self.run_id == before.run_id and self.renewals != before.renewals
+
+
+def begun_run(root: Path, name: str, checkpoint: str | None = None) -> QueryRun | None:
+    """Return the run that a query began last, without asking for its folder; None if there is none to be read."""
+    try:
+        return run_from_json(
+            json.loads((query_folder(root, name, checkpoint) / "run.json").read_text(encoding="utf-8"))
+        )
+    # Whoever only looks is not refused: ``QueryHome.run`` raises RUN-023 for a damaged file when the query starts.
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def run_from_json(found: Mapping[str, object]) -> QueryRun:
+    """Return the run that ``run.json`` holds; raises ValueError, TypeError, KeyError for anything else."""
+    prints = found["fingerprint"]
+    if not isinstance(prints, dict):
+        raise TypeError("a fingerprint is an object")
+    fingerprint = {str(k): (str(v[0]), str(v[1])) for k, v in prints.items()}
+    # Files that were written before there were renewals have no such field.
+    renewals = found.get("renewals", 0)
+    return QueryRun(
+        str(found["run_id"]), fingerprint, bool(found["finished"]), renewals if isinstance(renewals, int) else 0
+    )

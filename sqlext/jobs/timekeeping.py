@@ -1,0 +1,201 @@
+"""Keep the time of a query: watch what its inputs give, and write what must move or wait.
+
+Each query of a job has a keeper (``sqlext.watermarks``), woken five times a second by a thread of the job. It takes
+what Spark's progress says of finished micro-batches, and writes into the query's folder:
+
+time/<n>/<ms>.txt    heartbeats of its n-th input: the watermark, which Spark reads as a row that only moves it there
+time/held/<n>.json   the splits of that input that must wait, and how far was looked (``sources.stream.Holds``)
+time/keeper.json     what a restart needs, and what SHOW WATERMARKS and EXPLAIN WHY tell
+time/history.jsonl   how it went, for the page of a query
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from sqlext.jobs.progress import InputCounts, InputsRead
+from sqlext.rewrite.script.model import KeptInput
+from sqlext.watermarks.history import History, Sample
+from sqlext.watermarks.inputs import WHOLE, Known
+from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
+from sqlext.watermarks.report import TimeReport
+
+#: Seconds between two looks; Flink's ``pipeline.auto-watermark-interval`` is as long by default.
+LOOK_SECONDS = 0.2
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_STATE = "keeper.json"
+
+
+class ProcessingClock:
+    """Processing time in ms: the machine's, or the last line of a folder of text files (``sqlext.clock``)."""
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._folder = Path(folder) if folder is not None else None
+
+    def now(self) -> int:
+        """Return the time; a clock of files that has not begun stands at 0."""
+        if self._folder is None:
+            return time.time_ns() // 1_000_000
+        lines = (line for file in self._folder.glob("[!._]*") for line in file.read_text("utf-8").split())
+        return max((int(line) for line in lines), default=0)
+
+
+class Timekeeping:
+    """Keeps the time of one query.
+
+    Args:
+        folder: ``QueryHome.time``.
+        kept: its inputs.
+        clock: what time it is.
+
+    Attributes:
+        keeper: what it knows.
+        report: the same for people, as of its last look; safe to read from any thread.
+        history: how it went.
+        looks: how often it has looked.
+    """
+
+    def __init__(self, folder: Path, kept: Sequence[KeptInput], clock: ProcessingClock) -> None:
+        self._folder = folder
+        self._kept = {k.input.name: (number, k) for number, k in enumerate(kept)}
+        self._clock = clock
+        self._taken: dict[str, Mapping[str, InputCounts]] = {}
+        self.looks = 0
+        self._looked = threading.Condition()
+        self._taking = threading.Lock()  # its own thread looks, the job's settles
+        self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
+        self.report = TimeReport.of(self.keeper)
+        self.history = History(folder)
+        self._written: TimeReport | None = None
+        self._held: dict[int, str] = {}
+
+    def begin(self) -> None:
+        """Do what must be done before the first micro-batch: sources are told that they are looked after."""
+        # A source without a file of holds runs freely, so the file must be there before its first micro-batch.
+        self._act(self.keeper.decide(self._clock.now()), ())
+
+    def look(self, inputs: InputsRead, *, resting: bool) -> None:
+        """Take what was read so far and do what follows from it.
+
+        Args:
+            inputs: what micro-batches that are done have read.
+            resting: whether no micro-batch is under way: then whoever gives nothing is silent, not just waiting.
+        """
+        with self._taking:
+            now = self._clock.now()
+            read = self._take(inputs, now, resting=resting)
+            if resting or read:  # while a batch is under way nobody knows who gives it rows
+                self._act(self.keeper.decide(now), inputs.ends)
+            self._save()
+        with self._looked:
+            self.looks += 1
+            self._looked.notify_all()
+
+    def settle(self, inputs: InputsRead) -> None:
+        """Take what the micro-batches of a query that has ended have read since the last look; nothing follows."""
+        with self._taking:
+            self._take(inputs, self._clock.now(), resting=False)
+            self._save()
+
+    def _take(self, inputs: InputsRead, now: int, *, resting: bool) -> bool:
+        """Tell the keeper what was read; return whether that was anything."""
+        read = False
+        for name, splits_of in inputs.counts.items():
+            before = self._taken.get(name, {})
+            every = splits_of[WHOLE]
+            if every.batches > before.get(WHOLE, InputCounts()).batches:
+                read = True
+                self.keeper.saw(name, _seen(splits_of, before), now)
+            self._taken[name] = splits_of
+            if self._kept[name][1].input.bounded and (every.last_rows == 0 or resting):
+                self.keeper.ended(name)
+        return read
+
+    def remember(self, counted: Mapping[str, Any], *, last: bool = False) -> None:
+        """Keep a sample of how it goes; ``counted`` is the progress of the query. The last one does not wait."""
+        self.history.take(Sample.of(self.report, counted))
+        if last:
+            self.history.flush()
+
+    def await_looks(self, more: int, alive: Callable[[], bool]) -> None:
+        """Wait until it has looked so many times more, or nobody looks any more."""
+        with self._looked:
+            wanted = self.looks + more
+            # In steps: the thread that looks ends with the job and then notifies nobody.
+            while not self._looked.wait_for(lambda: self.looks >= wanted, LOOK_SECONDS) and alive():
+                pass
+
+    def _act(self, decisions: Decisions, ends: Sequence[str]) -> None:
+        for name, watermark in decisions.beats.items():
+            number, _ = self._kept[name]
+            # Named by the watermark: Spark's file source knows files by path, and reads none of them twice.
+            _put(self._folder / str(number) / f"{watermark}.txt", f"{_timestamp(watermark)}\n")
+        # Spark's own sources may report a number or null. Only the offsets of our splits are compared with these.
+        seen = [end for end in map(json.loads, ends) if isinstance(end, dict)]
+        for name, held in decisions.held.items():
+            self._hold(self._kept[name][0], json.dumps({"held": sorted(held), "seen": seen}))
+
+    def _hold(self, number: int, text: str) -> None:
+        if self._held.get(number) != text:
+            _put(self._folder / "held" / f"{number}.json", text)
+            self._held[number] = text
+
+    def _state(self) -> Mapping[str, Any]:
+        state = read_state(self._folder)
+        known: Mapping[str, Any] = state["known"] if state else {}
+        return known
+
+    def _save(self) -> None:
+        """Write what is known if it has changed; what a restart needs and what people ask for are one file."""
+        self.report = TimeReport.of(self.keeper)
+        # Five looks a second must not be five writes.
+        if self.report != self._written:
+            state = {"known": self.keeper.to_json(), "report": self.report.to_json()}
+            _put(self._folder / _STATE, json.dumps(state))
+            self._written = self.report
+
+
+def read_state(folder: Path) -> dict[str, Any] | None:
+    """Return what a keeper wrote last into a query's folder ``time``, None if none ran there."""
+    path = folder / _STATE
+    try:
+        state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    for known in state["known"].values():
+        Known.from_json(known)
+    return state
+
+
+def read_report(folder: Path) -> TimeReport | None:
+    """Return what the keeper of a query's folder ``time`` knew last, None if none ran there."""
+    state = read_state(folder)
+    try:
+        return TimeReport.from_json(state["report"]) if state else None
+    except (KeyError, TypeError):  # of another version of sqlext; a keeper that runs writes it anew
+        return None
+
+
+def _seen(counts: Mapping[str, InputCounts], before: Mapping[str, InputCounts]) -> list[Seen]:
+    """Return what is new of an input: of its splits, where it has some."""
+    names = [n for n in counts if n != WHOLE] or [WHOLE]
+    first = counts[WHOLE].smallest
+    return [Seen(counts[n].largest, counts[n].rows - before.get(n, InputCounts()).rows, n, first) for n in names]
+
+
+def _put(path: Path, text: str) -> None:
+    """Write a file in one step; files that begin with a dot are seen by no reader."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.parent / f".{path.name}.tmp"
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def _timestamp(ms: int) -> str:
+    return f"{(_EPOCH + timedelta(milliseconds=ms)).strftime('%Y-%m-%d %H:%M:%S.%f')[:-3]}Z"

@@ -1,0 +1,230 @@
+"""The node of GROUP BY: by a window, whose rows come once, or without one, whose rows change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import ClassVar
+
+from sqlext.dialect.ast.expressions import Expr
+from sqlext.dialect.ast.queries import GroupingSets
+from sqlext.plan.base import EXISTS, KIND, LATE, PlanNode
+from sqlext.plan.firing import Firing
+from sqlext.plan.nodes import Aliased, AssignWindows, Join, Selecting, TagTime, WindowKind
+from sqlext.plan.normal_form import column_form, condition_parts, expression_form, option_parts, value_form
+from sqlext.plan.session_rows import SessionRows
+from sqlext.plan.stateful import Stateful
+from sqlext.source import Span
+from sqlext_udfs.windows.policy import Global
+from sqlext_udfs.windows.policy_json import policy_to_json
+
+
+class Combining(Enum):
+    """Whether an operator of ours may keep groups that Spark could keep, of rows that Arrow combines as it reads."""
+
+    NEVER = "never"
+    WHERE_CHEAPER = "where that costs less"
+    BELOW_OURS = "below operators of ours"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKeys:
+    """What rows are grouped by.
+
+    Attributes:
+        items: the items of GROUP BY without the window's columns.
+        expressions: every single expression among them, those inside GROUPING SETS too.
+        window: the physical window struct among them.
+        hidden: physical columns that hold the key of an updating result.
+        constant: the column of which Spark makes the key that a session without keys needs.
+    """
+
+    items: tuple[Expr | GroupingSets, ...]
+    expressions: tuple[Expr, ...]
+    window: str | None = None
+    hidden: tuple[str, ...] = ()
+    constant: str | None = None
+
+    @property
+    def texts(self) -> list[str]:
+        """The grouping expressions as they are written."""
+        return [i.span.text for i in self.items]
+
+    @property
+    def named(self) -> str:
+        """All of them, as EXPLAIN names them; empty without any."""
+        return ", ".join([*(["the window"] if self.window else []), *self.texts])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate(Selecting, Stateful):
+    """SELECT with grouping.
+
+    Attributes:
+        by: the keys.
+        having: HAVING.
+        firing: how an operator of ours keeps the groups of a stream, or would; None over rows that stand still.
+        retracts: whether it gives rows that take back others too, and each row says what it does to the result.
+        combining: whether an operator of ours may keep it although Spark could; a rule decides.
+    """
+
+    by: GroupKeys
+    having: Expr | None = None
+    firing: Firing | None = None
+    retracts: bool = False
+    combining: Combining = Combining.WHERE_CHEAPER
+
+    function: ClassVar[str] = "window"
+
+    @property
+    def kept(self) -> Firing | None:
+        """How an operator of ours keeps it, None where Spark's own does or nothing is kept."""
+        return self.firing if self.firing is not None and self.firing.why else None
+
+    @property
+    def updating(self) -> bool:
+        """Whether a group's row may change after it was given out."""
+        # One that retracts is a changelog: each of its rows says itself what it does.
+        return not self.retracts and self.firing is not None and self.firing.panes == "last"
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Its hidden key columns if its result is updating."""
+        return self.by.hidden if self.updating else ()
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What it adds of its own."""
+        late = (LATE,) if self.kept is not None and self.kept.late is not None else ()
+        return ((*self.keys, EXISTS) if self.updating else ()) + late + ((KIND,) if self.retracts else ())
+
+    @property
+    def keeps_state(self) -> bool:
+        """Over a stream only."""
+        return self.streaming
+
+    @property
+    def ttl(self) -> int | None:
+        """Of groups without a window."""
+        return self.kept.ttl if self.kept is not None else None
+
+    @property
+    def event_time(self) -> bool:
+        """Whether the watermark ends windows, or its trigger asks for it."""
+        return self.kept.event_time if self.kept is not None else self.by.window is not None
+
+    @property
+    def uses_clock(self) -> bool:
+        """Whether its trigger or the time to live asks for processing time."""
+        return self.kept is not None and self.kept.uses_clock
+
+    @property
+    def waits(self) -> bool:
+        """Whether each window gives one row, of all its rows."""
+        return self.by.window is not None and (self.kept is None or self.kept.closes_once)
+
+    @property
+    def ends(self) -> bool:
+        """Whether its trigger must be told that the input has ended."""
+        return self.kept is not None and self.kept.ends
+
+    @property
+    def what(self) -> str:
+        """Its keys; an aggregate without keys keeps rows that change."""
+        keys = ", ".join(i.span.one_line for i in self.by.items)
+        return f"GROUP BY {keys} without a window" if keys else "an aggregate of rows that change"
+
+    @property
+    def bound(self) -> str:
+        """What ends its groups; without keys it has one row of accumulators, but keeps rows that change."""
+        if self.by.window is not None:
+            return "until the window ends"
+        policy = self.kept.policy if self.kept is not None else None
+        if policy is not None and (policy.once or not isinstance(policy.window, Global)):
+            return "until the group is closed"
+        # Of a changelog, aggregates such as MAX need the rows themselves, and nothing bounds these.
+        if not self.by.items and not self.input.changelog:
+            return "one row"
+        return ", ".join(self._lives())
+
+    @property
+    def clause(self) -> Span | None:
+        """The first key."""
+        return self.by.items[0].span if self.by.items else None
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Why an operator of ours keeps it, if one does."""
+        return self.kept.why if self.kept is not None else ()
+
+    @property
+    def detail(self) -> str:
+        """Its keys, and when windows come out."""
+        keys = self.by.texts
+        if self.by.window is None:
+            return f"by {', '.join(keys) or 'nothing'}"
+        when = "emitted when the watermark passes the window" if self.kept is None else "window operator"
+        return f"by window{', ' if keys else ''}{', '.join(keys)}; {when}"
+
+    def parts(self) -> Iterator[tuple[str, str, object]]:
+        """Yield what its groups depend on, and how an operator of ours keeps them."""
+        items = self.by.items
+        shown = ", ".join(i.span.one_line for i in items) or "nothing"
+        window = column_form(self.by.window, self.input.columns) if self.by.window else None
+        form = ([expression_form(i, self.scope) for i in items], window)
+        yield "GROUP BY", f"the window, {shown}" if self.by.window else shown, form
+        # Hidden keys only repeat GROUP BY, which is a part already.
+        yield from self.selected_parts(without=self.by.hidden)
+        yield from condition_parts("HAVING", self.having, self.scope)
+        if self.kept is not None:
+            yield from self._firing_parts(self.kept)
+
+    def _firing_parts(self, firing: Firing) -> Iterator[tuple[str, str, object]]:
+        values = [value_form(v, self.scope) for v in firing.values]
+        yield "EMIT", firing.emit or "by default", (policy_to_json(firing.policy), firing.given, values)
+        for name, implementation in firing.using:
+            yield f"USING {name}", implementation, implementation
+        if firing.late is not None:
+            yield from option_parts("late table", firing.late.table)
+            below = self.without_windows().columns
+            # What the operator itself knows (``LATE_WATERMARK``) is in no relation, so it has no place.
+            columns = [(c.name, column_form(c.source, below) if c.relation else None) for c in firing.late.columns]
+            yield "late table columns", ", ".join(name for name, _ in columns), columns
+
+    def read_on(self) -> Aggregate:
+        """Return it, if its result is updating, with rows that take back those that they replace."""
+        if not self.updating or self.firing is None:
+            return self
+        return replace(self, retracts=True, firing=self.firing.read_on())
+
+    def assignment(self) -> AssignWindows | None:
+        """Return where its rows get the window that it groups by, None without one."""
+        return window_function(self.input) if self.by.window is not None else None
+
+    def without_windows(self) -> PlanNode:
+        """Return its input without the window function that stands in its FROM."""
+        below = self.input
+        inner = below.input if isinstance(below, Aliased) else below
+        # The rewrite rules put a tag above a custom window.
+        while isinstance(inner, (TagTime, AssignWindows)):
+            inner = inner.input
+        # The alias stays: expressions above qualify columns by it.
+        return replace(below, input=inner, columns=inner.columns) if isinstance(below, Aliased) else inner
+
+
+def window_function(node: PlanNode) -> AssignWindows | None:
+    """Return where the rows of a relation got the windows that they carry, None if they have none.
+
+    A grouping by windows hands them on, and so does a join: its static side has none. Sessions are known only when
+    they are grouped or their rows are looked at: through a join they are none yet.
+    """
+    joined = False
+    while not isinstance(node, AssignWindows):
+        below = node.windowed
+        if below is None:
+            return None
+        joined = (joined or isinstance(node, Join)) and not isinstance(node, Aggregate)
+        node = below
+    unknown = joined and node.spec.kind is WindowKind.SESSION and not isinstance(node, SessionRows)
+    return None if unknown else node

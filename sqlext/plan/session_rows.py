@@ -1,0 +1,47 @@
+"""The node of sessions whose rows are looked at one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlext.plan.nodes import AssignWindows
+from sqlext.plan.stateful import Stateful
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRows(AssignWindows, Stateful):
+    """Sessions that others than an aggregate look at: an operator keeps the rows until their session ends."""
+
+    function: ClassVar[str] = "window"
+
+    @property
+    def step(self) -> str:
+        """The name of any window function."""
+        # Fingerprints in checkpoints hold this name.
+        return "AssignWindows"
+
+    @property
+    def event_time(self) -> bool:
+        """Always: the watermark ends sessions."""
+        return True
+
+    @property
+    def waits(self) -> bool:
+        """No: of rows that are all there, another query makes sessions."""
+        return False
+
+    @property
+    def what(self) -> str:
+        """What it keeps."""
+        return "rows of sessions"
+
+    @property
+    def bound(self) -> str:
+        """The end of each session."""
+        return "until the session ends"
+
+    def parts(self) -> Iterator[tuple[str, str, object]]:
+        """Yield the windows."""
+        yield self.window_part()

@@ -1,0 +1,1 @@
+"""Read and prepare the input of our operators by Arrow, where it computes exactly what Spark would."""

@@ -1,0 +1,149 @@
+"""Choose a table's path: Arrow or Spark.
+
+The table's option ``'sqlext.source'`` decides, else the setting of that name, else ``auto``.
+
+arrow   Arrow, where it can do a grouping's first part exactly as Spark would; Spark elsewhere
+auto    Arrow, where it also pays: enough data lies there to make up for starting Python processes
+spark   never Arrow
+
+``auto`` is stricter for windows that Spark's own operators could keep, unless the query is one batch (``at_once``):
+
+CSV or JSON in files      Arrow, from more data on
+CSV or JSON in topics     Arrow, if the input has an end
+other formats, TUMBLE     Spark
+other formats, others     Arrow, if the input has an end; from more data on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.readers import Unread
+from sqlext.connectors.registry import connector_of
+from sqlext.locations import holds_bytes
+from sqlext.plan import nodes
+from sqlext.plan.base import walk
+from sqlext.plan.grouping import Aggregate, Combining
+from sqlext.plan.nodes import WindowKind
+from sqlext.rewrite.relations.operator_input import OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
+from sqlext_catalog.model import Table
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.arrow.pushdown import Pushed
+
+
+#: Formats that Arrow decodes several times faster than Spark. Of parquet Spark's own reader is as fast.
+_FASTER = frozenset({"csv", "json"})
+#: A million rows, roughly, as text and as parquet: what Spark reads in the two seconds that the Python processes take
+#: to start.
+ENOUGH_BYTES, ENOUGH_PARQUET = 32 << 20, 8 << 20
+#: The same for windows that Spark could keep: our operator's micro-batches cost more than Spark's, whatever is in them.
+ENOUGH_FOR_WINDOWS = 256 << 20
+#: Sessions cost Spark most: of 220 MB it takes 19 seconds, our operator 11.
+ENOUGH_FOR_SESSIONS = 64 << 20
+#: Parquet for windows that cost Spark more than reading: 4,000,000 rows (20 MB) in HOP of five windows a row take it
+#: 12.0 seconds and ours 7.6, in SESSION 9.3 and 4.2; TUMBLE is as fast either way.
+ENOUGH_PARQUET_FOR_WINDOWS = 16 << 20
+
+
+def pays(node: Aggregate, renderer: Rendering) -> bool:
+    """Whether groups that Spark can keep are better kept by our operator, above rows that Arrow reads."""
+    if node.firing is None or node.combining is Combining.NEVER:
+        return False
+    scan = _only_scan(node)
+    if scan is None:
+        return False
+    wanted = _wanted(scan, renderer)
+    if node.combining is Combining.BELOW_OURS:  # Python works anyway, and our operator keeps many groups better
+        return wanted != "spark"
+    if wanted != "auto":
+        return wanted == "arrow"
+    # One batch keeps no state, so what micro-batches of ours cost (``ENOUGH_FOR_WINDOWS``) does not count.
+    if renderer.at_once:
+        return _lies_there(scan.table, _enough(scan.table), renderer)
+    assign = node.assignment()
+    kind = assign.spec.kind if assign is not None else WindowKind.TUMBLE
+    text = _format(scan.table) in _FASTER
+    if not text and kind is WindowKind.TUMBLE:
+        renderer.read_by_spark[scan.table.name.name] = "Spark combines rows of this format as fast"
+        return False
+    as_text_in_files = text and connector_of(scan.table).in_files
+    if not as_text_in_files and not connector_of(scan.table).bounded(scan.table):
+        renderer.read_by_spark[scan.table.name.name] = "it costs Spark less while little comes at a time"
+        return False
+    enough = ENOUGH_FOR_SESSIONS if kind is WindowKind.SESSION else ENOUGH_FOR_WINDOWS
+    return _lies_there(scan.table, enough if text else ENOUGH_PARQUET_FOR_WINDOWS, renderer)
+
+
+def chosen_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed | None:
+    """Return the input of an operator as a program of the Arrow path; None: Spark makes it.
+
+    Args:
+        of: the rows that go in.
+        keys: how many keys there are.
+    """
+    scan = _only_scan(of.below)
+    wanted = _wanted(scan, renderer) if scan is not None else "spark"
+    if scan is None or wanted == "spark":
+        return None
+    if wanted == "auto" and not _lies_there(scan.table, _enough(scan.table), renderer):
+        return None
+    from sqlext.rewrite.arrow.pushdown import pushed_input
+    from sqlext.rewrite.arrow.translation import Unsuited  # these need Arrow, which few statements do
+
+    try:
+        return pushed_input(of, keys, renderer)
+    except (Unsuited, Unread) as reason:
+        renderer.read_by_spark[scan.table.name.name] = f"Arrow is not known to do the same: {reason}"
+        return None
+
+
+def chosen_inputs(inputs: Sequence[OperatorInput], keys: int, renderer: Rendering) -> list[Pushed] | None:
+    """Return all inputs of an operator as programs of the Arrow path, a table that is read twice as one; else None."""
+    found = [chosen_input(i, keys, renderer) for i in inputs]
+    pushed = [p for p in found if p is not None]
+    reason = "what it is joined with is not read by Arrow"
+    if pushed and len(pushed) == len(found):
+        from sqlext.rewrite.arrow.pushdown import alike, read_once
+        from sqlext.rewrite.arrow.translation import Unsuited  # it needs Arrow, which few statements do
+
+        try:
+            return read_once(alike(pushed))
+        except Unsuited as unsuited:
+            reason = f"Arrow is not known to do the same: {unsuited}"
+    for one in pushed:
+        renderer.read_by_spark.setdefault(one.scan.table.name.name, reason)
+    return None
+
+
+def _enough(table: Table) -> int:
+    return ENOUGH_BYTES if _format(table) in _FASTER else ENOUGH_PARQUET
+
+
+def _lies_there(table: Table, enough: int, renderer: Rendering) -> bool:
+    """Whether there is enough to make up for the Python processes; those of a topic run in any case."""
+    there = not connector_of(table).in_files or holds_bytes(_path(table), enough)
+    if not there:
+        few = f"less than {enough >> 20} MB lie there, too few to make up for the Python processes"
+        renderer.read_by_spark[table.name.name] = few
+    return there
+
+
+def _format(table: Table) -> str:
+    return table.option("format") or table.option("value.format") or ""
+
+
+def _only_scan(node: nodes.PlanNode) -> nodes.Scan | None:
+    scans = [n for n in walk(node) if isinstance(n, nodes.Scan)]
+    # A program reads one table. A join has one for each side, which ``read_once`` may put together.
+    return scans[0] if len(scans) == 1 and connector_of(scans[0].table).decodes else None
+
+
+def _path(table: Table) -> str | None:
+    return table.option("path") or table.option("table-path")
+
+
+def _wanted(scan: nodes.Scan, renderer: Rendering) -> str:
+    return renderer.readers.wanted(scan.table)

@@ -1,0 +1,310 @@
+"""Translate Spark SQL to Arrow expressions, where Arrow computes exactly the same.
+
+The input is the text that Spark would be given, so both paths mean the same by construction. sqlglot parses it. A short
+list of operations is known; Spark keeps every other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import SqlglotError
+from sqlglot.parsers.spark import SparkParser
+
+from sqlext.rewrite.arrow.time_literals import LITERALS, interval_micros, time_literal
+from sqlext.sources.decoding.date_format import Formatted, tokens
+from sqlext_udfs.expressions.casts import number_type
+from sqlext_udfs.expressions.columns import Apply, Arithmetic, Case, Compare, Connected, Expression, Literal, negated
+from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
+
+Resolve = Callable[[Sequence[str]], Expression]
+"""The parts of a name -> what it stands for; raises ``Unsuited`` for what Arrow does not read."""
+
+_INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+_FLOATS = (pa.float32(), pa.float64())
+_ARITHMETIC: Mapping[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
+_COMPARISONS: Mapping[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+_TYPES = {
+    "TINYINT": pa.int8(),
+    "SMALLINT": pa.int16(),
+    "INT": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "TIMESTAMPTZ": INSTANT,
+    "TIMESTAMPNTZ": WALL_CLOCK,
+}
+#: Bits of the two shifts with which ``wrapped`` narrows a BIGINT as Java does, and the type that is left.
+_WRAPS_AT = {32: pa.int32(), 48: pa.int16(), 56: pa.int8()}
+_FROM_EPOCH = ("timestamp_millis", "timestamp_seconds")
+
+
+class _Plain(Spark):
+    """Spark's SQL, whose patterns of times stay as they are written."""
+
+    class Parser(SparkParser):
+        """Leaves ``date_format`` a function like others."""
+
+        FUNCTIONS: ClassVar = {k: v for k, v in SparkParser.FUNCTIONS.items() if k != "DATE_FORMAT"}
+
+
+class Unsuited(Exception):  # noqa: N818 - not an error: the other path is taken
+    """What Arrow is not known to do exactly as Spark; its text says what, for EXPLAIN."""
+
+
+def translated(text: str, resolve: Resolve, zone: str) -> Expression:
+    """Return an expression of Spark SQL for a session with ANSI rules.
+
+    Args:
+        text: as Spark would get it.
+        resolve: gives what names stand for.
+        zone: the session's.
+
+    Raises:
+        Unsuited: for anything that is not known to be the same.
+    """
+    if "try_cast" in text.lower():  # to sqlglot, Spark's two casts are one
+        raise Unsuited(f"`{text}`")
+    try:
+        parsed = sqlglot.parse_one(text, read=_Plain)
+    except SqlglotError as error:
+        raise Unsuited(f"`{text}`") from error
+    return _Translation(resolve, zone).of(parsed)
+
+
+class _Translation:
+    def __init__(self, resolve: Resolve, zone: str) -> None:
+        self._resolve = resolve
+        self._zone = zone
+
+    def of(self, node: exp.Expr) -> Expression:
+        for kind, rule in _RULES:
+            if isinstance(node, kind):
+                found = rule(self, node)
+                if found is not None:
+                    return found
+        raise Unsuited(f"`{node.sql('spark')}`")
+
+    def paren(self, node: exp.Expr) -> Expression:
+        return self.of(node.this)
+
+    def column(self, node: exp.Column) -> Expression:
+        return self._resolve([part.name for part in node.parts])
+
+    def literal(self, node: exp.Literal) -> Expression | None:
+        if node.is_string:
+            return Literal(pa.string(), value=node.this)
+        # To Spark, 1.5 is a DECIMAL and 1e3 a DOUBLE.
+        if not node.this.isdigit():
+            return None
+        value = int(node.this)
+        # Beyond BIGINT a literal is a DECIMAL to Spark.
+        if value >= 1 << 63:
+            return None
+        return Literal(pa.int32() if value < 1 << 31 else pa.int64(), value=value)
+
+    def negative(self, node: exp.Neg) -> Expression | None:
+        inner = self.of(node.this)
+        return Literal(inner.type, value=-inner.value) if isinstance(inner, Literal) else None
+
+    def boolean(self, node: exp.Boolean) -> Expression:
+        return Literal(pa.bool_(), value=bool(node.this))
+
+    def arithmetic(self, node: exp.Binary) -> Expression | None:
+        if isinstance(node.right, exp.Interval):
+            return self._shifted(self.of(node.left), node.right, back=isinstance(node, exp.Sub))
+        left, right = self.of(node.left), self.of(node.right)
+        common = _widest(left.type, right.type)
+        if common is None or common in _FLOATS:
+            return None
+        op, result = _ARITHMETIC[type(node)], number_type(common)
+        return Arithmetic(common, inputs=(left, right), op=op, result=result, fails=True)
+
+    def _shifted(self, time: Expression, interval: exp.Interval, *, back: bool) -> Expression | None:
+        """Return a time and an interval; to Spark a day of an instant is one of the session's zone."""
+        text, unit = interval.this, interval.args.get("unit")
+        if not isinstance(text, exp.Literal) or not isinstance(unit, exp.Var):
+            return None
+        micros = interval_micros(text.this, unit.name)
+        exact = time.type == WALL_CLOCK or (time.type == INSTANT and self._zone == "UTC")
+        if micros is None or not exact:
+            return None
+        by = Literal(pa.int64(), value=-micros if back else micros)
+        return Apply(time.type, function="shifted", inputs=(time, by), fails=True)
+
+    def comparison(self, node: exp.Binary) -> Expression | None:
+        left, right = self._as_times(self.of(node.left), self.of(node.right))
+        common = left.type if left.type == right.type else _widest(left.type, right.type)
+        if common is None or common in _FLOATS:  # to Spark NaN is equal to itself, and the largest
+            return None
+        return Compare(pa.bool_(), inputs=(left, right), op=_COMPARISONS[type(node)])
+
+    def _as_times(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+        """Return two sides as Spark compares them: of an instant and a wall clock both as instants."""
+        if {left.type, right.type} != {INSTANT, WALL_CLOCK} or self._zone != "UTC":
+            return left, right
+        one, other = (s if s.type == INSTANT else self._apply("as instant", INSTANT, s) for s in (left, right))
+        return one, other
+
+    def logic(self, node: exp.Connector) -> Expression | None:
+        left, right = self.of(node.left), self.of(node.right)
+        if not (_is_condition(left) and _is_condition(right)):
+            return None
+        return Connected(pa.bool_(), inputs=(left, right), decides=isinstance(node, exp.Or))
+
+    def negation(self, node: exp.Not) -> Expression | None:
+        inner = node.this
+        if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+            return self._apply("is not null", pa.bool_(), self.of(inner.this))
+        value = self.of(inner)
+        return negated(value) if _is_condition(value) else None
+
+    def is_null(self, node: exp.Is) -> Expression | None:
+        if not isinstance(node.expression, exp.Null):
+            return None
+        return self._apply("is null", pa.bool_(), self.of(node.this))
+
+    def between(self, node: exp.Between) -> Expression:
+        # Spark too replaces BETWEEN by two comparisons joined by AND.
+        low, high = (
+            exp.GTE(this=node.this, expression=node.args["low"]),
+            exp.LTE(this=node.this, expression=node.args["high"]),
+        )
+        return self.of(exp.And(this=low, expression=high))
+
+    def membership(self, node: exp.In) -> Expression | None:
+        if not node.expressions or node.args.get("query") is not None:
+            return None
+        # IN is a chain of ORs, which gives NULL exactly where Spark's In does.
+        first, *others = (exp.EQ(this=node.this, expression=e) for e in node.expressions)
+        either: exp.Expr = first
+        for other in others:
+            either = exp.Or(this=either, expression=other)
+        return self.of(either)
+
+    def case(self, node: exp.Case) -> Expression | None:
+        # CASE x WHEN y compares x with each y, and Spark may have to find a common type for them.
+        if node.this is not None:
+            return None
+        branches = [(self.of(b.this), self.of(b.args["true"])) for b in node.args["ifs"]]
+        default = node.args.get("default")
+        return self._if(branches, None if default is None else self.of(default))
+
+    def condition(self, node: exp.If) -> Expression | None:
+        default = node.args.get("false")
+        branch = (self.of(node.this), self.of(node.args["true"]))
+        return self._if([branch], None if default is None else self.of(default))
+
+    def time(self, node: exp.Cast) -> Expression | None:
+        of, text = LITERALS.get(node.to.this.name), node.this
+        is_text = isinstance(text, exp.Literal) and text.is_string
+        return time_literal(text.this, of, self._zone) if of is not None and is_text else None
+
+    def cast(self, node: exp.Cast) -> Expression | None:
+        target = _TYPES.get(node.to.this.name)
+        if target is None:
+            return None
+        inner = node.this
+        if isinstance(inner, exp.BitwiseRightShift) and isinstance(inner.this, exp.BitwiseLeftShift):
+            return self._wrapped(inner, target)
+        value = self.of(inner)
+        if value.type == target:
+            return value
+        if pa.types.is_timestamp(target) and pa.types.is_timestamp(value.type) and self._zone == "UTC":
+            return self._apply("as instant" if target.tz else "as wall clock", target, value)
+        if _widest(value.type, target) == target:
+            return self._apply("cast", target, value)
+        if value.type in _INTEGERS and target in _INTEGERS:
+            return Apply(target, function="checked cast", inputs=(value,), fails=True)
+        return None
+
+    def millis(self, node: exp.UnixMillis) -> Expression | None:
+        value = self.of(node.this)
+        return self._apply("unix_millis", pa.int64(), value) if value.type == INSTANT else None
+
+    def date_format(self, node: exp.Anonymous) -> Expression | None:
+        # Spark formats in the session's zone; our formatter knows UTC alone.
+        if node.name.lower() != "date_format" or len(node.expressions) != 2 or self._zone != "UTC":
+            return None
+        time, pattern = self.of(node.expressions[0]), node.expressions[1]
+        known = tokens(pattern.this) if isinstance(pattern, exp.Literal) and pattern.is_string else None
+        if known is None or not pa.types.is_timestamp(time.type):
+            return None
+        return Formatted(pa.string(), inputs=(time,), pattern=known)
+
+    def from_epoch(self, node: exp.Anonymous) -> Expression | None:
+        name = node.name.lower()
+        if name not in _FROM_EPOCH or len(node.expressions) != 1:
+            return None
+        value = self.of(node.expressions[0])
+        return Apply(INSTANT, function=name, inputs=(value,), fails=True) if value.type in _INTEGERS else None
+
+    def _wrapped(self, node: exp.BitwiseRightShift, target: pa.DataType) -> Expression | None:
+        """Return Flink's wrapping around: the low bits of a BIGINT, shifted up and down again."""
+        up, down = node.this.expression, node.expression
+        value = self.of(node.this.this)
+        same = isinstance(up, exp.Literal) and up == down and _WRAPS_AT.get(int(up.this)) == target
+        return self._apply("narrowed", target, value) if same and value.type == pa.int64() else None
+
+    def _if(self, branches: list[tuple[Expression, Expression]], default: Expression | None) -> Expression | None:
+        types = {v.type for _, v in branches} | ({default.type} if default is not None else set())
+        # Branches of different types would be cast to a common one (Spark's CaseWhenCoercion, IfCoercion).
+        if len(types) != 1 or not all(_is_condition(c) for c, _ in branches):
+            return None
+        (common,) = types
+        parts = [part for branch in branches for part in branch]
+        return Case(common, inputs=(*parts, default if default is not None else Literal(common)))
+
+    def _apply(self, function: str, of: pa.DataType, *inputs: Expression) -> Expression:
+        return Apply(of, function=function, inputs=inputs)
+
+
+def _is_condition(value: Expression) -> bool:
+    return bool(pa.types.is_boolean(value.type))
+
+
+def _widest(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """Return the type of an operation on two numbers, None for what are no integers or floating-point numbers."""
+    for order in (_INTEGERS, _FLOATS):
+        if one in order and other in order:
+            return order[max(order.index(one), order.index(other))]
+    # An integer beside a FLOAT is FLOAT or DOUBLE to Spark, as ANSI mode says. DOUBLE is DOUBLE either way.
+    numbers = (*_INTEGERS, *_FLOATS)
+    return pa.float64() if one in numbers and other in numbers and pa.float64() in (one, other) else None
+
+
+#: Several rules may know one kind of node. They are tried in this order; the first that returns something counts.
+_RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
+    (exp.Paren, _Translation.paren),
+    (exp.Column, _Translation.column),
+    (exp.Literal, _Translation.literal),
+    (exp.Neg, _Translation.negative),
+    (exp.Boolean, _Translation.boolean),
+    *((kind, _Translation.arithmetic) for kind in _ARITHMETIC),
+    *((kind, _Translation.comparison) for kind in _COMPARISONS),
+    (exp.And, _Translation.logic),
+    (exp.Or, _Translation.logic),
+    (exp.Not, _Translation.negation),
+    (exp.Is, _Translation.is_null),
+    (exp.Between, _Translation.between),
+    (exp.In, _Translation.membership),
+    (exp.Case, _Translation.case),
+    (exp.If, _Translation.condition),
+    (exp.Cast, _Translation.time),
+    (exp.Cast, _Translation.cast),
+    (exp.UnixMillis, _Translation.millis),
+    (exp.Anonymous, _Translation.from_epoch),
+    (exp.Anonymous, _Translation.date_format),
+)

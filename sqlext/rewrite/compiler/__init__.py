@@ -1,0 +1,1 @@
+"""Compile plans to Spark scripts."""

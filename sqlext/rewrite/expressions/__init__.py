@@ -1,0 +1,1 @@
+"""Render expressions as Spark SQL."""

@@ -1,0 +1,62 @@
+"""Render a column's value, by how the relation below holds it."""
+
+from __future__ import annotations
+
+from sqlext.connectors.formats.conversions import instant_to_wall
+from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.nodes import KIND, PlanNode
+from sqlext.quoting import identifier
+from sqlext_udfs.kernel.row_kinds import INSERT
+
+ONE_MILLI = "INTERVAL '0.001' SECOND"
+
+
+def held(column: PlanColumn, alias: str = "") -> str:
+    """Return the physical column, qualified."""
+    return f"{identifier(alias)}.{identifier(column.physical)}" if alias else identifier(column.physical)
+
+
+def instant(column: PlanColumn, alias: str = "") -> str:
+    """Return a rowtime as the instant that Spark counts with."""
+    text = held(column, alias)
+    # Flink's window_time is the last millisecond inside the window.
+    return f"({text}.end - {ONE_MILLI})" if column.window_bound == "time" else text
+
+
+def value(column: PlanColumn, zone: str, alias: str = "") -> str:
+    """Return a column's value in the user's type; the text is atomic."""
+    text = held(column, alias)
+    part = column.part
+    if part is Part.VALUE:
+        return text
+    if part is Part.INSTANT:
+        return instant_to_wall(text, zone)
+    if part is Part.PROCTIME:
+        # One instant per micro-batch: Spark replaces it by the batch's own time (CurrentBatchTimestamp).
+        return "current_timestamp()"
+    if part in (Part.START, Part.END):
+        return instant_to_wall(f"{text}.{column.window_bound}", zone)
+    if part in (Part.LOCAL_START, Part.LOCAL_END):
+        return f"CAST({text}.{column.window_bound} AS TIMESTAMP_NTZ)"
+    if part in (Part.WALL_START, Part.WALL_END):
+        return f"{text}.wall_{column.window_bound}"
+    ltz = column.type is not None and column.type.root == "TIMESTAMP_LTZ"
+    return instant(column, alias) if ltz else instant_to_wall(instant(column, alias), zone)
+
+
+def kind_of(node: PlanNode) -> str:
+    """Return the select item that says what a row of a relation does to a result."""
+    return KIND if node.changelog else f"CAST({INSERT} AS TINYINT) AS {KIND}"
+
+
+def default_outputs(plan: PlanNode, zone: str) -> tuple[tuple[str, str], ...]:
+    """Return text and name of a plan's columns; a name that stands twice gets a number behind it."""
+    taken: set[str] = set()
+    outputs = []
+    for column in plan.columns:
+        name, i = column.name, 0
+        while name in taken:
+            name, i = f"{column.name}{i}", i + 1
+        taken.add(name)
+        outputs.append((value(column, zone), name))
+    return tuple(outputs)

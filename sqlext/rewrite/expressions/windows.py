@@ -1,0 +1,105 @@
+"""Render windows as Spark SQL: by Spark's own functions where they can, else as a computed struct."""
+
+from __future__ import annotations
+
+from sqlext.plan.columns import Part
+from sqlext.plan.nodes import AssignWindows, WindowKind, WindowSpec
+from sqlext.quoting import duration, identifier, string
+from sqlext.rewrite.expressions.columns import held, instant
+
+_EPOCH_NTZ = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+
+
+def window_expression(node: AssignWindows) -> str:
+    """Return ``window(...)`` or ``session_window(...)`` of a row's time."""
+    spec = node.spec
+    time = held(node.time)
+    if spec.kind is WindowKind.SESSION:
+        # Unlike window(), Spark's session_window() takes no window struct for a time.
+        if node.time.part is Part.TIME:
+            time = f"window_time({time})"
+        return f"session_window({time}, {_gap(spec)})"
+    arguments = [time, string(duration(spec.size))]
+    if spec.slide != spec.size or spec.offset:
+        arguments.append(string(duration(spec.slide)))
+    if spec.offset:
+        # Spark refuses a start time that is not below the slide (TimeWindow).
+        arguments.append(string(duration(spec.offset % spec.slide)))
+    return f"window({', '.join(arguments)})"
+
+
+def gap_millis(text: str, *, interval: bool) -> str:
+    """Return a gap, an INTERVAL or a number of milliseconds, as BIGINT."""
+    return f"unix_millis(timestamp_millis(0) + ({text}))" if interval else f"CAST({text} AS BIGINT)"
+
+
+def _gap(spec: WindowSpec) -> str:
+    """Return the gap of ``session_window``; Spark itself would leave out rows whose gap is not positive."""
+    if spec.gap is None:
+        return string(duration(spec.size))
+    gap = identifier(spec.gap)
+    wrong = "[RUN-037] a row's session gap is NULL or not positive"
+    return f"CASE WHEN {gap} > 0 THEN concat({gap}, ' milliseconds') ELSE raise_error({string(wrong)}) END"
+
+
+def custom_windows_sql(node: AssignWindows, source: str, zone: str) -> str:
+    """Return the query that gives each row its windows as structs ``start, end, wall_start, wall_end``.
+
+    Starts are counted in milliseconds of the wall clock of ``spec.wall_clock`` (UTC without one), as Flink
+    counts them (TimeWindowUtil): a window's bounds are wall clock, the hour that a zone has twice in autumn is
+    one hour of windows, and such a window ends when its end strikes for the second time.
+    """
+    spec = node.spec
+    columns = [identifier(c) for c in node.input.physical_columns()]
+    time = instant(node.time)
+    shown = f"from_utc_timestamp({time}, {string(spec.wall_clock)})" if spec.wall_clock else time
+    local = f"unix_millis({shown})"
+    inner = f"SELECT {', '.join(columns)}, {local} AS __ms FROM {source}"
+    exploded = f"SELECT {', '.join(columns)}, __ms, {_exploded(spec)} FROM ({inner})"
+    if spec.kind is WindowKind.CUMULATE:
+        exploded = f"SELECT {', '.join(columns)}, __ms, __start, explode({_ends(spec)}) AS __end FROM ({exploded})"
+    end = "__end" if spec.kind is WindowKind.CUMULATE else f"(__start + {spec.size}L)"
+    struct = ", ".join(
+        f"{string(name)}, {text}"
+        for name, text in (
+            ("start", _instant("__start", spec.wall_clock, zone, last=False)),
+            ("end", _instant(end, spec.wall_clock, zone, last=True)),
+            ("wall_start", f"timestampadd(MILLISECOND, __start, {_EPOCH_NTZ})"),
+            ("wall_end", f"timestampadd(MILLISECOND, {end.strip('()')}, {_EPOCH_NTZ})"),
+        )
+    )
+    gap = f" WHERE __ms < __start + {spec.size}L" if spec.has_gaps else ""
+    return f"SELECT {', '.join(columns)}, named_struct({struct}) AS {identifier(node.physical)} FROM ({exploded}){gap}"
+
+
+def _exploded(spec: WindowSpec) -> str:
+    """Return the column ``__start``: once for each window of a row, or in CUMULATE for all its windows together."""
+    if spec.kind is WindowKind.CUMULATE:
+        return f"(__ms - pmod(__ms - {spec.offset}L, {spec.size}L)) AS __start"
+    last = f"(__ms - pmod(__ms - {spec.offset}L, {spec.slide}L))"
+    if spec.slide >= spec.size:
+        return f"explode(array({last})) AS __start"
+    # A row is in at most ceil(size / slide) windows; where the slide does not divide the size, one less may hold it.
+    back = (-(-spec.size // spec.slide) - 1) * spec.slide
+    starts = f"filter(sequence({last} - {back}L, {last}, {spec.slide}L), s -> s > __ms - {spec.size}L)"
+    return f"explode({starts}) AS __start"
+
+
+def _ends(spec: WindowSpec) -> str:
+    """Return the ends of a row's CUMULATE windows: every step after it, up to the size."""
+    first = f"(__ms - pmod(__ms - {spec.offset}L, {spec.slide}L) + {spec.slide}L)"
+    return f"sequence({first}, __start + {spec.size}L, {spec.slide}L)"
+
+
+def _instant(millis: str, wall_clock: str | None, zone: str, *, last: bool) -> str:
+    """Return when a wall clock shows ``millis`` (the first or the last time, where it shows it twice)."""
+    shown = f"timestamp_millis({millis})"
+    if wall_clock is None:
+        return shown
+    name = string(wall_clock)
+    first = f"to_utc_timestamp({shown}, {name})"
+    if not last:
+        return first
+    # Flink's TimeWindowUtil tries one hour too, whatever the zone's shift is.
+    later = f"({first} + INTERVAL 1 HOUR)"
+    return f"CASE WHEN from_utc_timestamp({later}, {name}) = {shown} THEN {later} ELSE {first} END"

@@ -1,0 +1,1 @@
+"""Add our stream operators to a script: their input by places, their output by names."""

@@ -1,0 +1,78 @@
+"""Render functions OVER windows: rows go in, the same rows come out with their results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.types.inference import infer
+from sqlext.dialect.ast.expressions import Expr
+from sqlext.plan.over import Framed, Over
+from sqlext.quoting import identifier
+from sqlext.rewrite.expressions.accumulators import Accumulators
+from sqlext.rewrite.expressions.columns import instant
+from sqlext.rewrite.expressions.context import ScopeContext
+from sqlext.rewrite.expressions.grouped import accumulated
+from sqlext.rewrite.expressions.renderer import ExpressionRenderer
+from sqlext.rewrite.operators.step import SpecifiedStep
+from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
+
+_NUMBERS = ("ROW_NUMBER", "RANK", "DENSE_RANK")
+
+
+def over_sql(node: Over, renderer: Rendering) -> str:
+    """Return the query of the rows with their results.
+
+    Aggregates are finished by Spark from what the operator's accumulators give, as those of groups are.
+    """
+    (below,) = node.sources
+    accumulators = Accumulators()
+    expressions = ExpressionRenderer(ScopeContext(node.scope, renderer.sub_query))
+    results = [f"{_result(f, node, expressions, accumulators)} AS {identifier(f.physical)}" for f in node.functions]
+    rows = InputColumns()
+    rows.texts += [expressions.text(e) for e in node.partition]
+    time = rows.place(f"unix_millis({instant(node.time)})") if node.time is not None else None
+    columns = [identifier(c) for c in below.physical_columns()]
+    inputs = [rows.place(text) for text in accumulators.inputs]
+    calls = tuple(
+        (a.function, tuple(inputs[i] for i in a.inputs), (a.frame.unit, a.frame.preceding), a.distinct, a.parameters)
+        for a in accumulators.accumulators
+        if a.frame is not None
+    )
+    specification = (
+        ("keys", len(node.partition)),
+        ("time", time),
+        ("values", tuple(rows.place(c) for c in columns)),
+        ("calls", calls),
+        ("ttl", node.ttl),
+    )
+    step = SpecifiedStep(node, specification, (*below.physical_columns(), *accumulators.result_names()))
+    operated = step.over(renderer, OperatorInput(below, rows.texts))
+    alias = node.scope.relations[0].alias
+    return f"SELECT {', '.join([*columns, *results])} FROM {operated} AS {identifier(alias)}"
+
+
+def _result(function: Framed, node: Over, expressions: ExpressionRenderer, accumulators: Accumulators) -> str:
+    call, into = function.call, replace(accumulators, frame=function.frame)
+    if call.function in _NUMBERS:
+        number = into.one(call.function.lower())
+        type_ = infer(call, node.scope)
+        return number if type_ is None or type_.root == "BIGINT" else f"CAST({number} AS {type_.spark()})"
+    if call.function == "LAG":
+        return _lag(function, expressions, into)
+    return accumulated(replace(call, over=None), expressions, into)
+
+
+def _lag(function: Framed, expressions: ExpressionRenderer, into: Accumulators) -> str:
+    """Return LAG: its default stands where there is no row, not for a row's NULL.
+
+    Where the default cannot be NULL, Flink 2.3 takes the result for NOT NULL, and writes such a NULL as -1 or ''.
+    """
+    parameters = (("offset", function.offset),)
+    value, *more = function.call.args
+    text, default = expressions.text(value), more[1] if len(more) > 1 else None
+    if not isinstance(default, Expr):
+        return into.one("lag", text, parameters=parameters)
+    otherwise = expressions.text(default)
+    row = into.one("lag", f"struct({text} AS v)", parameters=parameters)
+    return f"CASE WHEN {row} IS NULL THEN {otherwise} ELSE {row}.v END"

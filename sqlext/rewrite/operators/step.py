@@ -1,0 +1,96 @@
+"""Add an operator of ours to a script."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlext.plan.base import KIND
+from sqlext.plan.stateful import Stateful
+from sqlext.rewrite.arrow.choose_source import chosen_inputs
+from sqlext.rewrite.relations.operator_input import OperatorInput
+from sqlext.rewrite.relations.rendering import Rendering
+from sqlext.rewrite.script.model import OperatorView, SqlView
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.arrow.pushdown import Pushed
+
+#: What a stateful function is told, by names.
+Arguments = tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True)
+class OperatorStep(ABC):
+    """An operator's place in a script.
+
+    Attributes:
+        node: whose operator it is; says its function and what it waits for.
+    """
+
+    node: Stateful
+
+    @abstractmethod
+    def arguments(self, name: str) -> Arguments:
+        """Return what the function is told; ``name`` is the operator's in its query."""
+
+    @property
+    def lag(self) -> int:
+        """By how many ms the rows that go in can be older than the watermark says."""
+        return max((i.lag for i in self.node.inputs), default=0)
+
+    def add(self, renderer: Rendering, query: str) -> str:
+        """Add the steps that run the operator over a query; return the view of its output."""
+        prepared = renderer.add_step(lambda name: SqlView(name, query))
+        return self._operated(renderer, prepared, self.arguments(str(len(renderer.steps))))
+
+    def add_pushed(self, renderer: Rendering, inputs: Sequence[Pushed]) -> str:
+        """Add the steps that run the operator's first part where the rows are read; return the view of its output."""
+        from sqlext.rewrite.arrow.pushdown import add_packed  # it needs Arrow, which few statements do
+
+        # The number that the packed step will have: ``add_packed`` adds one for each input, and one more.
+        arguments = self.arguments(str(len(renderer.steps) + len(inputs) + 1))
+        prepared = add_packed(renderer, inputs, self.node.function, arguments)
+        return self._operated(renderer, prepared, (*arguments, ("packed", inputs[0].types)))
+
+    def _operated(self, renderer: Rendering, prepared: str, arguments: Arguments) -> str:
+        node = self.node
+        return renderer.add_step(
+            lambda name: OperatorView(name, prepared, node.function, arguments, node.ticks, node.ends)
+        )
+
+
+@dataclass(frozen=True)
+class SpecifiedStep(OperatorStep):
+    """What an operator with a specification is told (``sqlext_udfs.spark.specified``).
+
+    Attributes:
+        specification: its fields, plain values; ``keys`` is one of them.
+        columns: names of the columns that come out, without the row kind.
+    """
+
+    specification: Arguments
+    columns: tuple[str, ...]
+
+    def over(self, renderer: Rendering, *inputs: OperatorInput) -> str:
+        """Add the steps that run the operator over relations; return the view of its output, ``KIND`` last.
+
+        Where Arrow reads all of them, rows are packed, and worked on as far as they can be, where they are read.
+        """
+        keys = dict(self.specification)["keys"]
+        assert isinstance(keys, int)
+        pushed = chosen_inputs(inputs, keys, renderer)
+        if pushed is not None:
+            return self.add_pushed(renderer, pushed)
+        return self.add(renderer, " UNION ALL ".join(i.query(renderer) for i in inputs))
+
+    def arguments(self, name: str) -> Arguments:
+        """Return the specification, and what there is to know of time."""
+        return (
+            ("specification", self.specification),
+            ("columns", (*self.columns, KIND)),
+            ("event_time", self.node.event_time),
+            ("lag", self.lag),
+            ("name", name),
+        )

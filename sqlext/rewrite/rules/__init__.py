@@ -1,0 +1,1 @@
+"""Change plans before they become text, by rules in a fixed order (``order``)."""

@@ -1,0 +1,131 @@
+"""Keep what a query began with: its readers, its number of buckets, whether it is one batch.
+
+The setting ``sqlext.source`` says which reader is wanted; a table's option of that name comes first. A query that goes
+on keeps its readers, because another reader has other offsets in the checkpoint. It keeps the number of buckets
+(``SET 'sqlext.state.buckets'``), because keys stay in their buckets. So these choices are parts of its fingerprint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlext.analysis.inserts.fingerprint import Fingerprint
+from sqlext.analysis.scans.tables import wanted_source
+from sqlext.connectors.registry import connector_of
+from sqlext.plan.nodes import PlanNode, Scan
+from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.script.model import OperatorView, SparkScript
+from sqlext.settings import Settings
+from sqlext_catalog.model import Table
+
+BUCKETS = "sqlext.state.buckets"
+_PREFIX = "reader of "
+#: What a fingerprint says of a table: as text, and compared.
+_ARROW = ("Arrow", "arrow 1")
+_OWN = ("sqlext's own", "own")
+#: Of a fingerprint: that the query is one batch.
+_AT_ONCE = "reads all at once"
+#: Of a fingerprint: into how many buckets the state of each operator is cut.
+_BUCKETS = "state buckets"
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The tables that readers of ours read when a query began; Spark read the others.
+
+    Attributes:
+        arrow: those whose rows Arrow combines where it reads them.
+        own: those of our own sources.
+        buckets: how many the state of its operators has; None where that is not known.
+        at_once: whether it is one batch without state.
+    """
+
+    arrow: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    buckets: int | None = None
+    at_once: bool = False
+
+    @classmethod
+    def of(cls, prints: Fingerprint) -> Begun:
+        """Return what a fingerprint says."""
+        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), _AT_ONCE in prints)
+
+
+#: For who has no folder in which readers of ours could keep their place.
+BY_SPARK = Begun()
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who reads the tables of one script.
+
+    Attributes:
+        settings: the session's.
+        begun: who reads whatever is wanted; None for a query that begins.
+    """
+
+    settings: Settings
+    begun: Begun | None = None
+
+    def wanted(self, table: Table) -> str:
+        """Return ``arrow``, ``auto`` or ``spark``."""
+        if self.begun is not None:
+            return "arrow" if table.name.name in self.begun.arrow else "spark"
+        return wanted_source(table, self.settings)
+
+    def at_once(self, end: InputEnd) -> bool:
+        """Whether a query may be one batch: it has an end, and was one when it began."""
+        return end is InputEnd.FINISH and (self.begun is None or self.begun.at_once)
+
+    def settled(self, plan: PlanNode) -> PlanNode:
+        """Return the plan with sources of our own where they are to read, and nowhere else."""
+
+        def settle(node: PlanNode) -> PlanNode:
+            return replace(node, own_reader=self._own(node)) if isinstance(node, Scan) else node
+
+        return plan.transform(settle)
+
+    def _own(self, scan: Scan) -> bool:
+        if self.begun is None or scan.table.name.name in self.begun.arrow:
+            return scan.own_reader and wanted_source(scan.table, self.settings) != "spark"
+        if scan.table.name.name in self.begun.own:  # also where nothing asks for it any more
+            return scan.is_stream and not connector_of(scan.table).no_own_reader(scan.table)
+        aligned = scan.timing is not None and scan.timing.alignment is not None  # which Spark's source cannot be
+        return scan.own_reader and aligned
+
+
+def readers(script: SparkScript) -> Fingerprint:
+    """Return a part for each table that a reader of ours reads; Spark's own sources need none."""
+    own = ((source.table, _OWN) for source in script.sources if source.own)
+    arrow = ((step.table, _ARROW) for step in script.read_by_arrow)
+    found = {f"{_PREFIX}{table.name.name}": who for table, who in (*own, *arrow)}
+    return {**found, _AT_ONCE: ("yes", "1")} if script.at_once else found
+
+
+def _tables(prints: Fingerprint, who: tuple[str, str]) -> frozenset[str]:
+    return frozenset(p.removeprefix(_PREFIX) for p, said in prints.items() if p.startswith(_PREFIX) and said == who)
+
+
+def _buckets(prints: Fingerprint) -> int | None:
+    return int(prints[_BUCKETS][1]) if _BUCKETS in prints else None
+
+
+def wanted_buckets(settings: Settings) -> int:
+    """Return how many buckets a new query has."""
+    return int(settings.get(BUCKETS) or 0)
+
+
+def state_buckets(script: SparkScript) -> Fingerprint:
+    """Return the part of a fingerprint that keeps the number of buckets, if an operator has a state."""
+    operators = any(isinstance(step, OperatorView) for step in script.steps)
+    return {_BUCKETS: (str(script.buckets),) * 2} if operators else {}
+
+
+def heartbeats(script: SparkScript) -> Fingerprint:
+    """Return a part for the heartbeats of a script's inputs: their folders are sources, which a checkpoint counts."""
+    return {"heartbeats": ("of each input", "1")} if script.kept else {}
+
+
+def has_splits(scan: Scan) -> bool:
+    """Whether parts of an input have a time of their own, and its rows say of which they are."""
+    return scan.own_reader and connector_of(scan.table).has_splits(scan.table)

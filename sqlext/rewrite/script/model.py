@@ -1,0 +1,276 @@
+"""Define what a plan becomes: source views, steps over them, and the final query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlext.analysis.inserts.bound import BoundInsert, Mode, Side
+from sqlext.connectors.options import bad_rows_policy
+from sqlext.dialect.ast.statements import Statement
+from sqlext.plan.nodes import PlanNode
+from sqlext.settings import DEFAULT_BUCKETS
+from sqlext.watermarks.inputs import Input
+from sqlext_catalog.model import Table
+
+#: The view of the file that ends a bounded input: one column ``value``, a timestamp's text.
+HEARTBEAT_VIEW = "sqlext_heartbeat"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A table that must stand as a view before the steps run.
+
+    Attributes:
+        own: whether a reader of ours gives the rows.
+        split: whether the column ``SPLIT`` says which part of the table a row is of.
+    """
+
+    view: str
+    table: Table
+    streaming: bool
+    own: bool = False
+    split: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SqlView:
+    """A view of Spark SQL."""
+
+    view: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class TagView:
+    """A view of another one in which ``column`` is event time to Spark.
+
+    Spark's mark on a column does not survive expressions, and SQL has no word for it: it is column metadata.
+    ``window``: the column is to be a window of Spark's own too, so that its ``window()`` may stand above it.
+    """
+
+    view: str
+    input: str
+    column: str
+    window: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorView:
+    """A view of a registered stateful function over another view.
+
+    ``ticks``: empty, ``start`` or ``clock`` (``spark.reading.ticks``): what tells it that it is time. ``ends``: a tick
+    must tell it that a bounded input has ended, as no watermark does.
+    """
+
+    view: str
+    input: str
+    function: str
+    arguments: tuple[tuple[str, object], ...]
+    ticks: str = ""
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowsView:
+    """A view of given rows, with the Spark types of its columns."""
+
+    view: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[object, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """A registered table function that the text calls, and its class; ``outer``: of nothing it makes a row of NULLs."""
+
+    name: str
+    implementation: str
+    outer: bool = False
+
+    @property
+    def view(self) -> str:
+        """The name that Spark knows it by, for this query."""
+        return f"sqlext_{'left' if self.outer else 'table'}_{self.name.lower()}"
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedView:
+    """A view of the rows of an input, as they are; Spark's progress has the largest ``column`` of each batch in ms.
+
+    Attributes:
+        name: the input's, under which the observation is found (``sqlext.jobs.progress``).
+        source: the view of the table; where it has parts with a time of their own, each is observed.
+        packed: whether its rows are packed.
+    """
+
+    view: str
+    input: str
+    name: str
+    column: str
+    source: str
+    packed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowView:
+    """A view of a table read by Arrow, and worked on by an operator where it is read: packed rows and their marks.
+
+    Attributes:
+        scan: the source view that it stands for; names what the reader remembers.
+        needed: the columns that are looked at.
+        program: makes the operator's input of them (``sources.program.Program``).
+        types: the Arrow types of that input.
+        function, arguments: the operator's, as in its ``OperatorView``.
+        passes_over: whether rows are not read where statistics of files say that no condition holds for them.
+        both_sides: whether both sides of a join are made of them.
+    """
+
+    view: str
+    scan: str
+    table: Table
+    needed: tuple[str, ...]
+    program: object
+    types: tuple[object, ...]
+    function: str
+    arguments: tuple[tuple[str, object], ...]
+    passes_over: bool = False
+    both_sides: bool = False
+
+    @property
+    def what(self) -> str:
+        """What is read and done there."""
+        worked = "combined by key and slice" if self.function == "window" else f"packed by key for `{self.function}`"
+        once = ", once for both sides" if self.both_sides else ""
+        return f"Arrow reads {', '.join(self.needed)}{once}; rows are {worked} where they are read"
+
+
+Step = SqlView | TagView | OperatorView | RowsView | ObservedView | ArrowView
+
+
+@dataclass(frozen=True, slots=True)
+class KeptInput:
+    """An input that the time keeper watches.
+
+    Attributes:
+        view: the view of its heartbeats: one column ``value``, a timestamp's text.
+        source: the view of its table.
+    """
+
+    input: Input
+    view: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SideScript:
+    """What is done with rows that come beside those of a query: its late ones, or those that a source cannot decode.
+
+    Attributes:
+        side: which of these.
+        table: takes them.
+        mode: how it does.
+        column: the hidden column that is NULL in the query's own rows, ``nodes.LATE`` or ``bad_rows.BAD``.
+        condition: over that column: which rows of a batch are taken.
+        columns: what a row is made of, over that column.
+        outputs: text and name of each column of the table, over ``columns``.
+        conditions: over ``outputs``: rows for which one does not hold are left out.
+    """
+
+    side: Side
+    table: Table
+    mode: Mode
+    column: str
+    condition: str
+    columns: tuple[str, ...]
+    outputs: tuple[tuple[str, str], ...]
+    conditions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SparkScript:
+    """A query, ready to run.
+
+    Attributes:
+        query: the final SELECT; its columns are those of ``outputs``, then the hidden ones (``PlanNode.hidden``).
+        outputs: text and name of each visible column.
+        keys: hidden key columns of an updating result; none for a global aggregate, which has one row.
+        heartbeat: whether it reads ``HEARTBEAT_VIEW``.
+        changelog: whether each row says in ``nodes.KIND`` what it does to the result.
+        sides: where rows go that come beside its own.
+        read_again: the views of the sources whose bad rows are kept.
+        kept: its inputs, where it has no end: a time keeper watches them.
+        table_functions: those of the user that it calls.
+        buckets: into how many the state of each of its operators is cut.
+        at_once: whether it reads all that its inputs have as one batch, which keeps no state.
+        read_by_spark: tables that Arrow might have read, each with why Spark reads it.
+    """
+
+    sources: tuple[SourceView, ...]
+    steps: tuple[Step, ...]
+    query: str
+    outputs: tuple[tuple[str, str], ...]
+    streaming: bool
+    updating: bool
+    keys: tuple[str, ...]
+    heartbeat: bool
+    changelog: bool = False
+    sides: tuple[SideScript, ...] = ()
+    read_again: tuple[str, ...] = ()
+    kept: tuple[KeptInput, ...] = ()
+    table_functions: tuple[TableFunction, ...] = ()
+    read_by_spark: tuple[tuple[str, str], ...] = ()
+    buckets: int = DEFAULT_BUCKETS
+    at_once: bool = False
+
+    @property
+    def read_by_arrow(self) -> tuple[ArrowView, ...]:
+        """The tables that Arrow reads."""
+        return tuple(step for step in self.steps if isinstance(step, ArrowView))
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """Say which tables Arrow reads and what it does, and of the others that it might have, why it does not."""
+        at_once = ", all in one batch without state" if self.at_once else ""
+        passed = "; row groups that WHERE leaves out are passed over by their statistics"
+        arrow = (f"{a.table.name.name}: {a.what}{at_once}{passed if a.passes_over else ''}" for a in self.read_by_arrow)
+        own = {source.table.name.name for source in self.sources if source.own}
+        spark = (
+            f"{name}: {'our reader gives its rows and Spark combines them' if name in own else 'Spark reads it'}: {why}"
+            for name, why in self.read_by_spark
+        )
+        return (*arrow, *spark)
+
+    def keeps(self, side: Side) -> bool:
+        """Whether rows of one kind come beside its own."""
+        return any(script.side == side for script in self.sides)
+
+    @property
+    def judges(self) -> bool:
+        """Whether bad rows of a source are told from others."""
+        return any(bad_rows_policy(source.table) is not None for source in self.sources)
+
+    @property
+    def ticks(self) -> bool:
+        """Whether operators in it ask what time it is."""
+        return any(isinstance(step, OperatorView) and step.ticks for step in self.steps)
+
+    @property
+    def ends(self) -> bool:
+        """Whether operators in it must be told that the input has ended."""
+        return any(isinstance(step, OperatorView) and step.ends for step in self.steps)
+
+    @property
+    def output_mode(self) -> str:
+        """Return Spark's output mode: operators of ours write changes as rows of their own, appended."""
+        operators = any(isinstance(step, OperatorView) for step in self.steps)
+        return "update" if self.updating and not operators else "append"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A query as Spark SQL: its plan, its script, and the sink that takes it (None for a SELECT)."""
+
+    plan: PlanNode
+    script: SparkScript
+    insert: BoundInsert | None
+    statement: Statement

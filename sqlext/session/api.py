@@ -1,0 +1,411 @@
+"""Define the session, the one object that Python, the command line and notebooks call."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sqlext.dialect.ast.statements import SelectStatement, Statement, UnparsedQuery
+from sqlext.dialect.script import parse_script
+from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
+from sqlext.locations import checkpoint_place
+from sqlext.session.drafts import script_name
+from sqlext.session.foreground import Foreground
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.checking import checked_statements
+from sqlext.session.offline.commands import check_file, explanations, rewrite_source
+from sqlext.session.offline.compilation import new_state, read_source
+from sqlext.session.offline.editor import Editor
+from sqlext.session.opening import apply_to_spark, catalog_folder, of_spark, set_options
+from sqlext.session.ownership import is_ours
+from sqlext.settings import Settings
+from sqlext.source import SourceText
+from sqlext.spark.sessions import is_connect, own_session, require_shared_folder
+from sqlext.types import LogicalType
+from sqlext_catalog.session_catalog import SessionCatalog
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from sqlext.jobs.query import Query
+    from sqlext.session.introspection.watermarks import Watermarks
+    from sqlext.session.registration import Delay
+
+PathOrText = str | os.PathLike[str]
+
+
+class Session:
+    """Runs streaming SQL on a Spark session, with a catalog.
+
+    Statements see what earlier statements defined. The Spark session is one of its own (``newSession``). Two Sessions
+    in a process share Spark and nothing else, unless ``isolated=False``.
+
+    Args:
+        spark: an existing Spark session; None starts a local Spark with Delta when it is first needed.
+        catalog: the catalog's folder, or the name of a database of ``spark`` whose folder has it; None makes a
+            temporary one.
+        allow_python_functions: whether a script may import code: CREATE FUNCTION ... LANGUAGE PYTHON.
+        isolated: False to work in ``spark`` itself: statements see its temporary views, and DataFrames are its own.
+        settings: initial settings, of Spark (``spark...``) and of SET, as texts.
+
+    Raises:
+        SqlExtError: CAT-037 for a catalog outside of a local file system, CAT-038 for a URL, OPT-010 and OPT-011 for
+            an option or a value that SET does not know.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession | None = None,
+        catalog: PathOrText | None = None,
+        *,
+        allow_python_functions: bool = False,
+        isolated: bool = True,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
+        self._given = spark
+        self._isolated = isolated
+        self._own: SparkSession | None = None
+        # The session holds it: the folder goes with the session.
+        self._temporary = None if catalog is not None else tempfile.TemporaryDirectory(prefix="sqlext-catalog-")
+        self.folder = catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
+        self._state = new_state(self.folder)
+        self._state.python_allowed = allow_python_functions
+        self._spark_settings = of_spark(settings or {})
+        set_options(self._state, settings or {})
+        self._queries: list[Query] = []
+        self._foreground = Foreground()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that statements run in, started when it is first asked for.
+
+        Raises:
+            SqlExtError: ENV-001 to ENV-006 where no Spark can start, ENV-008 where a Spark Connect server does not see
+                the catalog's folder, ENV-010 for a setting that a running Spark cannot take.
+        """
+        if self._own is None:
+            given = self._given
+            if given is None:  # not before: checks, rewrites and definitions need no JVM
+                from sqlext.spark.local import local_spark
+
+                given = local_spark(settings=self._spark_settings)
+            require_shared_folder(given, self.folder)
+            # A session of its own: no setting and no view of ours is seen in the user's.
+            own = own_session(given) if self._isolated else given
+            apply_to_spark(own, self._spark_settings)
+            # Last: where something was refused above, the next statement tries again.
+            self._own = own
+        return self._own
+
+    @property
+    def catalog(self) -> SessionCatalog:
+        """The catalog as this session sees it; ``history()`` and ``at_version(n)`` go back in time."""
+        return self._state.catalog
+
+    @property
+    def settings(self) -> Settings:
+        """The options of SET as they are now."""
+        return self._state.settings
+
+    @property
+    def editor(self) -> Editor:
+        """Answers to an editor about a text: is it complete, what are its pieces, what could stand here."""
+        return Editor(self._state)
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The queries that this session started and that still run."""
+        return tuple(q for q in self._queries if q.is_active)
+
+    @property
+    def watermarks(self) -> Watermarks:
+        """The watermarks of queries, of this session's and of those in the catalog: ``rows``, ``why``, ``page``."""
+        from sqlext.session.introspection.watermarks import Watermarks
+
+        return Watermarks(self.queries, self.catalog, self.folder, self._state.environment().zone)
+
+    def register_trigger(self, name: str, cls: type) -> None:
+        """Register a class as the trigger of ``EMIT USING TRIGGER name(arguments)``.
+
+        It is made with the constants among the arguments. Its hooks are ``on_row``, ``on_event_time``,
+        ``on_processing_time``, ``clear`` and, over sessions, ``on_merge`` (``sqlext_udfs.windows.triggers.hooks``;
+        ``sqlext.hooks.Trigger`` has the most of them). Its state lies in ``context.state``, never in the object.
+
+        Raises:
+            SqlExtError: FUNC-030 for a class without these hooks, FUNC-031 for a name that is none.
+        """
+        self._state.functions.register("trigger", name, cls)
+
+    def register_evictor(self, name: str, cls: type) -> None:
+        """Register a class as the evictor of ``EVICT USING name(arguments) [BEFORE | AFTER FIRING]`` in EMIT.
+
+        It is made with the arguments. Its hook ``keep(rowtimes)`` says for each row of a pane whether it stays.
+
+        Raises:
+            SqlExtError: as ``register_trigger``.
+        """
+        self._state.functions.register("evictor", name, cls)
+
+    def register_aggregate(self, name: str, cls: type) -> None:
+        """Register a class as the aggregate ``name(arguments)`` of a streaming SELECT with GROUP BY.
+
+        Its hooks are ``zero``, ``add``, ``finish``, and ``merge`` (without it its rows are kept); ``returns`` is the
+        SQL type of its result (``sqlext_udfs.aggregates.hooks``).
+
+        Raises:
+            SqlExtError: as ``register_trigger``; FUNC-031 also for the name of a built-in function, FUNC-032 for a
+                class that does not say what it returns.
+        """
+        self._state.functions.register("aggregate", name, cls)
+
+    def register_table_function(self, name: str, cls: type, returns: object = None) -> None:
+        """Register a class as ``LATERAL TABLE(name(arguments)) [AS t (columns)]``: a Python UDTF of Spark.
+
+        Its hook ``eval(*arguments)`` yields the rows that stand beside a row, as tuples. It must yield the same rows
+        whenever it is called with the same arguments.
+
+        Args:
+            returns: their columns, ``word STRING, length INT`` or a StructType; by default the class's ``returns``.
+
+        Raises:
+            SqlExtError: as ``register_aggregate``.
+        """
+        self._state.functions.register("table", name, cls, returns)
+
+    def register(
+        self,
+        df: DataFrame,
+        name: str,
+        *,
+        rowtime: str | None = None,
+        watermark: Delay | None = None,
+        proctime: str | None = None,
+        bounded: bool = False,
+        replace: bool = False,
+    ) -> None:
+        """Register a DataFrame, streaming or static, as a temporary table with time attributes.
+
+        Args:
+            df: of any Spark session of this application.
+            name: the table's name, ``orders`` or ``catalog.database.orders``.
+            rowtime: the column, TIMESTAMP or TIMESTAMP_NTZ, that is event time.
+            watermark: how far the watermark stays behind it, ``"5 seconds"`` or a timedelta; zero if not given.
+            proctime: the name of a further column that is processing time.
+            bounded: whether a streaming DataFrame has an end: a query then takes what is there, and ends.
+            replace: whether another temporary table of that name may go.
+
+        Raises:
+            SqlExtError: CAT-001 the name is taken, DDL-001 two columns of one name, ENV-013 no DataFrame, OPT-017 a
+                static one that is to be bounded, TIME-010 and TIME-011 for a rowtime that is no timestamp column,
+                TIME-015 and TIME-016 for a watermark.
+        """
+        from sqlext.session.registration import FrameTable, register_frame
+
+        wanted = FrameTable(self.catalog.resolve(name.split(".")), df, rowtime, watermark, proctime, bounded)
+        register_frame(wanted, self.catalog, self._state.frames, replace=replace)
+
+    def table(self, name: str) -> DataFrame:
+        """Return a table or view as a DataFrame; a stream gives a streaming one with its watermark. See ``query``."""
+        return self.query(f"TABLE {name}")
+
+    def query(self, text: str) -> DataFrame:
+        """Return a SELECT as a DataFrame; nothing runs until the user writes it somewhere.
+
+        A query of a stream gives a streaming DataFrame. A rowtime is a TIMESTAMP that is event time to Spark, with the
+        watermark of its table. The DataFrame belongs to ``session.spark``. Checkpoint, trigger and restart are the
+        user's, as of any DataFrame.
+
+        Raises:
+            SqlExtError: as ``sql``; PARSE-021 for what is no query, SINK-010 for a result whose rows change, SINK-011
+                for late rows that are to be kept.
+        """
+        from sqlext.session.drafts import RunOptions
+        from sqlext.session.frame_handler import FrameHandler
+
+        source = SourceText.of(text)
+        statements = self._checked(source)
+        if not _is_query(statements):
+            span = statements[0].span if statements else None
+            raise SqlExtError("PARSE-021", "query() takes one SELECT", span=span, hint="sql() takes any statement")
+        handler = FrameHandler(lambda: self.spark, self._state, self.folder, RunOptions("query"), lambda: self.queries)
+        frame = Interpreter(self._state, handler).run(statements[0]).df
+        assert frame is not None
+        return frame
+
+    def sql(self, text: str) -> Result:
+        """Run one statement and return its result.
+
+        A bounded query has ended when this returns. An unbounded one runs in the background: see ``Result.query``.
+
+        Raises:
+            SqlExtError: PARSE-020 for more or fewer statements than one; PARSE-..., NAME-..., TYPE-... and others for
+                what is wrong with it, before anything ran or changed; RUN-... for a failure while it ran.
+        """
+        source = SourceText.of(text)
+        statements = self._parsed(source)
+        if len(statements) != 1:
+            raise SqlExtError(
+                "PARSE-020",
+                f"sql() takes one statement, this text has {len(statements)}",
+                hint="run() takes a script",
+            )
+        return self._run(source, "sql")[0]
+
+    def run(
+        self,
+        script: PathOrText,
+        variables: Mapping[str, str] | None = None,
+        *,
+        on_statement: Callable[[Result], None] | None = None,
+        checkpoint: PathOrText | None = None,
+        run_for: int | None = None,
+        trigger_interval: int | None = None,
+    ) -> list[Result]:
+        """Run a script statement by statement and return a result for each.
+
+        The whole script is checked first: if a statement is wrong, none has run.
+
+        Args:
+            script: a path (a ``PathLike``, or a one-line string ending in ``.sql``), or the text itself.
+            variables: values of ``${NAME}``.
+            on_statement: called with each result as it comes; its query is running then.
+            checkpoint: the local folder for checkpoints; by default the catalog's.
+            run_for: milliseconds, from the last statement on, after which unbounded queries are stopped; None leaves
+                them running.
+            trigger_interval: milliseconds between the micro-batches of unbounded queries; None runs them as fast as
+                they come.
+
+        Raises:
+            SqlExtError: as ``sql``; NAME-001 for an unknown variable, RUN-011 for a file that cannot be read, RUN-014
+                and RUN-028 for a URL in place of a local script or checkpoint.
+        """
+        # Absolute, as records keep it: another process drops or explains the query by it.
+        place = str(checkpoint_place(checkpoint).absolute()) if checkpoint is not None else None
+        source = read_source(script, variables)
+        results = self._run(source, script_name(source), on_statement, place, trigger_interval)
+        # The time begins now: bounded queries have ended, and all endless ones run.
+        if run_for is not None:
+            self._stop_after([r.query for r in results if r.query is not None], run_for)
+        return results
+
+    def owns(self, text: str) -> bool:
+        """Return whether a statement has syntax of ours or is about tables of this catalog; any other is Spark's.
+
+        Raises:
+            SqlExtError: PARSE-... for a text that cannot be read here; it may be one for Spark.
+        """
+        statements = self._parsed(SourceText.of(text))
+        if len(statements) != 1:
+            return False
+        # Unreadable here, but its words show whether it is about a table of ours.
+        if isinstance(statements[0], UnparsedQuery):
+            ours = {r.name.name.lower() for r in self.catalog.snapshot().relations()}
+            return not ours.isdisjoint(n.lower() for n in statements[0].names)
+        return is_ours(statements[0], self._state.environment())
+
+    def is_query(self, text: str) -> bool:
+        """Return whether a text is one that ``query`` takes; raises as ``owns``."""
+        return _is_query(self._parsed(SourceText.of(text)))
+
+    def _parsed(self, source: SourceText) -> list[Statement]:
+        return list(parse_script(source, self._state.settings.expressions, unparsed=True))
+
+    def rewrite(self, script: PathOrText, variables: Mapping[str, str] | None = None, target: str = "spark") -> str:
+        """Return the Spark SQL that a script's queries become; nothing runs, no JVM is needed.
+
+        Args:
+            target: ``spark``, ``spark-sql``, ``databricks`` or ``pipelines``.
+
+        Raises:
+            SqlExtError: what is wrong with the script; OPT-020 for an unknown target, DDL-041, DDL-042 and LATER-...
+                for queries that have no such form.
+        """
+        return rewrite_source(read_source(script, variables), self._state.fork(), target)
+
+    def explain(
+        self, script: PathOrText, variables: Mapping[str, str] | None = None, format: str = "text"
+    ) -> list[str]:
+        """Return the plan of each query of a script, as ``text``, ``json`` or ``mermaid``; nothing runs.
+
+        Raises:
+            SqlExtError: what is wrong with the script.
+        """
+        # A copy: definitions of the script must not reach the session.
+        source, state = read_source(script, variables), self._state.fork()
+        return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))
+
+    def check(self, script: PathOrText, variables: Mapping[str, str] | None = None) -> list[SqlExtError]:
+        """Return the first error of each statement of a script, in order; nothing runs."""
+        return check_file(script, variables, state=self._state)
+
+    def interrupt(self) -> None:
+        """End the statement that another thread runs in this session; queries in the background go on."""
+        self._foreground.end()
+
+    def stop(self) -> None:
+        """Stop the queries that this session started, and wait a minute at most for each. Their places are kept."""
+        for query in self.queries:
+            query.stop()
+
+    def _run(
+        self,
+        source: SourceText,
+        name: str,
+        on_statement: Callable[[Result], None] | None = None,
+        checkpoint: str | None = None,
+        interval: int | None = None,
+    ) -> list[Result]:
+        from sqlext.session.drafts import RunOptions
+        from sqlext.session.executor import SparkHandler
+
+        # What an earlier script defined may be defined again with the same text, so scripts can be run twice.
+        self._state.created = set()
+        statements = self._checked(source)
+        options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given))
+        handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
+        interpreter = Interpreter(self._state, handler)
+        return [self._one(interpreter, statement, on_statement) for statement in statements]
+
+    def _checked(self, source: SourceText) -> list[Statement]:
+        """Return the statements of a script, each checked against a copy of the state."""
+        return checked_statements(source, self._state.fork(), self._spark_columns)
+
+    def _spark_columns(self, parts: tuple[str, ...]) -> tuple[tuple[str, LogicalType | None], ...] | None:
+        from sqlext.spark.tables import spark_columns
+
+        return spark_columns(self.spark, parts)
+
+    def _one(
+        self, interpreter: Interpreter, statement: Statement, on_statement: Callable[[Result], None] | None
+    ) -> Result:
+        with self._foreground.statement(self._own):  # not ``spark``: that would start one for statements without it
+            result = interpreter.run(statement)
+        if result.query is not None:
+            self._queries.append(result.query)
+        if on_statement is not None:
+            on_statement(result)
+        if result.query is not None and result.query.bounded:
+            try:
+                with self._foreground.waiting(result.query):
+                    result.query.await_termination()
+            except KeyboardInterrupt:  # the script ends here, so queries of earlier statements end too
+                self.stop()
+                raise
+        return result
+
+    def _stop_after(self, queries: list[Query], millis: int) -> None:
+        deadline = time.monotonic() + millis / 1000  # one for all, so that each has run as long as the others
+        for query in queries:
+            query.await_termination(max(0.0, deadline - time.monotonic()))
+        for query in queries:
+            if query.is_active:
+                query.stop()
+                query.await_termination(60)
+
+
+def _is_query(statements: Sequence[Statement]) -> bool:
+    return len(statements) == 1 and isinstance(statements[0], (SelectStatement, UnparsedQuery))

@@ -1,0 +1,397 @@
+"""Run statements that read data as jobs on Spark."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pyspark.errors import PySparkException
+
+from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, UPSERT, BoundInsert
+from sqlext.analysis.inserts.fingerprint import digest
+from sqlext.analysis.inserts.sides import side_inserts
+from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.connectors.registry import connector_of
+from sqlext.dialect.ast import statements as ast
+from sqlext.errors import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.parts import JobPart, Place, Schedule
+from sqlext.jobs.query import Query
+from sqlext.jobs.query_files import last_number
+from sqlext.jobs.renewal import begin_empty, carry_over
+from sqlext.jobs.result import Result
+from sqlext.jobs.runner import Job, JobLog
+from sqlext.jobs.runs import QueryRun
+from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
+from sqlext.plan.nodes import EXISTS, KIND, PlanNode
+from sqlext.plan.panes import has_clause
+from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded, refuse_endless_final_state, streaming_scans
+from sqlext.rewrite.compiler.inserts import with_sides
+from sqlext.rewrite.compiler.plans import script_of
+from sqlext.rewrite.script.model import SparkScript
+from sqlext.session.drafts import Draft, Drafts, RunOptions, end_of
+from sqlext.session.introspection.explain import explain_statement
+from sqlext.session.introspection.show import matching
+from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
+from sqlext.session.introspection.watermarks import Watermarks
+from sqlext.session.materialized import own_place
+from sqlext.session.notices import tell_changes, warn_of_unbounded_state
+from sqlext.session.records import QueryRecords, drop_query, stop_job
+from sqlext.session.state import SessionState
+from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.collect import CollectSink, collecting
+from sqlext.sinks.live_rows import LiveRows, Row
+from sqlext.sinks.opening import open_sink
+from sqlext.sinks.sides import beside
+from sqlext.source import Span
+from sqlext.spark.failures import refused, run_error
+from sqlext.spark.quiet import quiet
+from sqlext.spark.reading.one_batch import Whole
+from sqlext.spark.reading.ticks import TickSource
+from sqlext.spark.reading.views import Opened, open_script
+from sqlext.spark.sessions import temporary_folder
+from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
+from sqlext.spark.tables import spark_columns
+from sqlext_catalog.model import QueryRecord, Table
+from sqlext_catalog.properties import to_properties
+from sqlext_catalog.secrets import redact_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+
+class SparkHandler:
+    """Implements ``interpreter.Handler`` on a Spark session."""
+
+    def __init__(
+        self,
+        spark: Callable[[], SparkSession],
+        state: SessionState,
+        folder: Path,
+        options: RunOptions,
+        running: Callable[[], Sequence[Query]] = tuple,
+    ) -> None:
+        self._spark = spark
+        self._running = running
+        self.state = state
+        self.folder = folder
+        self.options = options
+
+    @property
+    def spark_session(self) -> SparkSession:
+        """The session's Spark, started when it is first needed."""
+        return self._spark()
+
+    def spark_table(self) -> SparkLookup:
+        """Return the look-up of tables that only Spark knows."""
+        return lambda parts: spark_columns(self.spark_session, parts)
+
+    def spark(self, statement: ast.Statement) -> Result:
+        """Hand a statement to Spark byte for byte."""
+
+        def answered() -> Result:
+            frame = self.spark_session.sql(statement.span.text)
+            rows = [tuple(r) for r in frame.collect()] if frame.columns else []
+            return Result(frame.columns, rows, frame=(lambda: frame) if frame.columns else None)
+
+        return _guarded(answered, statement.span)
+
+    def explain(self, statement: ast.Explain, env: Environment) -> Result:
+        """Say what a statement would do."""
+        options = replace(self.options, ordinals=dict(self.options.ordinals))  # no query takes a name
+        drafts = Drafts(self.folder, options, self.state.settings, env)
+        return explain_statement(statement, env, self.options.interval, drafts.foretold, at_once=options.at_once)
+
+    def drop_query(self, statement: ast.Drop) -> Result:
+        """Remove a query's record, checkpoint and state."""
+        name = ".".join(statement.name)
+        drop_query(self.state.catalog, self.folder, name, if_exists=statement.if_exists)
+        return Result()
+
+    def stop_job(self, statement: ast.StopJob) -> Result:
+        """Stop a job of this session; its place is kept."""
+        return stop_job(statement, self._running(), self.state.catalog)
+
+    def show_watermarks(self, statement: ast.Show, env: Environment) -> Result:
+        """Say how far the inputs of queries are."""
+        rows = self._watermarks(env).rows(".".join(statement.name) or None, statement.name_span)
+        return Result(WATERMARKS, matching(statement, rows))
+
+    def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
+        """Say why nothing comes out of a query."""
+        text = self._watermarks(env).why(".".join(statement.name), statement.name_span)
+        return Result(("result",), [(text,)])
+
+    def _watermarks(self, env: Environment) -> Watermarks:
+        return Watermarks(self._running(), self.state.catalog, self.folder, env.zone)
+
+    def runs(self, query: str) -> bool:
+        """Whether a query of this session runs."""
+        return any(q.name == query for q in self._running())
+
+    def drop_kept(self, query: str, table: Table) -> None:
+        """Stop the query that keeps a materialized view, and remove its state; the view's own rows go too."""
+        for running in self._running():
+            if running.name == query:
+                running.stop()
+        drop_query(self.state.catalog, self.folder, query, if_exists=True)
+        self.options.ordinals.pop(query, None)
+        # Rows that WITH put elsewhere are the user's.
+        if table.option("path") == str(own_place(self.folder, table.name)):
+            shutil.rmtree(own_place(self.folder, table.name), ignore_errors=True)
+
+    def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
+        """Run a query; its rows are collected as they come."""
+        bounded = is_bounded(plan)
+        if not bounded:
+            warn_of_unbounded_state([plan])
+        # Whatever 'sqlext.bounded' says: a SELECT keeps no place from which it could catch up.
+        end = InputEnd.FINISH if bounded else InputEnd.NONE
+        script = script_of(plan, env, end=end, at_once=self.options.at_once)
+        script = with_sides(script, plan, side_inserts(plan, env), env)
+        if not script.streaming:
+            return self._select_at_once(script, env, statement.span)
+        exists = EXISTS if script.updating else None
+        kind = KIND if script.changelog else None
+        context = SinkContext("select", uuid.uuid4().hex, keys=script.keys, exists=exists, kind=kind, zone=env.zone)
+        shown = collecting(self.spark_session, context, folds=not has_clause(plan))
+        wanted = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
+        name = self.options.numbered(wanted)
+        home = QueryHome(temporary_folder(self.spark_session, self.folder), name)
+        with ExitStack() as undo, self.settings(env, [script]):
+            undo.callback(home.remove)
+            opened = self._open(script, env, home, statement.span, runs=not bounded)
+            sink = self._with_sides(shown, script, replace(context, query=name), statement.span)
+            place = Place(home, QueryRun("select", {}))
+            part = JobPart(name, statement.span, opened.rows, sink, _targets(name, script), script.output_mode, place)
+            part = self._as_scripted(part, opened, script, plan, env)
+            schedule = Schedule(bounded, interval=self.options.interval)
+            job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
+            undo.pop_all()  # from here on the job removes the folder, when it ends
+        return _collected(job.start(), shown, opened.rows, [n for _, n in script.outputs], self.spark_session)
+
+    def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
+        """Start INSERTs as one job."""
+        schedule = self._schedule(inserts)
+        for insert in inserts:
+            refuse_endless_final_state(insert, schedule.bounded)
+        if not schedule.bounded:
+            warn_of_unbounded_state(i.plan for i in inserts)
+        drafts = Drafts(self.folder, self.options, self.state.settings, env).of(inserts, schedule.end)
+        scripts = [d.script for d in drafts]
+        name = self.state.settings.get("pipeline.name") or drafts[0].name
+        # One thread at a time: settings and views are one for the whole Spark session.
+        with ExitStack() as held, self.settings(env, scripts):
+            places = self._places(drafts, schedule, held)
+            # Before anything is renewed: it compares with the run that the folder has now.
+            notices = tell_changes((p.home, p.run) for p in places if p is not None)
+            for draft, place in zip(drafts, places, strict=True):
+                self._renew(draft, place, env, schedule)
+            parts = [self._insert_part(d, p, env, schedule) for d, p in zip(drafts, places, strict=True)]
+            records = [self._record(statement, d, p.home) for d, p in zip(drafts, places, strict=True) if p is not None]
+            log = QueryRecords(self.state.catalog, self.folder, name, records)
+            job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
+            held.pop_all()  # from here on the job holds the locks
+        return Result(query=job.start(), notices=notices)
+
+    def _schedule(self, inserts: Sequence[BoundInsert]) -> Schedule:
+        end = end_of(inserts, self.state.settings)
+        return Schedule(end is not InputEnd.NONE, end is not InputEnd.CATCH_UP, self.options.interval)
+
+    def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
+        """Return where the queries of a streaming job keep their places, locked; none for a job without streams."""
+        # One stream is enough: a set ends as one job, so its static parts must know that they are done.
+        if not any(d.script.streaming for d in drafts):
+            return [None] * len(drafts)
+        # All locks before any change: one query that another driver runs refuses the whole job.
+        homes = [held.enter_context(QueryHome(self.folder, d.name, self.options.checkpoint)) for d in drafts]
+        found = [(home, d.prints) for home, d in zip(homes, drafts, strict=True)]
+        leaves = self.state.settings.leaves_state
+        # A job that only catches up always goes on; one that has ended begins anew.
+        runs = plan_runs(found, restart_finished=schedule.bounded and schedule.finish, leaves_state=leaves)
+        return [Place(home, run) for home, run in zip(homes, runs, strict=True)]
+
+    def _renew(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> None:
+        """Give a query that leaves its state behind a checkpoint that has its place."""
+        before = place.home.run() if place is not None else None
+        if place is None or before is None or not place.run.renews(before):
+            return
+        home, span = place.home, draft.insert.span
+        # Closing the folder puts it back, if anything below fails.
+        old = home.set_aside() / "checkpoint"
+        if draft.script.at_once or last_number(old / "offsets") < 0:  # it has read nothing: there is no place to keep
+            return
+        rows = self._open(draft.script, env, home, span, runs=not schedule.bounded, skips=True).rows
+        try:
+            with quiet():
+                sources = begin_empty(rows, home, draft.script.output_mode)
+                carry_over(old, home, sources, env.settings.get("sqlext.clock"))
+        except SqlExtError as error:
+            raise error.at(span) from error.__cause__
+
+    def _insert_part(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> JobPart:
+        insert, script = draft.insert, draft.script
+        context = SinkContext(
+            query=draft.name,
+            checkpoint=place.run.checkpoint_id if place else uuid.uuid4().hex,
+            mode="overwrite" if insert.overwrite else insert.mode,
+            keys=insert.merge_keys if insert.mode == UPSERT else script.keys,
+            exists=EXISTS if script.updating else None,
+            kind=KIND if script.changelog else None,
+            zone=env.zone,
+            staging=str(place.home.staging) if place else None,
+            properties=tuple(to_properties(insert.table).items()),
+        )
+        home = place.home if place else None
+        opened = self._open(script, env, home, insert.span, runs=not schedule.bounded)
+        spec = connector_of(insert.table).write_spec(insert.table)
+        # Opened before the job begins: a refusal then leaves no run behind.
+        sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
+        sink = self._with_sides(sink, script, context, insert.span)
+        targets = _targets(insert.table.name.plain, script)
+        part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
+        return self._as_scripted(part, opened, script, insert.plan, env)
+
+    def _as_scripted(
+        self, part: JobPart, opened: Opened, script: SparkScript, plan: PlanNode, env: Environment
+    ) -> JobPart:
+        """Return a part with what its script and its plan say of how it runs."""
+        place, clock = part.place, env.settings.get("sqlext.clock")
+        if script.at_once:
+            # Its rows are static. A stream of one tick hands them to ``foreachBatch``, so that the checkpoint and the
+            # sink count them as one batch, as they do for any other query.
+            assert place is not None
+            first = TickSource(place.home.ticks, runs=False).open(self.spark_session, "start")
+            assert first is not None
+            return replace(part, rows=first, whole=Whole.of(opened.rows, opened.read), ticks=True)
+        kept = place is not None and bool(script.kept)
+        return replace(
+            part,
+            timekeeping=Timekeeping(place.home.time, script.kept, ProcessingClock(clock))
+            if place is not None and kept
+            else None,
+            heartbeat=script.heartbeat,
+            closes_late=closes_late(plan, env.zone),
+            ticks=script.ticks,
+            ends=script.ends,
+            keeps_late=script.keeps(LATE_ROWS),
+            keeps_bad=script.keeps(BAD_ROWS),
+            clock=clock,
+        )
+
+    def _with_sides(self, sink: Sink, script: SparkScript, context: SinkContext, span: Span) -> Sink:
+        """Return a query's sink, with those of the rows that are kept beside its own."""
+        return _guarded(lambda: beside(self.spark_session, sink, script.sides, context), span)
+
+    def _record(self, statement: ast.Statement, draft: Draft, home: QueryHome) -> QueryRecord:
+        return QueryRecord(
+            name=draft.name,
+            # Records are read by SHOW and by other processes: no secret may stand in them.
+            statement=redact_text(statement.span.text),
+            reads=tuple(sorted({s.table.name.plain for s in streaming_scans(draft.insert.plan)})),
+            writes=draft.insert.table.name.plain,
+            checkpoint=home.checkpoint,
+            fingerprint=digest(draft.prints),
+            status="running",
+        )
+
+    def _select_at_once(self, script: SparkScript, env: Environment, span: Span) -> Result:
+        with self.settings(env, [script]):
+            frame = self._open(script, env, None, span).rows
+            rows = _guarded(lambda: [tuple(r) for r in frame.collect()], span)
+        return Result(frame.columns, rows, frame=lambda: frame)
+
+    def _open(
+        self,
+        script: SparkScript,
+        env: Environment,
+        home: QueryHome | None,
+        span: Span,
+        *,
+        runs: bool = False,
+        skips: bool = False,
+    ) -> Opened:
+        ticks = None
+        if home is not None and not script.at_once:
+            ticks = TickSource(home.ticks, runs, env.settings.get("sqlext.clock"))
+        return self.opened(script, env, home, ticks, span, skips=skips)
+
+    def opened(
+        self,
+        script: SparkScript,
+        env: Environment,
+        home: QueryHome | None,
+        ticks: TickSource | None,
+        span: Span,
+        *,
+        skips: bool = False,
+    ) -> Opened:
+        """Return a script's query as a DataFrame, with nothing of what its sources have if it ``skips``.
+
+        Raises:
+            SqlExtError: OPT-..., RUN-010 for a source that cannot be opened, RUN-101 what Spark refuses.
+        """
+        spark, state = self.spark_session, self.state
+        try:
+            with quiet():
+                return open_script(spark, script, env.zone, home, ticks, env.functions, state.frames, skips=skips)
+        except PySparkException as error:
+            raise refused(error, span) from error
+        except SqlExtError as error:
+            raise error.at(span) from error.__cause__
+
+    def settings(self, env: Environment, scripts: Sequence[SparkScript]) -> AbstractContextManager[None]:
+        """Return a block in which Spark has the settings that scripts are opened and started under."""
+        kept = CASE_SENSITIVE if env.mode == "flink" else ()
+        return spark_settings(self.spark_session, query_settings(env.zone, scripts), kept)
+
+
+def _targets(name: str, script: SparkScript) -> tuple[str, ...]:
+    """Return what a query writes to."""
+    return (name, *(side.table.name.plain for side in script.sides))
+
+
+class _Remove(JobLog):
+    """A SELECT leaves nothing behind."""
+
+    def __init__(self, home: QueryHome) -> None:
+        self._home = home
+
+    def ended(self, query: Query) -> None:
+        self._home.remove()
+
+
+def _collected(query: Query, sink: CollectSink, rows: DataFrame, names: Sequence[str], spark: SparkSession) -> Result:
+    """Return the rows of a SELECT so far, without the hidden columns of an updating one."""
+
+    def live() -> LiveRows:
+        return sink.live(len(names))
+
+    def rows_so_far() -> list[Row]:
+        followed = live()  # a follower of its own: others keep what they have taken
+        followed.take()
+        return followed.rows
+
+    def frame() -> DataFrame:
+        from pyspark.sql.types import StructType
+
+        return spark.createDataFrame(rows_so_far(), StructType(rows.schema.fields[: len(names)]))
+
+    return Result(names, rows_so_far, query=query, frame=frame, live=live)
+
+
+def _guarded(action: Callable[[], T], span: Span) -> T:
+    """Return what an action gives; whatever fails in it is told as a failure of the statement."""
+    try:
+        with quiet():
+            return action()
+    except Exception as error:
+        raise run_error(error, span) from error

@@ -1,0 +1,333 @@
+"""Run one statement after the other; a handler runs those that read data.
+
+The same interpreter checks a script on a copy of the state, rewrites it without a JVM, explains it and runs it. Only
+the handler differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from sqlext.analysis.definitions import alteration_of, fill_of, table_of, view_of
+from sqlext.analysis.inserts.binding import bind_insert
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.dialect.ast import statements as ast
+from sqlext.dialect.ast.queries import Query
+from sqlext.dialect.cursor import too_deep
+from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
+from sqlext.locations import catalog_place
+from sqlext.plan.nodes import PlanNode
+from sqlext.session.handler import Handler
+from sqlext.session.introspection.show import describe, show
+from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, written_by_query
+from sqlext.session.ownership import check_spark_tables, concerns_us, names_sparks_table
+from sqlext.session.state import SessionState
+from sqlext.user_functions import imported, kind_of
+from sqlext_catalog import ddl
+from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, keeping_query
+
+#: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
+_CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
+
+
+class Interpreter:
+    """Runs statements against a state."""
+
+    def __init__(self, state: SessionState, handler: Handler) -> None:
+        self.state = state
+        self.handler = handler
+        self._actions: dict[type[ast.Statement], Callable[..., Result]] = {
+            ast.CreateTable: self._create_table,
+            ast.CreateView: self._create_view,
+            ast.AlterTable: self._alter_table,
+            ast.AlterView: self._alter_view,
+            ast.Drop: self._drop,
+            ast.CreateFunction: self._create_function,
+            ast.CreateDatabase: self._create_database,
+            ast.CreateCatalog: self._create_catalog,
+            ast.Use: self._use,
+            ast.Show: self._show,
+            ast.Describe: self._describe,
+            ast.Explain: self._explain,
+            ast.ExplainWhy: self._explain_why,
+            ast.SetOption: self._set,
+            ast.ResetOption: self._reset,
+            ast.StopJob: self._stop_job,
+            ast.Insert: self._insert,
+            ast.StatementSet: self._statement_set,
+            ast.SelectStatement: self._select,
+            ast.UnparsedQuery: self._unparsed,
+        }
+
+    def run(self, statement: ast.Statement) -> Result:
+        """Run one statement.
+
+        Raises:
+            SqlExtError: positioned at the statement where nothing inside it is to blame.
+        """
+        action = self._actions.get(type(statement), self.handler.spark)
+        try:
+            # Only in spark mode may a statement be about a table of Spark's own.
+            if self.state.settings.expressions == "spark" and names_sparks_table(statement, self.environment()):
+                action = self.handler.spark
+            result = action(statement)
+        except SqlExtError as error:
+            raise error.at(statement.span) from error.__cause__
+        # Plans and expressions are walked recursively: too deep a query meets Python's limit, not one of ours.
+        except RecursionError:
+            raise too_deep(statement.span) from None
+        result.statement = result.statement or statement.span.text
+        return result
+
+    def environment(self) -> Environment:
+        """Return the surroundings of the next statement."""
+        return self.state.environment(self.handler.spark_table())
+
+    # Definitions
+
+    def _create_table(self, statement: ast.CreateTable) -> Result:
+        env = self.environment()
+        table = table_of(statement, env, self.state.catalog)
+        existed = self.state.catalog.lookup(table.name) is not None
+        self.create(table, statement, "CREATE TABLE")
+        if statement.query is None or (existed and statement.if_not_exists):
+            return Result()
+        fill = fill_of(statement, statement.query, env)
+        env = self.environment()  # anew: this one knows the table
+        return self.handler.insert(statement, [bind_insert(fill, env)], env)
+
+    def _create_view(self, statement: ast.CreateView) -> Result:
+        if statement.materialized:
+            return create_materialized(statement, self)
+        view = view_of(statement, self.environment(), self.state.catalog)
+        self.create(view, statement, "CREATE VIEW")
+        return Result()
+
+    def _if_exists(self, statement: ast.CreateTable | ast.CreateView, name: ObjectName) -> ddl.IfExists:
+        """Return what an existing object means: an error if this script made it, else it must be the same."""
+        if statement.or_replace:
+            return "replace"
+        if statement.if_not_exists:
+            return "ignore"
+        return "error" if statement.temporary or name.plain in self.state.created else "match"
+
+    def create(self, item: Relation, statement: ast.CreateTable | ast.CreateView, verb: str) -> None:
+        """Store what a CREATE defines, by the statement's rules for a name that is taken."""
+        change = ddl.create(item, self._if_exists(statement, item.name))
+        self.state.catalog.apply(change, f"{verb} {item.name}")
+        self.state.created.add(item.name.plain)
+
+    def _alter_table(self, statement: ast.AlterTable) -> Result:
+        catalog = self.state.catalog
+        name = catalog.resolve(statement.name)
+        if statement.action == "RENAME":
+            new = self._new_name(name, statement.new_name)
+            change = ddl.rename(name, new, if_exists=statement.if_exists)
+        elif statement.action == "SET":
+            options = {o.key: o.value for o in statement.options}
+            change = ddl.set_options(name, options, if_exists=statement.if_exists)
+        elif statement.action == "RESET":
+            change = ddl.reset_options(name, statement.names, if_exists=statement.if_exists)
+        else:
+            alteration = alteration_of(statement, self.environment(), catalog)
+            change = ddl.alter_table(name, alteration, if_exists=statement.if_exists)
+        catalog.apply(change, f"ALTER TABLE {name} {statement.action}")
+        return Result()
+
+    def _new_name(self, name: ObjectName, new: ast.Name) -> ObjectName:
+        return ObjectName(name.catalog, name.database, new[0]) if len(new) == 1 else self.state.catalog.resolve(new)
+
+    def _alter_view(self, statement: ast.AlterView) -> Result:
+        catalog = self.state.catalog
+        name = catalog.resolve(statement.name)
+        if statement.query is None:
+            change = ddl.rename(name, self._new_name(name, statement.new_name), view=True)
+        else:
+            # A view's new query is bound as that of a CREATE, so both have the same rules.
+            create = ast.CreateView(statement.span, statement.name, statement.name_span, statement.query)
+            made = view_of(create, self.environment(), catalog)
+            change = ddl.alter_view(name, lambda v: replace(made, temporary=v.temporary, comment=v.comment))
+        catalog.apply(change, f"ALTER VIEW {name}")
+        return Result()
+
+    def _drop(self, statement: ast.Drop) -> Result:
+        catalog = self.state.catalog
+        if statement.kind == "QUERY":
+            return self.handler.drop_query(statement)
+        if statement.kind == "FUNCTION":
+            return Result() if drop_function(statement, self.state) else self.handler.spark(statement)
+        if statement.kind == "MATERIALIZED VIEW":
+            return drop_materialized(statement, self)
+        if statement.kind == "CATALOG":
+            change = ddl.drop_catalog(
+                statement.name[-1], if_exists=statement.if_exists, current=catalog.current_catalog
+            )
+        elif statement.kind == "DATABASE":
+            change = ddl.drop_database(
+                catalog.resolve_database(statement.name),
+                if_exists=statement.if_exists,
+                cascade=statement.cascade,
+                current=(catalog.current_catalog, catalog.current_database),
+            )
+        else:
+            drop = ddl.drop_view if statement.kind == "VIEW" else ddl.drop_table
+            name = catalog.resolve(statement.name)
+            refuse_drop(statement, catalog.lookup(statement.name))
+            self.state.created.discard(name.plain)
+            change = drop(name, if_exists=statement.if_exists, temporary=statement.temporary)
+        catalog.apply(change, f"DROP {statement.kind} {'.'.join(statement.name)}")
+        return Result()
+
+    def _create_function(self, statement: ast.CreateFunction) -> Result:
+        create_function(statement, self.state)
+        return Result()
+
+    def _create_database(self, statement: ast.CreateDatabase) -> Result:
+        options = tuple((o.key, o.value) for o in statement.options)
+        name = self.state.catalog.resolve_database(statement.name)
+        database = Database(name, statement.comment, options)
+        # As for tables: what this script has not created itself may be there already.
+        exists = statement.if_not_exists or f"{name.catalog}.{name.database}" not in self.state.created
+        change = ddl.create_database(database, if_not_exists=exists)
+        self.state.catalog.apply(change, f"CREATE DATABASE {'.'.join(statement.name)}")
+        self.state.created.add(f"{name.catalog}.{name.database}")
+        return Result()
+
+    def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
+        options = {o.key: o.value for o in statement.options}
+        for option in statement.options:
+            if option.key in _CATALOG_PLACES:
+                try:
+                    catalog_place(option.value)
+                except SqlExtError as error:
+                    raise error.at(option.value_span) from None
+        default = options.get("default-database")
+        made = Catalog(statement.name[-1], comment=statement.comment, options=tuple(options.items()))
+        made = replace(made, default_database=default) if default else made
+        exists = statement.if_not_exists or made.name not in self.state.created
+        self.state.catalog.apply(ddl.create_catalog(made, if_not_exists=exists), f"CREATE CATALOG {made.name}")
+        self.state.created.add(made.name)
+        return Result()
+
+    # Settings and questions
+
+    def _use(self, statement: ast.Use) -> Result:
+        if statement.kind == "CATALOG":
+            self.state.catalog.use_catalog(statement.name[-1])
+        else:
+            self.state.catalog.use_database(statement.name)
+        return Result()
+
+    def _set(self, statement: ast.SetOption) -> Result:
+        settings = self.state.settings
+        if statement.key is None:
+            return Result(("key", "value"), list(settings.items()))
+        if statement.value is None:
+            return Result(("key", "value"), [(statement.key, settings.get(statement.key))])
+        self.state.settings = settings.with_value(statement.key, statement.value, statement.span)
+        return Result()
+
+    def _reset(self, statement: ast.ResetOption) -> Result:
+        self.state.settings = self.state.settings.without(statement.key)
+        return Result()
+
+    def _show(self, statement: ast.Show) -> Result:
+        if statement.what == "WATERMARKS":
+            return self.handler.show_watermarks(statement, self.environment())
+        columns, rows = show(statement, self.state.catalog, self.environment())
+        return Result(columns, rows)
+
+    def _stop_job(self, statement: ast.StopJob) -> Result:
+        return self.handler.stop_job(statement)
+
+    def _describe(self, statement: ast.Describe) -> Result:
+        columns, rows = describe(statement, self.state.catalog, self.environment())
+        return Result(columns, rows)
+
+    # Queries
+
+    def _explain(self, statement: ast.Explain) -> Result:
+        return self.handler.explain(statement, self.environment())
+
+    def _explain_why(self, statement: ast.ExplainWhy) -> Result:
+        return self.handler.explain_why(statement, self.environment())
+
+    def _insert(self, statement: ast.Insert) -> Result:
+        return self._inserts(statement, (statement,))
+
+    def _statement_set(self, statement: ast.StatementSet) -> Result:
+        return self._inserts(statement, statement.inserts)
+
+    def _inserts(self, statement: ast.Statement, inserts: Sequence[ast.Insert]) -> Result:
+        env = self.environment()
+        # All are bound before any runs: a set starts as one job or not at all.
+        bound = [bind_insert(i, env) for i in inserts]
+        for made, insert in zip(bound, inserts, strict=True):
+            if keeping_query(made.table) is not None:
+                raise written_by_query(made.table, insert.name_span)
+        return self.handler.insert(statement, bound, env)
+
+    def _select(self, statement: ast.SelectStatement) -> Result:
+        env = self.environment()
+        if self.state.settings.expressions == "spark" and not concerns_us(statement.query, env):
+            if self.handler.spark_table() is not None:
+                check_spark_tables(statement.query, env)
+            return self.handler.spark(statement)
+        return self.handler.select(statement, bind_query(statement.query, env), env)
+
+    def _unparsed(self, statement: ast.UnparsedQuery) -> Result:
+        # Spark may know syntax that we do not. Where one of our tables is named, our error says more than Spark's.
+        ours = {r.name.name.lower() for r in self.state.catalog.snapshot().relations()}
+        if self.handler.spark_table() is None or not ours.isdisjoint(n.lower() for n in statement.names):
+            raise statement.error
+        return self.handler.spark(statement)
+
+
+def bind_query(query: Query, env: Environment) -> PlanNode:
+    """Return the plan of a query."""
+    return QueryBinder(env).bind_whole(query)
+
+
+def create_function(statement: ast.CreateFunction, state: SessionState) -> None:
+    """Register the class of an import path as what its hooks make it.
+
+    Raises:
+        SqlExtError: FUNC-035 if scripts may not import code, FUNC-031 for a name of several parts, FUNC-034 for a path
+            that leads to no class, FUNC-037 for a name that another class has; as ``UserFunctions.register``.
+    """
+    if not state.python_allowed:
+        raise SqlExtError(
+            "FUNC-035",
+            "CREATE FUNCTION ... LANGUAGE PYTHON imports code, which scripts may not do here",
+            span=statement.span,
+            hint="sqlext.connect(..., allow_python_functions=True) allows it",
+        )
+    if len(statement.name) > 1:
+        message = f"`{'.'.join(statement.name)}`: a function of Python is the session's, and in no database"
+        raise SqlExtError("FUNC-031", message, span=statement.name_span, hint=f"write {statement.name[-1]}")
+    try:
+        _register(statement, state)
+    except SqlExtError as error:
+        raise error.at(statement.path_span) from error.__cause__
+
+
+def _register(statement: ast.CreateFunction, state: SessionState) -> None:
+    (name,) = statement.name
+    cls = imported(statement.path)
+    kind = kind_of(cls)
+    known = state.functions.find(kind, name)
+    if known is not None and not statement.or_replace:
+        # The same class again is no conflict: a script may be run twice.
+        if statement.if_not_exists or known.cls is cls:
+            return
+        message = f"{kind} `{name}` is {known.implementation} already"
+        raise SqlExtError("FUNC-037", message, span=statement.name_span, hint="CREATE OR REPLACE FUNCTION replaces it")
+    state.functions.register(kind, name, cls)
+
+
+def drop_function(statement: ast.Drop, state: SessionState) -> bool:
+    """Forget a class; return whether there was one: else the function is Spark's."""
+    return len(statement.name) == 1 and state.functions.remove(statement.name[0])

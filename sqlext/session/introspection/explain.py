@@ -1,0 +1,135 @@
+"""Answer EXPLAIN: say what a statement would do, without doing it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from sqlext.analysis.emit.rules import period_notes
+from sqlext.analysis.inserts.binding import bind_insert
+from sqlext.analysis.inserts.bound import FINAL_STATE, UPSERT, BoundInsert
+from sqlext.analysis.inserts.sides import late_insert
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.dialect.ast import statements as ast
+from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
+from sqlext.plan.explain import Course, as_json, as_mermaid, as_text
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import PlanNode
+from sqlext.plan.panes import has_clause
+from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import is_bounded
+from sqlext.rewrite.compiler.inserts import insert_script
+from sqlext.rewrite.compiler.plans import script_of
+from sqlext.rewrite.export.layout import layout
+from sqlext.rewrite.script.model import SparkScript
+from sqlext.session.drafts import end_of
+
+_WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
+
+
+#: Says what would become of the checkpoint of each INSERT of a job; None of one that has none.
+Foretell = Callable[[Sequence[BoundInsert]], Sequence[str | None]]
+
+
+def explain_statement(
+    statement: ast.Explain,
+    env: Environment,
+    interval: int | None = None,
+    foretell: Foretell | None = None,
+    *,
+    at_once: bool = True,
+) -> Result:
+    """Return the plans of a statement and the Spark SQL they become, as one row of text.
+
+    Args:
+        interval: ms between the micro-batches of unbounded queries, where it is given.
+        foretell: what would become of checkpoints, where there can be some.
+        at_once: whether queries may be one batch.
+
+    Raises:
+        SqlExtError: DDL-040 for a statement that reads nothing.
+    """
+    detail = next((d for d in statement.details if d in _WRITERS), "TEXT")
+    plans = _plans(statement, env, at_once=at_once)
+    inserts = [insert for _, _, insert in plans if insert is not None]
+    # JSON and Mermaid are of the plan alone.
+    places = foretell(inserts) if foretell is not None and inserts and detail not in _WRITERS else [None] * len(plans)
+    texts = [
+        explained(_noted(plan, interval), made, detail, insert, place)
+        for (plan, made, insert), place in zip(plans, places, strict=True)
+    ]
+    return Result(("result",), [("\n\n".join(texts),)])
+
+
+def explained(
+    plan: PlanNode, script: SparkScript, detail: str, insert: BoundInsert | None, place: str | None = None
+) -> str:
+    """Return one plan in the asked-for form.
+
+    Text has below the tree who reads the tables, what becomes of the checkpoint, and the rewritten SQL.
+
+    Args:
+        place: what becomes of the checkpoint, where there is one.
+    """
+    writer = _WRITERS.get(detail)
+    course = Course(_reach(plan, insert), tuple(a.table.name.name for a in script.read_by_arrow))
+    if writer:
+        return writer(plan, course)
+    below = {"Sources": script.reading, "Checkpoint": (place or "").splitlines()}
+    lists = ["\n  ".join((f"{title}:", *lines)) for title, lines in below.items() if lines]
+    return "\n\n".join([as_text(plan, course), *lists, f"Spark SQL:\n{layout(script.query)}"])
+
+
+def _plans(
+    explain: ast.Explain, env: Environment, *, at_once: bool
+) -> list[tuple[PlanNode, SparkScript, BoundInsert | None]]:
+    statement = explain.statement
+    if isinstance(statement, ast.SelectStatement):
+        plan = QueryBinder(env).bind_whole(statement.query)
+        late_insert(plan, env)  # only to refuse a late table that cannot take the rows
+        return [(plan, _as_it_runs(partial(script_of, plan, env), at_once=at_once and is_bounded(plan)), None)]
+    inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
+    bound = []
+    for insert in inserts:
+        if not isinstance(insert, ast.Insert):
+            raise SqlExtError("DDL-040", "EXPLAIN takes a query or an INSERT", span=statement.span)
+        bound.append(bind_insert(insert, env))
+    at_once = at_once and end_of(bound, env.settings) is InputEnd.FINISH
+    return [(b.plan, _as_it_runs(partial(insert_script, b, env), at_once=at_once), b) for b in bound]
+
+
+def _as_it_runs(made: Callable[..., SparkScript], *, at_once: bool) -> SparkScript:
+    """Return a query's script; of a stream without what only ends its input."""
+    if not at_once:
+        return made(end=InputEnd.CATCH_UP)
+    # Whether a query is one batch is known only when it is compiled as such.
+    script = made(end=InputEnd.FINISH, at_once=True)
+    return script if script.at_once else replace(made(end=InputEnd.CATCH_UP), read_by_spark=script.read_by_spark)
+
+
+def _reach(plan: PlanNode, insert: BoundInsert | None) -> str:
+    """Say how the rows of a plan reach who takes them."""
+    if insert is None:
+        return "shown" if has_clause(plan) or not plan.updating else "shown, the current row of each key"
+    table = f"{insert.table.name.name} ({insert.table.option('connector')})"
+    if insert.mode == UPSERT:
+        key = insert.table.primary_key.columns if insert.table.primary_key else insert.merge_keys
+        return f"{table}, merged by {', '.join(key)}"
+    if insert.mode == FINAL_STATE:
+        return f"{table}, folded by key and written at the end"
+    return f"{table}, as they come" if plan.updating else f"{table}, appended"
+
+
+def _noted(plan: PlanNode, interval: int | None) -> PlanNode:
+    """Return a plan whose groupings say where micro-batches come less often than they want to fire."""
+
+    def rule(node: PlanNode) -> PlanNode:
+        if interval is None or not isinstance(node, Aggregate) or node.kept is None:
+            return node
+        notes = (*node.kept.notes, *period_notes(node.kept.policy, interval))
+        return replace(node, firing=replace(node.kept, notes=notes))
+
+    return plan.transform(rule)

@@ -1,0 +1,127 @@
+"""Create and drop materialized views: a table and the query of its name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlext.analysis.definitions.materialized import materialized_of
+from sqlext.analysis.inserts.binding import bind_insert
+from sqlext.analysis.names.environment import Environment
+from sqlext.dialect.ast import statements as ast
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.jobs.query_files import folder_name
+from sqlext.jobs.result import Result
+from sqlext.session.handler import Definitions
+from sqlext.source import Span
+from sqlext_catalog import ddl
+from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table, keeping_query, query_name
+from sqlext_catalog.secrets import redact_text
+
+#: Below the catalog's folder: the rows of materialized views, a folder each.
+TABLES = "tables"
+
+
+def own_place(folder: Path, name: ObjectName) -> Path:
+    """Return where the rows of a materialized view lie, if WITH says no other place."""
+    return folder.absolute() / TABLES / folder_name(name.plain)
+
+
+def create_materialized(statement: ast.CreateView, interpreter: Definitions) -> Result:
+    """Create a materialized view and start its query; one that is there goes on where it was.
+
+    Raises:
+        SqlExtError: as CREATE TABLE AS; CAT-003 if a finished one had another query.
+    """
+    state, handler, env = interpreter.state, interpreter.handler, interpreter.environment()
+    name = state.catalog.resolve(statement.name)
+    table, fill = materialized_of(statement, env, state.catalog, own_place(state.folder, name))
+    found = state.catalog.lookup(statement.name)
+    if statement.or_replace and keeping_query(found) is not None:
+        _remove(name, found, interpreter)
+        found = None
+    interpreter.create(table, statement, "CREATE MATERIALIZED VIEW")
+    query = query_name(name)
+    if found is not None:
+        if keeping_query(found) is None:  # IF NOT EXISTS, and it is a table
+            return Result()
+        record = state.catalog.snapshot().query(query)
+        if handler.runs(query) or (record is not None and _is_done(record, statement, env)):
+            return Result()
+    return _started(statement, fill, query, interpreter)
+
+
+def _started(statement: ast.CreateView, fill: ast.Insert, query: str, interpreter: Definitions) -> Result:
+    """Start the query under its name."""
+    state = interpreter.state
+    env = interpreter.environment()
+    settings = state.settings
+    # A job takes its name from this setting; afterwards the user's own value is back.
+    state.settings = settings.with_value("pipeline.name", query)
+    try:
+        return interpreter.handler.insert(statement, [bind_insert(fill, env)], env)
+    finally:
+        state.settings = settings
+
+
+def _is_done(record: QueryRecord, statement: ast.CreateView, env: Environment) -> bool:
+    """Whether a view's query has come to its end and need not go on: its rows would be written twice."""
+    if record.status != "finished" or env.settings.get("sqlext.bounded") != "finish":
+        return False
+    if not statement.if_not_exists and record.statement.split() != redact_text(statement.span.text).split():
+        raise SqlExtError(
+            "CAT-003",
+            f"materialized view `{record.name}` was filled by another query",
+            span=statement.query.span,
+            hint="DROP MATERIALIZED VIEW, or CREATE OR REPLACE MATERIALIZED VIEW, fills it anew",
+        )
+    return True
+
+
+def drop_materialized(statement: ast.Drop, interpreter: Definitions) -> Result:
+    """Stop a materialized view's query, and forget both; rows below the catalog's folder go too.
+
+    Raises:
+        SqlExtError: CAT-002 there is none, CAT-004 it is something else, RUN-022 another process runs its query.
+    """
+    catalog = interpreter.state.catalog
+    name = catalog.resolve(statement.name)
+    found = catalog.lookup(statement.name)
+    if found is not None and keeping_query(found) is None:
+        word = "table" if isinstance(found, Table) else "view"
+        raise SqlExtError(
+            "CAT-004",
+            f"`{name.plain}` is a {word}, not a materialized view",
+            span=statement.name_span,
+            hint=f"write DROP {word.upper()}",
+        )
+    if found is not None:
+        _remove(name, found, interpreter)
+    elif not statement.if_exists:
+        names = [r.name.name for r in catalog.snapshot().relations() if keeping_query(r) is not None]
+        message = f"there is no materialized view `{name.plain}`"
+        raise SqlExtError("CAT-002", message, span=statement.name_span, hint=did_you_mean(name.name, names))
+    return Result()
+
+
+def _remove(name: ObjectName, found: Relation | None, interpreter: Definitions) -> None:
+    query = keeping_query(found)
+    if isinstance(found, Table) and query is not None:
+        # The query goes first: it must not write into a table that is gone.
+        interpreter.handler.drop_kept(query, found)
+    interpreter.state.created.discard(name.plain)
+    interpreter.state.catalog.apply(ddl.drop_table(name), f"DROP MATERIALIZED VIEW {name.plain}")
+
+
+def refuse_drop(statement: ast.Drop, found: Relation | None) -> None:
+    """Refuse DROP TABLE and DROP VIEW of a materialized view: its query would go on (CAT-004)."""
+    if keeping_query(found) is None or statement.temporary:
+        return
+    message = f"`{'.'.join(statement.name)}` is a materialized view, not a {statement.kind.lower()}"
+    raise SqlExtError("CAT-004", message, span=statement.name_span, hint="write DROP MATERIALIZED VIEW")
+
+
+def written_by_query(table: Table, span: Span) -> SqlExtError:
+    """Return the refusal of an INSERT into a materialized view: its query alone writes it (SINK-009)."""
+    return SqlExtError(
+        "SINK-009", f"`{table.name.name}` is a materialized view: only its own query writes it", span=span
+    )

@@ -1,0 +1,83 @@
+"""Warn before a query starts: of changes since its last run, and of state that nothing bounds.
+
+A query goes on from its checkpoint although its declaration of time has changed, or leaves its state behind. Both are
+said before the first row.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+
+from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
+from sqlext.analysis.inserts.fingerprint import Fingerprint
+from sqlext.errors import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.runs import QueryRun
+from sqlext.plan.nodes import PlanNode
+from sqlext.plan.stateful import unbounded_states
+from sqlext.spark.notices import Notice
+
+_MEANS = {
+    ChangeKind.TIME: "the watermark goes on from where it is, and never back",
+    ChangeKind.ROWS: "this holds for rows that are read from now on",
+}
+
+
+class ChangedTimeNotice(Notice):
+    """A query goes on from a checkpoint that was made under another declaration of its time, or leaves its state."""
+
+
+def tell_changes(queries: Iterable[tuple[QueryHome, QueryRun]]) -> tuple[str, ...]:
+    """Warn of what is declared otherwise for queries that go on, before their runs begin; return the same texts."""
+    told = []
+    for home, run in queries:
+        before = home.run()
+        if before is not None and before.run_id == run.run_id:
+            found = changes(before.fingerprint, run.fingerprint)
+            # One line tells all: without the state it does not matter which kind each change is of.
+            if run.renews(before):
+                told.append(f"query `{home.name}` {_leaves(found)}")
+            else:
+                told += [f"query `{home.name}` goes on from its checkpoint: {text}" for text in _texts(found)]
+    for text in told:
+        warnings.warn(text, ChangedTimeNotice, stacklevel=2)
+    return tuple(told)
+
+
+def foretold(home: QueryHome, prints: Fingerprint, *, restart_finished: bool, leaves_state: bool = False) -> str | None:
+    """Return what would happen to a query's checkpoint if it were started now, in lines; None if there is none."""
+    try:
+        before = home.run()
+        if before is None:
+            return None
+        # As ``plan_runs``: such a checkpoint is removed without a look at what changed.
+        if before.finished and restart_finished:
+            return "it came to its end, and begins anew"
+        leaves = home.check(before, prints, leaves_state=leaves_state)
+    except SqlExtError as error:
+        return f"refused, {error.code}: {error.message}"
+    found = changes(before.fingerprint, prints)
+    return f"it {_leaves(found)}" if leaves else "\n".join(["it goes on from its checkpoint", *_texts(found)])
+
+
+def _leaves(found: Sequence[Change]) -> str:
+    what = "; ".join(str(change) for change in found)
+    return f"goes on from where it was without its state, open windows among it, and with a new watermark: {what}"
+
+
+def _texts(found: Sequence[Change]) -> list[str]:
+    """Return what changed, by what it means."""
+    by_kind = {kind: [str(c) for c in found if c.kind is kind] for kind in _MEANS}
+    return [f"{'; '.join(texts)}: {_MEANS[kind]}" for kind, texts in by_kind.items() if texts]
+
+
+class UnboundedStateWarning(Notice):
+    """The state of a step grows as long as its query runs."""
+
+
+def warn_of_unbounded_state(plans: Iterable[PlanNode]) -> None:
+    """Warn of each step of some plans whose state nothing bounds, by the clause that asks for it."""
+    for what in dict.fromkeys(state.what for plan in plans for state in unbounded_states(plan)):
+        message = f"nothing bounds the state of {what}; SET 'sqlext.unbounded-state' = 'error' refuses such queries"
+        warnings.warn(message, UnboundedStateWarning, stacklevel=2)

@@ -1,0 +1,1 @@
+"""Check, rewrite, explain and complete scripts without a JVM."""

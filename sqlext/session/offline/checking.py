@@ -1,0 +1,108 @@
+"""Check scripts: all their errors, or their statements if there is none. Starts no Spark by itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from sqlext.analysis.names.environment import SparkLookup
+from sqlext.dialect.ast.statements import Statement
+from sqlext.dialect.pieces import pieces
+from sqlext.dialect.script import parse_script
+from sqlext.errors import SqlExtError
+from sqlext.locations import local_file
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.state import SessionState
+from sqlext.source import SourceText, Span
+
+#: Codes for a table that nobody knows, in a query and in a definition.
+_UNKNOWN = frozenset({"NAME-002", "CAT-002"})
+
+
+def errors_of(source: SourceText, state: SessionState) -> list[SqlExtError]:
+    """Return the first error of each statement, in order.
+
+    What is unknown only because its CREATE is wrong is no error of its own.
+
+    Args:
+        state: gets the script's definitions; it should be a copy.
+    """
+    errors: list[SqlExtError] = []
+    undefined: set[str] = set()
+
+    def note(error: SqlExtError, span: Span) -> None:
+        errors.append(error)
+        undefined.update(_defined(span))
+
+    interpreter = Interpreter(state, DryRun(state))
+    for statement in parse_script(source, state.settings.expressions, unparsed=True, on_error=note):
+        try:
+            interpreter.run(statement)
+        except SqlExtError as error:
+            if not _follows(error, undefined):
+                note(error, statement.span)
+    return errors
+
+
+def checked_statements(source: SourceText, state: SessionState, lookup: SparkLookup) -> list[Statement]:
+    """Return the statements of a script, each checked.
+
+    A statement of Spark's may make a table that only Spark knows. From such a statement on, an unknown table is no
+    error until it is used.
+
+    Args:
+        state: gets the script's definitions; it should be a copy.
+        lookup: asks Spark for a table.
+
+    Raises:
+        SqlExtError: what is wrong with the first statement that is wrong.
+    """
+    handler = DryRun(state, lookup)
+    interpreter = Interpreter(state, handler)
+    statements = []
+    for statement in parse_script(source, state.settings.expressions, unparsed=True):
+        statements.append(statement)
+        try:
+            interpreter.run(statement)
+        except SqlExtError as error:
+            if not (handler.passed_on and error.code in _UNKNOWN):
+                raise
+    return statements
+
+
+def sql_files(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Return the files, and the ``.sql`` files of the folders and the folders in them; hidden ones are left out.
+
+    Raises:
+        SqlExtError: RUN-012 for a folder without one, RUN-014 for a URL.
+    """
+    return [file for path in map(local_file, paths) for file in (_in_folder(path) if path.is_dir() else [path])]
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    found = sorted(
+        file
+        for file in folder.rglob("*.sql")
+        if file.is_file() and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
+    if not found:
+        raise SqlExtError("RUN-012", f"there is no .sql file in `{folder}`")
+    return found
+
+
+def _defined(span: Span) -> set[str]:
+    """Return the names in a CREATE, in lower case; none of another statement."""
+    # By its words: a CREATE that cannot be parsed has no tree to ask.
+    spoken = [p for p in pieces(span.text) if p.kind not in ("space", "comment")]
+    if not spoken or spoken[0].upper != "CREATE":
+        return set()
+    return {p.text.strip("`").lower() for p in spoken if p.kind in ("name", "quoted", "function")}
+
+
+def _follows(error: SqlExtError, undefined: set[str]) -> bool:
+    """Whether an unknown name is one that a wrong statement would have defined."""
+    if error.code not in _UNKNOWN or error.span is None:
+        return False
+    return any(part.strip("` ").lower() in undefined for part in error.span.text.split("."))

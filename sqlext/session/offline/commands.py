@@ -1,0 +1,143 @@
+"""Rewrite, explain and check scripts without a JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sqlext.analysis.names.environment import SparkLookup
+from sqlext.errors import SqlExtError
+from sqlext.locations import local_file
+from sqlext.rewrite.export.printed import printed_script
+from sqlext.rewrite.export.spark_sql import portable_script
+from sqlext.session.drafts import Drafts, RunOptions, script_name
+from sqlext.session.introspection.explain import explained
+from sqlext.session.offline.checking import errors_of, sql_files
+from sqlext.session.offline.compilation import Path_, compile_source, new_state, read_source
+from sqlext.session.offline.targets import databricks_source, pipeline_files, write_pipeline
+from sqlext.session.state import SessionState
+from sqlext.source import SourceText
+
+#: Targets of ``rewrite``: the streaming Spark SQL, a batch file for a bare spark-sql session, Databricks SQL, and the
+#: files of a project for Spark Declarative Pipelines.
+TARGETS = ("spark", "spark-sql", "databricks", "pipelines")
+
+
+def rewrite_source(source: SourceText, state: SessionState, target: str = "spark") -> str:
+    """Return the Spark SQL of a script's queries.
+
+    Raises:
+        SqlExtError: what is wrong with the script; OPT-020 for an unknown target; LATER-..., DDL-041 and DDL-042 for
+            queries that have no such form.
+    """
+    if target not in TARGETS:
+        raise SqlExtError("OPT-020", f"there is no target '{target}'", hint=f"it is one of {', '.join(TARGETS)}")
+    if target in ("databricks", "pipelines"):
+        if target == "databricks":
+            return databricks_source(source, state)
+        files = pipeline_files(source, state, Path.cwd())
+        return "\n".join(f"# == {name}\n{text}" for name, text in files.items())
+    batch = target == "spark-sql"
+    write = portable_script if batch else printed_script
+    texts = [
+        write(compiled, state.settings.zone)
+        for _, found in compile_source(source, state, batch=batch)
+        for compiled in found
+    ]
+    return "\n\n".join(texts) + "\n"
+
+
+def rewrite_file(
+    file: Path_, variables: Mapping[str, str] | None = None, target: str = "spark", catalog: Path_ | None = None
+) -> str:
+    """Return the Spark SQL that a script becomes; see ``rewrite_source``."""
+    return rewrite_source(read_source(file, variables), new_state(catalog).fork(), target)
+
+
+def rewrite_project(
+    file: Path_, out: Path_, variables: Mapping[str, str] | None = None, catalog: Path_ | None = None
+) -> list[Path]:
+    """Write a script as a project for Spark Declarative Pipelines into a folder; return its files."""
+    folder = local_file(out, "a project")
+    return write_pipeline(read_source(file, variables), new_state(catalog).fork(), folder)
+
+
+def explain_file(
+    file: Path_, variables: Mapping[str, str] | None = None, format: str = "text", catalog: Path_ | None = None
+) -> str:
+    """Return the plans of a script's queries as text, json or mermaid."""
+    return explain_source(read_source(file, variables), new_state(catalog).fork(), format)
+
+
+def explain_source(source: SourceText, state: SessionState, format: str = "text") -> str:
+    """Return the plans of a script's queries; ``state`` should be a copy."""
+    return "\n\n".join(explanations(source, state, format)) + "\n"
+
+
+def explanations(
+    source: SourceText,
+    state: SessionState,
+    format: str = "text",
+    lookup: SparkLookup | None = None,
+    *,
+    at_once: bool = True,
+) -> list[str]:
+    """Return the plan of each query of a script, and what would become of its checkpoint.
+
+    Args:
+        state: should be a copy.
+        lookup, at_once: as in ``compile_source``.
+    """
+    # One for the whole script: names of queries are numbered through it, as in a run.
+    options = RunOptions(script_name(source), at_once=at_once)
+    texts = []
+    for _, found in compile_source(source, state, lookup=lookup, at_once=at_once):
+        inserts = [c.insert for c in found if c.insert is not None]
+        drafts = Drafts(state.folder, options, state.settings, state.environment(lookup))
+        places = drafts.foretold(inserts) if inserts else [None] * len(found)
+        texts += [
+            explained(c.plan, c.script, format.upper(), c.insert, place) for c, place in zip(found, places, strict=True)
+        ]
+    return texts
+
+
+def check_file(
+    file: Path_,
+    variables: Mapping[str, str] | None = None,
+    catalog: Path_ | None = None,
+    state: SessionState | None = None,
+) -> list[SqlExtError]:
+    """Return what is wrong with a script: the first error of each statement that can be read.
+
+    Args:
+        state: a session's, in place of a new one over the catalog; it is not changed.
+    """
+    state = (state or new_state(catalog)).fork()
+    state.created = set()  # as for a run: what is there already may be defined again
+    try:
+        return errors_of(read_source(file, variables), state)
+    except SqlExtError as error:
+        return [error]
+
+
+def check_files(
+    paths: Sequence[Path_],
+    variables: Mapping[str, str] | None = None,
+    catalog: Path_ | None = None,
+    init: Path_ | None = None,
+) -> dict[Path, list[SqlExtError]]:
+    """Return what is wrong with files and with the ``.sql`` files of folders, by file; each is checked for itself.
+
+    Args:
+        init: a script whose definitions all of them see.
+
+    Raises:
+        SqlExtError: RUN-012 for a folder without such a file.
+    """
+    state = new_state(catalog).fork()
+    found = {}
+    if init is not None:
+        found[Path(init)] = errors_of(read_source(init, variables), state)
+    for file in sql_files(paths):
+        found[file] = check_file(file, variables, state=state)
+    return found

@@ -1,0 +1,79 @@
+"""Read a script and compile its statements, without a JVM."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from sqlext.analysis.names.environment import SparkLookup
+from sqlext.dialect.ast.statements import Statement
+from sqlext.dialect.script import parse_script, substitute
+from sqlext.errors import SqlExtError
+from sqlext.locations import catalog_place, local_file
+from sqlext.rewrite.script.model import Compiled
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.state import SessionState
+from sqlext.source import SourceText
+from sqlext_catalog.session_catalog import SessionCatalog
+from sqlext_catalog.store import CatalogStore
+
+Path_ = str | os.PathLike[str]
+
+
+def read_source(script: Path_, variables: Mapping[str, str] | None = None) -> SourceText:
+    """Return a script's text with its variables: a path, or the text itself.
+
+    A ``PathLike`` and a one-line string that ends in ``.sql`` are paths.
+
+    Raises:
+        SqlExtError: NAME-001 for an unknown variable, RUN-011 for a file that cannot be read.
+    """
+    text = os.fspath(script)
+    is_path = not isinstance(script, str) or ("\n" not in text and text.strip().endswith(".sql"))
+    return substitute(read_text(text), variables, text) if is_path else substitute(text, variables)
+
+
+def read_text(file: Path_) -> str:
+    """Return the text of a file of the user's; raises SqlExtError RUN-011 where it cannot be read, RUN-014 of a URL."""
+    try:
+        return local_file(file, "a script").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise SqlExtError("RUN-011", f"cannot read `{os.fspath(file)}`: {reason}") from error
+
+
+def new_state(catalog: Path_ | None) -> SessionState:
+    """Return the state of a session over the catalog in a folder, in memory without one."""
+    if catalog is None:
+        return SessionState(SessionCatalog())
+    place = catalog_place(catalog)
+    return SessionState(SessionCatalog(CatalogStore(place)), folder=place)
+
+
+def compile_source(
+    source: SourceText,
+    state: SessionState,
+    *,
+    batch: bool = False,
+    heartbeat: bool = True,
+    lookup: SparkLookup | None = None,
+    at_once: bool = True,
+) -> Iterator[tuple[Statement, list[Compiled]]]:
+    """Yield each statement with what it compiles to; definitions are applied to ``state``, which should be a copy.
+
+    Args:
+        batch: compile every query as batch, whatever the script's runtime mode says.
+        heartbeat: whether bounded inputs end with the row that closes all windows.
+        lookup: how to ask Spark for a table, if there is one to ask.
+        at_once: whether queries may be one batch without state.
+    """
+    if batch:
+        state.settings = state.settings.with_value("execution.runtime-mode", "batch")
+    handler = DryRun(state, lookup, heartbeat=heartbeat, at_once=at_once)
+    interpreter = Interpreter(state, handler)
+    for statement in parse_script(source, state.settings.expressions, unparsed=True):
+        # The handler lives through the script, as its catalog does: each statement gets its own list.
+        handler.compiled.clear()
+        interpreter.run(statement)
+        yield statement, list(handler.compiled)

@@ -1,0 +1,120 @@
+"""Compile statements without running them: for checks, rewrites and explanations. Starts no JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.inserts.sides import side_inserts
+from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.connectors.registry import connector_of
+from sqlext.dialect.ast import statements as ast
+from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
+from sqlext.plan.nodes import PlanNode
+from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import is_bounded
+from sqlext.rewrite.compiler.inserts import insert_script, with_sides
+from sqlext.rewrite.compiler.plans import script_of
+from sqlext.rewrite.script.begun import BY_SPARK, Begun
+from sqlext.rewrite.script.model import Compiled
+from sqlext.session.introspection.explain import explain_statement
+from sqlext.session.state import SessionState
+from sqlext_catalog import ddl
+from sqlext_catalog.model import Table
+
+
+@dataclass
+class DryRun:
+    """Implements ``interpreter.Handler``: compiles queries, runs nothing.
+
+    Attributes:
+        compiled: what was compiled, in order.
+        passed_on: whether a statement other than a query went to Spark: it may make tables that only Spark knows.
+    """
+
+    state: SessionState
+    lookup: SparkLookup | None = None
+    heartbeat: bool = True
+    at_once: bool = True
+    compiled: list[Compiled] = field(default_factory=list)
+    passed_on: bool = False
+
+    def spark_table(self) -> SparkLookup | None:
+        """Return how to ask Spark for a table, if there is one to ask."""
+        return self.lookup
+
+    def spark(self, statement: ast.Statement) -> Result:
+        """Leave a statement of Spark's own alone."""
+        self.passed_on |= not isinstance(statement, (ast.SelectStatement, ast.UnparsedQuery))
+        return Result()
+
+    def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
+        """Compile a query."""
+        bounded = is_bounded(plan)
+        end = self._end(bounded=bounded)
+        script = script_of(plan, env, end=end, begun=self._begun, at_once=self.at_once)
+        sides = side_inserts(plan, env)
+        self._require_places(sides)
+        script = with_sides(script, plan, sides, env)
+        self.compiled.append(Compiled(plan, script, None, statement))
+        return Result()
+
+    def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
+        """Compile INSERTs."""
+        end = self._end(bounded=all(is_bounded(i.plan) for i in inserts))
+        # A job that catches up has no end of time, at which one batch would give all rows.
+        at_once = self.at_once and env.settings.get("sqlext.bounded") == "finish"
+        for insert in inserts:
+            self._require_places((insert, *insert.sides))
+            script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
+            self.compiled.append(Compiled(insert.plan, script, insert, statement))
+        return Result()
+
+    def _require_places(self, inserts: Sequence[BoundInsert]) -> None:
+        """Refuse sinks that could not write where their tables lie (OPT-018); other tools have sinks of their own."""
+        for insert in inserts if self.heartbeat else ():
+            try:
+                connector_of(insert.table).require_written_here(insert.table)
+            except SqlExtError as error:
+                raise error.at(insert.span) from None
+
+    @property
+    def _begun(self) -> Begun | None:
+        return None if self.heartbeat else BY_SPARK
+
+    def _end(self, *, bounded: bool) -> InputEnd:
+        if not self.heartbeat:  # other tools have nobody who would write the row that closes all windows
+            return InputEnd.CATCH_UP
+        return InputEnd.FINISH if bounded else InputEnd.NONE
+
+    def stop_job(self, statement: ast.StopJob) -> Result:
+        """Stop nothing: an INSERT before it may be what starts the job."""
+        return Result()
+
+    def show_watermarks(self, statement: ast.Show, env: Environment) -> Result:
+        """Show nothing: an INSERT before it may be what starts the query."""
+        return Result()
+
+    def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
+        """Explain nothing, for the same reason."""
+        return Result()
+
+    def runs(self, query: str) -> bool:
+        """Whether a query runs: none does here."""
+        return False
+
+    def drop_kept(self, query: str, table: Table) -> None:
+        """Forget the record of a materialized view's query, in the copy of the catalog."""
+        self.state.catalog.apply(ddl.drop_query(query, if_exists=True), f"DROP QUERY {query}")
+
+    def explain(self, statement: ast.Explain, env: Environment) -> Result:
+        """Compile what is explained."""
+        return explain_statement(statement, env, at_once=self.at_once)
+
+    def drop_query(self, statement: ast.Drop) -> Result:
+        """Forget a query's record, in the copy of the catalog."""
+        name = ".".join(statement.name)
+        self.state.catalog.apply(ddl.drop_query(name, if_exists=statement.if_exists), f"DROP QUERY {name}")
+        return Result()

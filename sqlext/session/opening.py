@@ -1,0 +1,73 @@
+"""Find a session's catalog, and give it the settings that it begins with."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlparse
+from urllib.request import url2pathname
+
+from sqlext.errors import SqlExtError
+from sqlext.locations import catalog_place
+from sqlext.session.state import SessionState
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+#: Settings with this prefix are Spark's. All others are options of SET.
+_SPARK = "spark."
+
+
+def catalog_folder(spark: SparkSession | None, catalog: str | os.PathLike[str] | None) -> Path:
+    """Return the catalog's folder: the one given, or one below that of a database of Spark of this name.
+
+    Raises:
+        SqlExtError: CAT-037 for a database that lies elsewhere than in a local file system, CAT-038 for a URL.
+    """
+    name = os.fspath(catalog or "")
+    if spark is None or not isinstance(catalog, str) or not name.isidentifier():
+        return catalog_place(name)
+    # A folder goes before a database of that name, as it would without a Spark session.
+    if Path(name).is_dir() or not spark.catalog.databaseExists(name):
+        return Path(name)
+    location = spark.catalog.getDatabase(name).locationUri
+    if not location.startswith("file:"):
+        raise SqlExtError("CAT-037", f"database `{name}` lies at {location}; the catalog needs a local folder")
+    return Path(url2pathname(urlparse(location).path)) / "_sqlext"
+
+
+def of_spark(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return those that are Spark's."""
+    return {key: value for key, value in settings.items() if key.startswith(_SPARK)}
+
+
+def set_options(state: SessionState, settings: Mapping[str, str]) -> None:
+    """Set those that are ours.
+
+    Raises:
+        SqlExtError: OPT-010, OPT-011 as SET.
+    """
+    for key, value in settings.items():
+        if not key.startswith(_SPARK):
+            state.settings = state.settings.with_value(key, value)
+
+
+def apply_to_spark(spark: SparkSession, settings: Mapping[str, str]) -> None:
+    """Give a session its settings of Spark.
+
+    Raises:
+        SqlExtError: ENV-010 for one that must be there when Spark starts, and is not.
+    """
+    for key, value in settings.items():
+        # Spark's static settings cannot be set any more; one that has the value already is no reason to refuse.
+        if spark.conf.isModifiable(key):
+            spark.conf.set(key, value)
+        elif not _has(spark.conf.get(key, None) or "", value):
+            raise SqlExtError("ENV-010", f"`{key}` counts when Spark starts, and this process already runs a Spark")
+
+
+def _has(found: str, wanted: str) -> bool:
+    """Whether a setting has the value; a list of packages may have more than those that were asked for."""
+    return set(wanted.split(",")) <= set(found.split(","))

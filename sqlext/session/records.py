@@ -1,0 +1,135 @@
+"""Record started queries in the catalog, and stop or drop them by name.
+
+A record is written when a job starts and when it ends, never between.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sqlext.dialect.ast.statements import StopJob
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.jobs import checkpoint
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.query import Query
+from sqlext.jobs.result import Result
+from sqlext.jobs.runner import JobLog
+from sqlext.locations import is_remote
+from sqlext_catalog import ddl
+from sqlext_catalog.ddl.queries import JOB, job_of, with_inputs
+from sqlext_catalog.model import QueryRecord
+from sqlext_catalog.session_catalog import SessionCatalog
+from sqlext_catalog.snapshot import Change, ChangeFunction, Snapshot
+from sqlext_catalog.store import CatalogStore
+
+
+class QueryRecords(JobLog):
+    """The records of one job's queries.
+
+    Args:
+        records: of its parts, not yet written.
+    """
+
+    def __init__(self, catalog: SessionCatalog, folder: Path, job: str, records: Sequence[QueryRecord]) -> None:
+        self._catalog = catalog
+        self._folder = folder
+        self._job = job
+        self._records = records
+
+    def started(self) -> None:
+        """Write that its queries run, in one commit."""
+        now = int(time.time() * 1000)
+        records = [replace(r, status="running", started=now, details=((JOB, self._job),)) for r in self._records]
+        if records:
+            self._catalog.apply(_together([ddl.record_query(r) for r in records]), f"START QUERY {self._job}")
+
+    def ended(self, query: Query) -> None:
+        """Write how its queries ended, in one commit: from the job's thread, so through a store of its own."""
+        progress = query.progress
+        parts = progress.get("parts", {query.parts[0]: progress})
+        updates = [ddl.update_query(r.name, _ended(parts[r.name])) for r in self._records]
+        if updates:
+            CatalogStore(self._folder).commit(_together(updates), f"END QUERY {self._job}")
+
+
+def drop_query(catalog: SessionCatalog, folder: Path, name: str, *, if_exists: bool) -> None:
+    """Forget a query, or all queries of the job of that name, and remove their state.
+
+    Raises:
+        SqlExtError: CAT-002 there is none, RUN-022 it runs.
+    """
+    records = job_records(catalog, name)
+    with ExitStack() as held:
+        # The locks come first: a query that runs elsewhere is refused before the catalog has changed.
+        homes = [held.enter_context(QueryHome(folder, r.name, _elsewhere(folder, r))) for r in records]
+        catalog.apply(ddl.drop_query(name, if_exists=if_exists), f"DROP QUERY {name}")
+        for home in homes:
+            home.remove()
+
+
+def stop_job(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> Result:
+    """Stop a job; WITH SAVEPOINT gives the checkpoints from which the same statement goes on.
+
+    Args:
+        running: the queries of the session.
+
+    Raises:
+        SqlExtError: CAT-002 there is none of that name, RUN-025 it is none of this session's.
+    """
+    name = statement.job
+    found = next((q for q in running if name in (q.name, *q.parts)), None)
+    if found is None:
+        raise _not_running(statement, running, catalog)
+    found.stop()
+    if not statement.savepoint:
+        return Result()
+    return Result(("savepoint path",), [(q.checkpoint,) for q in job_records(catalog, name)])
+
+
+def job_records(catalog: SessionCatalog, name: str) -> list[QueryRecord]:
+    """Return the records of a job's queries, by the name of the job or of one of its queries."""
+    return [q for q in catalog.snapshot().queries() if name in (q.name, job_of(q))]
+
+
+def time_folder(folder: Path, record: QueryRecord) -> Path:
+    """Return where the time keeper of a query writes; ``folder`` is the catalog's."""
+    return checkpoint.time_folder(folder, record.name, _elsewhere(folder, record))
+
+
+def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> SqlExtError:
+    name = statement.job
+    if job_records(catalog, name):
+        message = f"job `{name}` does not run in this session"
+        return SqlExtError("RUN-025", message, span=statement.job_span, hint="stop it where it was started")
+    hint = did_you_mean(name, [q.name for q in running]) or "SHOW JOBS lists the jobs"
+    return SqlExtError("CAT-002", f"there is no job `{name}`", span=statement.job_span, hint=hint)
+
+
+def _elsewhere(folder: Path, record: QueryRecord) -> str | None:
+    """Return where ``--checkpoint`` put a query's checkpoint, None if it lies in the catalog's folder."""
+    if is_remote(record.checkpoint):  # of an older version, which kept the rest in the catalog's folder
+        return None
+    place = Path(record.checkpoint).parent.parent
+    return None if place == folder / "queries" else str(place)
+
+
+def _ended(progress: dict[str, Any]) -> Callable[[QueryRecord], QueryRecord]:
+    def update(record: QueryRecord) -> QueryRecord:
+        # None where no micro-batch has said one: the record keeps what it has.
+        seen = progress["watermark"]
+        ended = replace(record, status=progress["status"], watermark=record.watermark if seen is None else seen)
+        return with_inputs(ended, progress["inputs"]) if progress["inputs"] else ended
+
+    return update
+
+
+def _together(changes: Sequence[ChangeFunction]) -> ChangeFunction:
+    def every(snapshot: Snapshot) -> list[Change]:
+        return [change for each in changes for change in each(snapshot)]
+
+    return every

@@ -1,0 +1,68 @@
+"""Hold what a session remembers between statements, apart from Spark."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.settings import Settings
+from sqlext.spark.reading.frames import Frames
+from sqlext.user_functions import UserFunctions
+from sqlext_catalog.information_schema import SystemView, system_view
+from sqlext_catalog.session_catalog import SessionCatalog
+from sqlext_catalog.snapshot import Snapshot
+
+
+def _is_built_in(name: str) -> bool:
+    from sqlext.analysis.functions import is_built_in  # a large table, which few sessions need here
+
+    return is_built_in(name)
+
+
+@dataclass
+class SessionState:
+    """Catalog and settings, and what the running script has created so far.
+
+    ``folder`` is the catalog's. ``functions`` are those that the user has registered, and ``python_allowed`` says
+    whether a script may name classes to import. ``stored`` is the catalog whose earlier versions can be asked for: in
+    a copy, that of the original. ``frames`` are the DataFrames that are tables.
+    """
+
+    catalog: SessionCatalog
+    settings: Settings = field(default_factory=Settings)
+    created: set[str] = field(default_factory=set)
+    stored: SessionCatalog | None = None
+    folder: Path = Path()
+    functions: UserFunctions = field(default_factory=lambda: UserFunctions(_is_built_in))
+    python_allowed: bool = False
+    frames: Frames = field(default_factory=Frames)
+
+    def fork(self) -> SessionState:
+        """Return a copy for a dry run: nothing done to it reaches this one."""
+        return replace(
+            self,
+            catalog=self.catalog.fork(),
+            created=set(self.created),
+            stored=self.stored or self.catalog,
+            functions=self.functions.copy(),
+        )
+
+    def environment(self, spark_table: SparkLookup | None = None) -> Environment:
+        """Return the surroundings of the next statement."""
+
+        def view(name: str, version: int | None = None) -> SystemView | None:
+            if version is None:
+                return system_view(name, self._timed(name, self.catalog.snapshot()))
+            return system_view(name, (self.stored or self.catalog).at_version(version))
+
+        env = Environment(self.catalog, self.settings, system_view=view, functions=self.functions)
+        return env if spark_table is None else replace(env, spark_table=spark_table)
+
+    def _timed(self, name: str, snapshot: Snapshot) -> Snapshot:
+        """Return a snapshot whose running queries say how far they are: meanwhile their records are not written."""
+        if name.lower() != "queries":
+            return snapshot
+        from sqlext.session.introspection.watermarks import timed
+
+        return timed(snapshot, self.folder)

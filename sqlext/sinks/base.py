@@ -1,0 +1,99 @@
+"""Define a sink: it takes the rows of a query, batch by batch, exactly once.
+
+``writeStream.foreachBatch(sink.write)`` hands every micro-batch to a sink. Spark may run a batch again: after a
+failure, or if the driver died before Spark wrote its commit log. So every sink that keeps rows also keeps the numbers
+of its batches, in the same place: a file sink in a redo log beside its files, a Delta sink in the table's log. Only the
+first batch of a run can be a repeated one; all others go to ``write_new``. Sinks that pass rows on (kafka, print,
+another Spark format) do so at least once.
+
+A sink is a plain value that can be pickled. Spark Connect runs ``write`` on the server, in the batch's own session
+``df.sparkSession``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlext.connectors.spec import WriteSpec
+from sqlext.errors import SqlExtError
+from sqlext_catalog.model import Options
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Mode = Literal["append", "upsert", "overwrite", "final-state"]
+
+
+@dataclass(frozen=True)
+class SinkContext:
+    """The query that writes to a sink, as far as the sink needs to know it.
+
+    Attributes:
+        query: the query's name, one for each sink.
+        checkpoint: an id made with the checkpoint. A new checkpoint counts its batches from 0 again: under the
+            same id they would be taken for repetitions and dropped.
+        mode: ``append`` rows; ``upsert`` the row of a key; ``overwrite`` what is there (batch only); ``final-state``:
+            fold an updating result by key and write its rows once, at the end.
+        keys: columns of the batches that name a row of an updating result; none for a result of one row. For
+            ``upsert`` they are columns of the sink, else they may be hidden.
+        exists: boolean column of an updating result, false where the row of that key is gone.
+        kind: column that says what a row does to the result (a number of ``row_kinds``), of a changelog.
+        zone: the session's time zone.
+        staging: a folder of the query's own, for what has to be kept until the end.
+        properties: table properties for a Delta table that the sink creates.
+    """
+
+    query: str
+    checkpoint: str
+    mode: Mode = "append"
+    keys: tuple[str, ...] = ()
+    exists: str | None = None
+    kind: str | None = None
+    zone: str = "UTC"
+    staging: str | None = None
+    properties: Options = ()
+
+    @property
+    def identity(self) -> str:
+        """A name for folders and files, unique to query and checkpoint, and safe in any path."""
+        # The digest makes it unique, the slug is for whoever looks into the folder.
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", self.query).strip("-")[:40]
+        digest = hashlib.sha256(repr((self.query, self.checkpoint)).encode()).hexdigest()[:12]
+        return f"{slug}-{digest}"
+
+
+class Sink:
+    """Takes the batches of one query. ``open`` comes first, ``finish`` when a bounded query has ended."""
+
+    @property
+    def single_pass(self) -> bool:
+        """Whether ``write_new`` computes all rows of a batch in one job of Spark, and so no row twice."""
+        return False
+
+    def open(self, spark: SparkSession) -> None:
+        """Make ready, on the client, before the query starts; refuse here what would fail later."""
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Take a batch. May be called again with the same ``batch_id`` and the same rows."""
+        raise NotImplementedError
+
+    def write_new(self, df: DataFrame, batch_id: int) -> None:
+        """Take a batch that cannot have been written before."""
+        self.write(df, batch_id)
+
+    def show(self, spark: SparkSession) -> None:
+        """Show on the client what batches have left for it. Called while the query runs, and when it has ended."""
+
+    def finish(self, spark: SparkSession) -> None:
+        """Do what is left when the query has ended by itself. May be called again."""
+
+
+def refuse_mode(spec: WriteSpec, context: SinkContext, *possible: Mode) -> None:
+    """Refuse a mode that the sink has no meaning for."""
+    if context.mode not in possible:
+        what = {"upsert": "updates", "final-state": "a final state", "overwrite": "INSERT OVERWRITE"}
+        asked = what.get(context.mode, context.mode)
+        raise SqlExtError("SINK-090", f"connector '{spec.connector}' (`{spec.name}`) does not take {asked}")

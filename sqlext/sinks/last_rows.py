@@ -1,0 +1,56 @@
+"""Reduce a batch of changes to the last row of each key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlext.plan.nodes import EXISTS
+from sqlext.quoting import identifier
+from sqlext.sinks.base import SinkContext
+from sqlext_udfs.kernel.row_kinds import INSERT, UPDATE_AFTER
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_ARRIVAL = "__arrival"
+
+
+def existence(context: SinkContext) -> str | None:
+    """Return the column of ``one_row_per_key`` that says whether a row is there, or is gone; None: all are there."""
+    return EXISTS if context.kind is not None else context.exists
+
+
+def one_row_per_key(rows: DataFrame, keys: Sequence[str], context: SinkContext) -> DataFrame:
+    """Return the last row of every key.
+
+    A batch of an updating query has one row per key of the query; ``keys`` may be others. Then a row that exists goes
+    before one that is gone. Of a changelog the net rows count.
+    """
+    # A batch has one row of each key of the query. Keys with that key among them need no more.
+    if context.exists is not None and context.keys and set(context.keys) <= set(keys):
+        return rows
+    from pyspark.sql import functions as f
+
+    # Grows within a partition, where the changes of a key of the query stand in order.
+    numbered = rows.withColumn(_ARRIVAL, f.monotonically_increasing_id())
+    if context.kind is not None:
+        numbered = _net(numbered, context.kind)
+    every = f.struct(*(f.col(identifier(c)) for c in numbered.columns if c != _ARRIVAL))
+    # ``max_by`` compares a struct field by field: whether the row is there comes before when it came.
+    order = [f.col(identifier(c)) for c in (existence(context), _ARRIVAL) if c is not None]
+    last = f.max_by(every, f.struct(*order)).alias("__last")
+    return numbered.groupBy(*(identifier(k) for k in keys)).agg(last).select("__last.*")
+
+
+def _net(rows: DataFrame, kind: str) -> DataFrame:
+    """Return the rows of a changelog that are left, or are taken back more often than added: each once.
+
+    A batch may add a row, change it and take it away; only what remains of that is to reach the table.
+    """
+    from pyspark.sql import functions as f
+
+    sign = f"sum(CASE WHEN {identifier(kind)} IN ({INSERT}, {UPDATE_AFTER}) THEN 1 ELSE -1 END)"
+    names = [identifier(c) for c in rows.columns if c not in (kind, _ARRIVAL)]
+    summed = rows.groupBy(*names).agg(f.expr(sign).alias(EXISTS), f.max(_ARRIVAL).alias(_ARRIVAL))
+    return summed.where(f"{EXISTS} <> 0").withColumn(EXISTS, f.col(EXISTS) > 0)

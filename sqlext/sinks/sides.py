@@ -1,0 +1,112 @@
+"""Give late rows, and rows that a source could not decode, to sinks of their own.
+
+Each sink knows which batches it has (``base``), and a batch counts for Spark when all have taken it. So each row is in
+its sink exactly once, whenever the driver dies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.registry import connector_of
+from sqlext.quoting import named, string
+from sqlext.rewrite.script.model import SideScript
+from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.opening import open_sink
+from sqlext_catalog.properties import to_properties
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def beside(spark: SparkSession, sink: Sink, scripts: Sequence[SideScript], context: SinkContext) -> Sink:
+    """Return a query's sink together with those of the rows beside its own, opened; the sink itself if it has none.
+
+    Args:
+        context: of the query; the other sinks are known by its name and what they take.
+    """
+    if not scripts:
+        return sink
+    sides = tuple(Side(script, _opened(spark, script, context), context.query) for script in scripts)
+    return SideSink(sink, sides)
+
+
+def _opened(spark: SparkSession, script: SideScript, context: SinkContext) -> Sink:
+    # A name of its own: two sinks under one identity would take each other's batches for their own.
+    own = SinkContext(
+        query=f"{context.query}.{script.side}",
+        checkpoint=context.checkpoint,
+        mode=script.mode,
+        zone=context.zone,
+        properties=tuple(to_properties(script.table).items()),
+    )
+    return open_sink(spark, connector_of(script.table).write_spec(script.table), own)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One kind of rows beside those of a query: which, who takes them, and the operator that a late one names."""
+
+    script: SideScript
+    sink: Sink
+    operator: str
+
+    def write(self, df: DataFrame, batch_id: int, *, new: bool) -> None:
+        """Take what is its own of a batch, if there is some."""
+        script = self.script
+        operator = named(string(self.operator), "__operator")
+        rows = df.where(script.condition).selectExpr(*script.columns, operator)
+        rows = rows.selectExpr(*(named(text, name) for text, name in script.outputs))
+        for condition in script.conditions:
+            rows = rows.where(condition)
+        if not rows.isEmpty():  # else most batches would be a commit of no rows
+            (self.sink.write_new if new else self.sink.write)(rows, batch_id)
+
+
+@dataclass(frozen=True)
+class SideSink(Sink):
+    """Gives each row of a batch to the sink that it is for.
+
+    Attributes:
+        rows: takes the query's rows.
+        sides: take the others.
+    """
+
+    rows: Sink
+    sides: tuple[Side, ...]
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Give out a batch."""
+        self._write(df, batch_id, new=False)
+
+    def write_new(self, df: DataFrame, batch_id: int) -> None:
+        """Give out a batch that none of the sinks can have."""
+        self._write(df, batch_id, new=True)
+
+    def _write(self, df: DataFrame, batch_id: int, *, new: bool) -> None:
+        """Give out a batch, which is computed once: a second time would be another step of its operators."""
+        computed = df.is_cached  # ``jobs.batches`` has cached a batch that may have been written before
+        kept = df if computed else df.persist()
+        columns = list(dict.fromkeys(side.script.column for side in self.sides))
+        own = kept.where(" AND ".join(f"{column} IS NULL" for column in columns)).drop(*columns)
+        try:
+            (self.rows.write_new if new else self.rows.write)(own, batch_id)
+            for side in self.sides:
+                side.write(kept, batch_id, new=new)
+        finally:
+            if not computed:
+                kept.unpersist()
+
+    def show(self, spark: SparkSession) -> None:
+        """Let all show what they have."""
+        self.rows.show(spark)
+        for side in self.sides:
+            side.sink.show(spark)
+
+    def finish(self, spark: SparkSession) -> None:
+        """Let all come to their end."""
+        self.rows.finish(spark)
+        for side in self.sides:
+            side.sink.finish(spark)

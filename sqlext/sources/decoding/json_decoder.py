@@ -1,0 +1,145 @@
+"""Decode JSON lines in blocks: by Arrow where its rules are those of Spark's reader, else line by line.
+
+Lines that one program wrote, of few layouts, need no parser (``json_layout``).
+
+Arrow takes several objects in a line for several rows and one over several lines for one; Spark does neither. Both
+agree where a ``}`` ends each line and a ``{`` begins the next. Texts that Arrow refuses (a number for a STRING, a key
+that stands twice) are looked at line by line (``json_objects``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import json as arrow_json
+
+from sqlext.connectors.splits import Passes
+from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding.json_layout import LayoutReader
+from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, parsed
+from sqlext.sources.decoding.line_blocks import BLOCK_BYTES, blocks, can_cut
+from sqlext.sources.decoding.malformed import SKIPS, malformed
+from sqlext.sources.file_slices import Range
+
+_BETWEEN = (b"}\n{", b"}\r\n{")
+_BLANK = bytes(range(33))
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+
+
+class JsonBlocks:
+    """Reads blocks of lines without looking at each; keeps what those before were like.
+
+    Args:
+        columns: those that are read; other keys are skipped, a missing key is NULL.
+    """
+
+    def __init__(self, columns: Sequence[ArrowField]) -> None:
+        self._columns = columns
+        self._alike = LayoutReader(tuple(columns))
+        self._has_instants = any(pa.types.is_timestamp(c.type) and c.type.tz for c in columns)
+        self._zoned = False
+
+    def read(self, block: bytes) -> pa.RecordBatch | None:
+        """Return the rows of a block, one for each line; None where each line must be looked at."""
+        if not self._columns or not _is_utf8(block):
+            return None
+        made = self._alike.read(block)
+        return made if made is not None else self._by_arrow(block)
+
+    def _by_arrow(self, block: bytes) -> pa.RecordBatch | None:
+        # What fitted the block before comes first: a wrong guess parses a block twice.
+        for zoned in (self._zoned, not self._zoned) if self._has_instants else (self._zoned,):
+            try:
+                table = arrow_json.read_json(pa.py_buffer(block), _READING, self._parsing(zoned))
+            except pa.ArrowInvalid:
+                continue
+            self._zoned = zoned
+            if not _is_row_a_line(block, table.num_rows):
+                return None
+            return pa.record_batch({c.name: _as(table.column(c.name).combine_chunks(), c.type) for c in self._columns})
+        return None
+
+    def _parsing(self, zoned: bool) -> arrow_json.ParseOptions:
+        schema = pa.schema([(c.name, _read_as(c.type, zoned)) for c in self._columns])
+        return arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+
+
+@dataclass(frozen=True)
+class JsonDecoder:
+    """Reads files of JSON objects.
+
+    Attributes:
+        columns: see ``JsonBlocks``.
+    """
+
+    columns: tuple[ArrowField, ...]
+
+    def can_cut(self, path: str) -> bool:
+        """Return whether a file can be read in parts: an object never goes on behind a line end, as in Spark."""
+        return can_cut(path)
+
+    def read(self, part: Range, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the lines that begin in a part of a file.
+
+        Raises:
+            SqlExtError: RUN-100 for a line that is no JSON, or has a value that does not fit its column.
+        """
+        reader = JsonBlocks(self.columns)
+        for block in blocks(part):
+            made = reader.read(block)
+            yield made if made is not None else self._by_line(block, part.path)
+
+    def _by_line(self, block: bytes, path: str) -> pa.RecordBatch:
+        made = ObjectRows(self.columns)
+        for line in _LINE_END.split(block):
+            if not line.strip(_BLANK):
+                continue
+            try:
+                made.add(_objects(line))
+            except MALFORMED as error:
+                raise malformed(path, line, error, SKIPS.format(form="json")) from error
+        return made.batch()
+
+
+# Larger than a block and the end of its last line: Arrow refuses an object that crosses its own blocks.
+# Spark runs a task for each core, so threads of Arrow would only compete with them.
+_READING = arrow_json.ReadOptions(use_threads=False, block_size=4 * BLOCK_BYTES)
+
+
+def _read_as(of: pa.DataType, zoned: bool) -> pa.DataType:
+    return pa.timestamp("us") if pa.types.is_timestamp(of) and of.tz and not zoned else of
+
+
+def _as(values: pa.Array, of: pa.DataType) -> pa.Array:
+    return values if values.type == of else values.view(of)
+
+
+def _is_row_a_line(block: bytes, rows: int) -> bool:
+    """Return whether the rows that Arrow found are the lines: none blank, none of several objects, none of a part."""
+    lines = block.strip(_BLANK)
+    if lines.count(b"\n") != rows - 1 or lines.count(b"\r") != lines.count(b"\r\n"):
+        return False
+    return sum(lines.count(between) for between in _BETWEEN) == rows - 1
+
+
+def _is_utf8(block: bytes) -> bool:
+    if block.isascii():
+        return True
+    try:
+        block.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _objects(line: bytes) -> list[Mapping[str, Any]]:
+    """Return the objects of a line: one, or those of an array."""
+    found = parsed(line)
+    rows = found if isinstance(found, list) else [found]
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("no object")
+    return rows

@@ -1,0 +1,348 @@
+"""Decode JSON lines of few layouts without a parser: the same keys in the same order with the same blanks.
+
+Their values stand between texts that are the same in each line of a layout, so the places of quotes and line ends say
+where. That takes half the time of a parser that looks for keys. A block is only read so if it must mean the same to
+one: each line is the texts of its layout, byte by byte; there is no escape, no control character, and values are of the
+types that are wanted. Kinds of events in one file are layouts of their own, and so are lines whose text is NULL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding.json_texts import JsonTexts, Unlike
+from sqlext_udfs.kernel.groups import Ints
+
+#: The keys that lead to a value: its object's, before its own.
+Path = tuple[str, ...]
+
+_KEY = re.compile(rb' *"([^"\\]*)" *: *')
+_VALUE = re.compile(rb'(?:"[^"\\]*"|[^,"{}\[\]\s]+)(?= *[,}])')
+_COMMA, _CLOSE = re.compile(rb" *,"), re.compile(rb" *}")
+_BLANK, _QUOTE, _NEW_LINE = b' "\n'
+
+#: How much is looked at in one go: little enough to stay near the processor, and enough to make up for numpy's calls;
+#: so many times that where there are more layouts, each of which has its calls.
+_PIECE, _LARGER = 1 << 20, 2
+#: After so many blocks of other layouts no more of a file are tried, and so many layouts a file may have.
+_TRIES, _LAYOUTS = 2, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Where a value stands in a line.
+
+    Attributes:
+        path: its keys.
+        quoted: whether it stands in quotes.
+        before: the text between the value before (or the line's begin) and this one.
+        keys: how many keys are in that text.
+    """
+
+    path: Path
+    quoted: bool
+    before: bytes
+    keys: int
+
+    @property
+    def opening(self) -> int:
+        """How far in ``before`` the first quote is."""
+        return self.before.index(b'"')
+
+    @property
+    def behind_key(self) -> int:
+        """How far a value without quotes is from the quote that ends its key."""
+        return len(self.before) - self.before.rindex(b'"')
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How lines look.
+
+    Attributes:
+        values: in their order.
+        end: the text behind the last value, with the line end.
+    """
+
+    values: tuple[Value, ...]
+    end: bytes
+
+    @property
+    def quotes(self) -> int:
+        """How many quotes a line has."""
+        return 2 * sum(v.keys + v.quoted for v in self.values)
+
+
+class LayoutReader:
+    """Reads the blocks of one file whose lines look alike.
+
+    Args:
+        columns: what is read.
+    """
+
+    def __init__(self, columns: Sequence[ArrowField]) -> None:
+        self._columns = columns
+        self._layouts: list[Layout] = []
+        self._zoned = True  # instants end in `Z`, as Flink writes them; a wrong guess is another reading of a block
+        self._tries = _TRIES
+
+    def read(self, block: bytes) -> pa.RecordBatch | None:
+        """Return a block's rows; None if a parser must read it.
+
+        Args:
+            block: whole lines of UTF-8; the last may lack its end.
+        """
+        if not self._tries:
+            return None
+        try:
+            return self._read(block if block.endswith(b"\n") else block + b"\n")
+        except (Unlike, pa.ArrowInvalid):
+            self._tries -= 1
+            self._layouts.clear()
+            return None
+
+    def _read(self, block: bytes) -> pa.RecordBatch:
+        try:
+            return self._pieces(block)
+        # The first guess about zones, or the last block's, may be wrong for this one.
+        except pa.ArrowInvalid:
+            self._zoned = not self._zoned
+            return self._pieces(block)
+
+    def _pieces(self, block: bytes) -> pa.RecordBatch:
+        made = [read_block(piece, self._layouts, self._columns, zoned=self._zoned) for piece in self._cut(block)]
+        return made[0] if len(made) == 1 else pa.Table.from_batches(made).combine_chunks().to_batches()[0]
+
+    def _cut(self, block: bytes) -> Iterator[bytes]:
+        """Yield a block in pieces: larger ones where there are more layouts, each of which has its calls."""
+        place = 0
+        while place < len(block):
+            size = _PIECE * min(max(len(self._layouts), 1), _LARGER)
+            end = block.index(b"\n", min(place + size, len(block)) - 1) + 1
+            yield block[place:end]
+            place = end
+
+
+def layout_of(line: bytes) -> Layout:
+    """Return the layout of a line, without its end.
+
+    Raises:
+        Unlike: for one that is no object of values and of such objects, or has a key twice.
+    """
+    if not line.startswith(b"{"):
+        raise Unlike
+    values: list[Value] = []
+    seen: set[Path] = set()
+    path: Path = ()
+    place, end, keys = 1, 0, 0
+    while True:
+        key = _KEY.match(line, place)
+        if key is None or (own := (*path, key[1].decode())) in seen:
+            raise Unlike
+        seen.add(own)
+        keys += 1
+        if line.startswith(b"{", key.end()):
+            path, place = own, key.end() + 1
+            continue
+        value = _VALUE.match(line, key.end())
+        if value is None:
+            raise Unlike
+        quoted = value[0].startswith(b'"')
+        values.append(Value(own, quoted, line[end : value.start() + quoted], keys))
+        end, place, keys = value.end() - quoted, value.end(), 0
+        while close := _CLOSE.match(line, place):
+            place = close.end()
+            if not path:
+                if line[place:].strip(b" "):
+                    raise Unlike
+                return Layout(tuple(values), line[end:] + b"\n")
+            path = path[:-1]
+        comma = _COMMA.match(line, place)
+        if comma is None:
+            raise Unlike
+        place = comma.end()
+
+
+def read_block(block: bytes, layouts: list[Layout], columns: Sequence[ArrowField], *, zoned: bool) -> pa.RecordBatch:
+    """Return the rows of a block of lines of UTF-8.
+
+    Args:
+        block: whole lines, the last with its end.
+        layouts: that its lines seem to have; those of other lines are added.
+        columns: what is read; NULL where no key says it.
+        zoned: whether instants are texts with a zone.
+
+    Raises:
+        Unlike: if a parser might read other rows, or refuse some.
+        ArrowInvalid: for a value that does not fit its type.
+    """
+    lines = _Lines(block)
+    left = np.arange(len(lines.ends))
+    parts: list[tuple[Ints, list[pa.Array]]] = []
+    tried = 0
+    while len(left):
+        if tried == len(layouts):
+            layouts.append(_another(layouts, lines.text(int(left[0]))))
+        fitting = _fitting(lines, left, layouts[tried])
+        if len(fitting.rows):
+            parts.append((fitting.rows, fitting.columns(columns, zoned=zoned)))
+            left = np.setdiff1d(left, fitting.rows, assume_unique=True) if len(fitting.rows) < len(left) else left[:0]
+        tried += 1
+    return pa.record_batch(_in_order(parts), names=[c.name for c in columns])
+
+
+def _another(layouts: Sequence[Layout], line: bytes) -> Layout:
+    """Return the layout of a line that has none of those that are known."""
+    found = layout_of(line)
+    if found in layouts or len(layouts) == _LAYOUTS:
+        raise Unlike
+    return found
+
+
+def _in_order(parts: Sequence[tuple[Ints, list[pa.Array]]]) -> list[pa.Array]:
+    """Return columns in the order of lines, of those of each layout."""
+    if not parts:
+        raise Unlike
+    if len(parts) == 1:
+        return parts[0][1]
+    order = pa.array(np.argsort(np.concatenate([rows for rows, _ in parts])))
+    return [pa.concat_arrays(column).take(order) for column in zip(*(made for _, made in parts), strict=True)]
+
+
+class _Lines:
+    """The lines of a block that has no escapes and no control characters.
+
+    Attributes:
+        block, data: the block.
+        begins, ends: where each line begins, and where its line end is.
+        quotes: where quotes are.
+    """
+
+    def __init__(self, block: bytes) -> None:
+        self.block, self.data = block, np.frombuffer(block, np.uint8)
+        self.ends = np.flatnonzero(self.data == _NEW_LINE)
+        if b"\\" in block or np.count_nonzero(self.data < _BLANK) != len(self.ends):
+            raise Unlike
+        self.begins = np.concatenate(([0], self.ends[:-1] + 1))
+        self.quotes = np.flatnonzero(self.data == _QUOTE)
+
+    def text(self, line: int) -> bytes:
+        """Return a line without its end."""
+        return self.block[self.begins[line] : self.ends[line]]
+
+    @cached_property
+    def first(self) -> Ints:
+        """The number of each line's first quote."""
+        return np.searchsorted(self.quotes, self.begins)
+
+    @cached_property
+    def count(self) -> Ints:
+        """How many quotes each line has."""
+        return np.diff(self.first, append=len(self.quotes))
+
+
+def _fitting(lines: _Lines, rows: Ints, layout: Layout) -> _Fitting:
+    """Return those of some lines that are of a layout, and where their values are."""
+    if len(rows) == len(lines.ends) and len(lines.quotes) == len(rows) * layout.quotes:
+        all_lines = _spans(lines, rows, lines.quotes.reshape(len(rows), layout.quotes), layout)
+        if all_lines.has_lengths().all():  # then each line has its own quotes, and they need not be counted
+            return all_lines.where_texts()
+    rows = rows[lines.count[rows] == layout.quotes]
+    fitting = _spans(lines, rows, lines.quotes[lines.first[rows, None] + np.arange(layout.quotes)], layout)
+    return fitting.where(fitting.has_lengths()).where_texts()
+
+
+def _spans(lines: _Lines, rows: Ints, quotes: Ints, layout: Layout) -> _Fitting:
+    """Return where values would be in lines with such quotes: a column for each."""
+    spans, at, ends = [], 0, lines.ends[rows]
+    for i, value in enumerate(layout.values):
+        at += 2 * value.keys
+        start = quotes[:, at] + 1 if value.quoted else quotes[:, at - 1] + value.behind_key
+        at += 2 * value.quoted
+        if value.quoted:
+            end = quotes[:, at - 1]
+        elif i + 1 < len(layout.values):
+            end = quotes[:, at] - layout.values[i + 1].opening
+        else:
+            end = ends + 1 - len(layout.end)
+        spans.append((start, end))
+    return _Fitting(lines, layout, rows, tuple(spans))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitting:
+    """Lines of a layout, and where each of its values begins and ends in each of them."""
+
+    lines: _Lines
+    layout: Layout
+    rows: Ints
+    spans: tuple[tuple[Ints, Ints], ...]
+
+    def where(self, mask: Any) -> _Fitting:
+        """Return some of the lines."""
+        if mask.all():
+            return self
+        return _Fitting(self.lines, self.layout, self.rows[mask], tuple((s[mask], e[mask]) for s, e in self.spans))
+
+    def _between(self) -> Iterator[tuple[bytes, Ints, Ints]]:
+        """Yield the texts between values, and where each must begin and end in each line."""
+        last = self.lines.begins[self.rows]
+        for value, (start, end) in zip(self.layout.values, self.spans, strict=True):
+            yield value.before, last, start
+            last = end
+        yield self.layout.end, last, self.lines.ends[self.rows] + 1
+
+    def has_lengths(self) -> Any:
+        """Return in which lines texts and values are as long as they can be."""
+        mask = np.ones(len(self.rows), bool)
+        for text, start, end in self._between():
+            mask &= end - start == len(text)
+        for value, (start, end) in zip(self.layout.values, self.spans, strict=True):
+            mask &= end >= start if value.quoted else end > start
+        return mask
+
+    def where_texts(self) -> _Fitting:
+        """Return the lines that have the texts; quotes are where they must be, as there are no more of them."""
+        data, mask = self.lines.data, np.ones(len(self.rows), bool)
+        for text, start, _ in self._between():
+            for i, byte in enumerate(text):
+                if byte != _QUOTE:
+                    mask &= data[start + i] == byte
+        for value, (start, end) in zip(self.layout.values, self.spans, strict=True):
+            if not value.quoted:  # a blank beside it is one of another layout
+                mask &= (data[start] != _BLANK) & (data[end - 1] != _BLANK)
+        return self.where(mask)
+
+    def columns(self, columns: Sequence[ArrowField], *, zoned: bool) -> list[pa.Array]:
+        """Return the values of columns."""
+        at = {value.path: i for i, value in enumerate(self.layout.values)}
+        made = [self._column((c.name,), c.type, at, zoned) for c in columns]
+        self._check([i for i in at.values() if not self.layout.values[i].quoted])
+        return made
+
+    def _column(self, path: Path, of: pa.DataType, at: dict[Path, int], zoned: bool) -> pa.Array:
+        """Return a column, and take what it is read from out of ``at``: NULL where no key says it."""
+        place = at.pop(path, None)
+        if place is not None:
+            texts = JsonTexts(self.lines.block, self.lines.data, *self.spans[place], self.layout.values[place].quoted)
+            return texts.values(of, zoned=zoned)
+        if not any(known[: len(path)] == path for known in at):
+            return pa.nulls(len(self.rows), of)
+        if not pa.types.is_struct(of):
+            raise Unlike
+        fields = [self._column((*path, field.name), field.type, at, zoned) for field in of]
+        return pa.StructArray.from_arrays(fields, fields=list(of))
+
+    def _check(self, values: Sequence[int]) -> None:
+        """Raise ``Unlike`` unless values that stand without quotes, and which nobody reads, are some of JSON."""
+        if values:  # all of them in one go, each line's in their order
+            start, end = (np.stack([self.spans[i][side] for i in values], 1).ravel() for side in (0, 1))
+            JsonTexts(self.lines.block, self.lines.data, start, end, quoted=False).check()

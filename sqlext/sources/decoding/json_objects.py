@@ -1,0 +1,133 @@
+"""Make rows of parsed JSON objects, value by value, by the rules of Spark's JacksonParser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding.spark_casts import parser_of, to_date, to_instant, to_wall_clock
+
+_MICROS = 1_000_000
+#: Texts that Spark's JacksonParser takes for a FLOAT or a DOUBLE.
+_SPECIAL = {"NaN": "nan", "Infinity": "inf", "+Infinity": "inf", "INF": "inf", "+INF": "inf", "-Infinity": "-inf"}
+_SPECIAL["-INF"] = "-inf"
+
+#: What fails for a text that is no JSON, or has a value that does not fit its column.
+MALFORMED = (ValueError, TypeError, OverflowError)
+
+
+# A text: a float would round long integers, and a STRING shows the number as it was written.
+class _Number(str):
+    """A number as it stands in the text."""
+
+    __slots__ = ()
+
+
+class ObjectRows:
+    """Collects objects as rows.
+
+    Args:
+        columns: those that are read; other keys are skipped, a missing key is NULL.
+    """
+
+    def __init__(self, columns: Sequence[ArrowField]) -> None:
+        self._columns = columns
+        self._converters = [(c.name, _converter(c.type)) for c in columns]
+        self._made: dict[str, list[Any]] = {c.name: [] for c in columns}
+        self._rows = 0
+
+    def add(self, objects: Iterable[Mapping[str, Any]]) -> None:
+        """Add objects; fails with one of ``MALFORMED``."""
+        for row in objects:
+            self._rows += 1
+            for name, convert in self._converters:
+                value = row.get(name)
+                self._made[name].append(None if value is None else convert(value))
+
+    def batch(self) -> pa.RecordBatch:
+        """Return all rows."""
+        if not self._columns:
+            return pa.record_batch({"": pa.nulls(self._rows)})
+        return pa.record_batch({c.name: pa.array(self._made[c.name], c.type) for c in self._columns})
+
+
+def parsed(text: bytes) -> Any:
+    """Return what a text says, numbers as they are written."""
+    return _DECODER.decode(text.decode("utf-8", "replace"))
+
+
+def first_parsed(text: bytes) -> Any:
+    """Return what a text says first, as Spark's ``from_json`` does: no object where nothing stands."""
+    plain = text.decode("utf-8", "replace").strip(_BLANK)
+    return _DECODER.raw_decode(plain)[0] if plain else {}
+
+
+_BLANK = "".join(map(chr, range(33)))
+_DECODER = json.JSONDecoder(parse_int=_Number, parse_float=_Number, parse_constant=_Number)
+
+
+def _converter(of: pa.DataType) -> Callable[[Any], Any]:
+    """Return what makes a column's value of a parsed one; it raises ValueError for one that does not fit."""
+    if pa.types.is_string(of):
+        return _text
+    if pa.types.is_boolean(of):
+        return _boolean
+    if pa.types.is_struct(of):
+        return _row(of)
+    if pa.types.is_integer(of):
+        parse = parser_of(of)
+        return lambda value: parse(_is(_Number, value))
+    if pa.types.is_floating(of):
+        return _float
+    if pa.types.is_date32(of):
+        return lambda value: to_date(_quoted(value))
+    if not of.tz:
+        return lambda value: to_wall_clock(_quoted(value))
+    # A bare number is seconds since 1970, as in Spark's JacksonParser.
+    return lambda value: int(value) * _MICROS if isinstance(value, _Number) else to_instant(_quoted(value))
+
+
+def _row(of: pa.StructType) -> Callable[[Any], Any]:
+    converters = [(field.name, _converter(field.type)) for field in of]
+
+    def convert(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise ValueError(f"{value} is no object")
+        found = {name: value.get(name) for name, _ in converters}
+        return {name: None if found[name] is None else own(found[name]) for name, own in converters}
+
+    return convert
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _is(str, value)
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"{value} is no BOOLEAN")
+    return value
+
+
+def _float(value: Any) -> float:
+    if not isinstance(value, _Number) and value not in _SPECIAL:
+        raise ValueError(f"{value} is no number")
+    return float(_SPECIAL.get(value, value))
+
+
+def _quoted(value: Any) -> str:
+    if isinstance(value, _Number):
+        raise ValueError(f"{value} is no text")
+    return _is(str, value)
+
+
+def _is(kind: type[str], value: Any) -> str:
+    if not isinstance(value, kind):
+        raise ValueError(f"{value} does not fit its column")
+    return value

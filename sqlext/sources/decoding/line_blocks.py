@@ -1,0 +1,92 @@
+"""Read files of lines in blocks of whole lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+
+from sqlext.errors import SqlExtError
+from sqlext.sources.file_slices import Range
+
+#: How much is parsed at once: large enough for few calls, small enough to stay near the processor.
+BLOCK_BYTES = 1 << 23
+#: How much is read at once beyond a block, to find the end of its last line.
+_LINE_BYTES = 1 << 14
+#: Hadoop's LineRecordReader leaves it out at the beginning of a file as well.
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: By a file's ending, as Spark (Hadoop) sees it; None for what Arrow cannot unpack as Hadoop does.
+_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".deflate": None, ".snappy": None, ".lz4": None}
+
+
+def can_cut(path: str) -> bool:
+    """Return whether a file's lines can be found from any place in it: not where it is compressed."""
+    return Path(path).suffix not in _COMPRESSED
+
+
+def blocks(part: Range) -> Iterator[bytes]:
+    """Yield the lines that begin in a part of a file, in blocks that end with a line.
+
+    Raises:
+        SqlExtError: RUN-064 for a compression that cannot be unpacked here.
+    """
+    if not can_cut(part.path):
+        yield from _unpacked(part.path)
+        return
+    # Reads are of megabytes, which a buffer would copy once more.
+    with Path(part.path).open("rb", buffering=0) as file:
+        place = first_line(file, part.start)
+        while place < part.end:
+            file.seek(place)
+            # May go beyond the end of the part: the next part leaves out the line that it begins in.
+            block = _lines(file, min(BLOCK_BYTES, part.end - place))
+            if not block:
+                return
+            yield block
+            place += len(block)
+
+
+def first_line(file: IO[bytes], start: int) -> int:
+    """Return where the first line begins that begins at a place or behind it."""
+    if not start:
+        return len(_BYTE_ORDER_MARK) if file.read(len(_BYTE_ORDER_MARK)) == _BYTE_ORDER_MARK else 0
+    # From the byte before: a line that begins exactly at ``start`` belongs to this part.
+    file.seek(start - 1)
+    return start - 1 + len(_lines(file, 1))
+
+
+def _lines(file: IO[bytes], size: int) -> bytes:
+    """Return so many bytes, and those up to the end of the line that the last of them is in."""
+    data = b""
+    while True:
+        more = file.read(max(size - len(data), 0) + _LINE_BYTES)
+        data = data + more if data else more
+        if not more:
+            return data
+        end = data.find(b"\n", size - 1)
+        if end >= 0:
+            return data[: end + 1]
+
+
+def _unpacked(path: str) -> Iterator[bytes]:
+    codec = _COMPRESSED[Path(path).suffix]
+    if codec is None:
+        raise SqlExtError(
+            "RUN-064",
+            f"`{path}` is compressed in a way that the Arrow path cannot unpack",
+            hint="SET 'sqlext.source' = 'spark' reads it by Spark's own source",
+        )
+    left = b""
+    first = True
+    with pa.input_stream(path, compression=codec) as stream:
+        while block := stream.read(BLOCK_BYTES):
+            if first:
+                block, first = block.removeprefix(_BYTE_ORDER_MARK), False
+            whole, end, left_now = (left + block).rpartition(b"\n")
+            left = left_now
+            if end:
+                yield whole + end
+    if left:
+        yield left

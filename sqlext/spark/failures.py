@@ -1,0 +1,121 @@
+"""Translate Spark's failures: one code, one sentence, the statement's position."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sqlext.errors import SqlExtError
+from sqlext.source import Span
+
+_OURS = re.compile(r"\[(RUN-\d{3})\] ([^\n]*?)(?= SQLSTATE|\n|$)")
+#: The same, raised by an operator of ours in a Python worker.
+_OPERATOR = re.compile(r"^(?:[\w.]+\.)?SqlExtError: (RUN-\d{3}): ([^\n]*)", re.MULTILINE)
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]+(?:\.[A-Z0-9_]+)*)\] ([^\n]*)")
+#: Conditions that only wrap the real one.
+_WRAPPERS = frozenset(
+    {
+        "STREAM_FAILED",
+        "FAILED_EXECUTE_UDF",
+        "TASK_WRITE_FAILED",
+        "FAILED_READ_FILE",
+        "FOREACH_BATCH_USER_FUNCTION_ERROR",
+    }
+)
+_CANCELLED = ("SPARK_JOB_CANCELLED", "cancelled as part of cancellation", "InterruptedException")
+#: The last line of a Python worker's traceback: what was raised, and why.
+_PYTHON = re.compile(r"^(?:[A-Za-z_]\w*\.)*([A-Z]\w*): (.*)$", re.MULTILINE)
+_FROM_PYTHON = "Traceback (most recent call last)"
+_JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w]*\.)+([A-Z]\w*(?:Exception|Error))(?:: (.*))?$", re.MULTILINE)
+#: Java exceptions that only wrap the real one.
+_JAVA_WRAPPERS = frozenset({"SparkException", "Py4JException", "StreamingQueryException", "ExecutionException"})
+#: How Spark begins to say that a query failed; ids and the query's plan are of no use to users.
+_TERMINATED = re.compile(r"\[STREAM_FAILED\] Query \[[^\]]*\] terminated with exception: ")
+#: The query's plan in a failure's text: it quotes our own messages, raised or not.
+_QUERY = re.compile(r"\n=== Streaming Query ===\n.*?(?=\n\s+at |\n\n?JVM stacktrace|\Z)", re.DOTALL)
+#: Spark says of a row that it cannot decode no more than that there is one.
+_NO_AVRO = "Malformed records are detected in record parsing"
+_MALFORMED = ("[MALFORMED_RECORD_IN_PARSING", _NO_AVRO)
+_UNKNOWN_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
+_CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
+
+
+def run_error(error: BaseException, span: Span | None) -> SqlExtError:
+    """Return a failure of a running query as RUN-..., at its statement."""
+    for cause in _causes(error):
+        if isinstance(cause, SqlExtError):
+            return cause if span is None else _caused(cause.at(span), cause.__cause__ or error)
+    text = _text(error)
+    ours = _OURS.search(text) or _OPERATOR.search(text)
+    if ours:
+        made = SqlExtError(ours.group(1), ours.group(2).strip(), span=span)
+    else:
+        made = SqlExtError("RUN-100", _sentence(text), span=span, hint=_hint(text))
+    return _caused(made, error)
+
+
+def refused(error: BaseException, span: Span | None) -> SqlExtError:
+    """Return what Spark's analyser refuses in a rewritten query as RUN-101, before anything ran."""
+    made = SqlExtError(
+        "RUN-101",
+        f"Spark refuses the query: {_sentence(_text(error))}",
+        span=span,
+        hint="`sqlext rewrite` prints the Spark SQL that was tried",
+    )
+    return _caused(made, error)
+
+
+def was_cancelled(error: BaseException) -> bool:
+    """Whether Spark was told to give up: by ``stop``, or by Ctrl-C, which cancels jobs first."""
+    text = _text(error)
+    return any(mark in text for mark in _CANCELLED)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__
+
+
+def _caused(made: SqlExtError, cause: BaseException) -> SqlExtError:
+    if made.__cause__ is None and cause is not made:
+        made.__cause__ = cause
+    return made
+
+
+def _text(error: BaseException) -> str:
+    """Return what an exception says; what is none of Spark's says little without its type."""
+    module = type(error).__module__.partition(".")[0]
+    known = module in ("pyspark", "py4j") or isinstance(error, OSError)
+    return _QUERY.sub("\n", str(error)) if known else f"{type(error).__name__}: {error}"
+
+
+def _sentence(text: str) -> str:
+    text = _TERMINATED.sub("", text)
+    found = [m for m in _CONDITION.finditer(text) if m.group(1).split(".")[0] not in _WRAPPERS]
+    if found:
+        condition, message = found[-1].groups()
+        return f"[{condition}] {message.split(' SQLSTATE')[0].strip()}"
+    python = _PYTHON.findall(text[text.index(_FROM_PYTHON) :]) if _FROM_PYTHON in text else []
+    if python:
+        name, message = python[-1]
+        return f"{name}: {message}"
+    java = [m for m in _JAVA.finditer(text) if m.group(1) not in _JAVA_WRAPPERS]
+    if java:
+        name, message = java[-1].groups()
+        if _NO_AVRO in text:
+            return f"{_NO_AVRO}: {name}"
+        return f"{name}: {message.strip()}" if message else name
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[0].strip() if lines else "no reason given"
+
+
+def _hint(text: str) -> str | None:
+    if _CHECKPOINT_FILE.search(text) is not None:
+        return "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
+    if any(mark in text for mark in _MALFORMED):
+        return "SET 'sqlext.bad-rows' = 'fail' says which row it is and where, 'drop' leaves such rows out"
+    if f"[{_UNKNOWN_TABLE}]" in text:
+        return "Spark runs this statement, and it knows no tables of this catalog: they are for SELECT and INSERT"
+    return None

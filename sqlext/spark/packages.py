@@ -1,0 +1,30 @@
+"""Check that Spark has the packages that formats need beyond its own jars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlext.connectors.options import OptionError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NOT_LOADED = "AVRO_NOT_LOADED"
+
+
+def require_avro(spark: SparkSession) -> None:
+    """Check that Spark has ``from_avro`` and ``to_avro``.
+
+    Raises:
+        OptionError: OPT-014 if the session was started without spark-avro.
+    """
+    from pyspark.errors import AnalysisException
+
+    try:
+        spark.range(0).selectExpr("to_avro(id)").schema  # noqa: B018 - analysed here, by Spark Connect too
+    except AnalysisException as error:
+        if _NOT_LOADED not in str(error):
+            raise
+        package = f"org.apache.spark:spark-avro_2.13:{spark.version}"
+        hint = f"add its package when Spark is started: spark.jars.packages={package}"
+        raise OptionError("OPT-014", "Spark has no format 'avro' here", option="format", hint=hint) from error

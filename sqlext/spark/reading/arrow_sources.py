@@ -1,0 +1,63 @@
+"""Open tables that operators work on where Arrow reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from sqlext.rewrite.script.model import ArrowView
+from sqlext.sources.packed import MARKED, READ, PackedWork
+from sqlext.sources.program import Program
+from sqlext.sources.tables import reader_of
+from sqlext.spark.observed import READ_BY_US
+from sqlext.spark.reading.data_source import ArrowInput, open_arrow
+from sqlext_udfs.spark.registry import PackedFunction, operator
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, Observation, SparkSession
+
+_DEFAULT_TASKS = 8
+
+
+def packed_input(spark: SparkSession, step: ArrowView, sources: Path, arguments: Mapping[str, Any]) -> ArrowInput:
+    """Return what reads a table, and works on its rows by an operator.
+
+    Args:
+        sources: the query's folder for what readers remember.
+        arguments: the operator's.
+
+    Raises:
+        OptionError: OPT-009 if nothing lies at the table's path.
+    """
+    function = cast(PackedFunction, operator(step.function))
+    made = function.made(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
+    work = PackedWork(cast(Program, step.program), made.operator, made.keys, made.buckets)
+    tables = reader_of(step.table)
+    reader = tables.reader(step.table, step.needed, sources / step.scan, tasks_of(spark))
+    return ArrowInput(reader, MARKED, work, tables.limit(step.table))
+
+
+def packed_rows(spark: SparkSession, given: ArrowInput, scan: str) -> DataFrame:
+    """Return packed rows; Spark's progress will have how many there were, and of how many rows they are."""
+    from pyspark.sql import functions as f
+
+    packed = open_arrow(spark, given)
+    return packed.observe(f"{READ_BY_US}{scan}", f.count(f.lit(1)).alias("packed"), f.sum(READ).alias("rows"))
+
+
+def packed_at_once(spark: SparkSession, given: ArrowInput) -> tuple[DataFrame, Observation]:
+    """Return all packed rows as a static DataFrame, and what will have how many rows they are (``READ``)."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as f
+
+    counted = Observation()
+    packed = open_arrow(spark, given, at_once=True).observe(counted, f.sum(READ).alias(READ))
+    return packed.where("rows IS NOT NULL"), counted
+
+
+def tasks_of(spark: SparkSession) -> int:
+    """Return how many tasks a micro-batch is cut into: as many as its shuffles have."""
+    partitions = spark.conf.get("spark.sql.shuffle.partitions", None) or ""
+    return int(partitions) if partitions.isdigit() else _DEFAULT_TASKS

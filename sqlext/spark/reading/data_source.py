@@ -1,0 +1,193 @@
+"""Define the Spark data source of our Arrow readers: any ``SplitReader``, and the work on its rows.
+
+Spark asks a source for columns, offsets and rows in processes of their own, which start one after the other. Each
+loads no more than it needs, so the work on rows is unpacked only where rows are.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from pyspark import cloudpickle
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxBytes,
+    ReadMaxFiles,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from sqlext.connectors.splits import Limit, Slice, SplitReader
+from sqlext.sources.stream import Read, SplitStream, Work
+from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+#: The name of the data source, and of its options.
+FORMAT = "sqlext"
+_INPUT, _COLUMNS = "input", "columns"
+
+
+@dataclass(frozen=True)
+class ArrowInput:
+    """A source and all that Spark is told of it.
+
+    Attributes:
+        reader: the source.
+        schema: Spark DDL of what comes out.
+        work: what is made of its rows.
+        limit: the most that a micro-batch takes.
+        holds: see ``SplitStream``.
+    """
+
+    reader: SplitReader
+    schema: str
+    work: Work = field(default_factory=Work)
+    limit: Limit | None = None
+    holds: Path | None = None
+
+
+def open_arrow(spark: SparkSession, source: ArrowInput, *, at_once: bool = False) -> DataFrame:
+    """Return a source as a streaming DataFrame, or all that it has when it is read as a static one."""
+    spark.dataSource.register(ArrowSource)
+    dumps: Callable[[object], bytes] = cloudpickle.dumps
+    packed = base64.b64encode(dumps(replace(source, work=_Sealed(dumps(source.work))))).decode("ascii")
+    read = spark.read if at_once else spark.readStream
+    return read.format(FORMAT).option(_INPUT, packed).option(_COLUMNS, source.schema).load()
+
+
+@dataclass(frozen=True)
+class _Sealed(Work):
+    """The work on rows, pickled until there are some."""
+
+    packed: bytes
+
+    def process(self, split: str, read: Read) -> Iterator[pa.RecordBatch]:
+        """Do it."""
+        work: Work = pickle.loads(self.packed)  # noqa: S301 - Spark itself sends it so
+        return work.process(split, read)
+
+
+class ArrowSource(DataSource):
+    """Spark's side of an ``ArrowInput``."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of the format."""
+        return FORMAT
+
+    def schema(self) -> str:
+        """Return the columns that come out."""
+        return self.options[_COLUMNS]
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        """Return the reader."""
+        return ArrowStreamReader(self._input())
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Return the reader of all that is there."""
+        return ArrowReader(self._input())
+
+    def _input(self) -> ArrowInput:
+        # Spark itself sends this class by pickle: whoever can set the option can run code anyway.
+        return cast(ArrowInput, pickle.loads(base64.b64decode(self.options[_INPUT])))  # noqa: S301
+
+
+class SlicePartition(InputPartition):
+    """A slice as Spark's partition."""
+
+    def __init__(self, value: Slice) -> None:
+        super().__init__(value)
+
+
+def _rows_of(source: ArrowInput, piece: Slice) -> Iterator[pa.RecordBatch]:
+    yield from source.work.process(piece.split, partial(source.reader.read, piece))
+    spare_what_is_loaded()
+
+
+class ArrowReader(DataSourceReader):
+    """All that a source has, read once."""
+
+    def __init__(self, source: ArrowInput) -> None:
+        self._source = source
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return the slices of it."""
+        reader = copy.deepcopy(self._source.reader)  # what it opens here cannot go to the workers
+        try:
+            start = reader.initial()
+            return [SlicePartition(s) for s in reader.slices(start, reader.latest(start, None))]
+        finally:
+            reader.close()
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield what is made of a slice."""
+        yield from _rows_of(self._source, partition.value)
+
+
+class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Offsets beside the driver, rows in the workers."""
+
+    def __init__(self, source: ArrowInput) -> None:
+        self._source = source
+        self._stream = SplitStream(source.reader, source.holds)
+
+    def initialOffset(self) -> dict[str, int]:  # noqa: N802
+        """Return where a new query begins."""
+        return self._stream.initial()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        """Return the limit of a micro-batch."""
+        limit = self._source.limit
+        return ReadAllAvailable() if limit is None else _LIMITS[limit.unit](limit.most)
+
+    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
+        """Return where the next micro-batch ends."""
+        return self._stream.latest(start, _limit(limit))
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        """Take what is there now, and no more."""
+        self._stream.stop_at_what_is_there()
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
+        """Return the slices of a micro-batch."""
+        return [SlicePartition(s) for s in self._source.reader.slices(start, end)] if start != end else []
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield what is made of a slice."""
+        yield from _rows_of(self._source, partition.value)
+
+    def commit(self, end: dict[str, int]) -> None:
+        """Let the source forget what is through."""
+        self._source.reader.commit(end)
+
+    def stop(self) -> None:
+        """Give free what the driver's side has opened."""
+        self._source.reader.close()
+
+
+_LIMITS: dict[str, type[ReadMaxRows] | type[ReadMaxFiles] | type[ReadMaxBytes]] = {
+    "rows": ReadMaxRows,
+    "files": ReadMaxFiles,
+    "bytes": ReadMaxBytes,
+}
+
+
+def _limit(given: ReadLimit) -> Limit | None:
+    if isinstance(given, ReadMaxRows):
+        return Limit("rows", given.max_rows)
+    if isinstance(given, ReadMaxFiles):
+        return Limit("files", given.max_files)
+    return Limit("bytes", given.max_bytes) if isinstance(given, ReadMaxBytes) else None

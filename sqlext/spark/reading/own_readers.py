@@ -1,0 +1,122 @@
+"""Open the sources of a query that our own readers read."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlext.connectors.registry import connector_of
+from sqlext.connectors.spec import ReadColumn, ReadSpec
+from sqlext.quoting import identifier
+from sqlext.rewrite.script.model import ArrowView, SourceView, SparkScript
+from sqlext.spark.reading.spark_sources import open_frame
+from sqlext.watermarks.inputs import SPLIT
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Observation, SparkSession
+
+    from sqlext.connectors.splits import SplitReader
+
+
+class QueryFolders(Protocol):
+    """The folders of one query."""
+
+    @property
+    def heartbeat(self) -> Path:
+        """The folder of the row that ends a bounded input."""
+
+    @property
+    def sources(self) -> Path:
+        """The folder of what readers of ours must remember, a folder for each."""
+
+    @property
+    def time(self) -> Path:
+        """The folder of its time keeper."""
+
+
+class OwnReaders:
+    """Opens the sources of one query that readers of ours read.
+
+    Args:
+        home: the query's folder; None where nothing is to be remembered.
+
+    Attributes:
+        counted: has how many rows were read (``READ``), of each table that is read at once.
+    """
+
+    def __init__(self, spark: SparkSession, script: SparkScript, home: QueryFolders | None) -> None:
+        self._spark, self._script, self._home = spark, script, home
+        self._readers: dict[str, SplitReader] = {}  # of the views whose rows say of which split they are
+        self.counted: list[Observation] = []
+
+    def open(self, source: SourceView, spec: ReadSpec) -> DataFrame:
+        """Return a table's rows; the column ``SPLIT`` beside them if it is wanted.
+
+        Raises:
+            SqlExtError: OPT-009 where nothing lies at a path, RUN-060 where a broker does not answer.
+        """
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        from sqlext.spark.reading.arrow_sources import tasks_of
+        from sqlext.spark.reading.data_source import ArrowInput, open_arrow
+
+        connector = connector_of(source.table)
+        state = self._home.sources / source.view if self._home is not None else None
+        own = connector.table_reader().source(source.table, state, tasks_of(self._spark))
+        spec = _as_they_are(spec) if own.decoded else _without(spec, own.schema.names)
+        if source.split:
+            self._readers[source.view] = own.reader
+            spec = replace(spec, columns=(*spec.columns, ReadColumn(SPLIT, connector.split_column(), "STRING")))
+        fields = from_arrow_schema(own.schema, prefer_timestamp_ntz=True)
+        ddl = ", ".join(f"{identifier(f.name)} {f.dataType.simpleString()}" for f in fields)
+        given = ArrowInput(own.reader, ddl, limit=own.limit, holds=self._holds(source.view))
+        raw = open_arrow(self._spark, given)
+        return open_frame(self._spark, raw, replace(spec, fixed_schema=False))
+
+    def open_packed(self, step: ArrowView, arguments: Mapping[str, Any]) -> DataFrame:
+        """Return a table's rows, worked on by an operator where they are read, packed and marked.
+
+        Args:
+            arguments: the operator's.
+
+        Raises:
+            SqlExtError: see ``open``.
+        """
+        from sqlext.spark.reading.arrow_sources import packed_at_once, packed_input, packed_rows
+
+        assert self._home is not None
+        if self._script.at_once:
+            anew = self._home.sources / uuid.uuid4().hex  # a run that failed is no reason to read what it has seen
+            rows, counted = packed_at_once(self._spark, packed_input(self._spark, step, anew, arguments))
+            self.counted.append(counted)
+            return rows
+        given = packed_input(self._spark, step, self._home.sources, arguments)
+        if connector_of(step.table).has_splits(step.table):
+            self._readers[step.view] = given.reader
+        return packed_rows(self._spark, replace(given, holds=self._holds(step.view)), step.scan)
+
+    def splits(self, view: str) -> Sequence[str]:
+        """Return the parts of a source that have a time of their own, as far as they are there now."""
+        reader = self._readers.get(view)
+        return sorted(reader.latest({}, None)) if reader is not None else ()
+
+    def _holds(self, view: str) -> Path | None:
+        if self._home is None:
+            return None
+        aligned = (n for n, k in enumerate(self._script.kept) if k.source == view and k.input.alignment is not None)
+        number = next(aligned, None)
+        return self._home.time / "held" / f"{number}.json" if number is not None else None
+
+
+def _without(spec: ReadSpec, given: Sequence[str]) -> ReadSpec:
+    """Return a description that does not derive what the reader gives itself."""
+    return replace(spec, derived=tuple((name, text) for name, text in spec.derived if name not in given))
+
+
+def _as_they_are(spec: ReadSpec) -> ReadSpec:
+    """Return the description of rows that are the table's columns already."""
+    columns = tuple(replace(c, expression=identifier(c.name)) for c in spec.columns)
+    return replace(spec, columns=columns, derived=(), exploded=None, filters=())

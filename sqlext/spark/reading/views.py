@@ -1,0 +1,205 @@
+"""Open a Spark script: its sources and steps become views of the session's Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlext.connectors.registry import connector_of
+from sqlext.connectors.spec import ReadSpec
+from sqlext.quoting import identifier
+from sqlext.rewrite.script.model import (
+    HEARTBEAT_VIEW,
+    ArrowView,
+    ObservedView,
+    OperatorView,
+    RowsView,
+    SourceView,
+    SparkScript,
+    SqlView,
+    Step,
+    TagView,
+)
+from sqlext.rewrite.script.side_rows import FAULT, IS_ROW, faults_view
+from sqlext.spark.event_time import tagged
+from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, ROWS, SMALLEST
+from sqlext.spark.reading.frames import Frames
+from sqlext.spark.reading.own_readers import OwnReaders, QueryFolders
+from sqlext.spark.reading.spark_sources import open_batch, open_frame, open_stream
+from sqlext.spark.reading.ticks import TickSource
+from sqlext.spark.sessions import settled
+from sqlext.user_functions import UserFunctions
+from sqlext.watermarks.inputs import SPLIT
+from sqlext_udfs.spark.registry import operator
+from sqlext_udfs.spark.table_functions import register_table_functions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Observation, SparkSession
+
+
+class Opened(NamedTuple):
+    """A script's query.
+
+    Attributes:
+        rows: its result.
+        read: what counts the rows that it reads, where it is one batch.
+    """
+
+    rows: DataFrame
+    read: tuple[Observation, ...]
+
+
+def open_script(
+    spark: SparkSession,
+    script: SparkScript,
+    zone: str,
+    home: QueryFolders | None,
+    ticks: TickSource | None,
+    registered: UserFunctions,
+    frames: Frames,
+    *,
+    skips: bool = False,
+) -> Opened:
+    """Return the script's query as a DataFrame, its views registered under their names.
+
+    Args:
+        home: where the rows lie that only move its watermarks, and what readers of ours remember.
+        registered: the user's classes, which operators name.
+        frames: the user's DataFrames, which tables name.
+        skips: whether nothing that its sources have is taken.
+
+    Raises:
+        SqlExtError: OPT-..., RUN-... for a source that cannot be opened.
+        AnalysisException: what Spark refuses in the query.
+    """
+    common = {"registered": registered, "buckets": script.buckets}
+    opening = _Opening(spark, zone, home, ticks, common, frames, OwnReaders(spark, script, home), skips)
+    for source in script.sources:
+        opening.source(source, again=source.view in script.read_again).createOrReplaceTempView(source.view)
+    if home is not None:
+        opening.heartbeats(script, home)
+    register_table_functions(spark, script.table_functions, registered)
+    for step in script.steps:
+        opening.step(step).createOrReplaceTempView(step.view)
+    return Opened(settled(spark.sql(script.query)), tuple(opening.readers.counted))
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """Opens the sources and steps of one script; see ``open_script``.
+
+    Attributes:
+        common: the arguments that all operators have.
+    """
+
+    spark: SparkSession
+    zone: str
+    home: QueryFolders | None
+    ticks: TickSource | None
+    common: Mapping[str, Any]
+    frames: Frames
+    readers: OwnReaders
+    skips: bool
+
+    def heartbeats(self, script: SparkScript, home: QueryFolders) -> None:
+        """Register the rows that only move watermarks."""
+        texts = self.spark.readStream.format("text")
+        if script.heartbeat:
+            home.heartbeat.mkdir(parents=True, exist_ok=True)
+            self._taken(texts.load(str(home.heartbeat))).createOrReplaceTempView(HEARTBEAT_VIEW)
+        for number, kept in enumerate(script.kept):
+            folder = home.time / str(number)
+            folder.mkdir(parents=True, exist_ok=True)
+            rows = texts.option("cleanSource", "delete").load(str(folder))
+            self._taken(rows).createOrReplaceTempView(kept.view)
+
+    def _taken(self, rows: DataFrame) -> DataFrame:
+        """Return what is taken of a stream."""
+        return rows.where("false") if self.skips else rows
+
+    def source(self, source: SourceView, *, again: bool) -> DataFrame:
+        """Return a table's columns, without the rows that cannot be decoded.
+
+        Args:
+            again: whether these are kept: the query then reads the source twice, the second time for them alone.
+        """
+        spec = connector_of(source.table).read_spec(source.table, self.zone)
+        rows = self._opened(source, spec)
+        if source.streaming:
+            rows = _nullable(self._taken(rows))
+        if spec.faults is None:
+            return rows
+        rows.createOrReplaceTempView(faults_view(source.view))
+        return _without_faults(rows, source.view, again=again)
+
+    def _opened(self, source: SourceView, spec: ReadSpec) -> DataFrame:
+        if source.own:
+            return self.readers.open(source, spec)
+        if spec.frame is not None:
+            return open_frame(self.spark, self.frames.opened(spec.frame, self.spark), spec)
+        return open_stream(self.spark, spec) if source.streaming else open_batch(self.spark, spec)
+
+    def step(self, step: Step) -> DataFrame:
+        """Return what a step makes of views that are there."""
+        match step:
+            case SqlView():
+                return self.spark.sql(step.sql)
+            case TagView():
+                return tagged(self.spark.table(step.input), step)
+            case ObservedView():
+                return self._observed(step)
+            case ArrowView():
+                return self._packed(step)
+            case OperatorView():
+                return self._operated(step)
+            case RowsView():
+                schema = ", ".join(f"{identifier(n)} {t}" for n, t in step.columns)
+                return self.spark.createDataFrame([tuple(r) for r in step.rows], schema)
+
+    def _operated(self, step: OperatorView) -> DataFrame:
+        ticks = self.ticks.open(self.spark, step.ticks) if self.ticks is not None else None
+        ticks = self._taken(ticks) if ticks is not None else None
+        arguments = {**self.common, **dict(step.arguments)}
+        return operator(step.function).apply(self.spark.table(step.input), arguments, ticks)
+
+    def _packed(self, step: ArrowView) -> DataFrame:
+        return self._taken(self.readers.open_packed(step, {**self.common, **dict(step.arguments)}))
+
+    def _observed(self, step: ObservedView) -> DataFrame:
+        """Return the rows; Spark's progress will have times and count of all of them, and those of each split."""
+        from pyspark.sql import functions as f
+
+        time, first, rows = f.unix_millis(identifier(step.column)), identifier(step.column), f.lit(1)
+        if step.packed:
+            from sqlext.sources.packed import LEAST, READ  # it needs Arrow, which few statements do
+
+            first, rows = LEAST, f.col(READ)
+        counted = [f.max(time).alias(LARGEST), f.sum(rows).alias(ROWS), f.min(f.unix_millis(first)).alias(SMALLEST)]
+        for split in self.readers.splits(step.source):
+            mine = f.col(SPLIT) == split
+            counted += [
+                f.max(f.when(mine, time)).alias(f"{LARGEST} {split}"),
+                f.sum(f.when(mine, rows)).alias(f"{ROWS} {split}"),
+            ]
+        return self.spark.table(step.input).observe(f"{INPUT}{step.name}", *counted)
+
+
+def _nullable(rows: DataFrame) -> DataFrame:
+    """Return the rows with columns that Spark takes for such as can be NULL; see ``script.scans`` of other columns."""
+    from pyspark.sql import functions as f
+
+    never = [field.name for field in rows.schema.fields if not field.nullable]
+    if not never:  # Spark Connect has no step that changes nothing
+        return rows
+    # Not deterministic to Spark, so that no optimiser makes the column what it was.
+    return rows.withColumns({n: f.when(f.spark_partition_id() >= 0, f.col(identifier(n))) for n in never})
+
+
+def _without_faults(rows: DataFrame, view: str, *, again: bool) -> DataFrame:
+    """Return the good rows; Spark's progress will have how many bad ones there were, and how many are read again."""
+    from pyspark.sql import functions as f
+
+    twice = f.count(f.lit(1)) if again else f.lit(0)
+    counted = rows.observe(f"{JUDGED}{view}", f.count(FAULT).alias(BAD_ROWS), twice.alias(AGAIN))
+    return counted.where(f"{IS_ROW} AND {FAULT} IS NULL").drop(IS_ROW, FAULT)

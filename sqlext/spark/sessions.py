@@ -1,0 +1,113 @@
+"""Tell classic Spark sessions from those of Spark Connect, and do what they differ in."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlext.errors import SqlExtError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+#: A Connect server gives the process that writes batches ten seconds to come up. A busy machine needs longer.
+_TOO_LATE = "waiting for the Python worker to connect back"
+_TRIES = 5
+
+
+def is_connect(spark: object) -> bool:
+    """Whether a Spark session is a client of Spark Connect (its class cannot be imported without grpc)."""
+    return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def is_spark(value: object) -> bool:
+    """Whether a value is a Spark session, of either kind."""
+    return _is_sparks("SparkSession", value)
+
+
+def check_spark(value: object) -> None:
+    """Raise ENV-013 for what is no Spark session."""
+    if not is_spark(value):
+        hint = "a folder is the catalog: catalog='...'" if isinstance(value, (str, os.PathLike)) else None
+        raise SqlExtError("ENV-013", f"this is no Spark session, but a {type(value).__name__}", hint=hint)
+
+
+def check_frame(value: object) -> None:
+    """Raise ENV-013 for what is no DataFrame of Spark's."""
+    if not _is_sparks("DataFrame", value):
+        what = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+        raise SqlExtError("ENV-013", f"this is no DataFrame of Spark, but a {what}", hint="spark.createDataFrame(...)")
+
+
+def _is_sparks(name: str, value: object) -> bool:
+    return any(kind.__name__ == name and kind.__module__.startswith("pyspark.sql.") for kind in type(value).__mro__)
+
+
+def own_session(spark: SparkSession) -> SparkSession:
+    """Return a further session on the same Spark: settings and views that are made in it stay in it.
+
+    Spark Connect has no ``newSession``; a clone has copies of the views and settings that there are.
+    """
+    if is_connect(spark):
+        client: Any = spark
+        cloned: SparkSession = client.cloneSession()
+        return cloned
+    return spark.newSession()
+
+
+def settled(frame: DataFrame) -> DataFrame:
+    """Return the DataFrame of a SQL text as one that later views of the same names do not change.
+
+    Spark Connect reads the text anew whenever the DataFrame is used. A view keeps what the text meant when it was made.
+    """
+    spark = frame.sparkSession
+    if not is_connect(spark):
+        return frame
+    name = f"sqlext_{uuid.uuid4().hex}"
+    frame.createOrReplaceTempView(name)
+    return spark.table(name)
+
+
+def require_shared_folder(spark: SparkSession, folder: Path) -> None:
+    """Check that a Connect server sees the catalog's folder: checkpoints lie there, and files that a query reads.
+
+    Raises:
+        SqlExtError: ENV-008 if it does not.
+    """
+    if not is_connect(spark):
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / f"seen-{uuid.uuid4().hex}"
+    probe.write_text("seen\n", encoding="utf-8")
+    try:
+        spark.read.text(probe.absolute().as_uri()).count()
+    except Exception as error:
+        raise SqlExtError(
+            "ENV-008",
+            f"the Spark Connect server does not see the catalog's folder `{folder}`",
+            hint="give a folder that client and server share: sqlext.connect(spark, catalog='/shared/folder')",
+        ) from error
+    finally:
+        probe.unlink()
+
+
+def temporary_folder(spark: SparkSession, shared: Path) -> Path:
+    """Return a new folder that Spark sees too: over Spark Connect one inside of a folder that is shared."""
+    return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared if is_connect(spark) else None))
+
+
+def patiently(start: Callable[[], T]) -> T:
+    """Start a query; again where the process that writes its batches did not come up in time: nothing has begun."""
+    for _ in range(_TRIES - 1):
+        try:
+            return start()
+        except Exception as error:
+            if _TOO_LATE not in str(error):
+                raise
+    return start()

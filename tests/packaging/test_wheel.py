@@ -1,0 +1,79 @@
+"""Build sdist and wheel, install the wheel in a bare environment elsewhere, and run README's script there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.markdown import ROOT, blocks
+
+#: What a build needs of the project; everything else, a virtual environment among it, stays out.
+SOURCES = ("sqlext", "udfs", "catalog", "pyproject.toml", "setup.py", "README.md", "LICENSE")
+PACKAGES = {"sqlext", "sqlext_udfs", "sqlext_catalog"}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the sdist, and the wheel that was built from it."""
+    source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("made")
+    for name in SOURCES:
+        place = ROOT / name
+        if place.is_dir():
+            shutil.copytree(place, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(place, source)
+    run(sys.executable, "-m", "build", "--outdir", str(made), str(source))
+    return made
+
+
+def run(*command: str, cwd: Path | None = None) -> str:
+    """Run a program without this process's paths and return what it prints."""
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SPARK_HOME", "VIRTUAL_ENV")}
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_both_archives_hold_every_package(built: Path) -> None:
+    [sdist], [wheel] = built.glob("*.tar.gz"), built.glob("*.whl")
+    assert sdist.name.startswith("sqlext_spark-")
+    assert wheel.name.startswith("sqlext_spark-")
+    with tarfile.open(sdist) as archive:
+        inside = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+    wanted = {str(p.relative_to(ROOT)) for top in ("sqlext", "udfs", "catalog") for p in (ROOT / top).rglob("*.py")}
+    assert wanted - inside == set()
+    with zipfile.ZipFile(wheel) as archive:
+        packed = set(archive.namelist())
+    installed = {name.removeprefix("udfs/").removeprefix("catalog/") for name in wanted if "/plugin/" not in name}
+    assert installed - packed == set()
+    assert {name.split("/")[0] for name in packed} == {
+        *PACKAGES,
+        "dbt",
+        next(n for n in packed if "/METADATA" in n)[:-9],
+    }
+    assert {f"{package}/py.typed" for package in PACKAGES} <= packed
+
+
+@pytest.mark.slow
+def test_the_wheel_runs_the_script_of_the_readme(built: Path, tmp_path: Path) -> None:
+    [wheel] = built.glob("*.whl")
+    python = tmp_path / "bare" / "bin" / "python"
+    run(sys.executable, "-m", "venv", str(tmp_path / "bare"))
+    pip = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    run(*pip, "--constraint", str(ROOT / "constraints.txt"), str(wheel))
+    work = tmp_path / "work"
+    shown = {b.language: b.text for b in reversed(list(blocks((ROOT / "README.md").read_text("utf-8"))))}
+    (work / "data" / "orders").mkdir(parents=True)
+    (work / "data" / "orders" / "1.json").write_text(shown["json"], "utf-8")
+    (work / "orders.sql").write_text(shown["sql"], "utf-8")
+    command, *result = shown["console"].splitlines()
+    program, *arguments = command.removeprefix("$ ").split()
+    printed = run(str(python.parent / program), *arguments, cwd=work)
+    assert [line for line in result if line not in printed] == []

@@ -1,0 +1,126 @@
+"""CREATE and DROP MATERIALIZED VIEW without Spark: its table, its key, its query's name, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sqlext import SqlExtError
+from sqlext.dialect.script import parse_script
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.compilation import new_state
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.source import SourceText
+from sqlext_catalog.model import ObjectName, Table, query_name
+
+EVENTS = """CREATE TABLE events (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');
+CREATE VIEW plain AS SELECT k FROM events"""
+WINDOWED = """SELECT window_start, window_end, k, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end, k"""
+
+
+@pytest.fixture
+def handler() -> DryRun:
+    made = DryRun(new_state(None))
+    run(made, EVENTS)
+    return made
+
+
+def run(handler: DryRun, text: str) -> list[Any]:
+    """Run a script and return the rows of its last statement."""
+    interpreter = Interpreter(handler.state, handler)
+    results = [interpreter.run(s) for s in parse_script(SourceText.of(f"{text};"))]
+    return results[-1].rows
+
+
+def view(handler: DryRun, text: str) -> Table:
+    """Return the table of the view ``mv`` after a script."""
+    run(handler, text)
+    found = handler.state.catalog.lookup(("mv",))
+    assert isinstance(found, Table)
+    return found
+
+
+def test_its_table(handler: DryRun) -> None:
+    table = view(
+        handler, "CREATE MATERIALIZED VIEW mv COMMENT 'sums' AS SELECT k, COUNT(*) AS n FROM events GROUP BY k"
+    )
+    options = dict(table.options)
+    assert options.pop("path").endswith("/tables/default_catalog-default_database-mv-f8a3716b")
+    assert options == {"connector": "delta", "sqlext.kept-by": "mv"}
+    assert [(c.name, str(c.type)) for c in table.columns] == [("k", "STRING"), ("n", "BIGINT NOT NULL")]
+    assert (table.primary_key and table.primary_key.columns, table.comment) == (("k",), "sums")
+    assert handler.compiled[-1].insert is not None
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("SELECT k AS a, COUNT(*) AS n FROM events GROUP BY k", ("a",)),
+        ("SELECT COUNT(*) AS n, k, v FROM events GROUP BY k, v", ("k", "v")),
+        ("SELECT k, v FROM events", None),
+        (WINDOWED, None),
+        (f"{WINDOWED} EMIT ON WINDOW CLOSE", None),
+        (f"{WINDOWED} EMIT CHANGES", ("window_start", "window_end", "k")),
+    ],
+)
+def test_the_key_of_updates_is_its_primary_key(handler: DryRun, query: str, key: tuple[str, ...] | None) -> None:
+    table = view(handler, f"CREATE MATERIALIZED VIEW mv AS {query}")
+    assert (table.primary_key.columns if table.primary_key else None) == key
+
+
+def test_names_of_its_columns_and_another_place(handler: DryRun) -> None:
+    table = view(
+        handler,
+        "CREATE MATERIALIZED VIEW mv (a, n) WITH ('table-name' = 'd.t') AS SELECT k, COUNT(*) FROM events GROUP BY k",
+    )
+    assert table.primary_key is not None
+    assert ([c.name for c in table.columns], table.primary_key.columns) == (["a", "n"], ("a",))
+    assert "path" not in dict(table.options)
+
+
+def test_the_query_is_named_after_it() -> None:
+    assert query_name(ObjectName("default_catalog", "default_database", "mv")) == "mv"
+    assert query_name(ObjectName("default_catalog", "sales", "mv")) == "default_catalog.sales.mv"
+
+
+def test_drop_takes_the_table_too(handler: DryRun) -> None:
+    run(handler, "CREATE MATERIALIZED VIEW mv AS SELECT k FROM events; DROP MATERIALIZED VIEW mv")
+    assert handler.state.catalog.lookup(("mv",)) is None
+    run(handler, "DROP MATERIALIZED VIEW IF EXISTS mv")
+
+
+def test_a_table_like_it_is_none(handler: DryRun) -> None:
+    run(handler, "CREATE MATERIALIZED VIEW mv AS SELECT k FROM events; CREATE TABLE t LIKE mv; DROP TABLE t")
+    with pytest.raises(SqlExtError, match="is a table, not a materialized view"):
+        run(handler, "CREATE TABLE u LIKE mv; DROP MATERIALIZED VIEW u")
+
+
+def test_settings_come_back(handler: DryRun) -> None:
+    run(handler, "SET 'pipeline.name' = 'mine'; CREATE MATERIALIZED VIEW mv AS SELECT k FROM events")
+    assert handler.state.settings.get("pipeline.name") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("CREATE TEMPORARY MATERIALIZED VIEW mv AS SELECT k FROM events", "DDL-015"),
+        ("CREATE MATERIALIZED VIEW mv WITH ('connector' = 'kafka') AS SELECT k FROM events", "DDL-022"),
+        ("CREATE MATERIALIZED VIEW mv (a, b) AS SELECT k FROM events", "DDL-021"),
+        ("CREATE MATERIALIZED VIEW mv AS SELECT k FROM mv", "DDL-020"),
+        ("CREATE MATERIALIZED VIEW mv AS SELECT COUNT(*) AS n FROM events GROUP BY k", "SINK-004"),
+        ("CREATE MATERIALIZED VIEW events AS SELECT k FROM plain", "CAT-001"),
+        ("CREATE MATERIALIZED VIEW mv AS SELECT k FROM events; DROP TABLE mv", "CAT-004"),
+        ("CREATE MATERIALIZED VIEW mv AS SELECT k FROM events; DROP VIEW mv", "CAT-004"),
+        ("CREATE MATERIALIZED VIEW mv AS SELECT k FROM events; INSERT INTO mv SELECT k FROM events", "SINK-009"),
+        ("DROP MATERIALIZED VIEW events", "CAT-004"),
+        ("DROP MATERIALIZED VIEW plain", "CAT-004"),
+        ("DROP MATERIALIZED VIEW mv", "CAT-002"),
+    ],
+)
+def test_refused(handler: DryRun, text: str, code: str) -> None:
+    with pytest.raises(SqlExtError) as refused:
+        run(handler, text)
+    assert refused.value.code == code, refused.value.render()

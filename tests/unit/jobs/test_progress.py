@@ -1,0 +1,77 @@
+"""What is added up of Spark's reports: each micro-batch once, and none left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql.streaming.listener import StreamingQueryProgress
+
+from sqlext.jobs.progress import InputCounts, Progress
+
+RUN = "00000000-0000-0000-0000-000000000001"
+OTHER = "00000000-0000-0000-0000-000000000002"
+
+
+def report(batch: int, rows: int | None, *, watermark: int = 0, run: str = RUN) -> StreamingQueryProgress:
+    """Make a report of a micro-batch; without rows one of a trigger that found nothing."""
+    source = {"description": "files", "startOffset": "0", "endOffset": str(batch), "latestOffset": "9"}
+    counted = {"sqlext input a": {"largest": rows, "n": rows, "smallest": 0}}
+    made: dict[str, Any] = {
+        "id": RUN,
+        "runId": run,
+        "name": "q",
+        "timestamp": "2024-01-01T00:00:00.000Z",
+        "batchId": batch,
+        "batchDuration": 1,
+        "durationMs": {"triggerExecution": 1} | ({"addBatch": 1} if rows is not None else {}),
+        "eventTime": {"watermark": f"1970-01-01T00:00:{watermark:02}.000Z"},
+        "stateOperators": [],
+        "sources": [{**source, "numInputRows": rows or 0, "inputRowsPerSecond": 0.0, "processedRowsPerSecond": 0.0}],
+        "sink": {"description": "sink", "numOutputRows": -1},
+        "observedMetrics": counted if rows is not None else {},
+    }
+    return StreamingQueryProgress.fromJson(made)
+
+
+def read(progress: Progress) -> tuple[InputCounts, tuple[str, ...]]:
+    """Return what was read of the one input."""
+    found = progress.read()
+    return found.counts["a"][""], tuple(found.ends)
+
+
+def test_a_batch_after_a_trigger_that_found_nothing_is_counted() -> None:
+    progress = Progress()
+    for batch, rows in enumerate((5, 7)):
+        progress.add([report(batch, None)])  # Spark writes one after ten quiet seconds, with the number of the next
+        progress.add([report(batch, rows)])
+    assert read(progress) == (InputCounts(7, 12, 2, 7, 0), ("1",))
+    assert progress.values()["batch"] == 2
+    assert progress.values()["rows_in"] == 12
+
+
+def test_reports_that_come_again_change_nothing() -> None:
+    progress = Progress()
+    reports = [report(0, 5), report(1, 7, watermark=3), report(2, None, watermark=4)]
+    for _ in range(3):
+        progress.add(reports)
+        progress.add(reports[:1])
+    assert progress.values()["rows_in"] == 12
+    assert progress.values()["watermark"] == 4000
+    assert len(progress.moments()) == 2
+
+
+def test_another_run_begins_its_batches_where_it_went_on() -> None:
+    progress = Progress()
+    progress.add([report(3, 5)])
+    progress.add([report(3, 5, run=OTHER)])
+    assert progress.values()["rows_in"] == 10
+
+
+def test_missed_batches_are_seen_to_be_missing() -> None:
+    progress = Progress()
+    assert not progress.is_next(report(0, 5))  # whatever ran before is not known
+    progress.add([report(0, 5)])
+    assert progress.is_next(report(1, None))
+    assert progress.is_next(report(1, 5))
+    assert not progress.is_next(report(2, 5))
+    assert not progress.is_next(report(1, 5, run=OTHER))

@@ -1,1 +1,0 @@
-"""Stateful functions: what Spark SQL cannot say, as operators with state."""

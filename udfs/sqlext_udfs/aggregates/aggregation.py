@@ -1,0 +1,63 @@
+"""Run several aggregates side by side, with their partial results in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall, Columns, Types
+from sqlext_udfs.aggregates.known import accumulator
+from sqlext_udfs.kernel.arrow_numpy import whole
+from sqlext_udfs.kernel.groups import Groups, Ints
+
+
+class Aggregation:
+    """Several accumulators as one: columns stand in the order of the calls.
+
+    Args:
+        aggregates: the calls.
+        types: of the columns whose positions the calls name.
+        places: whether partial results can meet that are not one after the other in the order of arrival.
+
+    Raises:
+        SqlExtError: FUNC-022 for a function that there is not, or not for these types.
+    """
+
+    def __init__(
+        self, aggregates: Sequence[AggregateCall], types: Sequence[pa.DataType], *, places: bool = False
+    ) -> None:
+        self._inputs = [a.inputs for a in aggregates]
+        self._accumulators = [accumulator(a, tuple(types[i] for i in a.inputs), places=places) for a in aggregates]
+        # The order of these columns is a fact of the state.
+        self.partial_types: Types = tuple(t for a in self._accumulators for t in a.partial_types)
+        self.output_types: Types = tuple(t for a in self._accumulators for t in a.output_types)
+        self.ordered = any(a.ordered for a in self._accumulators)
+
+    def start(self, rows: pa.Table, groups: Groups, positions: Ints) -> list[pa.Array]:
+        """Return the partial results of each group of rows."""
+        made: list[pa.Array] = []
+        for inputs, each in zip(self._inputs, self._accumulators, strict=True):
+            made += each.start([whole(rows.column(i)) for i in inputs], groups, positions)
+        return made
+
+    def renumbered(self, partials: Columns, first: int) -> list[pa.Array]:
+        """Return partial results that have come, with places in the order of arrival from a number on."""
+        return self._each(partials, lambda each, columns: each.renumbered(columns, first))
+
+    def merge(self, partials: Columns, groups: Groups) -> list[pa.Array]:
+        """Return the partial results of each group of partial results."""
+        return self._each(partials, lambda each, columns: each.merge(columns, groups))
+
+    def finish(self, partials: Columns) -> list[pa.Array]:
+        """Return the output columns."""
+        return self._each(partials, lambda each, columns: each.finish(columns))
+
+    def _each(self, partials: Columns, step: Callable[[Accumulator, Columns], list[pa.Array]]) -> list[pa.Array]:
+        made: list[pa.Array] = []
+        place = 0
+        for each in self._accumulators:
+            end = place + len(each.partial_types)
+            made += step(each, partials[place:end])
+            place = end
+        return made

@@ -1,0 +1,1 @@
+"""TODO-DOC sqlext_udfs.expressions."""

@@ -1,0 +1,4 @@
+"""Group rows that may be taken back, without a window: a new result takes back the one before.
+
+``operator`` keeps groups. ``results`` computes them from ``retractable`` numbers or from ``kept_rows``.
+"""

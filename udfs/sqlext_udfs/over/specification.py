@@ -1,0 +1,67 @@
+"""Describe what an OVER operator computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class OverFrame:
+    """The rows before a row that a function looks at. Each frame ends with the row itself, as all of Flink's do.
+
+    Attributes:
+        unit: ROWS counts rows. RANGE goes by time, and rows of one time are in each other's frames.
+        preceding: how many rows before the row, or milliseconds before its time; None: all that ever came.
+    """
+
+    unit: Literal["ROWS", "RANGE"] = "RANGE"
+    preceding: int | None = None
+
+    @property
+    def ends_in_time(self) -> bool:
+        """Whether time alone says when nobody looks at a row any more."""
+        return self.unit == "RANGE" and self.preceding is not None
+
+
+@dataclass(frozen=True, slots=True)
+class OverCall:
+    """One function over its frame.
+
+    Attributes:
+        function: an accumulator (``aggregates.known``), or ``row_number``, ``rank``, ``dense_rank``, ``lag``.
+        inputs: positions of columns.
+        frame: which rows; the three numbers go by all rows, whatever it says.
+        distinct: whether each value of the frame counts once.
+        parameters: as of ``AggregateCall``; of ``lag``: ``offset``, by default 1.
+    """
+
+    function: str
+    inputs: tuple[int, ...] = ()
+    frame: OverFrame = OverFrame()
+    distinct: bool = False
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    def parameter(self, name: str, default: Any = None) -> Any:
+        """Return a parameter, or a default."""
+        return dict(self.parameters).get(name, default)
+
+
+@dataclass(frozen=True, slots=True)
+class OverSpecification:
+    """The operator's input columns by position, and what is made of them.
+
+    Attributes:
+        keys: how many of the first columns are PARTITION BY, of any type that can be compared; NULL equals NULL.
+        time: the rowtime, BIGINT of milliseconds (UTC), never NULL; None: rows are taken as they arrive.
+        values: columns that are handed on, of any type.
+        calls: the functions.
+        ttl: ms of processing time after which a key without new rows is forgotten, unless a row of it still waits.
+            Its next row begins it anew. None: never.
+    """
+
+    keys: int
+    time: int | None
+    values: tuple[int, ...]
+    calls: tuple[OverCall, ...]
+    ttl: int | None = None

@@ -1,0 +1,142 @@
+"""Put a bucket operator on a DataFrame.
+
+rows -> partial work, packed per bucket -> shuffle -> state -> rows
+
+A static DataFrame has no state: each bucket is one step, at the end of time. The module uses public PySpark API only,
+so it runs over Spark Connect too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sqlext.errors import SqlExtError
+from sqlext.settings import MAX_BUCKETS
+from sqlext_udfs.kernel.bucket_keys import bucket_keys
+from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.kernel.packing import PACKED, pack, unpack
+from sqlext_udfs.spark.bucket_processor import OUTPUT, BucketProcessor
+from sqlext_udfs.spark.one_batch import applied_at_once
+from sqlext_udfs.spark.registry import COUNTS, OBSERVED
+from sqlext_udfs.spark.state_store import require_state_store
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
+
+
+@dataclass(frozen=True)
+class OperatorTime:
+    """The sources of an operator's time.
+
+    Attributes:
+        name: the operator's name, unique in its query.
+        event_time: whether the query has a watermark.
+        ticks: a stream of one column ``now`` (ms since 1970 UTC or NULL): each row reaches every bucket.
+        lag: by how many ms rows can be older than the watermark, where an operator below holds rows back.
+    """
+
+    name: str
+    event_time: bool
+    ticks: DataFrame | None
+    lag: int = 0
+
+
+def apply_in_buckets(
+    frame: DataFrame,
+    operator: BucketOperator[Any],
+    *,
+    keys: Sequence[int],
+    output: StructType,
+    buckets: int,
+    time: OperatorTime | None = None,
+) -> DataFrame:
+    """Return what an operator makes of a DataFrame.
+
+    The operator sees columns by position, as ``c0``, ``c1``, ..., in and out. So names may be any, and may change.
+    The session gets ``STATE_STORE_SETTINGS`` where it has no values of its own; they count when the query starts.
+
+    Args:
+        frame: the rows.
+        operator: the semantics.
+        keys: positions of columns; rows that are equal in them meet in one bucket.
+        output: the columns of the rows that come out.
+        buckets: how many buckets there are; this must not change while the query has state.
+        time: for an operator that asks what time it is.
+
+    Raises:
+        SqlExtError: FUNC-012 if there cannot be so many buckets.
+    """
+    if not 1 <= buckets <= MAX_BUCKETS:
+        raise SqlExtError("FUNC-012", f"a stateful function has 1 to {MAX_BUCKETS} buckets, not {buckets}")
+    plain = frame.toDF(*_names(len(frame.columns)))
+    packed = plain.select("*", _bucket(keys, buckets)).mapInArrow(partial(pack, operator, bucket_keys(buckets)), PACKED)
+    return keep_in_buckets(packed, operator, output=output, buckets=buckets, time=time)
+
+
+def keep_in_buckets(
+    packed: DataFrame,
+    operator: BucketOperator[Any],
+    *,
+    output: StructType,
+    buckets: int,
+    time: OperatorTime | None = None,
+) -> DataFrame:
+    """Return what an operator makes of rows that are packed (``PACKED``); see ``apply_in_buckets``."""
+    # Rows that are all there need no state: one step of each bucket gives everything.
+    if not packed.isStreaming:
+        return applied_at_once(packed, operator, _positional(output)).toDF(*output.names)
+    require_state_store(packed.sparkSession)
+    if time is not None and time.ticks is not None:
+        # A tick reaches a bucket as a row: in both time modes below Spark has no timer of processing time.
+        packed = packed.unionAll(_ticks(time.ticks, bucket_keys(buckets)))
+    event_time = time is not None and time.event_time
+    lag = time.lag if time is not None else 0
+    processor = BucketProcessor(operator, buckets, timed=time is not None, event_time=event_time, lag=lag)
+    mode = "EventTime" if event_time else "None"
+    processed = packed.groupBy("bucket").transformWithState(processor, OUTPUT, "Append", mode)
+    if time is not None:
+        processed = _counted(processed, time.name)
+    return _unpacked(processed.select("rows"), output)
+
+
+def _unpacked(rows: DataFrame, output: StructType) -> DataFrame:
+    return rows.mapInArrow(unpack, _positional(output)).toDF(*output.names)
+
+
+def _ticks(ticks: DataFrame, groups: Sequence[int]) -> DataFrame:
+    """Return each tick once for every bucket: so all of them know what time it is, and wake up."""
+    from pyspark.sql import functions as f
+
+    every = f.explode(f.array(*(f.lit(g) for g in groups)))
+    return ticks.select(every.alias("bucket"), f.lit(None).cast("binary").alias("rows"), f.col("now").cast("bigint"))
+
+
+def _counted(processed: DataFrame, name: str) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    sums = (f.coalesce(f.sum(column), f.lit(0)).alias(column) for column in COUNTS)
+    return processed.observe(f"{OBSERVED}{name}", *sums)
+
+
+def _names(count: int) -> list[str]:
+    return [f"c{i}" for i in range(count)]
+
+
+def _positional(schema: StructType) -> StructType:
+    from pyspark.sql.types import StructField, StructType
+
+    names = _names(len(schema))
+    return StructType([StructField(n, f.dataType) for n, f in zip(names, schema, strict=True)])
+
+
+def _bucket(keys: Sequence[int], buckets: int) -> Column:
+    """Return a row's bucket. Spark's hash sees equal floating-point numbers as equal, also inside structs."""
+    from pyspark.sql import functions
+
+    # The Arrow path computes the same hash (`sqlext.sources.hashing`), or a key's rows would part.
+    hashed = functions.xxhash64(*(f"c{key}" for key in keys)) if keys else functions.lit(0)
+    return functions.pmod(hashed, functions.lit(buckets)).cast("smallint").alias("bucket")

@@ -1,0 +1,62 @@
+"""Offer functions OVER frames (``sqlext_udfs.over.operator``) as the stateful function ``over``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sqlext.user_functions import UserFunctions
+from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.over.operator import OverOperator
+from sqlext_udfs.over.specification import OverCall, OverFrame, OverSpecification
+from sqlext_udfs.spark.registry import MadeOperator
+from sqlext_udfs.spark.specified import SpecifiedFunction
+from sqlext_udfs.spark.user_code import aggregates_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class OverFunction:
+    """The stateful function ``over``.
+
+    Arguments: those of ``SpecifiedFunction``, where ``specification`` has the fields of ``OverSpecification``. A call
+    is function, inputs, frame (unit, and rows or ms), distinct, parameters. ``registered`` is the ``UserFunctions`` of
+    the session.
+    """
+
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
+        """Return each row with its results.
+
+        Raises:
+            SqlExtError: FUNC-011 for a key that cannot be compared, FUNC-012 for a wrong number of buckets,
+                FUNC-022 for a function that there is not.
+        """
+        return _function(arguments, frame.sparkSession).apply(frame, arguments, ticks)
+
+    def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
+        """Return the operator; see ``PackedFunction``."""
+        return _function(arguments, spark).made(arguments, types, spark)
+
+
+def _function(arguments: Mapping[str, Any], spark: SparkSession) -> SpecifiedFunction:
+    registered = arguments.get("registered") or UserFunctions()
+    return SpecifiedFunction(partial(_operator, registered, spark), "PARTITION BY")
+
+
+def _operator(
+    registered: UserFunctions, spark: SparkSession, fields: Mapping[str, Any], types: Sequence[pa.DataType]
+) -> OverOperator:
+    calls = tuple(_call(call, registered, spark) for call in fields["calls"])
+    return OverOperator(OverSpecification(**{**fields, "calls": calls}), types)
+
+
+def _call(fields: Sequence[Any], registered: UserFunctions, spark: SparkSession) -> OverCall:
+    function, inputs, frame, distinct, parameters = fields
+    call = OverCall(function, tuple(inputs), OverFrame(*frame), distinct, tuple(parameters))
+    (found,) = aggregates_of([AggregateCall(call.function, call.inputs, distinct, call.parameters)], registered, spark)
+    return replace(call, parameters=found.parameters)

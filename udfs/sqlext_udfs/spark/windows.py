@@ -1,0 +1,103 @@
+"""Offer windows, and GROUP BY without a window, as the stateful function ``window``.
+
+The operators are ``sqlext_udfs.windows.operator`` and ``sqlext_udfs.grouping.operator``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sqlext.settings import DEFAULT_BUCKETS
+from sqlext.user_functions import UserFunctions
+from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.grouping.operator import GroupAggregate
+from sqlext_udfs.kernel.altered import Selected
+from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets, keep_in_buckets
+from sqlext_udfs.spark.comparable_types import arrow_types
+from sqlext_udfs.spark.registry import MadeOperator
+from sqlext_udfs.spark.user_code import aggregates_of, classes_of
+from sqlext_udfs.windows.operator import Latest, WindowOperator
+from sqlext_udfs.windows.policy_json import policy_from_json
+from sqlext_udfs.windows.specification import WindowSpecification, output_types
+from sqlext_udfs.windows.triggers.rules import uses_watermark
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+
+class WindowFunction:
+    """The stateful function ``window``.
+
+    Arguments, plain values but ``registered``:
+
+    - ``policy``: JSON;
+    - ``aggregates``: of each its function, positions, distinct, parameters;
+    - ``places``: the other fields of ``WindowSpecification``: positions by name, ``keys`` and ``ttl``;
+    - ``columns``: names of what the operator gives, and ``asked``: those of them that come out;
+    - ``latest``: whether only the last pane of a key, window and micro-batch is wanted;
+    - ``name``, ``lag``: see ``OperatorTime``; ``packed``: see ``PackedFunction``;
+    - ``registered``: the ``UserFunctions`` of the session;
+    - ``buckets``: by default ``DEFAULT_BUCKETS``.
+    """
+
+    def apply(self, frame: DataFrame, arguments: Mapping[str, Any], ticks: DataFrame | None = None) -> DataFrame:
+        """Return the panes of a streaming DataFrame.
+
+        Raises:
+            SqlExtError: FUNC-011 for a key that cannot be compared, FUNC-012 for a wrong number of buckets.
+        """
+        packed = arguments.get("packed")
+        types = arrow_types(frame.schema, dict(arguments["places"])["keys"], "GROUP BY") if packed is None else packed
+        specification = _specification(arguments, frame.sparkSession)
+        operator, keys, buckets = _made(specification, arguments, types)
+        output = _output(specification, types, arguments)
+        time = OperatorTime(
+            str(arguments["name"]), uses_watermark(specification.policy), ticks, arguments.get("lag", 0)
+        )
+        if packed is not None:
+            return keep_in_buckets(frame, operator, output=output, buckets=buckets, time=time)
+        return apply_in_buckets(frame, operator, keys=range(keys), output=output, buckets=buckets, time=time)
+
+    def made(self, arguments: Mapping[str, Any], types: Sequence[pa.DataType], spark: SparkSession) -> MadeOperator:
+        """Return the operator; see ``PackedFunction``."""
+        return _made(_specification(arguments, spark), arguments, types)
+
+
+def _made(
+    specification: WindowSpecification, arguments: Mapping[str, Any], types: Sequence[pa.DataType]
+) -> MadeOperator:
+    operator: BucketOperator[Any]
+    # A changelog or a time to live needs the grouping operator, which has no windows.
+    if specification.kind is not None or specification.ttl is not None:
+        operator = GroupAggregate(specification, types)
+    else:
+        classes = classes_of(specification.policy, _registered(arguments))
+        operator = WindowOperator(specification, types, *classes)
+    if arguments.get("latest"):
+        operator = Latest(operator, specification.keys)
+    # Outermost: ``Latest`` still needs columns that nobody asks for.
+    operator = Selected(operator, [i for i, name in enumerate(arguments["columns"]) if name in arguments["asked"]])
+    return MadeOperator(operator, specification.keys, int(arguments.get("buckets", DEFAULT_BUCKETS)))
+
+
+def _specification(arguments: Mapping[str, Any], spark: SparkSession) -> WindowSpecification:
+    aggregates = aggregates_of([AggregateCall(*a) for a in arguments["aggregates"]], _registered(arguments), spark)
+    places = dict(arguments["places"])
+    return WindowSpecification(policy=policy_from_json(arguments["policy"]), aggregates=aggregates, **places)
+
+
+def _registered(arguments: Mapping[str, Any]) -> UserFunctions:
+    return arguments.get("registered") or UserFunctions()
+
+
+def _output(specification: WindowSpecification, types: Sequence[Any], arguments: Mapping[str, Any]) -> StructType:
+    from pyspark.sql.pandas.types import from_arrow_type
+    from pyspark.sql.types import StructField, StructType
+
+    found = zip(arguments["columns"], output_types(specification, types), strict=True)
+    return StructType([StructField(n, from_arrow_type(t)) for n, (_, t) in found if n in arguments["asked"]])

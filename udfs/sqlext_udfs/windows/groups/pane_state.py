@@ -1,0 +1,89 @@
+"""Keep the state of a bucket of windows under any policy: triggers, keys, contents, and what was written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sqlext.errors import SqlExtError
+from sqlext_udfs.kernel.arrow_numpy import integers, table_of, whole
+from sqlext_udfs.kernel.key_numbers import KeyNumbers
+from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
+from sqlext_udfs.windows.groups.state import WindowState
+from sqlext_udfs.windows.panes.segments import Segments
+from sqlext_udfs.windows.panes.written_rows import WrittenRows
+
+# Where version, ``next_key`` and ``arrived`` stand: in the metadata of the table.
+_FACTS = b"sqlext.panes"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class PaneState:
+    """The windows of a bucket, group by group.
+
+    Attributes:
+        triggers: the open groups, as the trigger engine keeps them.
+        keys: the values of their keys.
+        segments: partial results of what they hold.
+        written: the last row written of each open window, in RETRACTING mode.
+        arrived: how many rows have come: the place of the next one in the order of arrival.
+    """
+
+    triggers: WindowState
+    keys: KeyNumbers
+    segments: Segments
+    written: WrittenRows
+    arrived: int = 0
+
+
+def encode(state: PaneState) -> bytes:
+    """Return a state as bytes: four tables in one."""
+    written = state.written
+    # The order of the tables, and of their columns, is the form of the state.
+    tables = (
+        state.triggers.encode(),
+        table_of([pa.array(state.keys.numbers), *state.keys.columns]),
+        table_of([pa.array(state.segments.numbers), *state.segments.partials]),
+        table_of([pa.array(c) for c in (written.key, written.start, written.end)] + written.columns),
+    )
+    facts = {"version": _VERSION, "next_key": state.keys.next, "arrived": state.arrived}
+    return encode_state(nested(tables).replace_schema_metadata({_FACTS: json.dumps(facts)}))
+
+
+def decode(data: bytes) -> PaneState:
+    """Return the state that ``encode`` wrote.
+
+    Raises:
+        SqlExtError: RUN-030 if a version that this code does not know wrote it.
+    """
+    parts = decode_state(data)
+    facts = json.loads((parts.schema.metadata or {}).get(_FACTS, b"{}"))
+    if facts.get("version") != _VERSION:
+        raise SqlExtError(
+            "RUN-030",
+            f"the state of windows has version {facts.get('version')}, this is version {_VERSION}",
+            hint="DROP QUERY starts the query anew",
+        )
+    triggers, keys, segments, written = unnested(parts)
+    (numbers, *columns), (of, *partials), (key, start, end, *rows) = map(_columns, (keys, segments, written))
+    return PaneState(
+        WindowState.decode(triggers),
+        KeyNumbers(tuple(columns), integers(numbers), facts["next_key"]),
+        Segments(integers(of), partials),
+        WrittenRows(integers(key), integers(start), integers(end), rows),
+        facts["arrived"],
+    )
+
+
+def used_keys(triggers: WindowState, written: WrittenRows) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the numbers of keys of which something is known."""
+    # A row that may be taken back needs its key, also where nothing else is known of the group.
+    return np.union1d(triggers.numbers("key"), written.key)
+
+
+def _columns(table: pa.Table) -> list[pa.Array]:
+    return [whole(c) for c in table.columns]
