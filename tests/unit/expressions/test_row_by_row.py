@@ -41,7 +41,9 @@ def _outcome(ask: Callable[[], Any]) -> str:
 
 
 @pytest.mark.parametrize("mode", ["spark", "flink"])
-@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(
+    derandomize=True, deadline=None, max_examples=8, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+)
 @given(values=ROWS, texts=TEXTS)
 def test_row_by_row_as_over_columns(mode: str, values: dict[str, list[Any]], texts: list[str]) -> None:
     scope = Strs(mode, TYPES)
