@@ -9,6 +9,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,10 @@ def test_file_names_do_not_repeat_their_folder() -> None:
         if path.stem == (folder := path.parent.name) or path.stem.startswith((f"{folder}_", f"{folder.rstrip('s')}_"))
     ]
     assert repeated == []
+
+
+def test_folders_of_tests_hide_no_package() -> None:
+    """pytest imports ``tests/NAME`` as the package ``NAME``; an installed one of that name could not be imported."""
+    folders = {path.parent.name for path in (_PROJECT / "tests").glob("*/__init__.py")}
+    assert folders
+    assert folders & set(packages_distributions()) == set()
