@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlext.plan.nodes import KIND, Unary
+from sqlext.plan.nodes import KIND, UnaryNode
 
 
 @dataclass(frozen=True, slots=True)
-class ToChangelog(Unary):
+class ToChangelog(UnaryNode):
     """Every change of the input as a row of its own, with the code of its kind in the column ``op``.
 
     Attributes:
@@ -27,7 +27,7 @@ class ToChangelog(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class FromChangelog(Unary):
+class FromChangelog(UnaryNode):
     """The rows of the input as changes, of the kind that the code in ``op`` says.
 
     Attributes:

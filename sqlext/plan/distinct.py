@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sqlext.plan.nodes import Unary
+from sqlext.plan.nodes import UnaryNode
 from sqlext.plan.stateful import Stateful
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct(Unary, Stateful):
+class Distinct(UnaryNode, Stateful):
     """Each different row of its input once, when it first comes.
 
     Attributes:

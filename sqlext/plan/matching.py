@@ -18,7 +18,7 @@ from sqlext_udfs.matching.specification import MatchSpecification, specification
 
 
 @dataclass(frozen=True, slots=True)
-class RowValue:
+class InputValue:
     """What conditions and measures look at in a row: SQL computes it before the operator.
 
     Attributes:
@@ -62,7 +62,7 @@ class Match(Operator):
     search: MatchSpecification
     partition: tuple[PlanColumn, ...] = ()
     order: tuple[OrderItem, ...] = ()
-    values: tuple[RowValue, ...] = ()
+    values: tuple[InputValue, ...] = ()
     totals: tuple[Totalled, ...] = ()
 
     function: ClassVar[str] = "match"

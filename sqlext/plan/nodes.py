@@ -33,7 +33,7 @@ __all__ = [
     "SparkTable",
     "SystemRows",
     "ValuesRows",
-    "Unary",
+    "UnaryNode",
     "Aliased",
     "AssignWindows",
     "Selecting",
@@ -155,7 +155,7 @@ class ValuesRows(PlanNode):
 
 
 @dataclass(frozen=True, slots=True)
-class Unary(PlanNode):
+class UnaryNode(PlanNode):
     """A node with one input."""
 
     input: PlanNode
@@ -181,7 +181,7 @@ class Unary(PlanNode):
 
 
 @dataclass(frozen=True, slots=True)
-class Aliased(Unary):
+class Aliased(UnaryNode):
     """A relation in FROM under a name."""
 
     alias: str
@@ -240,7 +240,7 @@ class WindowSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class AssignWindows(Unary):
+class AssignWindows(UnaryNode):
     """A window function: the input's columns and the window of each row as a struct in ``physical``.
 
     ``custom`` windows are not Spark's ``window()``: their struct is computed and tagged by us.
@@ -261,7 +261,7 @@ class AssignWindows(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class Selecting(Unary):
+class Selecting(UnaryNode):
     """SELECT: ``outputs`` of the rows for which ``where`` holds."""
 
     scope: Scope
@@ -337,7 +337,7 @@ class SetQuery(PlanNode):
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered(Unary):
+class Ordered(UnaryNode):
     """ORDER BY, LIMIT, OFFSET of a static relation."""
 
     order_by: tuple[OrderItem, ...]
@@ -347,7 +347,7 @@ class Ordered(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class ComputeTime(Unary):
+class ComputeTime(UnaryNode):
     """The input and, as a column of its own, the time of one of its windows (an instant)."""
 
     time: PlanColumn
@@ -355,7 +355,7 @@ class ComputeTime(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class ComputeGap(Unary):
+class ComputeGap(UnaryNode):
     """The input and, in its last column, the gap of each row's session in milliseconds.
 
     ``interval``: the expression is an INTERVAL, and no number.
@@ -367,7 +367,7 @@ class ComputeGap(Unary):
 
 
 @dataclass(frozen=True, slots=True)
-class TagTime(Unary):
+class TagTime(UnaryNode):
     """Marks ``physical`` as event time for Spark: a column that an expression made lost Spark's mark."""
 
     physical: str

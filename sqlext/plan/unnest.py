@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.plan.columns import PlanColumn
-from sqlext.plan.nodes import Unary
+from sqlext.plan.nodes import UnaryNode
 from sqlext.types import LogicalType
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class TableCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Unnested(Unary):
+class Unnested(UnaryNode):
     """The columns of the input, then ``made``: those of the rows that ``source`` makes of each row.
 
     Attributes:

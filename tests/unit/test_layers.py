@@ -55,6 +55,29 @@ _ROLES = {"reader": "sources", "sink": "sinks"}
 UPWARD: Mapping[tuple[str, str], str] = {}
 #: Loops of more than ``_HANDFUL`` modules, by a module in them, each with its reason.
 LOOPS: Mapping[str, str] = {"sqlext.dialect.queries.whole": "recursive descent: a query stands inside an expression"}
+#: Public classes that bear one name in several layers, where they are one thing: in the text, in the plan, in an
+#: operator. Names in groups share their meaning.
+ONE_MEANING: Mapping[str, str] = {
+    "AfterCount AfterDelay AfterDelta AfterIdle AfterWatermark EveryAligned EveryEventTime EveryPeriod EveryRow Never"
+    " Purging Timeout Until WindowClose": "a trigger of EMIT, as written and as run",
+    "AllOf AnyOf EachOf": "several parts in one: of conditions or of triggers",
+    "Delay Align": "a step of a deadline's computation, as written and as run",
+    "KeepDelta": "an evictor of EMIT, as written and as run",
+    "Trigger": "when a pane comes out: one of EMIT, and the class that users write",
+    "Arithmetic Compare Coalesce Extreme Like Literal": "an expression: as written, as one tree, over columns",
+    "Case When": "CASE with its conditions, and WHEN with one, of values or of triggers",
+    "Column": "a column: declared in a table, read by an expression",
+    "Join": "a join, as written and as planned",
+    "OverCall": "a call with its OVER, as written and as run",
+    "Query": "a query, as written and as running",
+    "History": "what a query did so far: its samples, its commits",
+}
+#: Public classes of one name that mean two things: checkpoints or users' programs hold the name.
+HELD: Mapping[str, str] = {
+    "Policy": "of panes, and of numbers that have no value; checkpoints hold the first",
+    "Repeat": "of a trigger, and of a part of a pattern; checkpoints hold both",
+    "Session": "what users run SQL on, and the windows of SESSION, which checkpoints hold",
+}
 _HANDFUL = 4
 _MOST_MODULES = 25
 
@@ -185,6 +208,19 @@ def test_file_names_do_not_repeat_their_folder() -> None:
         if path.stem == (folder := path.parent.name) or path.stem.startswith((f"{folder}_", f"{folder.rstrip('s')}_"))
     ]
     assert repeated == []
+
+
+def test_a_name_has_one_meaning() -> None:
+    """A class is public where it stands at the top of its module without an underscore."""
+    counts = Counter(
+        node.name
+        for path in _modules().values()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    listed = [name for names in (*ONE_MEANING, *HELD) for name in names.split()]
+    assert {name for name, n in counts.items() if n > 1} == set(listed)
+    assert len(listed) == len(set(listed))
 
 
 def test_folders_of_tests_hide_no_package() -> None:

@@ -15,7 +15,7 @@ from sqlext.analysis.types.inference import infer
 from sqlext.analysis.types.literals import constant_of
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
-from sqlext.plan.matching import RowValue
+from sqlext.plan.matching import InputValue
 from sqlext.plan.scope import own_parts
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
@@ -74,7 +74,7 @@ class BoundDefinition(RowTrees):
                 return self._of_other(expr, groups.pop())
         navigated = self.names.navigation(expr)
         if navigated is not None:
-            number = self.values.number(RowValue(navigated.of))
+            number = self.values.number(InputValue(navigated.of))
             return navigated.cell(number)
         return self.combined(expr)
 
@@ -84,14 +84,14 @@ class BoundDefinition(RowTrees):
 
     def value(self, expr: e.Expr, *, absent: bool = False) -> int:
         """Return the number of a value of one row; ``absent``: of a row that is not there."""
-        return self.values.number(RowValue(self.names.over_row(expr), absent))
+        return self.values.number(InputValue(self.names.over_row(expr), absent))
 
     def _of_other(self, expr: e.Expr, group: int) -> core.Expression:
         """Return a value of the last row of another variable, which may have none: then it is that of no columns."""
         cell = core.Cell(self.value(expr), group)
         if all(_is_strict(p) for p in own_parts(expr)):
             return cell
-        there = core.Cell(self.values.number(RowValue(_TRUE)), group)
+        there = core.Cell(self.values.number(InputValue(_TRUE)), group)
         # COALESCE(B.x, 0) is 0, not NULL, while B has no row: SQL computes it once more with NULL in all columns.
         missing = core.Cell(self.value(expr, absent=True), self.own)
         return core.Case((core.When(core.Is(there, "NULL"), missing),), cell)

@@ -16,7 +16,7 @@ from sqlext.analysis.types.inference import infer
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Node
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Loss, Part, PlanColumn, Time
-from sqlext.plan.matching import RowValue, Totalled
+from sqlext.plan.matching import InputValue, Totalled
 from sqlext.plan.scope import own_parts, shape
 from sqlext.source import Span
 from sqlext.types import BIGINT, STRING, LogicalType
@@ -92,7 +92,7 @@ class Measures:
         navigated = self.names.navigation(node)
         if navigated is not None:
             type_ = infer(navigated.of, self.names.scope)
-            number = self.values.number(RowValue(navigated.of))
+            number = self.values.number(InputValue(navigated.of))
             return self._measure(navigated.cell(number, final=final), type_, self._loss(navigated.of, node.span))
         if isinstance(node, Call) and is_aggregate(node, self.names.scope.mode):
             return self._total(node, final=final)
@@ -118,7 +118,7 @@ class Measures:
         known = next((c for _, c in self.measures if c.time is not None), None)
         if known is not None:
             return known
-        number = self.values.number(RowValue(None))
+        number = self.values.number(InputValue(None))
         type_ = self.time.type.as_nullable() if self.time.type is not None else None
         # A TIMESTAMP rowtime is held as an instant below, and the time of the match is that column.
         wall = type_ is not None and type_.root == "TIMESTAMP"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sqlext.plan.matching import RowValue
+from sqlext.plan.matching import InputValue
 from sqlext.plan.scope import Scope, Shape, shape
 
 
@@ -18,10 +18,10 @@ class MatchValues:
     """
 
     scope: Scope
-    found: list[RowValue] = field(default_factory=list)
+    found: list[InputValue] = field(default_factory=list)
     _shapes: list[tuple[Shape | None, bool]] = field(default_factory=list)
 
-    def number(self, value: RowValue) -> int:
+    def number(self, value: InputValue) -> int:
         """Return the number of a value; what means the same is computed once."""
         own = (shape(value.expr, self.scope) if value.expr is not None else None, value.absent)
         if own not in self._shapes:

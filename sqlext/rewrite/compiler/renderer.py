@@ -55,8 +55,8 @@ from sqlext.rewrite.script.model import (
     SourceView,
     SqlView,
     Step,
-    TableFunction,
     TagView,
+    UserTableFunction,
 )
 from sqlext.rewrite.script.side_rows import or_late, unless_late
 
@@ -91,7 +91,7 @@ class PlanRenderer:
         self.latest = latest  # whether of the panes of a micro-batch only the last is looked at
         self.sources: list[SourceView] = []
         self.steps: list[Step] = []
-        self.table_functions: dict[str, TableFunction] = {}
+        self.table_functions: dict[str, UserTableFunction] = {}
         self.used_heartbeat = False
         self.read_by_spark: dict[str, str] = {}  # table -> why Spark reads it
         self.kept: list[KeptInput] = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlext.dialect.ast.expressions import ColumnRef
 from sqlext.dialect.ast.queries import OrderItem
-from sqlext.plan.matching import Match, RowValue, Totalled
+from sqlext.plan.matching import InputValue, Match, Totalled
 from sqlext.quoting import identifier, named
 from sqlext.rewrite.expressions.accumulators import AccumulatorCall, Accumulators, Parameters, result_names
 from sqlext.rewrite.expressions.columns import instant, value
@@ -67,7 +67,7 @@ class _MatchSql:
     def _alias(self) -> str:
         return self.node.scope.relations[0].alias
 
-    def _value(self, of: RowValue) -> str:
+    def _value(self, of: InputValue) -> str:
         if of.expr is None:
             return instant(self.node.time, self._alias)
         if of.absent:

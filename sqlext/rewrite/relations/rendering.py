@@ -13,7 +13,7 @@ from sqlext.plan.nodes import PlanNode
 from sqlext.plan.scope import Scope
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.script.begun import Readers
-from sqlext.rewrite.script.model import KeptInput, Step, TableFunction
+from sqlext.rewrite.script.model import KeptInput, Step, UserTableFunction
 
 
 class Rendering(Protocol):
@@ -39,7 +39,7 @@ class Rendering(Protocol):
     readers: Readers
     steps: list[Step]
     kept: list[KeptInput]
-    table_functions: dict[str, TableFunction]
+    table_functions: dict[str, UserTableFunction]
     read_by_spark: dict[str, str]
     used_heartbeat: bool
 

@@ -11,7 +11,7 @@ from sqlext.plan.unnest import Elements, TableCall, Unnested
 from sqlext.quoting import identifier
 from sqlext.rewrite.expressions.columns import held
 from sqlext.rewrite.relations.rendering import Rendering
-from sqlext.rewrite.script.model import TableFunction
+from sqlext.rewrite.script.model import UserTableFunction
 from sqlext.types import LogicalType
 
 _PLACE, _KEY, _VALUE = "__place", "__key", "__value"
@@ -37,7 +37,7 @@ def _rows(node: Unnested, renderer: Rendering) -> str:
     source = node.source
     if isinstance(source, TableCall):
         arguments = ", ".join(renderer.expr(a, node.scope) for a in source.arguments)
-        function = TableFunction(source.function, source.implementation, node.outer)
+        function = UserTableFunction(source.function, source.implementation, node.outer)
         renderer.table_functions[function.view] = function
         return f"{identifier(function.view)}({arguments})"
     return _elements(source, renderer.expr(source.operand, node.scope), "_outer" if node.outer else "")

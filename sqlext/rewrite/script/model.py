@@ -80,7 +80,7 @@ class RowsView:
 
 
 @dataclass(frozen=True, slots=True)
-class TableFunction:
+class UserTableFunction:
     """A registered table function that the text calls, and its class; ``outer``: of nothing it makes a row of NULLs."""
 
     name: str
@@ -217,7 +217,7 @@ class SparkScript:
     sides: tuple[SideScript, ...] = ()
     read_again: tuple[str, ...] = ()
     kept: tuple[KeptInput, ...] = ()
-    table_functions: tuple[TableFunction, ...] = ()
+    table_functions: tuple[UserTableFunction, ...] = ()
     read_by_spark: tuple[tuple[str, str], ...] = ()
     buckets: int = DEFAULT_BUCKETS
     at_once: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from sqlext.rewrite.script.model import TableFunction
+from sqlext.rewrite.script.model import UserTableFunction
 from sqlext.types import quote
 from sqlext.user_functions import UserFunctions
 from sqlext_udfs.spark.user_code import send_code_of
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def register_table_functions(spark: SparkSession, wanted: Iterable[TableFunction], registered: UserFunctions) -> None:
+def register_table_functions(
+    spark: SparkSession, wanted: Iterable[UserTableFunction], registered: UserFunctions
+) -> None:
     """Make the table functions of a query known to Spark; a function of the same name is replaced.
 
     Raises:
