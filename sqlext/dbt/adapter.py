@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from dbt.adapters.base.meta import available
 from dbt.adapters.base.relation import BaseRelation
@@ -14,12 +14,18 @@ from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
 from dbt_common.exceptions import DbtRuntimeError
 
 from sqlext.dbt.connections import SqlextConnectionManager, SqlextCredentials
-from sqlext.dbt.streaming_tables import CHANGED, Kind, forget, kind_of
 from sqlext.errors import SqlExtError
 from sqlext.session.api import Session
+from sqlext.session.records import drop_query
 from sqlext.settings import parse_duration
+from sqlext_catalog import ddl
+from sqlext_catalog.model import View
 
 T = TypeVar("T")
+Kind = Literal["source", "view", "streaming_table"]
+
+#: Codes of refusals that say: the table, or the state of its query, was made by another definition.
+_CHANGED = frozenset({"CAT-003", "RUN-020"})
 
 
 @dataclass
@@ -59,7 +65,7 @@ class SqlextAdapter(SparkAdapter):
         try:
             self._run(script, run_for, trigger_interval)
         except SqlExtError as error:
-            if error.code in CHANGED:
+            if error.code in _CHANGED:
                 return error.message
             raise DbtRuntimeError(error.render()) from error
         return ""
@@ -67,11 +73,11 @@ class SqlextAdapter(SparkAdapter):
     @available
     def stream_kind(self, relation: BaseRelation) -> Kind | None:
         """Return whether sqlext's catalog has a relation as ``source``, ``view`` or ``streaming_table``."""
-        return kind_of(self._session(), _name(relation))
+        return _kind_of(self._session(), _name(relation))
 
     def drop_relation(self, relation: BaseRelation) -> None:
         """Drop a relation in both catalogs, and the query that keeps it with its state."""
-        _told(lambda: forget(self._session(), _name(relation)))
+        _told(lambda: _forget(self._session(), _name(relation)))
         super().drop_relation(relation)
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
@@ -80,13 +86,14 @@ class SqlextAdapter(SparkAdapter):
         known = {relation.identifier for relation in found}
         for stream in self._session().catalog.snapshot().relations(database=schema_relation.schema):
             if stream.name.name not in known:  # the rows of a streaming table are a table of Spark's too
-                type_ = RelationType.View if kind_of(self._session(), stream.name[1:]) == "view" else RelationType.Table
+                is_view = _kind_of(self._session(), stream.name[1:]) == "view"
+                type_ = RelationType.View if is_view else RelationType.Table
                 found.append(self.Relation.create(schema=stream.name.database, identifier=stream.name.name, type=type_))
         return found
 
     def get_columns_in_relation(self, relation: BaseRelation) -> list[SparkColumn]:
         """Return the columns of a table or of a stream."""
-        if kind_of(self._session(), _name(relation)) in ("source", "view"):
+        if _kind_of(self._session(), _name(relation)) in ("source", "view"):
             return [column for column, _ in self._described(relation)]
         return super().get_columns_in_relation(relation)
 
@@ -108,7 +115,7 @@ class SqlextAdapter(SparkAdapter):
     def _described(self, relation: BaseRelation) -> list[tuple[SparkColumn, str]]:
         """Return the columns of a stream with what else DESCRIBE says of them; none for what only Spark knows."""
         session = self._session()
-        if kind_of(session, _name(relation)) is None:
+        if _kind_of(session, _name(relation)) is None:
             return []
         rows = _told(lambda: session.sql(f"DESCRIBE {relation}").rows)
         return [(_column(relation, i, row), _comment(row)) for i, row in enumerate(rows)]
@@ -120,6 +127,33 @@ class SqlextAdapter(SparkAdapter):
         credentials = self.config.credentials
         assert isinstance(credentials, SqlextCredentials)
         return credentials.session()
+
+
+def _kind_of(session: Session, name: tuple[str, str]) -> Kind | None:
+    """Return what the catalog has under ``(database, name)``, None for nothing.
+
+    A table is a ``streaming_table`` if there is a query ``database.name``, else a ``source``.
+    """
+    found = session.catalog.lookup(name)
+    if found is None:
+        return None
+    if isinstance(found, View):
+        return "view"
+    return "streaming_table" if session.catalog.snapshot().query(".".join(name)) is not None else "source"
+
+
+def _forget(session: Session, name: tuple[str, str]) -> None:
+    """Remove a table or view from the catalog, and the query of its name with its state; its rows are left.
+
+    Raises:
+        SqlExtError: RUN-022 if another process runs the query.
+    """
+    catalog = session.catalog
+    drop_query(catalog, session.folder, ".".join(name), if_exists=True)
+    found = catalog.lookup(name)
+    if found is not None:
+        drop = ddl.drop_view if isinstance(found, View) else ddl.drop_table
+        catalog.apply(drop(found.name, if_exists=True), f"DROP {found.name.plain}")
 
 
 def _name(relation: BaseRelation) -> tuple[str, str]:

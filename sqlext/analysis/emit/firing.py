@@ -12,10 +12,9 @@ from typing import Literal
 from sqlext.analysis.emit import rules
 from sqlext.analysis.emit.late_tables import late_rows
 from sqlext.analysis.emit.policy import clause_policy
-from sqlext.analysis.emit.rules import check_clause
+from sqlext.analysis.emit.rules import Used, check_clause, check_using
 from sqlext.analysis.emit.settings import KEYS as EMIT_SETTINGS
 from sqlext.analysis.emit.settings import settings_policy
-from sqlext.analysis.emit.using import Used, check_using
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping.group_by import Grouped
 from sqlext.analysis.names.environment import Environment

@@ -1,12 +1,17 @@
-"""Refuse EMIT clauses that mean nothing, and note what users should know of accepted ones (EMIT clause, section 8)."""
+"""Refuse EMIT clauses that mean nothing, and note what users should know of accepted ones (EMIT clause, section 8).
+
+The registered classes of USING TRIGGER and EVICT USING are looked up here, as they may be unknown.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlext.analysis.emit.policy import is_constant
 from sqlext.dialect.emit import nodes as e
 from sqlext.errors import SqlExtError
-from sqlext_udfs.windows.policy import Global, Policy, Session
+from sqlext.user_functions import UserFunction, UserFunctions
+from sqlext_udfs.windows.policy import Global, Policy, Session, WindowKind
 from sqlext_udfs.windows.triggers.rules import keeps_rows, not_mergeable
 from sqlext_udfs.windows.triggers.tree import (
     AfterCount,
@@ -20,6 +25,8 @@ from sqlext_udfs.windows.triggers.tree import (
     tree,
 )
 
+#: Name and qualified class of the triggers and evictors that a clause uses.
+Used = tuple[tuple[str, str], ...]
 _CLOSES = (e.AfterWatermark, e.WindowClose)
 _OF_EVENT_TIME = (e.AfterWatermark, e.WindowClose, e.EveryEventTime)
 
@@ -62,6 +69,38 @@ def check_clause(clause: e.EmitClause, policy: Policy, source: str | None) -> No
     if isinstance(clause.evictor, e.KeepDuration) and source is None:
         message = "KEEP LAST <duration> needs an event-time column (Flink's evictor then silently keeps everything)"
         raise SqlExtError("EMIT-117", message, span=clause.evictor.span)
+
+
+def check_using(clause: e.EmitClause, window: WindowKind, functions: UserFunctions) -> Used:
+    """Return the triggers and evictors that a clause uses.
+
+    Raises:
+        SqlExtError: EMIT-040 for an unknown one, EMIT-041 for a wrong number of arguments, EMIT-106 for a trigger
+            that cannot merge over sessions.
+    """
+    used = []
+    for trigger in (n for n in clause.trigger.walk() if isinstance(n, e.UsingTrigger)):
+        constants = [a for a in trigger.arguments if is_constant(a)]
+        found = _used("trigger", trigger, len(constants), functions)
+        if isinstance(window, Session) and not found.merges:
+            message = f"trigger `{found.name}` does not support merging and cannot be used with SESSION windows"
+            raise SqlExtError("EMIT-106", message, span=trigger.span, hint="give its class on_merge(context, others)")
+        used.append(found)
+    if isinstance(clause.evictor, e.EvictUsing):
+        used.append(_used("evictor", clause.evictor, len(clause.evictor.arguments), functions))
+    return tuple(dict.fromkeys((f.name, f.implementation) for f in used))
+
+
+def _used(kind: str, node: e.UsingTrigger | e.EvictUsing, count: int, functions: UserFunctions) -> UserFunction:
+    try:
+        found = functions.require("trigger" if kind == "trigger" else "evictor", node.name, "EMIT-040")
+    except SqlExtError as error:
+        raise error.at(node.span) from None
+    wrong = found.check_count(count)
+    if wrong is not None:
+        hint = "columns and other expressions of a row go to on_row, not to the class" if kind == "trigger" else None
+        raise SqlExtError("EMIT-041", wrong, span=node.span, hint=hint)
+    return found
 
 
 def notes(clause: e.EmitClause, policy: Policy, ordered: bool) -> Iterator[str]:

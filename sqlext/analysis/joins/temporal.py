@@ -46,7 +46,7 @@ def time_of(clause: FromClause, ref: TableRef, first: int) -> Found | None:
         SqlExtError: JOIN-007 for anything else.
     """
     assert ref.system_time is not None
-    # A constant asks for the table as it was then (scans.time_travel), which is no temporal join.
+    # A constant asks for the table as it was then (scans.tables), which is no temporal join.
     if isinstance(ref.system_time, Literal):
         return None
     scope = replace(clause.scope(), relations=tuple(clause.relations[first:]))

@@ -1,20 +1,22 @@
-"""Bind a table of the catalog: its columns, its time attributes, and how it is read."""
+"""Bind a table of the catalog: its columns, its time attributes, how it is read, and which version of it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.analysis.scans.bad_rows import bad_rows_of, with_policy
 from sqlext.analysis.scans.timing import constant_delay, future_of, is_source_watermark, timing_of
 from sqlext.connectors.options import BAD_ROWS_OPTION
-from sqlext.connectors.registry import connector_of
-from sqlext.dialect.ast.expressions import Expr
+from sqlext.connectors.registry import connector_of, known
+from sqlext.dialect.ast.expressions import Expr, Literal
 from sqlext.dialect.ast.queries import Hint, TableRef
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import Part, PlanColumn, Time
-from sqlext.plan.nodes import Output, Scan
+from sqlext.plan.current_rows import CurrentRows
+from sqlext.plan.nodes import Output, PlanNode, Scan
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.settings import Settings
 from sqlext.source import Span
@@ -95,6 +97,47 @@ def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:
     timing = timing_of(scan.table, env.settings, ref.span, own=own)
     future = future_of(scan.table, env.settings)
     return replace(scan, rowtime=mark.column, delay=delay, marks=marks, timing=timing, future=future)
+
+
+def as_of(ref: TableRef, env: Environment) -> TableRef:
+    """Bind ``FOR SYSTEM_TIME AS OF`` a literal: return a table as it was then, by the options of its reader.
+
+    Raises:
+        SqlExtError: JOIN-007 for a time that is no literal (outside of a join there is no row that has one), JOIN-013
+            for a table that does not keep what it was.
+    """
+    time = ref.system_time
+    if not isinstance(time, Literal) or time.kind not in ("TIMESTAMP", "TIMESTAMP_LTZ", "DATE", "STRING"):
+        raise SqlExtError(
+            "JOIN-007",
+            "FOR SYSTEM_TIME AS OF takes a time attribute of the left side of a join, or a literal",
+            span=time.span if time is not None else ref.span,
+            hint="t FOR SYSTEM_TIME AS OF TIMESTAMP '2024-01-01 00:00:00'",
+        )
+    found = env.catalog.lookup(ref.parts)
+    connector = known(found) if isinstance(found, Table) else None
+    kept = connector.as_of(time.value) if connector is not None else None
+    if kept is None:
+        raise SqlExtError(
+            "JOIN-013",
+            f"`{ref.parts[-1]}` does not keep what it was: only delta tables have a FOR SYSTEM_TIME AS OF a literal",
+            span=ref.span,
+        )
+    # The first hint wins, so no hint of the user makes a stream of the old version.
+    options = (("scan.mode", "snapshot"), *kept)
+    return replace(ref, system_time=None, hints=(Hint("OPTIONS", options), *ref.hints))
+
+
+def current_rows(scan: Scan, env: Environment) -> PlanNode:
+    """Return the changes of a table whose records are upserts.
+
+    Raises:
+        SqlExtError: JOIN-006 for a time to live that is no duration.
+    """
+    key = scan.table.primary_key
+    if key is None:
+        return scan
+    return CurrentRows(scan.columns, (scan,), retracts=True, primary=key.columns, ttl=setting_ttl(env))
 
 
 def _parse(table: Table, text: str, column: str) -> Expr:

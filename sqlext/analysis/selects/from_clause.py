@@ -10,9 +10,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.names.time_attributes import no_time_attribute
 from sqlext.analysis.relations.binding import Binding
 from sqlext.analysis.relations.changelogs import window_of_changes
-from sqlext.analysis.scans.current_rows import current_rows
-from sqlext.analysis.scans.tables import scan_table
-from sqlext.analysis.scans.time_travel import as_of
+from sqlext.analysis.scans.tables import as_of, current_rows, scan_table
 from sqlext.analysis.selects.changelog_functions import CHANGELOG_FUNCTIONS, bind_changelog_function
 from sqlext.analysis.unnest.forms import Bound
 from sqlext.analysis.unnest.lateral import bind_lateral

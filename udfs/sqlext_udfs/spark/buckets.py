@@ -2,30 +2,40 @@
 
 rows -> partial work, packed per bucket -> shuffle -> state -> rows
 
-A static DataFrame has no state: each bucket is one step, at the end of time. The module uses public PySpark API only,
-so it runs over Spark Connect too.
+A static DataFrame has no state: each bucket is one step, at the end of time. So batch mode has what Spark's batch SQL
+cannot express (MATCH_RECOGNIZE), with the semantics of streams.
+
+The module uses public PySpark API only, so it runs over Spark Connect too.
 """
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from sqlext.errors import SqlExtError
 from sqlext.settings import MAX_BUCKETS
 from sqlext_udfs.kernel.bucket_keys import bucket_keys
-from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.kernel.operator import BucketOperator, Clock
 from sqlext_udfs.kernel.packing import PACKED, pack, unpack
+from sqlext_udfs.kernel.table_codec import decode_rows
+from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
 from sqlext_udfs.spark.bucket_processor import OUTPUT, BucketProcessor
-from sqlext_udfs.spark.one_batch import applied_at_once
 from sqlext_udfs.spark.registry import COUNTS, OBSERVED
 from sqlext_udfs.spark.state_store import require_state_store
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
+
+
+# The most rows that go back to Spark at a time, where each bucket is one step.
+_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,7 @@ def keep_in_buckets(
     """Return what an operator makes of rows that are packed (``PACKED``); see ``apply_in_buckets``."""
     # Rows that are all there need no state: one step of each bucket gives everything.
     if not packed.isStreaming:
-        return applied_at_once(packed, operator, _positional(output)).toDF(*output.names)
+        return _applied_at_once(packed, operator, _positional(output)).toDF(*output.names)
     require_state_store(packed.sparkSession)
     if time is not None and time.ticks is not None:
         # A tick reaches a bucket as a row: in both time modes below Spark has no timer of processing time.
@@ -101,6 +111,30 @@ def keep_in_buckets(
     if time is not None:
         processed = _counted(processed, time.name)
     return _unpacked(processed.select("rows"), output)
+
+
+def _applied_at_once(packed: DataFrame, operator: BucketOperator[Any], output: StructType) -> DataFrame:
+    """Return the rows that an operator gives in one step of each bucket.
+
+    Args:
+        packed: a static DataFrame of rows packed per bucket (``packing.PACKED``).
+        operator: the semantics.
+        output: the columns that come out: ``c0``, ``c1``, ...
+    """
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    now, schema = int(clock.time() * 1000), to_arrow_schema(output, timezone="UTC")
+    # A lambda has no type hints, so Spark takes it for a function of a table.
+    return packed.groupBy("bucket").applyInArrow(lambda rows: _whole_bucket(operator, now, schema, rows), output)
+
+
+def _whole_bucket(operator: BucketOperator[Any], now: int, schema: pa.Schema, packed: pa.Table) -> pa.Table:
+    rows = operator.gathered([decode_rows(memoryview(cell.as_buffer())) for cell in packed.column("rows")])
+    out = operator.step(operator.empty(), rows, Clock(Clock.END, None, now)).out
+    spare_what_is_loaded()
+    # Spark compares types to the letter, also the name of a list's values and whether they can be NULL.
+    named = out.rename_columns(schema.names) if out.num_columns else schema.empty_table()
+    return pa.Table.from_batches(named.cast(schema).to_batches(max_chunksize=_ROWS), schema)
 
 
 def _unpacked(rows: DataFrame, output: StructType) -> DataFrame:
