@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from sqlext.capabilities import TIME_TYPE, require
+
 #: Flink's length of STRING and BYTES.
 UNBOUNDED = 2147483647
 
@@ -81,7 +83,13 @@ class LogicalType:
         return _FLINK.get(self.root, _flink_plain)(self)
 
     def spark(self) -> str:
-        """Return the Spark SQL type behind it (TIMESTAMP(p) is TIMESTAMP_NTZ, TIMESTAMP_LTZ is TIMESTAMP)."""
+        """Return the Spark SQL type behind it (TIMESTAMP(p) is TIMESTAMP_NTZ, TIMESTAMP_LTZ is TIMESTAMP).
+
+        Raises:
+            SqlExtError: ENV-014 for TIME where Spark has none.
+        """
+        if self.root == "TIME":
+            require(TIME_TYPE)
         return _SPARK.get(self.root, _spark_plain)(self)
 
     def __str__(self) -> str:

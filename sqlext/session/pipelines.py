@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlext.capabilities import PIPELINES, require
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.rewrite.export.placeholders import with_placeholders
@@ -38,8 +39,10 @@ def define(spark: SparkSession, script: str, *, table: str, folder: str, clock: 
         clock: a folder with the file of the first tick: ms since 1970 UTC.
 
     Raises:
-        SqlExtError: what is wrong with the script, DDL-041 for a step that no pipeline can take.
+        SqlExtError: what is wrong with the script, DDL-041 for a step that no pipeline can take,
+            ENV-014 where Spark has no pipelines.
     """
+    require(PIPELINES)
     from pyspark import pipelines
 
     with _working_in(folder):

@@ -17,12 +17,16 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from sqlext.capabilities import CHECKPOINTING, has
 from sqlext.environment import Problem, require_java, spark_problem
 from sqlext.locations import local_file
 from sqlext.spark.worker_processes import spark_home, worker_environment
 
 _DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
-_CHECKPOINT_FILES = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+_CHECKPOINT_FILES = "FileSystemBasedCheckpointFileManager"
+_STREAMING = "org.apache.spark.sql.execution.streaming"
+#: From here on the names of Delta's jars say for which Spark they are.
+_JARS_BY_SPARK = (4, 1)
 _SCALA = "2.13"
 _PACKAGES = "spark.jars.packages"
 
@@ -184,7 +188,7 @@ def configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf:
         # Hadoop's file system starts a process for each permission it sets and each link it looks at. These two
         # take away half of a checkpoint's files and renames: a query's lock keeps second writers out (what the other
         # manager is for), and the local file system has checksums of its own.
-        .set("spark.sql.streaming.checkpointFileManagerClass", _CHECKPOINT_FILES)
+        .set("spark.sql.streaming.checkpointFileManagerClass", _checkpoint_files())
         .set("spark.sql.streaming.checkpoint.fileChecksum.enabled", "false")
         # Spark keeps 100 generated classes. A running query and the checkpoints of the Delta table that it writes have
         # more: every 20 s or so some micro-batches in a row had to compile a dozen of theirs again.
@@ -195,8 +199,14 @@ def configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf:
 
 
 def _delta_package() -> str:
-    spark = ".".join(version("pyspark").split(".")[:2])
-    return f"io.delta:delta-spark_{spark}_{_SCALA}:{version('delta-spark')}"
+    spark, delta = ".".join(version("pyspark").split(".")[:2]), version("delta-spark")
+    by_spark = tuple(map(int, delta.split(".")[:2])) >= _JARS_BY_SPARK
+    return f"io.delta:delta-spark_{f'{spark}_' if by_spark else ''}{_SCALA}:{delta}"
+
+
+def _checkpoint_files() -> str:
+    package = f"{_STREAMING}.checkpointing" if has(CHECKPOINTING) else _STREAMING
+    return f"{package}.{_CHECKPOINT_FILES}"
 
 
 def _start(conf: SparkConf, log: Path) -> SparkSession:

@@ -22,7 +22,14 @@ _ROOTS = (_PROJECT, _PROJECT / "udfs", _PROJECT / "catalog")
 
 #: Layers, lowest first, each with its packages. A module imports from its own layer and from lower ones.
 LAYERS: Mapping[str, tuple[str, ...]] = {
-    "errors": ("sqlext.errors", "sqlext.source", "sqlext.extras", "sqlext.environment", "sqlext.locations"),
+    "errors": (
+        "sqlext.errors",
+        "sqlext.source",
+        "sqlext.extras",
+        "sqlext.environment",
+        "sqlext.locations",
+        "sqlext.capabilities",
+    ),
     "types": ("sqlext.types", "sqlext.quoting"),
     "settings": ("sqlext.settings",),
     "dialect": ("sqlext.dialect",),

@@ -8,6 +8,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.analysis.scans.bad_rows import bad_rows_of, with_policy
 from sqlext.analysis.scans.timing import constant_delay, future_of, is_source_watermark, timing_of
+from sqlext.capabilities import ADMISSION, has, missing
 from sqlext.connectors.options import BAD_ROWS_OPTION
 from sqlext.connectors.registry import connector_of, known
 from sqlext.dialect.ast.expressions import Expr, Literal
@@ -183,12 +184,16 @@ def can_read(table: Table, span: Span) -> bool:
     ``auto`` takes it then: it knows the time of each partition, and can hold them back.
 
     Raises:
-        SqlExtError: OPT-033 where the table asks for it and there is none.
+        SqlExtError: OPT-033 where the table asks for it and there is none, ENV-014 where Spark cannot.
     """
     connector = connector_of(table)
     prefers, is_asked = connector.prefers_own_reader(table), (table.option("sqlext.source") or "").lower() == "arrow"
     if not prefers and not is_asked:
         return False  # first: who looks for a reader imports Arrow
+    if not has(ADMISSION):
+        if is_asked:
+            raise missing(ADMISSION).at(span)
+        return False
     reason = connector.no_own_reader(table)
     if reason and is_asked:
         raise SqlExtError("OPT-033", f"`{table.name.name}` cannot be read by a reader of ours: {reason}", span=span)

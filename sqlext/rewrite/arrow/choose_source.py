@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sqlext.capabilities import ADMISSION, has, missing
 from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
 from sqlext.locations import holds_bytes
@@ -146,4 +147,10 @@ def _path(table: Table) -> str | None:
 
 
 def _wanted(scan: nodes.Scan, renderer: Rendering) -> str:
-    return renderer.readers.wanted(scan.table)
+    wanted = renderer.readers.wanted(scan.table)
+    if wanted == "spark" or renderer.at_once or not scan.is_stream or has(ADMISSION):
+        return wanted
+    if wanted == "arrow":
+        raise missing(ADMISSION)
+    renderer.read_by_spark[scan.table.name.name] = f"this Spark has no {ADMISSION.name}"
+    return "spark"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlext.analysis.names.environment import Environment
+from sqlext.capabilities import ROW_STATE, require
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, named
@@ -11,7 +12,7 @@ from sqlext.rewrite.compiler.renderer import PlanRenderer
 from sqlext.rewrite.expressions.columns import default_outputs
 from sqlext.rewrite.rules.order import apply_rules
 from sqlext.rewrite.script.begun import Begun, Readers, wanted_buckets
-from sqlext.rewrite.script.model import SparkScript
+from sqlext.rewrite.script.model import OperatorView, SparkScript
 from sqlext.rewrite.script.side_rows import unless_late
 
 
@@ -34,6 +35,9 @@ def script_of(
         latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
         begun: what it keeps that it began with, where the query goes on or readers of ours have no folder.
         at_once: whether it may run as one batch without state.
+
+    Raises:
+        SqlExtError: ENV-014 for what the installed Spark cannot do.
     """
     readers = Readers(env.settings, begun)
     rewritten = apply_rules(readers.settled(plan))
@@ -49,6 +53,8 @@ def script_of(
         renderer, relation = rendered(at_once=False)
         # The reasons of the first try are those that kept the query from being one batch.
         renderer.read_by_spark |= {t: why for t, why in reasons.items() if t in renderer.read_by_spark}
+    if plan.streaming and not renderer.at_once and any(isinstance(step, OperatorView) for step in renderer.steps):
+        require(ROW_STATE)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = plan.carries_late
     selected = [named(unless_late(text) if late else text, name) for text, name in final]

@@ -16,6 +16,7 @@ from sqlext.rewrite.script.model import (
     SqlView,
     Step,
     TagView,
+    WatermarkView,
 )
 from sqlext.rewrite.script.side_rows import FAULT, faults_view
 from sqlext_catalog.secrets import redact
@@ -66,6 +67,8 @@ def _step(step: Step) -> list[str]:
         return [f"CREATE OR REPLACE TEMPORARY VIEW {step.view} AS", f"{layout(step.sql)};"]
     if isinstance(step, TagView):
         return [f"-- view {step.view}: {step.input} with column {step.column} marked as event time"]
+    if isinstance(step, WatermarkView):
+        return [f"-- view {step.view}: {step.input} behind a watermark {step.delay} ms below {step.column}"]
     if isinstance(step, ObservedView):
         return [f"-- view {step.view}: {step.input}, the largest {step.column} observed as input {step.name}"]
     if isinstance(step, ArrowView):

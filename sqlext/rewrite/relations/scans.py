@@ -5,6 +5,7 @@ Rows that only move the watermark are added below it and filtered out above it.
 
 from __future__ import annotations
 
+from sqlext.capabilities import WATERMARK_SQL, has
 from sqlext.connectors.formats.conversions import wall_to_instant
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.plan.columns import Part
@@ -14,7 +15,7 @@ from sqlext.plan.timing import InputEnd, Timing
 from sqlext.quoting import identifier, named, seconds_interval, string
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.script.begun import has_splits
-from sqlext.rewrite.script.model import HEARTBEAT_VIEW, KeptInput, ObservedView, SqlView
+from sqlext.rewrite.script.model import HEARTBEAT_VIEW, KeptInput, ObservedView, SqlView, WatermarkView
 from sqlext.watermarks.inputs import ROWTIME, SPLIT, Input
 
 #: Set in the rows that only move the watermark.
@@ -49,14 +50,16 @@ def scan_sql(scan: Scan, renderer: Rendering) -> str:
             column, delay = MOVED, 0
             extra, columns = f"{extra}, {_NEVER} AS {MOVED}", [*columns, MOVED]
         beats = _end_row(columns, {scan.rowtime, column}, kept.view, ahead=delay)
-        return _watermarked(f"SELECT *, {extra} FROM {rows} UNION ALL {beats}", names, column, delay, flagged=True)
+        return _watermarked(
+            f"SELECT *, {extra} FROM {rows} UNION ALL {beats}", names, column, delay, renderer, flagged=True
+        )
     if renderer.end is InputEnd.CATCH_UP:
         # Windows stay open until the query goes on, so no row ends the input.
-        return _watermarked(_marked(scan, renderer), names, column, delay)
+        return _watermarked(_marked(scan, renderer), names, column, delay, renderer)
     renderer.used_heartbeat = True
     end = _end_row([*names, FLAG, *marked], {scan.rowtime, column}, HEARTBEAT_VIEW)
     rows = f"{_marked(scan, renderer, (_NO_FLAG,))} UNION ALL {end}"
-    return _watermarked(rows, names, column, delay, flagged=True)
+    return _watermarked(rows, names, column, delay, renderer, flagged=True)
 
 
 def _kept_rows(scan: Scan, rows: str, column: str, delay: int, renderer: Rendering) -> tuple[KeptInput, str]:
@@ -90,13 +93,23 @@ def _zone(scan: Scan, renderer: Rendering) -> str:
 
 
 def _watermarked(
-    rows: str, names: tuple[str, ...] | list[str], column: str, delay: int, *, flagged: bool = False
+    rows: str,
+    names: tuple[str, ...] | list[str],
+    column: str,
+    delay: int,
+    renderer: Rendering,
+    *,
+    flagged: bool = False,
 ) -> str:
     """Return columns of rows behind a watermark; rows that are flagged have moved it and go."""
     selected = ", ".join(identifier(n) for n in names)
-    watermark = f"WATERMARK {identifier(column)} DELAY OF {seconds_interval(delay)}"
     where = f"{BARRIER} AND {FLAG} IS NULL" if flagged else BARRIER
-    return f"SELECT {selected} FROM (SELECT *, {_SEEN} FROM ({rows}) {watermark}) WHERE {where}"
+    if has(WATERMARK_SQL):
+        watermark = f"WATERMARK {identifier(column)} DELAY OF {seconds_interval(delay)}"
+        return f"SELECT {selected} FROM (SELECT *, {_SEEN} FROM ({rows}) {watermark}) WHERE {where}"
+    plain = renderer.add_step(lambda name: SqlView(name, rows))
+    marked = renderer.add_step(lambda name: WatermarkView(name, plain, column, delay))
+    return f"SELECT {selected} FROM (SELECT *, {_SEEN} FROM {marked}) WHERE {where}"
 
 
 def _end_row(columns: list[str], times: set[str], view: str, *, ahead: int = 0) -> str:

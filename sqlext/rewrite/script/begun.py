@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.analysis.scans.tables import wanted_source
+from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.registry import connector_of
 from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.plan.timing import InputEnd
@@ -78,10 +79,19 @@ class Readers:
         return end is InputEnd.FINISH and (self.begun is None or self.begun.at_once)
 
     def settled(self, plan: PlanNode) -> PlanNode:
-        """Return the plan with sources of our own where they are to read, and nowhere else."""
+        """Return the plan with sources of our own where they are to read, and nowhere else.
+
+        Raises:
+            SqlExtError: ENV-014 where they are to read a stream, and Spark has no admission control for them.
+        """
 
         def settle(node: PlanNode) -> PlanNode:
-            return replace(node, own_reader=self._own(node)) if isinstance(node, Scan) else node
+            if not isinstance(node, Scan):
+                return node
+            own = self._own(node)
+            if own and node.is_stream:
+                require(ADMISSION)
+            return replace(node, own_reader=own)
 
         return plan.transform(settle)
 

@@ -55,6 +55,16 @@ class TagView:
 
 
 @dataclass(frozen=True, slots=True)
+class WatermarkView:
+    """A view of another one with a watermark ``delay`` ms behind ``column``, where Spark's SQL has no word for it."""
+
+    view: str
+    input: str
+    column: str
+    delay: int
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorView:
     """A view of a registered stateful function over another view.
 
@@ -144,7 +154,7 @@ class ArrowView:
         return f"Arrow reads {', '.join(self.needed)}{once}; rows are {worked} where they are read"
 
 
-Step = SqlView | TagView | OperatorView | RowsView | ObservedView | ArrowView
+Step = SqlView | TagView | WatermarkView | OperatorView | RowsView | ObservedView | ArrowView
 
 
 @dataclass(frozen=True, slots=True)

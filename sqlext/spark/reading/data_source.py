@@ -17,18 +17,11 @@ from typing import TYPE_CHECKING, cast
 
 from pyspark import cloudpickle
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
-from pyspark.sql.streaming.datasource import (
-    ReadAllAvailable,
-    ReadLimit,
-    ReadMaxBytes,
-    ReadMaxFiles,
-    ReadMaxRows,
-    SupportsTriggerAvailableNow,
-)
 from pyspark.sql.types import StructType
 
+from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.splits import Limit, Slice, SplitReader
-from sqlext.sources.stream import Read, SplitStream, Work
+from sqlext.sources.stream import Read, Work
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
 
 if TYPE_CHECKING:
@@ -93,7 +86,14 @@ class ArrowSource(DataSource):
         return self.options[_COLUMNS]
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
-        """Return the reader."""
+        """Return the reader.
+
+        Raises:
+            SqlExtError: ENV-014 where Spark has no admission control for it.
+        """
+        require(ADMISSION)
+        from sqlext.spark.reading.stream_reader import ArrowStreamReader  # what it is made of may be missing
+
         return ArrowStreamReader(self._input())
 
     def reader(self, schema: StructType) -> DataSourceReader:
@@ -112,7 +112,8 @@ class SlicePartition(InputPartition):
         super().__init__(value)
 
 
-def _rows_of(source: ArrowInput, piece: Slice) -> Iterator[pa.RecordBatch]:
+def rows_of(source: ArrowInput, piece: Slice) -> Iterator[pa.RecordBatch]:
+    """Yield what is made of a slice."""
     yield from source.work.process(piece.split, partial(source.reader.read, piece))
     spare_what_is_loaded()
 
@@ -134,60 +135,4 @@ class ArrowReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield what is made of a slice."""
-        yield from _rows_of(self._source, partition.value)
-
-
-class ArrowStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Offsets beside the driver, rows in the workers."""
-
-    def __init__(self, source: ArrowInput) -> None:
-        self._source = source
-        self._stream = SplitStream(source.reader, source.holds)
-
-    def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        """Return where a new query begins."""
-        return self._stream.initial()
-
-    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """Return the limit of a micro-batch."""
-        limit = self._source.limit
-        return ReadAllAvailable() if limit is None else _LIMITS[limit.unit](limit.most)
-
-    def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """Return where the next micro-batch ends."""
-        return self._stream.latest(start, _limit(limit))
-
-    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """Take what is there now, and no more."""
-        self._stream.stop_at_what_is_there()
-
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
-        """Return the slices of a micro-batch."""
-        return [SlicePartition(s) for s in self._source.reader.slices(start, end)] if start != end else []
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Yield what is made of a slice."""
-        yield from _rows_of(self._source, partition.value)
-
-    def commit(self, end: dict[str, int]) -> None:
-        """Let the source forget what is through."""
-        self._source.reader.commit(end)
-
-    def stop(self) -> None:
-        """Give free what the driver's side has opened."""
-        self._source.reader.close()
-
-
-_LIMITS: dict[str, type[ReadMaxRows] | type[ReadMaxFiles] | type[ReadMaxBytes]] = {
-    "rows": ReadMaxRows,
-    "files": ReadMaxFiles,
-    "bytes": ReadMaxBytes,
-}
-
-
-def _limit(given: ReadLimit) -> Limit | None:
-    if isinstance(given, ReadMaxRows):
-        return Limit("rows", given.max_rows)
-    if isinstance(given, ReadMaxFiles):
-        return Limit("files", given.max_files)
-    return Limit("bytes", given.max_bytes) if isinstance(given, ReadMaxBytes) else None
+        yield from rows_of(self._source, partition.value)

@@ -20,6 +20,7 @@ from sqlext.rewrite.script.model import (
     SqlView,
     Step,
     TagView,
+    WatermarkView,
 )
 from sqlext.rewrite.script.side_rows import FAULT, IS_ROW, faults_view
 from sqlext.spark.event_time import tagged
@@ -147,6 +148,8 @@ class _Opening:
                 return self.spark.sql(step.sql)
             case TagView():
                 return tagged(self.spark.table(step.input), step)
+            case WatermarkView():
+                return self.spark.table(step.input).withWatermark(step.column, f"{step.delay} milliseconds")
             case ObservedView():
                 return self._observed(step)
             case ArrowView():

@@ -25,6 +25,7 @@ from sqlext_udfs.kernel.operator import BucketOperator, Clock
 from sqlext_udfs.kernel.packing import PACKED, pack, unpack
 from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
+from sqlext_udfs.spark.arrow_schemas import arrow_schema
 from sqlext_udfs.spark.bucket_processor import OUTPUT, BucketProcessor
 from sqlext_udfs.spark.registry import COUNTS, OBSERVED
 from sqlext_udfs.spark.state_store import require_state_store
@@ -121,9 +122,7 @@ def _applied_at_once(packed: DataFrame, operator: BucketOperator[Any], output: S
         operator: the semantics.
         output: the columns that come out: ``c0``, ``c1``, ...
     """
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    now, schema = int(clock.time() * 1000), to_arrow_schema(output, timezone="UTC")
+    now, schema = int(clock.time() * 1000), arrow_schema(output)
     # A lambda has no type hints, so Spark takes it for a function of a table.
     return packed.groupBy("bucket").applyInArrow(lambda rows: _whole_bucket(operator, now, schema, rows), output)
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 from pyspark.sql import types as t
-from pyspark.sql.pandas.types import to_arrow_schema
 
+from sqlext.capabilities import TIME_TYPE, has
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_types import plain_schema
+from sqlext_udfs.spark.arrow_schemas import arrow_schema
 
 _ATOMS: tuple[type[t.DataType], ...] = (
     t.NullType,
@@ -23,10 +24,10 @@ _ATOMS: tuple[type[t.DataType], ...] = (
     t.VarcharType,
     t.BinaryType,
     t.DateType,
-    t.TimeType,
     t.TimestampType,
     t.TimestampNTZType,
     t.DayTimeIntervalType,
+    *((t.TimeType,) if has(TIME_TYPE) else ()),
 )
 
 
@@ -54,8 +55,8 @@ def arrow_types(schema: t.StructType, keys: int, what: str) -> list[pa.DataType]
         SqlExtError: FUNC-011 for a key that is not.
     """
     require_comparable(t.StructType(schema.fields[:keys]), what)
-    # UTC whatever the session's zone is: state must read the same under all zones.
-    found: list[pa.DataType] = plain_schema(to_arrow_schema(schema, timezone="UTC")).types
+    # In UTC: state must read the same under all zones.
+    found: list[pa.DataType] = plain_schema(arrow_schema(schema)).types
     return found
 
 

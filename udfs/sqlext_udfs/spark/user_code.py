@@ -20,6 +20,7 @@ from sqlext.user_functions import UserFunction, UserFunctions
 from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.aggregates.python import CLASS, NAME, PYTHON, RETURNS
 from sqlext_udfs.kernel.arrow_types import plain_schema
+from sqlext_udfs.spark.arrow_schemas import arrow_schema
 from sqlext_udfs.windows.policy import KeepUsing, Policy
 from sqlext_udfs.windows.triggers.tree import Using, tree
 
@@ -95,11 +96,9 @@ def aggregates_of(
 
 
 def _with_class(aggregate: AggregateCall, registered: UserFunctions, spark: SparkSession) -> AggregateCall:
-    from pyspark.sql.pandas.types import to_arrow_schema
-
     found = registered.require("aggregate", aggregate.parameter(NAME), "FUNC-023")
     send_code_of([found.cls])
     # Spark parses the type as the user wrote it.
     schema = spark.sql(f"SELECT CAST(NULL AS {aggregate.parameter('returns')})").schema
-    (returns,) = plain_schema(to_arrow_schema(schema, timezone="UTC")).types
+    (returns,) = plain_schema(arrow_schema(schema)).types
     return replace(aggregate, parameters=(*aggregate.parameters, (CLASS, found.cls), (RETURNS, returns)))

@@ -1,0 +1,96 @@
+"""What the installed Spark can do is found in its files; what it cannot is refused by name, before anything runs."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sqlext import capabilities
+from sqlext.capabilities import ADMISSION, CAPABILITIES, ROW_STATE, TIME_TYPE, WATERMARK_SQL, Capability
+from sqlext.errors import SqlExtError
+from sqlext.session.api import Session
+
+TABLES = """
+CREATE TABLE orders (item STRING, n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '/nowhere', 'format' = 'json', 'source.monitor-interval' = '1s');
+CREATE TABLE counted (started TIMESTAMP(3), n BIGINT) WITH ('connector' = 'blackhole');
+"""
+WINDOW = """INSERT INTO counted SELECT window_start, COUNT(*)
+FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end;"""
+EMIT = WINDOW.replace(";", " EMIT AFTER WATERMARK EARLY EVERY 2 ROWS;")
+
+
+@pytest.fixture
+def pyspark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Let a PySpark stand first on the path that has none of the capabilities."""
+    folder = tmp_path / "elsewhere" / "pyspark"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(folder.parent))
+    monkeypatch.delitem(sys.modules, "pyspark", raising=False)
+    capabilities.has.cache_clear()
+    yield folder
+    capabilities.has.cache_clear()
+
+
+def give(pyspark: Path, *given: Capability) -> None:
+    for capability in given:
+        module = pyspark / capability.module
+        module.parent.mkdir(parents=True, exist_ok=True)
+        module.write_text(capability.mark)
+
+
+def test_the_spark_of_the_tests_has_all() -> None:
+    assert [c.name for c in CAPABILITIES if not capabilities.has(c)] == []
+
+
+def test_each_is_found_by_its_mark(pyspark: Path) -> None:
+    assert [c for c in CAPABILITIES if capabilities.has(c)] == []
+    capabilities.has.cache_clear()
+    give(pyspark, ADMISSION)
+    assert [c for c in CAPABILITIES if capabilities.has(c)] == [ADMISSION]
+
+
+def test_it_is_found_in_a_zip(tmp_path: Path, pyspark: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with zipfile.ZipFile(tmp_path / "pyspark.zip", "w") as packed:
+        packed.writestr("pyspark/__init__.py", "")
+        packed.writestr(f"pyspark/{TIME_TYPE.module}", TIME_TYPE.mark)
+    monkeypatch.syspath_prepend(str(tmp_path / "pyspark.zip"))
+    assert [c for c in CAPABILITIES if capabilities.has(c)] == [TIME_TYPE]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (TABLES + EMIT, "transformWithState on rows"),
+        (TABLES + "SET 'sqlext.source' = 'arrow';" + WINDOW, "admission control of Python data sources"),
+        (TABLES.replace("item STRING", "item TIME") + WINDOW, "the type TIME"),
+    ],
+)
+def test_what_is_missing_is_refused(text: str, said: str, pyspark: Path) -> None:
+    with pytest.raises(SqlExtError, match=said) as raised:
+        Session().rewrite(text)
+    assert raised.value.code == "ENV-014"
+    assert str(raised.value.hint).startswith("Spark 4.")
+
+
+def test_a_watermark_without_sql_is_a_step_of_its_own(pyspark: Path) -> None:
+    give(pyspark, ADMISSION)
+    text = Session().rewrite(TABLES + WINDOW)
+    assert "DELAY OF" not in text
+    assert "behind a watermark" in text
+
+
+def test_with_rows_it_is_sql(pyspark: Path) -> None:
+    give(pyspark, ROW_STATE)
+    assert capabilities.has(WATERMARK_SQL)
+    assert "DELAY OF" in Session().rewrite(TABLES + WINDOW)
+
+
+def test_auto_leaves_streams_to_spark(pyspark: Path) -> None:
+    give(pyspark, ROW_STATE)
+    assert "Arrow reads" not in Session().rewrite(TABLES + WINDOW)
