@@ -76,12 +76,17 @@ def _group_by(cursor: Cursor) -> GroupBy | None:
     if cursor.at_words("ALL") and cursor.peek().text not in (".", ","):
         word: Keyword = calls.keyword(cursor)
         return GroupBy(cursor.span_from(start), (word,))
+    distinct = cursor.index if cursor.at_words("DISTINCT") else None
     cursor.accept_words("DISTINCT")
     items = [_group(cursor)]
     while cursor.accept_symbol(","):
         items.append(_group(cursor))
     if cursor.at_any("WITH") and cursor.peek().upper in ("ROLLUP", "CUBE"):
         raise unsupported(cursor, f"WITH {cursor.peek().upper}", f"write GROUP BY {cursor.peek().upper} (a, b)")
+    # Between plain expressions DISTINCT means nothing; of grouping sets it would drop those that come twice.
+    if distinct is not None and any(isinstance(i, GroupingSets) for i in items):
+        cursor.index = distinct
+        raise unsupported(cursor, "GROUP BY DISTINCT of grouping sets", "write each grouping set once")
     return GroupBy(cursor.span_from(start), tuple(items))
 
 

@@ -1,8 +1,7 @@
-"""Choose a statement's parser by its first words; what is not ours goes to Spark as written."""
+"""Choose a statement's parser by its first words; what is Spark's goes there as written."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 
 from sqlext.dialect.ast.statements import (
@@ -24,6 +23,7 @@ from sqlext.dialect.statements.insert import at_statement_set, parse_insert, par
 from sqlext.dialect.statements.jobs import parse_query_name, parse_stop
 from sqlext.dialect.statements.settings import parse_reset, parse_set
 from sqlext.dialect.statements.show import parse_describe, parse_show
+from sqlext.dialect.statements.spark import check_spark
 from sqlext.dialect.statements.views import parse_alter_view, parse_create_view
 from sqlext.dialect.tokens import TokenKind, words
 from sqlext.errors import SqlExtError
@@ -96,8 +96,7 @@ def _statement(cursor: Cursor) -> Statement:
         return statement
     # None says that the statement is Spark's: back to its first word.
     cursor.index = index
-    if parse is None:
-        _refuse_misspelled(cursor)
+    check_spark(cursor, _STATEMENTS)
     return _spark(cursor)
 
 
@@ -106,17 +105,6 @@ def _spark(cursor: Cursor) -> SparkStatement:
     while not cursor.at_statement_end:
         cursor.advance()
     return SparkStatement(cursor.span_from(start))
-
-
-def _refuse_misspelled(cursor: Cursor) -> None:
-    """Refuse ``SELCT ...`` here, where the hint is; words that are nothing like ours are Spark's to judge."""
-    token = cursor.token
-    if token.kind is not TokenKind.WORD:
-        raise cursor.unexpected("a statement")
-    # A high cutoff: a false alarm would keep a statement of Spark's from Spark.
-    close = difflib.get_close_matches(token.upper, _STATEMENTS, n=1, cutoff=0.8)
-    if close and token.upper not in _SPARK_WORDS:
-        raise cursor.unexpected("a statement", hint=f"did you mean {close[0]}?")
 
 
 def _select(cursor: Cursor) -> Statement:
@@ -212,12 +200,3 @@ _STATEMENTS: dict[str, Callable[[Cursor], Statement | None]] = {
 }
 #: The first words of statements.
 FIRST_WORDS = tuple(_STATEMENTS)
-
-#: Spark's and Delta's own first words, so that none of them is taken for a slip of ours.
-_SPARK_WORDS = frozenset(
-    words(
-        "ADD ANALYZE CACHE CALL CLEAR COMMENT CONVERT COPY DECLARE DELETE DFS FROM FSCK GENERATE GRANT LIST LOAD LOCK "
-        "MAP MERGE MSCK OPTIMIZE RECOVER REDUCE REFRESH REORG REPAIR RESTORE REVOKE ROLLBACK START SYNC TRUNCATE "
-        "UNCACHE UNDROP UNLOCK UPDATE VACUUM"
-    )
-)

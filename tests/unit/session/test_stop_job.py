@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.dialect.ast.statements import SparkStatement, Statement, StopJob
+from sqlext.dialect.ast.statements import Statement, StopJob
 from sqlext.dialect.script import parse_script
 from sqlext.jobs.query import Query
 from sqlext.session.offline.commands import check_file
@@ -28,12 +28,12 @@ def stopping(text: str) -> StopJob:
 def test_reading() -> None:
     assert (stopping("STOP JOB 'a.b';").job, stopping("STOP JOB 'x'").savepoint) == ("a.b", False)
     assert stopping("stop job 'x' with savepoint").savepoint
-    assert isinstance(parsed("STOP EVERYTHING"), SparkStatement)
 
 
 @pytest.mark.parametrize(
     ("text", "code", "column"),
     [
+        ("STOP EVERYTHING", "PARSE-002", 6),
         ("STOP JOB x", "PARSE-002", 10),
         ("STOP JOB 'x' WITH DRAIN", "PARSE-004", 14),
         ("STOP JOB 'x' WITH SAVEPOINT WITH DRAIN", "PARSE-004", 29),
