@@ -31,6 +31,8 @@ from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, keepin
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
+#: The type of a catalog that Flink keeps itself, as ours are kept; all other types are connections to other systems.
+_CATALOG_TYPE = "generic_in_memory"
 
 
 class Interpreter:
@@ -199,6 +201,13 @@ class Interpreter:
     def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
         options = {o.key: o.value for o in statement.options}
         for option in statement.options:
+            if option.key == "type" and option.value.lower() != _CATALOG_TYPE:
+                raise SqlExtError(
+                    "CAT-039",
+                    f"a catalog of the type `{option.value}` cannot be opened",
+                    span=option.value_span,
+                    hint="leave the type out, and declare each table of it by CREATE TABLE with its connector",
+                )
             if option.key in _CATALOG_PLACES:
                 try:
                     catalog_place(option.value)

@@ -166,9 +166,14 @@ def test_the_clock() -> None:
 
 @pytest.mark.parametrize("key", ["path", "warehouse", "location"])
 def test_create_catalog(key: str) -> None:
-    (error,) = sqlext.connect().check(f"CREATE CATALOG c WITH ('type' = 'x',\n '{key}' = 's3a://b/c')")
+    (error,) = sqlext.connect().check(f"CREATE CATALOG c WITH ('type' = 'generic_in_memory',\n '{key}' = 's3a://b/c')")
     assert (error.code, error.line) == ("CAT-038", 2)
-    assert sqlext.connect().check(f"CREATE CATALOG c WITH ('type' = 'x', '{key}' = '/c', 'url' = 'jdbc:x:y')") == []
+    assert (
+        sqlext.connect().check(
+            f"CREATE CATALOG c WITH ('type' = 'generic_in_memory', '{key}' = '/c', 'url' = 'jdbc:x:y')"
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("place", ["s3a://b/x", "S3://b/x", "dbfs:/x", "s3a:/b", "gs://b/x"])
