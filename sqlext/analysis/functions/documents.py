@@ -6,8 +6,8 @@ Where the kind of a value matters, paths go to Spark's VARIANT (see ``json_paths
 from __future__ import annotations
 
 from sqlext import quoting
-from sqlext.analysis.functions import json_text
-from sqlext.analysis.functions.json_paths import Path
+from sqlext.analysis.functions import json_numbers, json_text
+from sqlext.analysis.functions.json_paths import Path, parsed, variant
 from sqlext.analysis.functions.model import CallTexts, CallTypes, fn
 from sqlext.analysis.functions.results import never_null, nullable, strict
 from sqlext.types import BIGINT, BOOLEAN, DOUBLE, INT, STRING, LogicalType, array
@@ -31,14 +31,6 @@ def _returning_type(call: CallTypes) -> LogicalType | None:
     return STRING
 
 
-def _document(text: str) -> str:
-    return f"try_parse_json({text})"
-
-
-def _variant(text: str, path: Path) -> str:
-    return f"try_variant_get({_document(text)}, {path.text}, 'variant')"
-
-
 def _exists(call: CallTexts) -> str:
     """Whether the path leads to a value other than null.
 
@@ -50,7 +42,7 @@ def _exists(call: CallTexts) -> str:
     error = _clause(call, "ON ERROR") or "FALSE"
     if path.strict or error != "FALSE":
         value = {"UNKNOWN": "NULL", "ERROR": "raise_error('JSON_EXISTS: no such path')"}.get(error, error)
-        test = f"if({test}, true, {value})" if path.strict else f"if({_document(text)} IS NULL, {value}, {test})"
+        test = f"if({test}, true, {value})" if path.strict else f"if({parsed(text)} IS NULL, {value}, {test})"
     return f"CASE WHEN {call.atom(0)} IS NOT NULL THEN {test} END"
 
 
@@ -85,12 +77,12 @@ def _value(call: CallTexts) -> str:
     scalar = f"left({found}, 1) NOT IN ('{{', '[')"
     if not path.many:
         # A string that begins with a bracket is a scalar all the same.
-        scalar += f" OR schema_of_variant({_variant(text, path)}) = 'STRING'"
+        scalar += f" OR schema_of_variant({variant(text, path)}) = 'STRING'"
     empty, error = _behaviour(call, "ON EMPTY"), _behaviour(call, "ON ERROR")
-    value = _returned(call, found)
+    value = _returned(call, path.scalar(text))
     if not empty and not error:
-        return _returned(call, f"CASE WHEN {scalar} THEN {found} END")
-    failed = _variant(text, path) if path.strict and not path.many else _document(text)
+        return _returned(call, f"CASE WHEN {scalar} THEN {path.scalar(text)} END")
+    failed = variant(text, path) if path.strict and not path.many else parsed(text)
     last = error if path.strict else empty
     return (
         f"CASE WHEN {call.atom(0)} IS NULL THEN NULL WHEN {failed} IS NULL THEN {_as_returned(call, error)} "
@@ -120,7 +112,7 @@ def _query(call: CallTexts) -> str:
     Without one, a scalar is an error on a strict path (the default) and empty on a lax one.
     """
     path, text = Path(call), call.args[0]
-    raw = path.found(text) if path.many else f"to_json({_variant(text, path)})"
+    raw = path.json(text)
     wrapper = next((c for c in call.call.clauses if c.endswith("WRAPPER")), "WITHOUT WRAPPER")
     empty, error = _behaviour(call, "ON EMPTY"), _behaviour(call, "ON ERROR")
     if wrapper.startswith("WITHOUT"):
@@ -132,11 +124,17 @@ def _query(call: CallTexts) -> str:
     else:
         found = f"concat('[', {raw}, ']')"
     if error:
-        failed = raw if path.strict else _document(text)
+        failed = raw if path.strict else parsed(text)
         found = f"CASE WHEN {call.atom(0)} IS NOT NULL AND {failed} IS NULL THEN {error} ELSE {found} END"
     if call.result and call.result.root == "ARRAY":
         return f"from_json({found}, 'ARRAY<STRING>')"
     return found
+
+
+def _json(call: CallTexts) -> str:
+    """A document as JSON functions write one: without blanks, keys in alphabetical order."""
+    text = call.args[0]
+    return f"coalesce({json_numbers.document(f'to_json({parsed(json_numbers.marked(text))})')}, {text})"
 
 
 def _string(call: CallTexts) -> str:
@@ -218,7 +216,7 @@ JSON = (
     fn("JSON_UNQUOTE", "text", strict(STRING), _unquote),
     fn("JSON_OBJECT", "json...", never_null(STRING), _object),
     fn("JSON_ARRAY", "json...", never_null(STRING), _array),
-    fn("JSON", "text", strict(STRING), "{0}"),
+    fn("JSON", "text", strict(STRING), _json),
     fn("JSON_ARRAYAGG", "json", _AGGREGATED, _array_aggregate, kind="aggregate"),
     fn("JSON_OBJECTAGG", "json, json", _AGGREGATED, _object_aggregate, kind="aggregate"),
 )

@@ -12,6 +12,7 @@ from sqlext.analysis.types.calls import contains_aggregate, is_aggregate
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Node
 from sqlext.dialect.expressions.operations import parse_expression_text
+from sqlext.errors import SqlExtError
 from sqlext.rewrite.expressions.renderer import cast_to, render
 from sqlext.source import SourceText
 from sqlext.types import LogicalType
@@ -267,3 +268,19 @@ def test_nesting_costs_what_it_uses(expression: str) -> None:
 
 def test_a_boolean_is_compared_with_a_text_as_text() -> None:
     assert flink("b = 'true'") == "(upper(CAST(b AS STRING)) = 'true')"
+
+
+@pytest.mark.parametrize(
+    "path", ["$.a[last]", "$.a[-1]", "$.a[0,1]", "$.a[1:]", "$..b", "$.a[?(@.b>3)]", "$.a.size()", "$.", ""]
+)
+def test_steps_of_json_paths_that_are_not_supported(path: str) -> None:
+    with pytest.raises(SqlExtError, match="FUNC-013") as refused:
+        flink(f"JSON_VALUE(j, '{path}')")
+    assert refused.value.column == len("JSON_VALUE(j, ") + 1
+
+
+@pytest.mark.parametrize(
+    "path", ["$", "$.a b", "$.a-b:c[0]", "a.b", "lax $.a", "$.a[*].b", '$["a b"]["c"]', "$[''a.b'']"]
+)
+def test_steps_of_json_paths(path: str) -> None:
+    assert "get_json_object" in flink(f"JSON_VALUE(j, '{path}')")
