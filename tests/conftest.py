@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from .kafka_broker import kafka_broker
+from .postgresql_server import postgresql_server
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -111,6 +112,13 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of the one Kafka broker that all tests share: give topics names of your own."""
     with kafka_broker(tmp_path_factory.mktemp("kafka")) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """Return the URL of the one PostgreSQL that all tests of a process share."""
+    with postgresql_server() as url:
+        yield url
 
 
 @pytest.fixture

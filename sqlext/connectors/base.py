@@ -32,7 +32,8 @@ class Connector:
         decodes: whether its reader decodes rows into Arrow; otherwise into raw rows at most.
         in_files: whether its rows lie in files, whose sizes are known.
         keeps_order: whether a micro-batch that is run again has its rows in the same order.
-        read_anew: whether Spark reads a table that is no stream anew in each micro-batch.
+        read_anew: whether a table that is no stream is read anew in each micro-batch.
+        reads_itself: whether its own reader is the only one, also of a table that is no stream.
         takes_updates: whether a changed row is taken as it comes, with what it takes back.
         merges_any_key: whether rows can be replaced by a key that the table does not declare.
         passes_on: whether rows that are written go to another system.
@@ -48,6 +49,7 @@ class Connector:
     in_files: bool = False
     keeps_order: bool = False
     read_anew: bool = False
+    reads_itself: bool = False
     takes_updates: bool = False
     merges_any_key: bool = False
     passes_on: bool = False

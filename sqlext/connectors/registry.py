@@ -8,6 +8,7 @@ from sqlext.connectors.dataframe import RegisteredFrame
 from sqlext.connectors.datagen import Datagen
 from sqlext.connectors.delta.table import Delta
 from sqlext.connectors.filesystem.table import Filesystem
+from sqlext.connectors.jdbc.table import Jdbc
 from sqlext.connectors.kafka.table import Kafka
 from sqlext.connectors.kafka.upsert import UpsertKafka
 from sqlext.connectors.options import OptionError, listed
@@ -25,6 +26,7 @@ CONNECTORS: dict[str, Connector] = {
         Delta(),
         Kafka(),
         UpsertKafka(),
+        Jdbc(),
         Rate(),
         Datagen(),
         Print(),

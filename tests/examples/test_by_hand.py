@@ -230,6 +230,8 @@ EXPECTED: dict[tuple[str, int], Rows] = {
     ("46_joins", 5): [(o.order_id, o.item) for o, method in paid_within_five_minutes() if method is None],
     ("47_temporal_joins", 0): prices_in_force(),
     ("47_temporal_joins", 2): [(o.order_id, ITEMS[o.item]) for o in ORDERS],
+    ("56_database", 0): [(i, len(g)) for (i,), g in grouped(ORDERS[:6], lambda o: (o.item,)).items()],
+    ("56_database", 1): [(o.order_id, o.customer, sum(x.customer == o.customer for x in ORDERS)) for o in ORDERS],
 }
 
 

@@ -94,6 +94,16 @@ def test_what_databricks_sql_cannot_say(tmp_path: Path, code: str, text: str) ->
     assert error.hint
 
 
+@pytest.mark.parametrize("target", ["databricks", "pipelines"])
+def test_what_only_a_reader_of_ours_reads(tmp_path: Path, target: str) -> None:
+    text = """
+        CREATE TABLE t (v BIGINT) WITH ('connector' = 'jdbc', 'url' = 'jdbc:postgresql://h/d', 'table-name' = 't');
+        SELECT v FROM t;
+    """
+    error = refusal(text, tmp_path, target)
+    assert (error.code, "`t` has no reader of Spark's" in error.message) == ("DDL-042", True)
+
+
 def test_a_stateful_query_over_what_its_pipeline_writes(tmp_path: Path) -> None:
     text = """
         CREATE TABLE first (item STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)

@@ -64,7 +64,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
         retracts=connector.changelog(table),
         upserts=connector.upserts(table),
-        own_reader=is_stream and can_read(table, ref.span),
+        own_reader=connector.reads_itself or (is_stream and can_read(table, ref.span)),
         bad=bad_rows_of(table, env, ref.span) if judges else None,
     )
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan

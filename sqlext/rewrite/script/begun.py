@@ -96,6 +96,8 @@ class Readers:
         return plan.transform(settle)
 
     def _own(self, scan: Scan) -> bool:
+        if connector_of(scan.table).reads_itself:
+            return True
         if self.begun is None or scan.table.name.name in self.begun.arrow:
             return scan.own_reader and wanted_source(scan.table, self.settings) != "spark"
         if scan.table.name.name in self.begun.own:  # also where nothing asks for it any more

@@ -73,7 +73,7 @@ class OwnReaders:
         fields = from_arrow_schema(own.schema, prefer_timestamp_ntz=True)
         ddl = ", ".join(f"{identifier(f.name)} {f.dataType.simpleString()}" for f in fields)
         given = ArrowInput(own.reader, ddl, limit=own.limit, holds=self._holds(source.view))
-        raw = open_arrow(self._spark, given)
+        raw = open_arrow(self._spark, given, at_once=not source.streaming)
         return open_frame(self._spark, raw, replace(spec, fixed_schema=False))
 
     def open_packed(self, step: ArrowView, arguments: Mapping[str, Any]) -> DataFrame:

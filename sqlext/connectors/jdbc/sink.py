@@ -1,0 +1,215 @@
+"""Write tables of databases: a micro-batch is one transaction, which also notes that the batch is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from sqlext.connectors.jdbc.database import Connection, Conversion, Row, name_parts, quoted, transaction
+from sqlext.connectors.jdbc.options import GUARANTEE, at_once, retries
+from sqlext.connectors.jdbc.place import Address, place_of
+from sqlext.connectors.jdbc.statements import CREATE_BATCHES, Target, creation, there
+from sqlext.connectors.spec import WriteColumn, WriteSpec
+from sqlext.errors import SqlExtError
+from sqlext.quoting import identifier
+from sqlext.sinks.base import Sink, SinkContext, refuse_mode
+from sqlext.sinks.last_rows import existence, one_row_per_key
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+#: Says behind the columns of a row whether it is there.
+_THERE = "__there"
+
+
+def at_step(name: str) -> None:
+    """Mark a place where a crash may come; tests replace it."""
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How rows reach a table; it can be pickled, with the login in it.
+
+    Attributes:
+        place: the table.
+        spec: its columns and its PRIMARY KEY.
+        keyed: whether a row replaces the one of its key, and can delete it.
+        query: notes its batches under this name; None: it notes none.
+    """
+
+    place: Address
+    spec: WriteSpec
+    keyed: bool
+    query: str | None
+
+    def prepare(self) -> None:
+        """Create what is missing, and check what is there; see ``JdbcSink.open``."""
+        database = self.place.database
+        database.make_room(dict(self.place.settings))
+        with self.place.connected() as connection:
+            with transaction(connection, *database.define):
+                if database.place(connection, self.place.table) is None:
+                    connection.execute(self._creation())
+                if self.query is not None:
+                    connection.execute(CREATE_BATCHES)
+            target = self.target(connection)
+            if self.keyed:
+                self._require_unique(connection, target)
+
+    def write(self, batches: Iterable[pa.RecordBatch], batch_id: int) -> int:
+        """Write the rows of a batch, unless the table has them; return how many were written.
+
+        Args:
+            batches: the columns of the table, and behind them whether a row is there.
+        """
+        database, size = self.place.database, at_once(self.spec.option("sink.buffer-flush.max-rows"))
+        conversions = [database.written(column.type) for column in self.spec.columns]
+        written = 0
+        with self.place.connected(retries(dict(self.spec.options).get("sink.max-retries"))) as connection:
+            target = self.target(connection)
+            places = [target.columns.index(key) for key in target.keys]
+            with transaction(connection, database.begin):
+                at_step("begun")
+                if self.query is not None and not self._claimed(connection, target, batch_id):
+                    return 0
+                at_step("claimed")
+                for rows in _chunks(batches, conversions, size):
+                    self._take(connection, target, places, rows)
+                    written += len(rows)
+                    at_step("rows")
+            at_step("committed")
+        return written
+
+    def target(self, connection: Connection) -> Target:
+        """Return the table as it is there; raises SqlExtError SINK-091 if its columns are not those declared."""
+        database, columns = self.place.database, self.spec.columns
+        found = database.place(connection, self.place.table) or ""
+        types = database.columns(connection, found)
+        names: dict[str, str] = {}
+        for column in columns:
+            name = there(column.name, types)
+            if name is None:
+                raise self._mismatch(f"has no column `{column.name}`; it has {', '.join(types)}")
+            if not database.fits(column.type, types[name]):
+                raise self._mismatch(f"has column `{column.name}` of type {types[name]}, declared is {column.type}")
+            names[column.name] = name
+        keys = tuple(names[key] for key in self.spec.primary_key) if self.keyed else ()
+        return Target(database, found, tuple(names.values()), keys)
+
+    def _creation(self) -> str:
+        database, columns = self.place.database, {}
+        for column in self.spec.columns:
+            kind = database.column_type(column.type)
+            columns[column.name] = f"{kind}{'' if column.type.nullable else ' NOT NULL'}"
+        place = ".".join(quoted(part) for part in name_parts(self.place.table))
+        return creation(place, columns, self.spec.primary_key)
+
+    def _claimed(self, connection: Connection, target: Target, batch_id: int) -> bool:
+        return bool(connection.execute(target.claim, (self.query, batch_id)).rowcount > 0)
+
+    def _take(self, connection: Connection, target: Target, places: list[int], rows: list[Row]) -> None:
+        cursor = connection.cursor()
+        gone = [tuple(row[n] for n in places) for row in rows if not row[-1]]
+        if gone:
+            cursor.executemany(target.delete, gone)
+        here = [row[:-1] for row in rows if row[-1]]
+        if here:
+            cursor.executemany(target.insert, here)
+
+    def _require_unique(self, connection: Connection, target: Target) -> None:
+        """Check that the database can find the row of a key: it says so when it plans the statement."""
+        try:
+            connection.execute(f"EXPLAIN {target.insert}", [None] * len(target.columns))
+        except self.place.database.failures() as error:
+            keys = ", ".join(map(quoted, target.keys))
+            hint = f"ALTER TABLE {target.place} ADD PRIMARY KEY ({keys}), or CREATE UNIQUE INDEX ... ({keys})"
+            message = f"{self.place} cannot replace rows by its PRIMARY KEY: {' '.join(str(error).split())}"
+            raise SqlExtError("SINK-094", message, hint=hint) from error
+
+    def _mismatch(self, what: str) -> SqlExtError:
+        message = f"{self.place}, declared as `{self.spec.name}`, {what}"
+        return SqlExtError("SINK-091", message, hint="declare the columns that are there")
+
+
+@dataclass(frozen=True)
+class JdbcSink(Sink):
+    """A table of a database; one task writes the rows of a batch, so that they are one transaction."""
+
+    spec: WriteSpec
+    context: SinkContext
+
+    @property
+    def single_pass(self) -> bool:
+        """One job writes all rows."""
+        return True
+
+    def open(self, spark: SparkSession) -> None:
+        """Create the table as declared, or hold the one that is there against the declaration.
+
+        Raises:
+            SqlExtError: SINK-090 for INSERT OVERWRITE, SINK-091 for other columns, SINK-094 where the table has no
+                unique key, RUN-070 where the database refuses.
+        """
+        refuse_mode(self.spec, self.context, "append", "upsert")
+        self._writing().prepare()
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Write a batch, unless the table has it already."""
+        work = _Work(self._writing(), batch_id)
+        # All rows go to one task, but are not computed there: what is below a shuffle keeps its tasks.
+        self._rows(df).repartition(1).mapInArrow(work, "written BIGINT").collect()
+
+    def _writing(self) -> Writing:
+        guarantee = self.spec.option(GUARANTEE, "exactly-once").strip().lower()
+        query = self.context.identity if guarantee == "exactly-once" else None
+        keyed = self.context.mode == "upsert"
+        # Secrets are resolved here, where the query runs: workers may have none of them.
+        return Writing(place_of(dict(self.spec.options)), self.spec, keyed, query)
+
+    def _rows(self, df: DataFrame) -> DataFrame:
+        columns = [f"{_exactly(c)} AS {identifier(c.name)}" for c in self.spec.columns]
+        flags = [identifier(c) for c in (self.context.exists, self.context.kind) if c is not None]
+        rows = df.selectExpr(*columns, *flags)
+        there_is = existence(self.context)
+        if self.context.mode == "upsert":
+            rows = one_row_per_key(rows, self.spec.primary_key, self.context)
+        elif there_is is not None:
+            rows = rows.where(identifier(there_is))
+        names = [identifier(c.name) for c in self.spec.columns]
+        return rows.selectExpr(*names, f"{identifier(there_is) if there_is is not None else 'true'} AS {_THERE}")
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Writes a batch in a worker of Spark's."""
+
+    writing: Writing
+    batch_id: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch([pa.array([self.writing.write(batches, self.batch_id)], pa.int64())], ["written"])
+
+
+def _chunks(batches: Iterable[pa.RecordBatch], conversions: list[Conversion | None], size: int) -> Iterator[list[Row]]:
+    """Yield rows as parameters, some at a time; the last value says whether the row is there."""
+    for batch in batches:
+        *columns, flags = (column.to_pylist() for column in batch.columns)
+        made = [_converted(values, by) for values, by in zip(columns, conversions, strict=True)]
+        rows = zip(*made, flags, strict=True)
+        while chunk := list(islice(rows, size)):
+            yield chunk
+
+
+def _converted(values: list[Any], by: Callable[[Any], Any] | None) -> list[Any]:
+    return values if by is None else [None if value is None else by(value) for value in values]
+
+
+def _exactly(column: WriteColumn) -> str:
+    """Return a column as it is declared; TIME as text, which drivers and Arrow agree on."""
+    # The rows may have a type that the declared one takes, such as an instant in place of a wall clock.
+    kind = "STRING" if column.type.root == "TIME" else column.type.spark()
+    return f"CAST({identifier(column.name)} AS {kind})"

@@ -1,0 +1,84 @@
+"""Write the statements of a sink, for any database that has ON CONFLICT."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlext.connectors.jdbc.database import Driver, quoted
+
+#: Has the last batch of each query that a database has taken.
+BATCHES = "sqlext_batches"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table that rows are written to.
+
+    Attributes:
+        database: its kind.
+        place: the table's quoted name.
+        columns: as they are there, in the order of the rows.
+        keys: those of the PRIMARY KEY.
+    """
+
+    database: Driver
+    place: str
+    columns: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+
+    @property
+    def insert(self) -> str:
+        """The statement that writes a row; it replaces the one of its key."""
+        names = ", ".join(map(quoted, self.columns))
+        values = ", ".join("?" for _ in self.columns)
+        text = f"INSERT INTO {self.place} ({names}) VALUES ({values})"
+        if not self.keys:
+            return self._text(text)
+        rest = [quoted(c) for c in self.columns if c not in self.keys]
+        update = f"UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in rest)}" if rest else "NOTHING"
+        return self._text(f"{text} ON CONFLICT ({', '.join(map(quoted, self.keys))}) DO {update}")
+
+    @property
+    def delete(self) -> str:
+        """The statement that deletes the row of a key."""
+        return self._text(f"DELETE FROM {self.place} WHERE {' AND '.join(f'{quoted(k)} = ?' for k in self.keys)}")
+
+    @property
+    def claim(self) -> str:
+        """The statement that notes a query's batch and counts a row, or none where that batch was noted before.
+
+        Another writer of the same batch waits for the first one's transaction.
+        """
+        text = (
+            f"INSERT INTO {quoted(BATCHES)} (query, batch) VALUES (?, ?) "
+            f"ON CONFLICT (query) DO UPDATE SET batch = excluded.batch WHERE {quoted(BATCHES)}.batch < excluded.batch"
+        )
+        return self._text(text)
+
+    def _text(self, text: str) -> str:
+        """Return a statement with the driver's parameters; names are quoted, so a ``?`` in them is doubled first."""
+        parameter = self.database.parameter
+        if parameter == "?":
+            return text
+        outside = text.split('"')
+        # Every other piece lies in quotes.
+        pieces = (p.replace("%", "%%") if n % 2 else p.replace("?", parameter) for n, p in enumerate(outside))
+        return '"'.join(pieces)
+
+
+def creation(place: str, columns: Mapping[str, str], keys: Sequence[str]) -> str:
+    """Return the statement that creates a table: column -> type; ``keys`` are its PRIMARY KEY."""
+    texts = [f"{quoted(name)} {kind}" for name, kind in columns.items()]
+    if keys:
+        texts.append(f"PRIMARY KEY ({', '.join(map(quoted, keys))})")
+    return f"CREATE TABLE IF NOT EXISTS {place} ({', '.join(texts)})"
+
+
+#: Creates the table of batches.
+CREATE_BATCHES = creation(quoted(BATCHES), {"query": "varchar(200)", "batch": "bigint NOT NULL"}, ("query",))
+
+
+def there(name: str, found: Mapping[str, str]) -> str | None:
+    """Return the name of a column as it is there: as declared, else in lower case, as Flink sends it without quotes."""
+    return next((n for n in (name, name.lower()) if n in found), None)
