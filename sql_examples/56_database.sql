@@ -14,14 +14,14 @@ INSERT INTO customers
 SELECT customer, COUNT(*), CAST(SUM(amount) AS DECIMAL(10, 2)) FROM orders GROUP BY customer;
 
 -- Without one, rows are appended.
-CREATE TABLE sold (order_id INT, item STRING, amount DOUBLE, ts TIMESTAMP(3))
-WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:${OUT}/shop.db', 'table-name' = 'sold');
+CREATE TABLE ledger (order_id INT, item STRING, amount DOUBLE, ts TIMESTAMP(3))
+WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:${OUT}/shop.db', 'table-name' = 'ledger');
 
-INSERT INTO sold SELECT order_id, item, amount, ts FROM orders;
+INSERT INTO ledger SELECT order_id, item, amount, ts FROM orders;
 
 -- Two ranges of order_id are read side by side; rows outside of the bounds are not read.
 SELECT item, COUNT(*) AS pieces
-FROM sold /*+ OPTIONS('scan.partition.column' = 'order_id', 'scan.partition.num' = '2',
+FROM ledger /*+ OPTIONS('scan.partition.column' = 'order_id', 'scan.partition.num' = '2',
                       'scan.partition.lower-bound' = '1', 'scan.partition.upper-bound' = '6') */
 GROUP BY item;
 
