@@ -21,7 +21,7 @@ PAGES = {
     "shell.md": (18, 4),
     "emit.md": (12, 3),
     "catalog.md": (17, 8),
-    "operating.md": (32, 9),
+    "operating.md": (33, 9),
     "hooks.md": (13, 4),
     "coming-from-flink-sql.md": (11, 5),
     "coming-from-structured-streaming.md": (9, 4),
