@@ -80,9 +80,11 @@ class ColumnTrees(RowTrees):
         return SqlExtError("JOIN-001", "refused")
 
 
+_LITERALS = st.sampled_from(["0", "1", "2", "3", "0.5", "2147483647", "9223372036854775807", "12345678901.1234567"])
+_COLUMNS = st.sampled_from(["t", "i", "j", "b", "f", "d", "x", "m", "n", "o"])
+
+
 def _numbers(conditions: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    literals = st.sampled_from(["0", "1", "2", "3", "0.5", "2147483647", "9223372036854775807", "12345678901.1234567"])
-    columns = st.sampled_from(["t", "i", "j", "b", "f", "d", "x", "m", "n", "o"])
 
     def more(of: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         return st.one_of(
@@ -96,7 +98,7 @@ def _numbers(conditions: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
             st.builds("{}({}, {})".format, st.sampled_from(["GREATEST", "LEAST"]), of, of),
         )
 
-    return st.recursive(st.one_of(columns, columns, literals), more, max_leaves=4)
+    return st.recursive(st.one_of(_COLUMNS, _COLUMNS, _LITERALS), more, max_leaves=4)
 
 
 def _conditions() -> st.SearchStrategy[str]:
@@ -119,7 +121,11 @@ def _conditions() -> st.SearchStrategy[str]:
         )
 
     compared = st.builds("({} {} {})".format, numbers, compare, numbers)
-    inside = st.builds("({} BETWEEN {} AND {})".format, numbers, numbers, numbers)
+    # Spark computes what is BETWEEN for all rows, also behind an AND that has decided: it must not fail.
+    safe = st.one_of(
+        _COLUMNS, st.builds("{}({}, {})".format, st.sampled_from(["COALESCE", "NULLIF"]), _COLUMNS, _COLUMNS)
+    )
+    inside = st.builds("({} BETWEEN {} AND {})".format, safe, numbers, numbers)
     return st.recursive(st.one_of(compared, compared, inside, plain), more, max_leaves=4)
 
 

@@ -39,8 +39,7 @@ def call_tree(call: e.Call, trees: RowTrees) -> core.Expression:
 
 
 def _coalesce(call: e.Call, args: tuple[e.Expr, ...], trees: RowTrees) -> core.Expression:
-    trees.require_alike(call, args)
-    return core.Coalesce(tuple(map(trees.tree, args)))
+    return core.Coalesce(trees.merged(call, args))
 
 
 def _null_if(call: e.Call, args: tuple[e.Expr, ...], trees: RowTrees) -> core.Expression:
@@ -49,9 +48,9 @@ def _null_if(call: e.Call, args: tuple[e.Expr, ...], trees: RowTrees) -> core.Ex
 
 
 def _if(call: e.Call, args: tuple[e.Expr, ...], trees: RowTrees) -> core.Expression:
-    condition, then, otherwise = args
-    trees.require_alike(call, (then, otherwise))
-    return core.Case((core.When(trees.tree(condition), trees.tree(then)),), trees.tree(otherwise))
+    condition, *results = args
+    then, otherwise = trees.merged(call, tuple(results))
+    return core.Case((core.When(trees.tree(condition), then),), otherwise)
 
 
 def _absolute(call: e.Call, args: tuple[e.Expr, ...], trees: RowTrees) -> core.Expression:
@@ -64,8 +63,7 @@ def _extreme(op: str) -> Rule:
     """Return GREATEST or LEAST: of a NULL it is NULL in Flink, and in Spark what the others have."""
 
     def rule(call: e.Call, args: tuple[e.Expr, ...], trees: RowTrees) -> core.Expression:
-        trees.require_alike(call, args)
-        return core.Extreme(op, tuple(map(trees.tree, args)), skips_nulls=trees.mode == "spark")
+        return core.Extreme(op, trees.merged(call, args), skips_nulls=trees.mode == "spark")
 
     return rule
 

@@ -10,7 +10,8 @@ from abc import ABC, abstractmethod
 from functools import singledispatchmethod
 
 from sqlext.analysis.expressions.calls import call_tree
-from sqlext.analysis.types.arithmetic import ARITHMETIC
+from sqlext.analysis.types.arithmetic import ARITHMETIC, beside_decimal
+from sqlext.analysis.types.decimals import merged
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 from sqlext.plan.scope import own_parts
@@ -76,10 +77,27 @@ class RowTrees(ABC):
         """Return a comparison of two values that are kept alike."""
         if not self.alike(self.type_of(left), self.type_of(right)):
             raise self.unlike(left, right, whole)
-        return core.Compare(op, self.tree(left), self.tree(right))
+        return core.Compare(op, *self._fitted((left, right), [self._compared_as(x) for x in (left, right)]))
 
-    def require_alike(self, whole: e.Node, branches: tuple[e.Expr, ...]) -> None:
-        """Check that the branches of an expression are values that compare."""
+    def _compared_as(self, expr: e.Expr) -> LogicalType | None:
+        type_ = self.type_of(expr)
+        return beside_decimal(expr, type_) if type_ else None
+
+    def merged(self, whole: e.Node, branches: tuple[e.Expr, ...]) -> tuple[core.Expression, ...]:
+        """Return the branches of an expression, values that compare, as trees of one type."""
+        self._require_alike(whole, branches)
+        return self._fitted(branches, list(map(self.type_of, branches)))
+
+    def _fitted(self, exprs: tuple[e.Expr, ...], types: list[LogicalType | None]) -> tuple[core.Expression, ...]:
+        common = merged(types)
+        made = [self.tree(x) for x in exprs]
+        if common is None:
+            return tuple(made)
+        precision, scale = common.precision or 0, common.scale or 0
+        to = core.Number("DECIMAL", precision, scale)
+        return tuple(core.Fitted(m, to) if _scale(t) > scale else m for m, t in zip(made, types, strict=True))
+
+    def _require_alike(self, whole: e.Node, branches: tuple[e.Expr, ...]) -> None:
         first, *others = branches
         for other in others:
             if not self.alike(self.type_of(first), self.type_of(other)):
@@ -143,7 +161,8 @@ class RowTrees(ABC):
 
     @combined.register
     def _(self, expr: e.InList) -> core.Expression:
-        test = core.Or(tuple(self.compared("=", expr.operand, item, expr) for item in expr.items))
+        value, *items = self.merged(expr, (expr.operand, *expr.items))
+        test = core.Or(tuple(core.Compare("=", value, item) for item in items))
         return _unless(test, negated=expr.negated)
 
     @combined.register
@@ -162,9 +181,9 @@ class RowTrees(ABC):
     @combined.register
     def _(self, expr: e.Case) -> core.Expression:
         otherwise = () if expr.otherwise is None else (expr.otherwise,)
-        self.require_alike(expr, (*(w.result for w in expr.whens), *otherwise))
-        whens = tuple(core.When(self._when(expr, when), self.tree(when.result)) for when in expr.whens)
-        return core.Case(whens, self.tree(otherwise[0]) if otherwise else core.Constant(None))
+        results = self.merged(expr, (*(w.result for w in expr.whens), *otherwise))
+        whens = tuple(core.When(self._when(expr, w), result) for w, result in zip(expr.whens, results, strict=False))
+        return core.Case(whens, results[-1] if otherwise else core.Constant(None))
 
     def _when(self, case: e.Case, when: e.When) -> core.Expression:
         if case.operand is None:
@@ -174,6 +193,10 @@ class RowTrees(ABC):
     @combined.register
     def _(self, expr: e.Call) -> core.Expression:
         return self.call(expr)
+
+
+def _scale(of: LogicalType | None) -> int:
+    return of.scale or 0 if of is not None and of.root == "DECIMAL" else 0
 
 
 def _unless(test: core.Expression, *, negated: bool) -> core.Expression:

@@ -9,7 +9,7 @@ from sqlext.analysis.types.coercion import comparable, group, merge_numbers, mix
 from sqlext.analysis.types.operands import OperandTypes, boolean, need_boolean, refused
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
-from sqlext.types import BIGINT, BOOLEAN, DOUBLE, STRING, LogicalType
+from sqlext.types import BIGINT, BOOLEAN, DOUBLE, STRING, LogicalType, decimal
 
 COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">="})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
@@ -69,7 +69,10 @@ def _arithmetic(
         return None
     result = _temporal(expr.op, left, right)
     if result is None and left.is_numeric and right.is_numeric:
-        result = arithmetic_type(expr.op, left, right, types.mode)
+        sides = left, right
+        if types.mode == "spark" and "DECIMAL" in (left.root, right.root):
+            sides = beside_decimal(expr.left, left), beside_decimal(expr.right, right)
+        result = arithmetic_type(expr.op, *sides, types.mode)
     if result is None:
         if types.mode == "flink" and "NULL" not in (left.root, right.root):
             raise refused(expr, expr.op, [left, right])
@@ -98,6 +101,18 @@ def arithmetic_type(op: str, left: LogicalType, right: LogicalType, mode: str) -
     if op == "%" and mode == "flink":
         return right if right.is_integer and left.is_integer else decimals.arithmetic("%", *sides)
     return decimals.arithmetic(op, sides[0], sides[1])
+
+
+def beside_decimal(expr: e.Expr, type_: LogicalType) -> LogicalType:
+    """Return what an operand counts as beside a DECIMAL in Spark: a literal integer has just its own digits.
+
+    Spark: ``DecimalType.fromLiteral``, by ``spark.sql.legacy.literal.pickMinimumPrecision``, which is set by default.
+    """
+    while isinstance(expr, e.Paren) or (isinstance(expr, e.Unary) and expr.op == "-"):
+        expr = expr.operand
+    if not isinstance(expr, e.Literal) or not type_.is_integer:
+        return type_
+    return decimal(len(expr.value.lstrip("0")) or 1, 0)
 
 
 def _temporal(op: str, left: LogicalType, right: LogicalType) -> LogicalType | None:

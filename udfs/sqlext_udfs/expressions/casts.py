@@ -6,13 +6,17 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from sqlext_udfs.expressions.numbers import Policy
+from sqlext_udfs.expressions.numbers import Policy, type_name
 from sqlext_udfs.expressions.trees import Number
 from sqlext_udfs.kernel.arrow_numpy import column_of, known, numbers
 
-_BIGINT_DIGITS = 19
 _MOST_DIGITS, _ALL_DIGITS = 38, 76
+#: Spark's rules, for what is computed in place of its SQL.
+SPARK = Policy("the query", wraps=False)
+#: Bits of an integer -> digits of the DECIMAL that Spark makes of it.
+_INTEGRAL_DIGITS: Mapping[int, int] = {8: 3, 16: 5, 32: 10, 64: 20}
 _TYPES: Mapping[str, pa.DataType] = {
     "TINYINT": pa.int8(),
     "SMALLINT": pa.int16(),
@@ -36,29 +40,52 @@ def number_type(of: pa.DataType) -> Number:
 
 
 def common_type(types: Iterable[pa.DataType]) -> pa.DataType:
-    """Return the type that holds the values of branches: theirs, or of numbers the widest."""
+    """Return the type that holds the values of branches: theirs, or of numbers the widest.
+
+    DECIMALs of over 38 digits together are cut before (``trees.Fitted``).
+    """
     found = {t for t in types if not pa.types.is_null(t)}
     if len(found) <= 1:
         return next(iter(found), pa.null())
     if any(pa.types.is_floating(t) for t in found):
         return pa.float64()
     if any(pa.types.is_decimal(t) for t in found):
-        scales = [t.scale if pa.types.is_decimal(t) else 0 for t in found]
-        before = [t.precision - t.scale if pa.types.is_decimal(t) else _BIGINT_DIGITS for t in found]
-        digits = max(scales) + max(before)
-        return pa.decimal128(digits, max(scales)) if digits <= _MOST_DIGITS else pa.decimal256(_ALL_DIGITS, max(scales))
+        digits = [_digits(t) for t in found]
+        whole, scale = max(before for before, _ in digits), max(behind for _, behind in digits)
+        return pa.decimal128(min(whole + scale, _MOST_DIGITS), min(scale, _MOST_DIGITS - whole))
     return max(found, key=lambda t: t.bit_width)
 
 
+def _digits(of: pa.DataType) -> tuple[int, int]:
+    """Return how many digits a number has before and behind the point."""
+    return (of.precision - of.scale, of.scale) if pa.types.is_decimal(of) else (_INTEGRAL_DIGITS[of.bit_width], 0)
+
+
 def widened(column: pa.Array, of: pa.DataType) -> pa.Array:
-    """Return values as a type that holds them; as floating-point numbers the nearest ones."""
+    """Return values as a common type: as floating-point numbers the nearest ones, as DECIMALs rounded half up.
+
+    Raises:
+        SqlExtError: RUN-041 for a DECIMAL that has too many digits when it is rounded.
+    """
     if column.type == of:
         return column
+    if pa.types.is_decimal(of):
+        return _as_decimal(column, of)
     if pa.types.is_decimal(column.type) and pa.types.is_floating(of):
         return column.cast(pa.string()).cast(of)  # Arrow's own cast is not always the nearest
-    if pa.types.is_integer(column.type) and pa.types.is_decimal(of):
-        column = column.cast(pa.decimal128(_BIGINT_DIGITS, 0))
     return column.cast(of, safe=not pa.types.is_floating(of))
+
+
+def _as_decimal(column: pa.Array, of: pa.DataType) -> pa.Array:
+    if pa.types.is_integer(column.type):
+        column = column.cast(pa.decimal128(_INTEGRAL_DIGITS[64] - 1, 0))
+    if pa.types.is_decimal(column.type) and column.type.scale > of.scale:
+        wide = column.cast(pa.decimal256(_ALL_DIGITS, column.type.scale))
+        column = pc.round(wide, of.scale, round_mode="half_towards_infinity")
+    try:
+        return column.cast(of)
+    except pa.ArrowInvalid as error:
+        raise SPARK.too_large(type_name(number_type(of))) from error
 
 
 def low_bits(column: pa.Array, of: pa.DataType) -> pa.Array:

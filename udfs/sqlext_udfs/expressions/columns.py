@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext_udfs.expressions.arithmetic import arithmetic, negative
-from sqlext_udfs.expressions.casts import number_type, widened
+from sqlext_udfs.expressions.casts import SPARK, number_type, widened
 from sqlext_udfs.expressions.comparisons import compared
 from sqlext_udfs.expressions.functions import FUNCTIONS
 from sqlext_udfs.expressions.like import like_patterns
@@ -22,8 +22,6 @@ from sqlext_udfs.kernel.groups import Ints
 
 #: What a column is known by.
 Name = Any
-#: Spark's rules, for what is computed in place of its SQL.
-SPARK = Policy("the query", wraps=False)
 LONG = Number("BIGINT")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from functools import reduce, singledispatchmethod
 from typing import Any, Generic, TypeVar
 
 from sqlext_udfs.expressions import trees as e
 from sqlext_udfs.expressions.like import like_patterns
-from sqlext_udfs.expressions.numbers import Policy, calculate, compare, negate
+from sqlext_udfs.expressions.numbers import Policy, calculate, compare, fit, negate
 
 #: Which row it is, and what it is looked up in.
 At = TypeVar("At")
@@ -69,6 +70,11 @@ class RowByRow(ABC, Generic[At, In]):
     def _(self, of: e.Negate) -> Evaluate[At, In]:
         operand, result, policy = self.function(of.operand), of.result, self.policy
         return lambda at, rows: negate(operand(at, rows), result, policy)
+
+    @function.register
+    def _(self, of: e.Fitted) -> Evaluate[At, In]:
+        operand, to, policy = self.function(of.operand), of.to, replace(self.policy, wraps=False)
+        return lambda at, rows: fit(operand(at, rows), to, policy)
 
     @function.register
     def _(self, of: e.And) -> Evaluate[At, In]:

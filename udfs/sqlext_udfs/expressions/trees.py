@@ -94,6 +94,14 @@ class Negate:
 
 
 @dataclass(frozen=True, slots=True)
+class Fitted:
+    """A DECIMAL with fewer digits of its fraction, so that it has one type with other values; rounded half up."""
+
+    operand: Expression
+    to: Number
+
+
+@dataclass(frozen=True, slots=True)
 class And:
     """All hold (three-valued)."""
 
@@ -177,5 +185,19 @@ class Running:
 
 
 Expression = (
-    Cell | Constant | Compare | Arithmetic | Negate | And | Or | Not | Is | Like | Case | Coalesce | Extreme | Running
+    Cell
+    | Constant
+    | Compare
+    | Arithmetic
+    | Negate
+    | Fitted
+    | And
+    | Or
+    | Not
+    | Is
+    | Like
+    | Case
+    | Coalesce
+    | Extreme
+    | Running
 )

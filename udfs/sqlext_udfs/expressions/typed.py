@@ -15,7 +15,7 @@ from sqlext_udfs.expressions.numbers import FLOATS, Policy
 
 _TESTS = {"NULL": "is null", "UNKNOWN": "is null", "TRUE": "is true", "FALSE": "is false"}
 _BOOL = pa.bool_()
-_LONGS = range(-(1 << 63), 1 << 63)
+_INTS, _LONGS = range(-(1 << 31), 1 << 31), range(-(1 << 63), 1 << 63)
 
 
 class Typed:
@@ -44,7 +44,7 @@ class Typed:
         # ``type`` and not isinstance, as True is an int to Python. An integer beyond BIGINT is a DECIMAL to Spark.
         exact = of.decimal or (type(of.value) is int and of.value not in _LONGS)
         value = Decimal(str(of.value)) if exact else of.value
-        return c.Literal(pa.scalar(value).type, value=value)
+        return c.Literal(pa.int32() if type(value) is int and value in _INTS else pa.scalar(value).type, value=value)
 
     @expression.register
     def _(self, of: e.And) -> c.Expression:
@@ -92,6 +92,10 @@ class Typed:
     @expression.register
     def _(self, of: e.Negate) -> c.Expression:
         return self._calculated("-", of.result, self.expression(of.operand))
+
+    @expression.register
+    def _(self, of: e.Fitted) -> c.Expression:
+        return c.Apply(arrow_type(of.to), function="cast", inputs=(self.expression(of.operand),), fails=True)
 
     @expression.register
     def _(self, of: e.Arithmetic) -> c.Expression:
