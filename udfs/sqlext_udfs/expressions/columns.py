@@ -149,10 +149,9 @@ class Arithmetic(Expression):
 
     def evaluate(self, rows: Rows) -> pa.Array:
         """Return the results."""
-        left, *others = (i.evaluate(rows) for i in self.inputs)
-        if not others:
-            return negative(left, self.result, self.policy)
-        return arithmetic(self.op, left, others[0], self.result, self.policy)
+        if len(self.inputs) == 1:
+            return negative(self.inputs[0].evaluate(rows), self.result, self.policy)
+        return arithmetic(self.op, *_both(self.inputs, rows), self.result, self.policy)
 
 
 @dataclass(frozen=True)
@@ -164,8 +163,8 @@ class Compare(Expression):
 
     def evaluate(self, rows: Rows) -> pa.Array:
         """Return whether the values compare so."""
-        left, right = (i.evaluate(rows) for i in self.inputs)
-        return compared(self.op, left, right, nan_is_largest=self.nan_is_largest)
+        sides = tuple(i.evaluate(rows) for i in self.inputs) if self.op == "<=>" else _both(self.inputs, rows)
+        return compared(self.op, *sides, nan_is_largest=self.nan_is_largest)
 
 
 @dataclass(frozen=True)
@@ -267,6 +266,13 @@ def evaluated_where(of: Expression, rows: Rows, where: pa.BooleanArray) -> pa.Ar
     back = np.full(rows.count, -1)
     back[places] = np.arange(len(places))
     return taken(of.evaluate(rows.at(places)), back)
+
+
+def _both(sides: tuple[Expression, ...], rows: Rows) -> tuple[pa.Array, pa.Array]:
+    """Return two operands; behind a NULL the other is not asked and cannot fail (Spark: ``BinaryExpression``)."""
+    first, second = sides
+    left = first.evaluate(rows)
+    return left, evaluated_where(second, rows, left.is_valid())
 
 
 def negated(condition: Expression) -> Expression:

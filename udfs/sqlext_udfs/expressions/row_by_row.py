@@ -58,13 +58,24 @@ class RowByRow(ABC, Generic[At, In]):
     @function.register
     def _(self, of: e.Compare) -> Evaluate[At, In]:
         left, right, op, policy = self.function(of.left), self.function(of.right), of.op, self.policy
-        return lambda at, rows: compare(op, left(at, rows), right(at, rows), policy)
+
+        def compared(at: At, rows: In) -> bool | None:
+            value = left(at, rows)
+            # Behind a NULL the other side is not asked, as over columns.
+            return None if value is None and op != "<=>" else compare(op, value, right(at, rows), policy)
+
+        return compared
 
     @function.register
     def _(self, of: e.Arithmetic) -> Evaluate[At, In]:
         left, right, op, result = self.function(of.left), self.function(of.right), of.op, of.result
         policy = self.policy
-        return lambda at, rows: calculate(op, left(at, rows), right(at, rows), result, policy)
+
+        def calculated(at: At, rows: In) -> Any:
+            value = left(at, rows)
+            return None if value is None else calculate(op, value, right(at, rows), result, policy)
+
+        return calculated
 
     @function.register
     def _(self, of: e.Negate) -> Evaluate[At, In]:
