@@ -7,6 +7,9 @@ from typing import Any
 
 from sqlext.errors import SqlExtError
 
+#: What needs PySpark, as the message begins. Platforms bring it; elsewhere it is an extra.
+RUNS = "running a statement"
+
 
 def package(name: str, extra: str, what: str) -> Any:
     """Return a package of an extra, by the name under which it is imported.

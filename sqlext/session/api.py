@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlext.dialect.ast.statements import SelectStatement, Statement, UnparsedQuery
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
+from sqlext.extras import RUNS, package
 from sqlext.jobs.result import Result
 from sqlext.locations import checkpoint_place
 from sqlext.session.drafts import script_name
@@ -84,12 +85,13 @@ class Session:
         """The Spark session that statements run in, started when it is first asked for.
 
         Raises:
-            SqlExtError: ENV-001 to ENV-006 where no Spark can start, ENV-008 where a Spark Connect server does not see
-                the catalog's folder, ENV-010 for a setting that a running Spark cannot take.
+            SqlExtError: ENV-001 to ENV-006 and ENV-011 where no Spark can start, ENV-008 where a Spark Connect server does
+                not see the catalog's folder, ENV-010 for a setting that a running Spark cannot take.
         """
         if self._own is None:
             given = self._given
             if given is None:  # not before: checks, rewrites and definitions need no JVM
+                package("pyspark", "local", RUNS)
                 from sqlext.spark.local import local_spark
 
                 given = local_spark(settings=self._spark_settings)
@@ -223,6 +225,7 @@ class Session:
             SqlExtError: as ``sql``; PARSE-021 for what is no query, SINK-010 for a result whose rows change, SINK-011
                 for late rows that are to be kept.
         """
+        package("pyspark", "local", RUNS)
         from sqlext.session.drafts import RunOptions
         from sqlext.session.frame_handler import FrameHandler
 
@@ -359,6 +362,7 @@ class Session:
         checkpoint: str | None = None,
         interval: int | None = None,
     ) -> list[Result]:
+        package("pyspark", "local", RUNS)
         from sqlext.session.drafts import RunOptions
         from sqlext.session.executor import SparkHandler
 

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from sqlext.capabilities import CHECKPOINTING, has
 from sqlext.environment import Problem, require_java, spark_problem
+from sqlext.extras import package
 from sqlext.locations import local_file
 from sqlext.spark.worker_processes import spark_home, worker_environment
 
@@ -85,12 +86,13 @@ def local_spark(
         java_options: options of the JVM in place of our own (the class archive).
 
     Raises:
-        SqlExtError: ENV-001, ENV-002 (Java), ENV-005 (jars), ENV-006 (anything else that
+        SqlExtError: ENV-001, ENV-002 (Java), ENV-005 (jars), ENV-011 (no delta-spark), ENV-006 (anything else that
             keeps Spark from starting, or a running Spark without Delta).
     """
     if running := _running():
         return running
     require_java()
+    package("delta", "local", "a local Spark")
     home = Path(folder) if folder is not None else _temporary_folder()
     home.mkdir(parents=True, exist_ok=True)
     # Workers must be this interpreter: it is the one that has pandas, pyarrow and protobuf.

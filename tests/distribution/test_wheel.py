@@ -67,7 +67,7 @@ def test_the_wheel_runs_the_script_of_the_readme(built: Path, tmp_path: Path) ->
     python = tmp_path / "bare" / "bin" / "python"
     run(sys.executable, "-m", "venv", str(tmp_path / "bare"))
     pip = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    run(*pip, "--constraint", str(ROOT / "constraints.txt"), str(wheel))
+    run(*pip, "--constraint", str(ROOT / "constraints.txt"), f"{wheel}[local]")
     work = tmp_path / "work"
     shown = {b.language: b.text for b in reversed(list(blocks((ROOT / "README.md").read_text("utf-8"))))}
     (work / "data" / "orders").mkdir(parents=True)
