@@ -85,8 +85,8 @@ class Session:
         """The Spark session that statements run in, started when it is first asked for.
 
         Raises:
-            SqlExtError: ENV-001 to ENV-006 and ENV-011 where no Spark can start, ENV-008 where a Spark Connect server does
-                not see the catalog's folder, ENV-010 for a setting that a running Spark cannot take.
+            SqlExtError: ENV-001 to ENV-006 and ENV-011 where no Spark can start, ENV-008 where a Spark Connect server
+                does not see the catalog's folder, ENV-010 for a setting that a running Spark cannot take.
         """
         if self._own is None:
             given = self._given
