@@ -105,7 +105,8 @@ def _same(ours: Any, theirs: Any, mode: str) -> bool:
 
 # Known to differ: of DECIMALs that merge beyond 38 digits we infer six digits of the fraction, and Spark keeps none
 # (``decimals.common``). What is calculated with such a CASE or COALESCE may fail here alone.
-@pytest.mark.parametrize("mode", [pytest.param("spark", marks=pytest.mark.costly), "flink"])
+@pytest.mark.costly
+@pytest.mark.parametrize("mode", ["spark", "flink"])
 @settings(
     derandomize=True,
     max_examples=6,
