@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from functools import singledispatchmethod
 
 from sqlext.analysis.expressions.calls import call_tree
+from sqlext.analysis.types import decimals
 from sqlext.analysis.types.arithmetic import ARITHMETIC, beside_decimal
-from sqlext.analysis.types.decimals import merged
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 from sqlext.plan.scope import own_parts
@@ -89,7 +89,7 @@ class RowTrees(ABC):
         return self._fitted(branches, list(map(self.type_of, branches)))
 
     def _fitted(self, exprs: tuple[e.Expr, ...], types: list[LogicalType | None]) -> tuple[core.Expression, ...]:
-        common = merged(types)
+        common = decimals.merged(types)
         made = [self.tree(x) for x in exprs]
         if common is None:
             return tuple(made)
