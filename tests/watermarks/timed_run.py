@@ -67,14 +67,6 @@ class TimedRun:
         (found,) = self.query.timekeeping.values()
         return found
 
-    @property
-    def largest_state(self) -> int:
-        """The most rows that operators held after one of the last hundred micro-batches."""
-        (running,) = self.query.running.values()
-        reports = running.recentProgress
-        counts = [sum(int(row["open"] or 0) for row in r.observedMetrics.values() if "open" in row) for r in reports]
-        return max(counts, default=0)
-
     def put(self, table: str, lines: Iterable[str]) -> None:
         """Give a table lines of CSV, in one file."""
         folder = self._folder / "in" / table
