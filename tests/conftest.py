@@ -11,6 +11,7 @@ import pytest
 
 from .kafka_broker import kafka_broker
 from .postgresql_server import postgresql_server
+from .s3_server import S3Server, s3_server
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -119,6 +120,13 @@ def postgresql() -> Iterator[str]:
     """Return the URL of the one PostgreSQL that all tests of a process share."""
     with postgresql_server() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[S3Server]:
+    """A server of S3, shared by all tests that read or write objects."""
+    with s3_server() as server:
+        yield server
 
 
 @pytest.fixture

@@ -1,84 +1,160 @@
-"""Keep bytes in the files of a folder of this machine, or of one that is mounted."""
+"""Keep bytes in the files of a folder of this machine, or of one that is mounted.
+
+A file is never changed. A new one gets its name in one step: by a hard link where the name must be free, else by a
+rename. Who takes a name from a file holds that file (``flock``) meanwhile, so that nobody else has done so before. The
+kernel frees what a process held when it dies.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from sqlext.stores.base import KeptBytes, checked_key
 
 #: A file whose name ends so is being written; it is no key.
 _UNFINISHED = ".part"
-#: How often a folder that is removed meanwhile is made again.
+#: How often a folder that is removed meanwhile is made again, each time within microseconds of its removal.
 _TRIES = 1_000
 
 
 class FolderStore:
-    """A ``Store`` whose keys are the relative paths of files.
+    """A ``ByteStore`` whose keys are the relative paths of files.
 
     Args:
-        folder: where they lie. It is made with the first file, and goes with the last.
+        folder: where they lie. It is made with the first file, and stays.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def read(self, key: str) -> bytes | None:
+    def read(self, key: str) -> KeptBytes | None:
         """Return what is kept under a key, None if nothing is."""
         try:
-            return (self._folder / key).read_bytes()
+            data = self._path(key).read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
+        return KeptBytes(data, _stamp(data))
 
     def write(self, key: str, data: bytes) -> None:
-        """Keep bytes under a key, in place of what was there; it also outlives a power cut."""
-        temporary = self._written(key, data)
-        temporary.replace(self._folder / key)
+        """Keep bytes under a key, in place of what was there."""
+        with self._written(key, data) as new:
+            while True:
+                with self._held(key) as old:
+                    if old is not None:
+                        new.replace(old)
+                        return
+                if _linked(new, self._path(key)):
+                    return
 
-    def create(self, key: str, data: bytes) -> bool:
-        """Keep bytes under a key if nothing is there; return whether it was so."""
-        temporary = self._written(key, data)
-        try:
-            # A link, not a rename: it fails where the name is taken, on NFS too.
-            os.link(temporary, self._folder / key)
-        except FileExistsError:
-            return False
-        finally:
-            temporary.unlink(missing_ok=True)
-        return True
+    def create(self, key: str, data: bytes) -> object | None:
+        """Keep bytes under a key if nothing is there; return their stamp, None if something was."""
+        with self._written(key, data) as new:
+            return _stamp(data) if _linked(new, self._path(key)) else None
+
+    def replace(self, key: str, data: bytes, stamp: object) -> object | None:
+        """Keep bytes in place of those with this stamp; return the new stamp, None if they are not there any more."""
+        with self._held(key) as old:
+            if old is None or _stamp(old.read_bytes()) != stamp:
+                return None
+            with self._written(key, data) as new:
+                new.replace(old)
+        return _stamp(data)
 
     def keys(self, prefix: str = "") -> Iterator[str]:
         """Yield the keys that begin with the parts of ``prefix``, in any order."""
-        for folder, _, names in os.walk(self._folder / prefix):
+        for folder, _, names in os.walk(self._path(prefix) if prefix else self._folder):
             for name in names:
                 if not name.endswith(_UNFINISHED):
                     yield (Path(folder) / name).relative_to(self._folder).as_posix()
 
     def delete(self, key: str) -> None:
-        """Remove a file, and the folders that it leaves empty."""
-        path = self._folder / key
-        path.unlink(missing_ok=True)
+        """Remove a file, and the folders below the store's that it leaves empty."""
+        with self._held(key) as path:
+            if path is None:
+                return
+            path.unlink()
         with suppress(OSError):  # not empty, or gone already
-            for folder in [*path.parents][: len(Path(key).parts)]:
-                folder.rmdir()
+            for part in Path(key).parents:
+                if part.parts:
+                    (self._folder / part).rmdir()
 
-    def _written(self, key: str, data: bytes) -> Path:
-        """Write bytes beside the file that they are for; return where."""
-        path = self._folder / key
+    def _path(self, key: str) -> Path:
+        return self._folder / checked_key(key)
+
+    @contextmanager
+    def _held(self, key: str) -> Iterator[Path | None]:
+        """Hold the file of a key against all others who would take its name from it; None if there is no file."""
+        path = self._path(key)
+        while (descriptor := _opened(path)) is not None:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                # Whoever held it before may have taken the name from it.
+                if _is_file_at(descriptor, path):
+                    yield path
+                    return
+            finally:
+                os.close(descriptor)
+        yield None
+
+    @contextmanager
+    def _written(self, key: str, data: bytes) -> Iterator[Path]:
+        """Write bytes beside the file that they are for; the block gives them their name."""
+        path = self._path(key)
         temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}{_UNFINISHED}")
-        # Another owner may remove the folder at any moment.
+        # Another owner may remove the folder at any moment. What is in the way for longer (a file of that name, a link
+        # to nothing) cannot be told from that by another look, which would race as well: only by trying again.
         for _ in range(_TRIES):
             with suppress(FileNotFoundError, FileExistsError):
-                return _write(temporary, data)
-        return _write(temporary, data)
+                self._write(temporary, data)
+                break
+        else:
+            self._write(temporary, data)
+        try:
+            yield temporary
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _write(self, path: Path, data: bytes) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            # Before it gets its name: a file system may store the new name earlier than the bytes.
+            os.fsync(stream.fileno())
 
 
-def _write(path: Path, data: bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as stream:
-        stream.write(data)
-        stream.flush()
-        # Before it gets its name: a file system may store the new name earlier than the bytes.
-        os.fsync(stream.fileno())
-    return path
+def _stamp(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _linked(new: Path, path: Path) -> bool:
+    """Give a file a second name, unless something has it; return whether it was so."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _opened(path: Path) -> int | None:
+    try:
+        return os.open(path, os.O_RDONLY)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _is_file_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file is the one at ``path``."""
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    own = os.fstat(descriptor)
+    return (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)

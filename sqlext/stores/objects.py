@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from datetime import timedelta
+from typing import TypeVar
+from urllib.parse import quote, urlsplit
 
 from sqlext.errors import SqlExtError
 from sqlext.extras import package
+from sqlext.stores.base import KeptBytes, checked_key
 
 _T = TypeVar("_T")
 
@@ -18,16 +22,20 @@ _S3A = {
     "endpoint": "endpoint",
     "endpoint.region": "region",
 }
-_PREFIX = "fs.s3a."
 #: Spark hands what begins so to Hadoop, without it.
 _OF_SPARK = "spark.hadoop."
+_PREFIX = "fs.s3a."
+#: How long one asks again, where the store fails or cannot be reached.
+_RETRY_SECONDS = 20
+#: What a store's answer says in short; all else of it may quote a request with its credentials.
+_SAID = (re.compile(r"<Code>(\w+)</Code>"), re.compile(r"status code: (\d{3} [A-Z][A-Za-z ]*)"))
 
 
 class ObjectStore:
-    """A ``Store`` in a bucket.
+    """A ``ByteStore`` behind a URL.
 
     Args:
-        url: where: ``s3://bucket/folder``, ``s3a://...``, ``gs://...``, ``abfss://...``; ``memory:///`` is this process.
+        url: where: ``s3://bucket/folder``, ``s3a://...``, ``gs://...``, ``abfss://...``.
         settings: Spark's, or Hadoop's. Keys and endpoints of S3 are taken from them, all else from the environment.
 
     Raises:
@@ -36,84 +44,145 @@ class ObjectStore:
     """
 
     def __init__(self, url: str, settings: Mapping[str, str] | None = None) -> None:
-        self._url = url
-        self._package = package("obstore", "objects", f"`{url}`")
-        make = package("obstore.store", "objects", f"`{url}`").from_url
-        config = s3_config(settings or {}) if url.lower().startswith("s3") else {}
+        self._url = _without_secrets(url)
+        self._package = package("obstore", "objects", f"`{self._url}`")
+        self._errors = package("obstore.exceptions", "objects", f"`{self._url}`")
+        make = package("obstore.store", "objects", f"`{self._url}`").from_url
+        is_s3 = url.lower().startswith("s3")
+        config = s3_config(settings or {}, urlsplit(url).netloc) if is_s3 else {}
         # Only an endpoint that the user has named has no TLS.
-        plain = str(config.get("endpoint", "")).startswith("http:")
-        self._objects = self._checked(lambda: make(url, config=config, client_options={"allow_http": plain}))
+        plain = config.get("endpoint", "").startswith("http:")
+        retries = {"retry_timeout": timedelta(seconds=_RETRY_SECONDS)}
+        client = {"allow_http": plain}
+        self._objects = self._checked(
+            lambda: make(_quoted(url), config=config, client_options=client, retry_config=retries)
+        )
 
-    def read(self, key: str) -> bytes | None:
+    def read(self, key: str) -> KeptBytes | None:
         """Return what is kept under a key, None if nothing is."""
+        checked_key(key)
+
+        def get() -> KeptBytes:
+            found = self._package.get(self._objects, key)
+            return KeptBytes(bytes(found.bytes()), _stamp(found.meta))
+
         try:
-            return self._checked(lambda: bytes(self._package.get(self._objects, key).bytes()))
+            return self._checked(get)
         except FileNotFoundError:
             return None
 
     def write(self, key: str, data: bytes) -> None:
         """Keep bytes under a key, in place of what was there."""
-        self._checked(lambda: self._package.put(self._objects, key, data, use_multipart=False))
+        self._put(key, data, "overwrite")
 
-    def create(self, key: str, data: bytes) -> bool:
-        """Keep bytes under a key if nothing is there; return whether it was so."""
+    def create(self, key: str, data: bytes) -> object | None:
+        """Keep bytes under a key if nothing is there; return their stamp, None if something was."""
         try:
-            # In one request: only that one is conditional.
-            self._checked(lambda: self._package.put(self._objects, key, data, mode="create", use_multipart=False))
+            return self._put(key, data, "create")
         except FileExistsError:
-            return False
-        return True
+            return None
+
+    def replace(self, key: str, data: bytes, stamp: object) -> object | None:
+        """Keep bytes in place of those with this stamp; return the new stamp, None if they are not there any more."""
+        try:
+            return self._put(key, data, stamp)
+        except (FileExistsError, FileNotFoundError):
+            return None
 
     def keys(self, prefix: str = "") -> Iterator[str]:
         """Yield the keys that begin with the parts of ``prefix``, in any order."""
-        for page in self._checked(lambda: list(self._package.list(self._objects, prefix or None))):
+        below = checked_key(prefix) if prefix else None
+        pages = self._checked(lambda: self._package.list(self._objects, below))
+        while (page := self._checked(lambda: next(pages, None))) is not None:
             for found in page:
                 yield found["path"]
 
     def delete(self, key: str) -> None:
         """Keep nothing under a key any more; it may be free already."""
+        checked_key(key)
         try:
             self._checked(lambda: self._package.delete(self._objects, key))
         except FileNotFoundError:
             return
 
+    def _put(self, key: str, data: bytes, mode: object) -> object:
+        checked_key(key)
+        # In one request: only that one is conditional.
+        put = self._package.put
+        return _stamp(self._checked(lambda: put(self._objects, key, data, mode=mode, use_multipart=False)))
+
     def _checked(self, act: Callable[[], _T]) -> _T:
         """Return what an act returns.
 
         Raises:
-            FileNotFoundError, FileExistsError: as the store says.
+            FileNotFoundError: there is no such object.
+            FileExistsError: there is one, or another one.
             SqlExtError: RUN-015 for all else that goes wrong there.
         """
-        errors = package("obstore.exceptions", "objects", f"`{self._url}`")
         try:
             return act()
-        except errors.AlreadyExistsError as error:
-            raise FileExistsError(str(error)) from None
-        except errors.BaseError as error:
-            said = str(error).partition("\n")[0]
-            raise SqlExtError(
-                "RUN-015",
-                f"the store of `{self._url}` does not answer as it should: {said}",
-                hint="check the URL, the credentials (environment, or spark.hadoop.fs.s3a.*) and the network",
-            ) from None
+        except (self._errors.AlreadyExistsError, self._errors.PreconditionError):
+            raise FileExistsError from None
+        except (FileNotFoundError, self._errors.NotFoundError) as error:
+            # A bucket that is not there is no answer about a key.
+            if "NoSuchBucket" in str(error):
+                raise self._failed(error) from None
+            raise FileNotFoundError from None
+        except (self._errors.BaseError, ValueError) as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: Exception) -> SqlExtError:
+        said = [found.group(1).strip() for pattern in _SAID if (found := pattern.search(str(error)))]
+        why = (said or [type(error).__name__.removesuffix("Error")])[0]
+        return SqlExtError(
+            "RUN-015",
+            f"the store of `{self._url}` does not answer as it should: {why}",
+            hint="check the URL, the network and the credentials: of the environment, or spark.hadoop.fs.s3a.*",
+        )
 
 
-def s3_config(settings: Mapping[str, str]) -> dict[str, str | bool]:
+def s3_config(settings: Mapping[str, str], bucket: str) -> dict[str, str]:
     """Return Spark's or Hadoop's settings of S3 as obstore calls them.
 
     Args:
         settings: by name, with ``spark.hadoop.`` before it or without; those of other things are passed over.
+        bucket: whose own settings (``fs.s3a.bucket.NAME.endpoint``) go before those of all.
     """
-    found: dict[str, str | bool] = {}
-    for name, value in settings.items():
-        key = name.removeprefix(_OF_SPARK)
-        if key.startswith(_PREFIX) and key.removeprefix(_PREFIX) in _S3A and value:
-            found[_S3A[key.removeprefix(_PREFIX)]] = value
-        elif key == f"{_PREFIX}path.style.access":
-            found["virtual_hosted_style_request"] = value.lower() != "true"
+    of_all, own = _PREFIX, f"{_PREFIX}bucket.{bucket}."
+    hadoop = {name.removeprefix(_OF_SPARK): value for name, value in settings.items() if value}
+
+    def setting(name: str) -> str | None:
+        return hadoop.get(own + name) or hadoop.get(of_all + name)
+
+    config = {ours: value for name, ours in _S3A.items() if (value := setting(name)) is not None}
     # Hadoop takes an endpoint without a scheme; TLS is its default.
-    endpoint = found.get("endpoint")
-    if isinstance(endpoint, str) and "://" not in endpoint:
-        secure = settings.get(f"{_OF_SPARK}{_PREFIX}connection.ssl.enabled", "true").lower() == "true"
-        found["endpoint"] = f"{'https' if secure else 'http'}://{endpoint}"
-    return found
+    endpoint = config.get("endpoint")
+    if endpoint is not None and "://" not in endpoint:
+        secure = (setting("connection.ssl.enabled") or "true").lower() == "true"
+        config["endpoint"] = f"{'https' if secure else 'http'}://{endpoint}"
+    return config
+
+
+def _stamp(found: Mapping[str, object]) -> Mapping[str, object]:
+    """Return what a conditional write asks for: S3 and Azure compare the first, Google Cloud the second."""
+    return {name: value for name in ("e_tag", "version") if (value := found.get(name)) is not None}
+
+
+def _quoted(url: str) -> str:
+    """Return a URL as obstore reads it: Spark takes each character of a path for itself, also ``%20``."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{quote(parts.path)}"
+
+
+def _without_secrets(url: str) -> str:
+    """Return a URL that has no credentials in it; raises RUN-015 for another, which is not quoted."""
+    parts = urlsplit(url)
+    # Azure names the container before the account: ``container@account``. A name has no colon anywhere.
+    at = "@" in parts.netloc and not parts.scheme.startswith("abfs")
+    if not at and ":" not in parts.netloc and not parts.query and not parts.fragment:
+        return url
+    raise SqlExtError(
+        "RUN-015",
+        f"a URL of {parts.scheme} has more in it than a place: credentials must not stand there",
+        hint="give credentials in the environment, or as spark.hadoop.fs.s3a.*",
+    )

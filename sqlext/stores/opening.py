@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from sqlext.locations import PathOrText, local_path, scheme_of
-from sqlext.stores.base import Store
+from sqlext.errors import SqlExtError
+from sqlext.locations import PathOrText, local_path
+from sqlext.stores.base import ByteStore
 from sqlext.stores.folder import FolderStore
 from sqlext.stores.objects import ObjectStore
 
-#: The schemes of URLs for which there is a store.
-SCHEMES = frozenset({"s3", "s3a", "gs", "abfs", "abfss"})
+#: URLs for which there is a store: with two slashes, and a bucket or container.
+_OBJECTS = re.compile(r"(?:s3|s3a|gs|abfss?)://[^/]+(?:/.*)?", re.IGNORECASE)
 
 
 def has_store(place: PathOrText) -> bool:
-    """Return whether there is a store for a place: it is local, or its scheme is one of ``SCHEMES``."""
-    return local_path(place) is not None or scheme_of(place) in SCHEMES
+    """Return whether there is a store for a place: it is local, or a URL of S3, Google Cloud or Azure."""
+    return local_path(place) is not None or _OBJECTS.fullmatch(os.fspath(place)) is not None
 
 
-def open_store(place: PathOrText, settings: Mapping[str, str] | None = None) -> Store:
-    """Return the store of a place for which there is one.
+def open_store(place: PathOrText, settings: Mapping[str, str] | None = None) -> ByteStore:
+    """Return the store of a place.
 
     Args:
         settings: Spark's, or Hadoop's; see ``ObjectStore``.
 
     Raises:
-        SqlExtError: ENV-011 without the package of object stores; RUN-015 if the URL or its settings are wrong.
+        SqlExtError: ENV-011 without the package of object stores; RUN-015 if there is no store for the place, or the
+            URL or its settings are wrong.
     """
     path = local_path(place)
-    return FolderStore(Path(path)) if path is not None else ObjectStore(str(place), settings)
+    if path is not None:
+        return FolderStore(Path(path))
+    if not has_store(place):
+        scheme = os.fspath(place).partition(":")[0].strip()
+        hint = "a local folder, or s3://, s3a://, gs://, abfss:// with a bucket or container"
+        raise SqlExtError("RUN-015", f"there is no store for a URL of {scheme}", hint=hint)
+    return ObjectStore(os.fspath(place), settings)

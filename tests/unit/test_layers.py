@@ -30,6 +30,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "sqlext.locations",
         "sqlext.capabilities",
     ),
+    "stores": ("sqlext.stores",),
     "types": ("sqlext.types", "sqlext.quoting"),
     "settings": ("sqlext.settings",),
     "dialect": ("sqlext.dialect",),

@@ -1,0 +1,63 @@
+"""A server of S3 for tests, by the package moto: at loopback, its objects in this process's memory."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+BUCKET = "places"
+KEY, SECRET = "KEYOFTHETESTS", "secret/of+the/tests"
+
+
+@dataclass(frozen=True)
+class S3Server:
+    """A running server with one empty bucket."""
+
+    endpoint: str
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """How Spark is told of it."""
+        return {
+            "spark.hadoop.fs.s3a.endpoint": self.endpoint,
+            "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
+            "spark.hadoop.fs.s3a.access.key": KEY,
+            "spark.hadoop.fs.s3a.secret.key": SECRET,
+            "spark.hadoop.fs.s3a.path.style.access": "true",
+        }
+
+
+@contextmanager
+def s3_server() -> Iterator[S3Server]:
+    """Run a server until the block ends."""
+    import boto3
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import make_server
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    app = _one_at_a_time(DomainDispatcherApplication(create_backend_app))
+    server = make_server("127.0.0.1", 0, app, threaded=True)
+    threading.Thread(target=server.serve_forever, name="s3 server", daemon=True).start()
+    try:
+        found = S3Server(f"http://127.0.0.1:{server.server_port}")
+        login = {"aws_access_key_id": KEY, "aws_secret_access_key": SECRET, "region_name": "us-east-1"}
+        boto3.client("s3", endpoint_url=found.endpoint, **login).create_bucket(Bucket=BUCKET)
+        yield found
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _one_at_a_time(app: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+    """Serve one request after the other: S3 decides on a condition and writes in one step, which moto does not."""
+    serving = threading.Lock()
+
+    def serve(environment: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        with serving:
+            return list(app(environment, start))
+
+    return serve
