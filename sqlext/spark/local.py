@@ -21,9 +21,9 @@ from sqlext.capabilities import CHECKPOINTING, has
 from sqlext.environment import Problem, require_java, spark_problem
 from sqlext.extras import package
 from sqlext.locations import local_file
+from sqlext.spark.packages import DELTA_EXTENSION, EXTENSIONS, has_delta
 from sqlext.spark.worker_processes import spark_home, worker_environment
 
-_DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _CHECKPOINT_FILES = "FileSystemBasedCheckpointFileManager"
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 #: From here on the names of Delta's jars say for which Spark they are.
@@ -152,7 +152,7 @@ def _running() -> SparkSession | None:
     if SparkContext._active_spark_context is None:  # noqa: SLF001 - no public question exists
         return None
     spark = SparkSession.builder.getOrCreate()
-    if _DELTA_EXTENSION not in (spark.conf.get("spark.sql.extensions", None) or ""):
+    if not has_delta(spark):
         message = "this process already runs a Spark without Delta"
         hint = "stop it first, or configure it with delta-spark and pass it to sqlext.connect(spark)"
         raise Problem("ENV-006", message, hint).error()
@@ -172,7 +172,7 @@ def configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf:
         .setAppName("sqlext")
         .set(_PACKAGES, ",".join([_delta_package(), *packages]))
         .set("spark.jars.excludes", ",".join(_SHIPPED_WITH_SPARK))
-        .set("spark.sql.extensions", _DELTA_EXTENSION)
+        .set(EXTENSIONS, DELTA_EXTENSION)
         .set("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
         .set("spark.sql.warehouse.dir", (home / "warehouse").resolve().as_uri())
         .set("spark.driver.host", "127.0.0.1")

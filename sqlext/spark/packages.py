@@ -9,7 +9,15 @@ from sqlext.connectors.options import OptionError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: What a Spark must be started with for its SQL to know Delta.
+DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+EXTENSIONS = "spark.sql.extensions"
 _NOT_LOADED = "AVRO_NOT_LOADED"
+
+
+def has_delta(spark: SparkSession) -> bool:
+    """Return whether a Spark was started with Delta's extension; platforms may have a Delta of their own without it."""
+    return DELTA_EXTENSION in (spark.conf.get(EXTENSIONS, None) or "")
 
 
 def require_avro(spark: SparkSession) -> None:

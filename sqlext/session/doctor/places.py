@@ -1,0 +1,106 @@
+"""Say where catalogs, checkpoints and tables can lie, by asking the rules themselves."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from sqlext.errors import SqlExtError
+from sqlext.locations import PathOrText, catalog_place, checkpoint_place
+from sqlext.session.doctor.findings import Finding, refusal, refused
+from sqlext.session.offline.checking import errors_of
+from sqlext.session.offline.compilation import new_state
+from sqlext.source import SourceText
+
+_AREA = "places"
+#: A place of each kind, by the scheme of its URL. Nothing is opened.
+_URLS = {
+    "s3": "s3://bucket/folder",
+    "s3a": "s3a://bucket/folder",
+    "abfss": "abfss://container@account.dfs.core.windows.net/folder",
+    "gs": "gs://bucket/folder",
+    "hdfs": "hdfs://host/folder",
+    "dbfs": "dbfs:/folder",
+}
+_FILES = ("filesystem", "'connector' = 'filesystem', 'format' = 'json'")
+_DELTA = ("delta", "'connector' = 'delta'")
+_NULL = "CREATE TABLE no (a INT) WITH ('connector' = 'blackhole');"
+
+Check = Callable[[str], object]
+
+
+def places(catalog: PathOrText, checkpoint: PathOrText | None = None) -> Iterator[Finding]:
+    """Yield a line for each folder, and for each use of URLs: the schemes that are taken, those that are refused.
+
+    Args:
+        catalog, checkpoint: the folders that are to be used; None puts checkpoints into the catalog's.
+    """
+    yield _folder("this catalog", catalog, catalog_place)
+    if checkpoint is not None:
+        yield _folder("this checkpoint", checkpoint, checkpoint_place)
+    yield from _by_scheme("catalog", lambda url: new_state(catalog_place(url)))
+    yield from _by_scheme("checkpoints", checkpoint_place)
+    for name, options in (_FILES, _DELTA):
+        yield from _by_scheme(f"{name} source", _reads(options))
+        yield from _by_scheme(f"{name} sink", _writes(options))
+
+
+def _reads(options: str) -> Check:
+    return lambda url: _check(f"{_NULL} {_table(options, url)} INSERT INTO no SELECT a FROM t;")
+
+
+def _writes(options: str) -> Check:
+    return lambda url: _check(f"{_table(options, url)} INSERT INTO t VALUES (1);")
+
+
+def _table(options: str, url: str) -> str:
+    return f"CREATE TABLE t (a INT) WITH ({options}, 'path' = '{url}');"
+
+
+def _check(script: str) -> None:
+    """Raise what the session's own check finds in a script."""
+    for error in errors_of(SourceText.of(script), new_state(None)):
+        raise error
+
+
+def _by_scheme(use: str, check: Check) -> Iterator[Finding]:
+    """Yield a line for the schemes that a use takes, and one for each reason of refusal."""
+    name = f"{use} at a URL"
+    errors = {scheme: refusal(partial(check, url)) for scheme, url in _URLS.items()}
+    taken = [scheme for scheme, error in errors.items() if error is None]
+    if taken:
+        yield Finding(_AREA, name, "ok", f"{', '.join(taken)}: taken; not opened here")
+    refusals = {scheme: error for scheme, error in errors.items() if error is not None}
+    for code in dict.fromkeys(error.code for error in refusals.values()):
+        first, *others = (scheme for scheme, error in refusals.items() if error.code == code)
+        line = refused(_AREA, name, refusals[first])
+        yield replace(line, found=f"{line.found}; so with {', '.join(others)}") if others else line
+
+
+def _folder(name: str, place: PathOrText, rule: Callable[[PathOrText], Path]) -> Finding:
+    """Return whether a folder can hold what a query keeps; the folder itself is not made."""
+    if error := refusal(lambda: new_state(rule(place))):
+        return refused(_AREA, name, error, needed=True)
+    folder = rule(place).absolute()
+    there = next(p for p in (folder, *folder.parents) if p.exists())
+    try:
+        _try_out(there)
+    except OSError as failed:
+        message = f"`{folder}` takes no files, hard links or locks: {failed.strerror or failed}"
+        error = SqlExtError("CAT-035", message, hint="a folder of a local disk that this user may write")
+        return refused(_AREA, name, error, needed=True)
+    return Finding(_AREA, name, "ok", f"{folder} takes files, hard links and locks")
+
+
+def _try_out(folder: Path) -> None:
+    """Do in a folder what a catalog and a query do there, and take it away; raises OSError."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".sqlext-doctor-") as made:
+        file = Path(made) / "file"
+        with file.open("wb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.link(file, file.with_name("link"))

@@ -1,0 +1,52 @@
+"""Ask a Spark session what it is, and what it can read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from sqlext.errors import SqlExtError
+from sqlext.session.doctor.findings import Finding, refused
+from sqlext.session.doctor.workers import workers
+from sqlext.spark.packages import DELTA_EXTENSION, EXTENSIONS, has_delta, require_avro
+from sqlext.spark.sessions import is_connect
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_AREA = "Spark"
+
+
+def running(start: Callable[[], SparkSession]) -> Iterator[Finding]:
+    """Yield what a Spark session says of itself and of its workers.
+
+    Args:
+        start: returns the session, or raises a SqlExtError that says why there is none.
+    """
+    try:
+        spark = start()
+    except SqlExtError as error:
+        yield refused(_AREA, "session", error, needed=True)
+        return
+    kind = "Spark Connect" if is_connect(spark) else f"classic, {spark.conf.get('spark.master', None)}"
+    yield Finding(_AREA, "session", "ok", f"Spark {spark.version}, {kind}")
+    yield _delta(spark)
+    yield _avro(spark)
+    yield from workers(spark)
+
+
+def _delta(spark: SparkSession) -> Finding:
+    if has_delta(spark):
+        return Finding(_AREA, "Delta", "ok", "connector 'delta' works")
+    advice = (
+        f"start Spark with delta-spark and {EXTENSIONS}={DELTA_EXTENSION}, unless the platform has a Delta of its own"
+    )
+    return Finding(_AREA, "Delta", "note", f"{EXTENSIONS} does not name Delta", advice)
+
+
+def _avro(spark: SparkSession) -> Finding:
+    try:
+        require_avro(spark)
+    except SqlExtError as error:
+        return Finding(_AREA, "format 'avro'", "note", error.message, error.hint, error.code)
+    return Finding(_AREA, "format 'avro'", "ok", "there")
