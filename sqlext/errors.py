@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from sqlext.source import Span
@@ -14,7 +14,8 @@ class SqlExtError(Exception):
     """A refusal or a failure, with its position in the user's text.
 
     Attributes:
-        code: family and number, for instance ``TIME-002``; ``RUN-...`` is a failure at run time.
+        code: family and number, for instance ``TIME-002``; ``RUN-...`` is a failure at run time, ``WARN-...`` what
+            ``check`` has found in a statement that runs all the same: such a one is never raised.
         message: what is wrong, one sentence, in the user's terms.
         hint: what to do about it, or None.
         file: the file's name (``<sql>`` for text given as a string), or None if no text is at fault.
@@ -33,6 +34,11 @@ class SqlExtError(Exception):
         self.column = position.column if position else None
         self.source_line = position.source_line if position else None
         super().__init__(message)
+
+    @property
+    def severity(self) -> Literal["error", "warning"]:
+        """Whether the statement runs all the same."""
+        return "warning" if self.code.startswith("WARN-") else "error"
 
     def __str__(self) -> str:
         """Return ``file:line:col: CODE: message``, without position if there is none."""

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from sqlext.cli.doctor import doctor
-from sqlext.cli.messages import as_json, tell
+from sqlext.cli.messages import tell
 from sqlext.cli.parameters import CATALOG, CONF, DEFINE, address, duration
 from sqlext.cli.shell.command import shell
 from sqlext.cli.watermarks import watermarks
@@ -108,25 +108,24 @@ def explain(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, 
 @CATALOG
 @click.option("-i", "init", type=click.Path(path_type=Path), help="A script whose tables and views all others see.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--strict", is_flag=True, help="Let warnings fail too.")
 def check(
-    paths: tuple[Path, ...], definitions: tuple[tuple[str, str], ...], catalog: str, init: Path | None, format_: str
+    paths: tuple[Path, ...],
+    definitions: tuple[tuple[str, str], ...],
+    catalog: str,
+    init: Path | None,
+    format_: str,
+    strict: bool,
 ) -> None:
-    """Look for mistakes in scripts and in folders of scripts. Starts no Spark and changes nothing."""
-    with _errors():
-        from sqlext.session.offline.commands import check_files
+    """Look for mistakes in scripts and in folders of scripts; - is standard input. Starts no Spark, changes nothing.
 
-        found = check_files(paths, dict(definitions), catalog=catalog, init=init)
-    errors = [error for of_file in found.values() for error in of_file]
-    if format_ == "json":
-        click.echo(as_json(errors))
-    else:
-        for error in errors:
-            tell(error)
-        if len(found) > 1 and errors:
-            wrong = sum(1 for of_file in found.values() if of_file)
-            plural = "" if len(errors) == 1 else "s"
-            click.echo(f"{len(errors)} error{plural} in {wrong} of {len(found)} files", err=True)
-    sys.exit(1 if errors else 0)
+    A warning says what may not be meant: a script with warnings alone runs, and the exit code is 0.
+    """
+    from sqlext.cli.checking import check_scripts
+
+    with _errors():
+        wrong = check_scripts(paths, dict(definitions), catalog, init, format_, strict=strict)
+    sys.exit(1 if wrong else 0)
 
 
 @main.command()

@@ -10,6 +10,8 @@ import click
 
 from sqlext.errors import SqlExtError
 
+_COLOURS = {"error": "red", "warning": "yellow"}
+
 
 def tell(error: SqlExtError) -> None:
     """Print an error on standard error; in colour where that is a terminal."""
@@ -19,12 +21,15 @@ def tell(error: SqlExtError) -> None:
 def coloured(error: SqlExtError) -> str:
     """Return what ``error.render()`` gives, with colours; ``click.echo`` takes them away where nobody sees them."""
     lines = error.render().splitlines()
-    return "\n".join([click.style(lines[0], fg="red", bold=True), *map(_coloured_line, lines[1:])])
+    colour = _COLOURS[error.severity]
+    return "\n".join(
+        [click.style(lines[0], fg=colour, bold=True), *(_coloured_line(line, colour) for line in lines[1:])]
+    )
 
 
-def _coloured_line(line: str) -> str:
+def _coloured_line(line: str, colour: str) -> str:
     if line.strip() == "^":
-        return click.style(line, fg="red", bold=True)
+        return click.style(line, fg=colour, bold=True)
     return click.style(line, fg="cyan") if line.startswith("hint: ") else line
 
 
@@ -41,7 +46,7 @@ def _fields(error: SqlExtError) -> dict[str, Any]:
         "column": error.column,
         "endLine": end.line if end else None,
         "endColumn": end.column if end else None,
-        "severity": "error",
+        "severity": error.severity,
         "code": error.code,
         "message": error.message,
         "hint": error.hint,

@@ -41,6 +41,14 @@ class LateRows:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """A part of an EMIT clause by which nothing ever comes out, and why, as the end of a sentence."""
+
+    span: Span
+    why: str
+
+
 #: Why an operator of ours keeps groups that Spark could keep.
 COMBINED = "rows combined by Arrow where they are read"
 

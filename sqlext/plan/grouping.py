@@ -10,7 +10,7 @@ from typing import ClassVar
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.plan.base import EXISTS, KIND, LATE, PlanNode
-from sqlext.plan.firing import Firing
+from sqlext.plan.firing import Firing, Silent
 from sqlext.plan.nodes import Aliased, AssignWindows, Join, Selecting, TagTime, WindowKind
 from sqlext.plan.normal_form import column_form, condition_parts, expression_form, option_parts, value_form
 from sqlext.plan.session_rows import SessionRows
@@ -67,6 +67,7 @@ class Aggregate(Selecting, Stateful):
         firing: how an operator of ours keeps the groups of a stream, or would; None over rows that stand still.
         retracts: whether it gives rows that take back others too, and each row says what it does to the result.
         combining: whether an operator of ours may keep it although Spark could; a rule decides.
+        silent: the parts of its EMIT clause that can never fire.
     """
 
     by: GroupKeys
@@ -74,6 +75,7 @@ class Aggregate(Selecting, Stateful):
     firing: Firing | None = None
     retracts: bool = False
     combining: Combining = Combining.WHERE_CHEAPER
+    silent: tuple[Silent, ...] = ()
 
     function: ClassVar[str] = "window"
 

@@ -14,6 +14,7 @@ from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, condition_parts, expression_form
 from sqlext.plan.scope import Scope
 from sqlext.plan.timing import Timing
+from sqlext.source import Span
 from sqlext.watermarks.ends import Ends, SessionEnd
 from sqlext_catalog.model import Table
 
@@ -243,13 +244,15 @@ class WindowSpec:
 class AssignWindows(UnaryNode):
     """A window function: the input's columns and the window of each row as a struct in ``physical``.
 
-    ``custom`` windows are not Spark's ``window()``: their struct is computed and tagged by us.
+    ``custom`` windows are not Spark's ``window()``: their struct is computed and tagged by us. ``written`` is where
+    the function stands.
     """
 
     spec: WindowSpec
     time: PlanColumn
     physical: str
     custom: bool = False
+    written: Span | None = None
 
     def window_part(self) -> tuple[str, str, object]:
         """Return name, text and normal form of the windows, as ``Stateful.parts`` does."""

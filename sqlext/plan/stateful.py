@@ -65,6 +65,11 @@ class Stateful(PlanNode):
         return ", ".join(self._lives())
 
     @property
+    def unbounded(self) -> str:
+        """What messages say of it where nothing bounds its state."""
+        return f"nothing bounds the state of {self.what}"
+
+    @property
     def clause(self) -> Span | None:
         """The clause that asks for it."""
         return None

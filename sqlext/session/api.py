@@ -342,9 +342,16 @@ class Session:
         source, state = read_source(script, variables), self._state.fork()
         return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))
 
-    def check(self, script: PathOrText, variables: Mapping[str, str] | None = None) -> list[SqlExtError]:
-        """Return the first error of each statement of a script, in order; nothing runs."""
-        return check_file(script, variables, state=self._state)
+    def check(
+        self, script: PathOrText, variables: Mapping[str, str] | None = None, *, warnings: bool = False
+    ) -> list[SqlExtError]:
+        """Return the first error of each statement of a script, in order; nothing runs.
+
+        Args:
+            warnings: return those too, which have ``severity`` ``warning``: the statement runs all the same.
+        """
+        found = check_file(script, variables, state=self._state)
+        return found if warnings else [e for e in found if e.severity == "error"]
 
     def doctor(self, *, start: bool = False) -> Diagnosis:
         """Return what is here and what is missing: a table, line by line, each with what to do.

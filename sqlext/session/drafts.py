@@ -56,7 +56,7 @@ class Draft:
 
 def script_name(source: SourceText) -> str:
     """Return the name that a script gives its queries."""
-    return Path(source.name).stem if source.name != "<sql>" else "sql"
+    return Path(source.name.strip("<>")).stem
 
 
 def end_of(inserts: Sequence[BoundInsert], settings: Settings) -> InputEnd:

@@ -78,6 +78,6 @@ class UnboundedStateWarning(Notice):
 
 def warn_of_unbounded_state(plans: Iterable[PlanNode]) -> None:
     """Warn of each step of some plans whose state nothing bounds, by the clause that asks for it."""
-    for what in dict.fromkeys(state.what for plan in plans for state in unbounded_states(plan)):
-        message = f"nothing bounds the state of {what}; SET 'sqlext.unbounded-state' = 'error' refuses such queries"
+    for text in dict.fromkeys(state.unbounded for plan in plans for state in unbounded_states(plan)):
+        message = f"{text}; SET 'sqlext.unbounded-state' = 'error' refuses such queries"
         warnings.warn(message, UnboundedStateWarning, stacklevel=2)

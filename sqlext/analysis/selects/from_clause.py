@@ -168,7 +168,8 @@ class RelationBinder:
             raise window_of_changes(relation.span)
         if spec.gap is not None:
             node = with_gap(node, call.arguments["GAP"], inner.scope())
-        return assign_windows(node, found.column, replace(spec, session_keys=session_keys))
+        assigned = assign_windows(node, found.column, replace(spec, session_keys=session_keys))
+        return replace(assigned, written=relation.span)
 
     def _match(self, relation: MatchRecognize) -> nodes.PlanNode:
         return bind_match(relation, self.binding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlext.analysis.emit.firing import find_firing
+from sqlext.analysis.emit.silence import silent_parts
 from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped
 from sqlext.analysis.names.registered import refuse_static
 from sqlext.analysis.relations.binding import Binding, Block
@@ -59,6 +60,7 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
         by=GroupKeys(grouping.items, grouping.expressions, grouping.window, hidden, constant),
         having=select.having,
         firing=firing,
+        silent=silent_parts(grouped),
     )
 
 

@@ -195,7 +195,7 @@ def _refuse_unbounded(plan: nodes.PlanNode, span: Span) -> None:
     for state in unbounded_states(plan):
         raise SqlExtError(
             "STATE-001",
-            f"nothing bounds the state of {state.what}, and `sqlext.unbounded-state` is 'error'",
+            f"{state.unbounded}, and `sqlext.unbounded-state` is 'error'",
             span=state.clause or span,
             hint="bound it by a window, an interval of time, a number of rows or table.exec.state.ttl",
         )

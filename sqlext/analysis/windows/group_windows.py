@@ -71,7 +71,7 @@ def _assigned(node: PlanNode, scope: Scope, window: GroupWindow) -> tuple[PlanNo
     columns = (*node.columns, *added)
     first, *others = scope.relations  # several where the relation is a join of streams
     return (
-        Aliased(columns, replace(assigned, columns=columns), node.alias),
+        Aliased(columns, replace(assigned, columns=columns, written=window.call.span), node.alias),
         replace(scope, relations=(replace(first, columns=(*first.columns, *added)), *others)),
     )
 

@@ -1,49 +1,66 @@
-"""Check scripts: all their errors, or their statements if there is none. Starts no Spark by itself."""
+"""Check scripts: all their errors and warnings, or their statements if there is none. Starts no Spark by itself."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from sqlext.analysis.definitions.cautions import table_cautions
 from sqlext.analysis.names.environment import SparkLookup
-from sqlext.dialect.ast.statements import Statement
+from sqlext.dialect.ast.statements import CreateTable, Statement
 from sqlext.dialect.pieces import pieces
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
+from sqlext.plan.cautions import cautions
+from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText, Span
+from sqlext_catalog.model import Table
 
 #: Codes for a table that nobody knows, in a query and in a definition.
 _UNKNOWN = frozenset({"NAME-002", "CAT-002"})
 
 
-def errors_of(source: SourceText, state: SessionState) -> list[SqlExtError]:
-    """Return the first error of each statement, in order.
+def found_in(source: SourceText, state: SessionState) -> list[SqlExtError]:
+    """Return the first error of each statement, and the warnings of those that have none, in order.
 
     What is unknown only because its CREATE is wrong is no error of its own.
 
     Args:
         state: gets the script's definitions; it should be a copy.
     """
-    errors: list[SqlExtError] = []
+    found: list[SqlExtError] = []
     undefined: set[str] = set()
 
     def note(error: SqlExtError, span: Span) -> None:
-        errors.append(error)
+        found.append(error)
         undefined.update(_defined(span))
 
-    interpreter = Interpreter(state, DryRun(state))
+    handler = DryRun(state)
+    interpreter = Interpreter(state, handler)
     for statement in parse_script(source, state.settings.expressions, unparsed=True, on_error=note):
+        handler.compiled.clear()
         try:
             interpreter.run(statement)
         except SqlExtError as error:
             if not _follows(error, undefined):
                 note(error, statement.span)
-    return errors
+        else:
+            found += sorted(_cautions(statement, handler.compiled, state), key=lambda e: (e.line or 0, e.column or 0))
+    # A view that several queries read has its warnings once.
+    return list({(e.code, e.file, e.line, e.column, e.message): e for e in found}.values())
+
+
+def _cautions(statement: Statement, compiled: Iterable[Compiled], state: SessionState) -> Iterator[SqlExtError]:
+    if isinstance(statement, CreateTable):
+        table = state.catalog.lookup(statement.name)
+        yield from table_cautions(statement, table) if isinstance(table, Table) else ()
+    for query in compiled:
+        yield from cautions(query.plan, query.insert.span if query.insert is not None else statement.span)
 
 
 def checked_statements(source: SourceText, state: SessionState, lookup: SparkLookup) -> list[Statement]:

@@ -12,7 +12,7 @@ from sqlext.rewrite.export.printed import printed_script
 from sqlext.rewrite.export.spark_sql import portable_script
 from sqlext.session.drafts import Drafts, RunOptions, script_name
 from sqlext.session.introspection.explain import explained
-from sqlext.session.offline.checking import errors_of, sql_files
+from sqlext.session.offline.checking import found_in, sql_files
 from sqlext.session.offline.compilation import Path_, compile_source, new_state, read_source
 from sqlext.session.offline.targets import databricks_source, pipeline_files, write_pipeline
 from sqlext.session.state import SessionState
@@ -107,7 +107,7 @@ def check_file(
     catalog: Path_ | None = None,
     state: SessionState | None = None,
 ) -> list[SqlExtError]:
-    """Return what is wrong with a script: the first error of each statement that can be read.
+    """Return what is wrong with a script: the first error of each statement that can be read, and its warnings.
 
     Args:
         state: a session's, in place of a new one over the catalog; it is not changed.
@@ -115,7 +115,7 @@ def check_file(
     state = (state or new_state(catalog)).fork()
     state.created = set()  # as for a run: what is there already may be defined again
     try:
-        return errors_of(read_source(file, variables), state)
+        return found_in(read_source(file, variables), state)
     except SqlExtError as error:
         return [error]
 
@@ -137,7 +137,7 @@ def check_files(
     state = new_state(catalog).fork()
     found = {}
     if init is not None:
-        found[Path(init)] = errors_of(read_source(init, variables), state)
+        found[Path(init)] = found_in(read_source(init, variables), state)
     for file in sql_files(paths):
         found[file] = check_file(file, variables, state=state)
     return found

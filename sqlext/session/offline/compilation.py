@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 
 from sqlext.analysis.names.environment import SparkLookup
@@ -19,24 +20,33 @@ from sqlext_catalog.session_catalog import SessionCatalog
 from sqlext_catalog.store import CatalogStore
 
 Path_ = str | os.PathLike[str]
+_STANDARD_INPUT = "-"
 
 
 def read_source(script: Path_, variables: Mapping[str, str] | None = None) -> SourceText:
     """Return a script's text with its variables: a path, or the text itself.
 
-    A ``PathLike`` and a one-line string that ends in ``.sql`` are paths.
+    A ``PathLike`` and a one-line string that ends in ``.sql`` are paths. The path ``-`` is standard input.
 
     Raises:
         SqlExtError: NAME-001 for an unknown variable, RUN-011 for a file that cannot be read.
     """
     text = os.fspath(script)
     is_path = not isinstance(script, str) or ("\n" not in text and text.strip().endswith(".sql"))
-    return substitute(read_text(text), variables, text) if is_path else substitute(text, variables)
+    if not is_path:
+        return substitute(text, variables)
+    return substitute(read_text(text), variables, "<stdin>" if text == _STANDARD_INPUT else text)
 
 
 def read_text(file: Path_) -> str:
-    """Return the text of a file of the user's; raises SqlExtError RUN-011 where it cannot be read, RUN-014 of a URL."""
+    """Return the text of a file of the user's, of standard input for ``-``.
+
+    Raises:
+        SqlExtError: RUN-011 where it cannot be read, RUN-014 for a URL.
+    """
     try:
+        if os.fspath(file) == _STANDARD_INPUT:
+            return sys.stdin.buffer.read().decode("utf-8")
         return local_file(file, "a script").read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -46,10 +46,34 @@ def test_a_folder_stands_for_its_scripts(folder: Path) -> None:
     assert result.stdout == ""
 
 
-def test_nothing_to_say_of_good_scripts(folder: Path) -> None:
-    (folder / "jobs/deep/b.sql").unlink()
+def test_good_scripts(folder: Path) -> None:
+    (folder / "jobs/deep/b.sql").write_text(TABLES)
     result = check("jobs")
-    assert (result.exit_code, result.output) == (0, "")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "no mistakes in 2 files\n")
+
+
+def test_standard_input() -> None:
+    good = CliRunner().invoke(main, ["check", "-"], input="SELECT 1;")
+    assert (good.exit_code, good.stderr) == (0, "no mistakes\n")
+    bad = CliRunner().invoke(main, ["check", "-"], input="\nSELECT FROM;")
+    assert bad.exit_code == 1
+    assert bad.stderr.startswith("<stdin>:2:8: PARSE-002")
+    none = CliRunner().invoke(main, ["check", "-"], input=b"\xff")
+    assert "RUN-011: cannot read `-`: it is not UTF-8 text" in none.stderr
+
+
+def test_warnings_fail_if_that_is_asked_for(folder: Path) -> None:
+    (folder / "doubt.sql").write_text(TABLES + "SELECT a, COUNT(*) FROM t GROUP BY a;")
+    found = check("doubt.sql")
+    assert found.exit_code == 0
+    assert found.stderr.splitlines()[0] == (
+        "doubt.sql:2:36: WARN-001: nothing bounds the state of GROUP BY a without a window"
+    )
+    assert found.stderr.splitlines()[-1] == "no mistakes, but warnings"
+    assert check("doubt.sql", "--strict").exit_code == 1
+    as_data = check("doubt.sql", "--format", "json")
+    assert [(e["severity"], e["code"]) for e in json.loads(as_data.stdout)] == [("warning", "WARN-001")]
+    assert check("doubt.sql", "jobs").stderr.splitlines()[-1] == "2 errors and 1 warning in 2 of 3 files"
 
 
 def test_json_goes_to_standard_output(folder: Path) -> None:

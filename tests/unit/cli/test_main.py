@@ -87,7 +87,7 @@ def test_a_file_that_is_not_there(command: str, folder: Path) -> None:
 
 def test_check_reads_all_files(folder: Path) -> None:
     good = CliRunner().invoke(main, ["check", "good.sql", "--define", "IN=x"])
-    assert (good.exit_code, good.output) == (0, "")
+    assert (good.exit_code, good.stdout, good.stderr) == (0, "", "no mistakes\n")
     (folder / "worse.sql").write_text("SELECT FROM;\nSELEC 1;\n")
     both = CliRunner().invoke(main, ["check", "bad.sql", "good.sql", "worse.sql", "--define", "IN=x"])
     assert both.exit_code == 1

@@ -1,0 +1,127 @@
+"""What ``check`` warns of, and of what it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+import sqlext
+from sqlext.session.offline.commands import check_file
+
+TABLES = """
+CREATE TABLE t (k STRING, v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND)
+WITH ('connector' = 'datagen');
+CREATE TABLE still (k STRING, v INT, ts TIMESTAMP(3)) WITH (
+  'connector' = 'filesystem', 'path' = '/in', 'format' = 'json', 'scan.mode' = 'snapshot');
+"""
+TUMBLE = "TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+HOP = "TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '2' MINUTE))"
+SESSION = "TABLE(SESSION(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+GAPS = "TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '5' MINUTE, INTERVAL '1' MINUTE))"
+WINDOW = "GROUP BY window_start, window_end"
+
+
+def warnings(query: str, tables: str = TABLES) -> list[tuple[str, str]]:
+    """Return code and text at the place of each warning; there is no error."""
+    found = check_file(tables + query)
+    assert {e.severity for e in found} <= {"warning"}, found
+    return [(e.code, e.span.text if e.span is not None else "") for e in found]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT k, COUNT(*) FROM t GROUP BY k;", [("WARN-001", "k")]),
+        ("SELECT DISTINCT k FROM t;", [("WARN-001", "SELECT DISTINCT k FROM t")]),
+        ("SELECT COUNT(*) FROM t;", []),
+        ("SET 'table.exec.state.ttl' = '1 d'; SELECT k, COUNT(*) FROM t GROUP BY k;", []),
+        ("SELECT k, COUNT(*) FROM still GROUP BY k;", []),
+        ("SELECT a.k FROM t AS a JOIN t AS b ON a.k = b.k;", [("WARN-002", "t AS a JOIN t AS b ON a.k = b.k")]),
+        ("SELECT a.k FROM t AS a JOIN t AS b ON a.k = b.k AND a.ts BETWEEN b.ts AND b.ts + INTERVAL '1' HOUR;", []),
+    ],
+)
+def test_state(query: str, expected: list[tuple[str, str]]) -> None:
+    assert warnings(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("window_start, window_end", []),
+        ("window_end, k, window_start", []),
+        ("window_start", [("WARN-003", "window_start")]),
+        ("k, window_end", [("WARN-003", "window_end")]),
+        ("window_time", [("WARN-003", "window_time")]),
+        ("k", [("WARN-001", "k")]),
+    ],
+)
+def test_half_windows(keys: str, expected: list[tuple[str, str]]) -> None:
+    assert warnings(f"SELECT COUNT(*) FROM {TUMBLE} GROUP BY {keys};") == expected
+
+
+def test_a_part_of_a_window_above_its_grouping() -> None:
+    inner = f"SELECT k, window_start, window_end, COUNT(*) AS n FROM {TUMBLE} {WINDOW}, k"
+    assert warnings(f"SELECT window_start, SUM(n) FROM ({inner}) GROUP BY window_start;") == [
+        ("WARN-003", "window_start")
+    ]
+
+
+def test_windows_with_gaps() -> None:
+    assert warnings(f"SELECT COUNT(*) FROM {GAPS} {WINDOW};") == [("WARN-004", GAPS)]
+    call = "HOP(ts, INTERVAL '5' MINUTE, INTERVAL '1' MINUTE)"
+    assert warnings(f"SELECT COUNT(*) FROM t GROUP BY {call};") == [("WARN-004", call)]
+    assert warnings(f"SELECT COUNT(*) FROM {HOP} {WINDOW};") == []
+
+
+@pytest.mark.parametrize(
+    ("source", "emit", "silent"),
+    [
+        (f"{TUMBLE} {WINDOW}", "NEVER", []),
+        (f"{TUMBLE} {WINDOW}", "AFTER WATERMARK EARLY NEVER LATE NEVER", []),
+        (f"{TUMBLE} {WINDOW}", "AFTER WATERMARK EARLY EVERY 30s OF EVENT TIME", []),
+        (f"{TUMBLE} {WINDOW}", "EVERY 1m OF EVENT TIME", []),
+        (f"{TUMBLE} {WINDOW}", "AFTER WATERMARK EARLY EVERY 1m OF EVENT TIME", ["EVERY 1m OF EVENT TIME"]),
+        (f"{TUMBLE} {WINDOW}", "AFTER WATERMARK EARLY EVERY 90s OF EVENT TIME", []),
+        (f"{HOP} {WINDOW}", "AFTER WATERMARK EARLY EVERY 1m OF EVENT TIME", []),
+        (f"{SESSION} {WINDOW}", "AFTER WATERMARK EARLY EVERY 1h OF EVENT TIME", []),
+        (f"{TUMBLE} {WINDOW}", "EVERY ROW OR NEVER", ["NEVER"]),
+        (f"{TUMBLE} {WINDOW}", "AFTER 2 ROWS THEN AFTER 3 ROWS", []),
+        (f"{TUMBLE} {WINDOW}", "EVERY ROW THEN AFTER 3 ROWS", ["AFTER 3 ROWS"]),
+        ("t GROUP BY k", "NEVER", ["NEVER"]),
+        ("still GROUP BY k", "EVERY ROW", ["EMIT EVERY ROW"]),
+    ],
+)
+def test_emit_that_cannot_fire(source: str, emit: str, silent: list[str]) -> None:
+    found = warnings(f"SELECT COUNT(*) FROM {source} EMIT {emit};")
+    assert [text for code, text in found if code == "WARN-005"] == silent
+
+
+@pytest.mark.parametrize(
+    ("mark", "options", "warned"),
+    [
+        ("ts", "'source.monitor-interval' = '1 s'", True),
+        ("(ts)", "'source.monitor-interval' = '1 s'", True),
+        ("ts", "'maxFilesPerTrigger' = '1'", True),
+        ("ts - INTERVAL '1' SECOND", "'source.monitor-interval' = '1 s'", False),
+        ("ts", "'scan.mode' = 'snapshot'", False),
+    ],
+)
+def test_watermarks_without_a_delay(mark: str, options: str, warned: bool) -> None:
+    table = f"CREATE TABLE f (ts TIMESTAMP(3), WATERMARK FOR ts AS {mark}) WITH ('connector' = 'filesystem', "
+    found = warnings(f"{table}'path' = '/in', 'format' = 'json', {options});", "")
+    assert found == ([("WARN-006", mark)] if warned else [])
+
+
+def test_a_view_has_its_warnings_once() -> None:
+    view = "CREATE VIEW counts AS SELECT k, COUNT(*) AS n FROM t GROUP BY k;"
+    assert len(warnings(f"{view} SELECT n FROM counts; SELECT k FROM counts;")) == 1
+
+
+def test_a_statement_with_an_error_has_no_warning() -> None:
+    assert [e.code for e in check_file(f"{TABLES} SELECT nothing, COUNT(*) FROM t GROUP BY k;")] == ["NAME-003"]
+
+
+def test_a_session_gives_errors_alone_unless_asked() -> None:
+    session = sqlext.connect()
+    script = f"{TABLES} SELECT k, COUNT(*) FROM t GROUP BY k;"
+    assert session.check(script) == []
+    assert [e.code for e in session.check(script, warnings=True)] == ["WARN-001"]
