@@ -55,6 +55,11 @@ def found_in(source: SourceText, state: SessionState) -> list[SqlExtError]:
     return list({(e.code, e.file, e.line, e.column, e.message): e for e in found}.values())
 
 
+def errors_of(source: SourceText, state: SessionState) -> list[SqlExtError]:
+    """Return what ``found_in`` finds, without warnings."""
+    return [error for error in found_in(source, state) if error.severity == "error"]
+
+
 def _cautions(statement: Statement, compiled: Iterable[Compiled], state: SessionState) -> Iterator[SqlExtError]:
     if isinstance(statement, CreateTable):
         table = state.catalog.lookup(statement.name)
