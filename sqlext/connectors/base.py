@@ -13,7 +13,7 @@ from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import COMMON, OptionError, Rules
 from sqlext.connectors.readers import TableReader
 from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
-from sqlext.errors import did_you_mean
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.locations import absolute, is_remote, scheme_of
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, Options, Table
@@ -59,13 +59,14 @@ class Connector:
         """Refuse what cannot work, before anything runs.
 
         Raises:
-            OptionError: OPT-003 unknown option, OPT-004 missing option, OPT-005 bad value, OPT-006 wrong role,
-                OPT-007 unknown metadata key, OPT-008 a column or type the connector cannot hold.
+            SqlExtError: OPT-006 wrong role: the use is at fault.
+            OptionError: OPT-003 unknown option, OPT-004 missing option, OPT-005 bad value, OPT-007 unknown metadata
+                key, OPT-008 a column or type the connector cannot hold.
         """
         if role not in self.roles:
             other = "written to" if role == "source" else "read"
             message = f"{self.owner} can only be {other}: `{table.name.name}` cannot be a {role}"
-            raise OptionError("OPT-006", message, option="connector")
+            raise SqlExtError("OPT-006", message)
         self.rules_for(table, role).merged(COMMON).check(self.owner, dict(table.options))
         self._validate_columns(table, role)
         for key in ("path", "table-path"):

@@ -25,6 +25,7 @@ from sqlext.session.introspection.show import describe, show
 from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, written_by_query
 from sqlext.session.ownership import check_spark_tables, concerns_us, names_sparks_table
 from sqlext.session.state import SessionState
+from sqlext.source import Span
 from sqlext.user_functions import imported, kind_of
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, keeping_query
@@ -95,6 +96,8 @@ class Interpreter:
         table = table_of(statement, env, self.state.catalog)
         existed = self.state.catalog.lookup(table.name) is not None
         self.create(table, statement, "CREATE TABLE")
+        if not (existed and statement.if_not_exists):
+            self._note_options(table.name, statement.options, statement.name_span)
         if statement.query is None or (existed and statement.if_not_exists):
             return Result()
         fill = fill_of(statement, statement.query, env)
@@ -107,6 +110,13 @@ class Interpreter:
         view = view_of(statement, self.environment(), self.state.catalog)
         self.create(view, statement, "CREATE VIEW")
         return Result()
+
+    def _note_options(self, name: ObjectName, options: Sequence[ast.Option], named: Span | None = None) -> None:
+        """Remember where options of a table are written: what they say is found wrong when the table is used."""
+        places = self.state.option_places
+        if named is not None:
+            places[name, ""] = named
+        places.update({(name, option.key): option.key_span.to(option.value_span) for option in options})
 
     def _if_exists(self, statement: ast.CreateTable | ast.CreateView, name: ObjectName) -> ddl.IfExists:
         """Return what an existing object means: an error if this script made it, else it must be the same."""
@@ -131,6 +141,7 @@ class Interpreter:
         elif statement.action == "SET":
             options = {o.key: o.value for o in statement.options}
             change = ddl.set_options(name, options, if_exists=statement.if_exists)
+            self._note_options(name, statement.options)
         elif statement.action == "RESET":
             change = ddl.reset_options(name, statement.names, if_exists=statement.if_exists)
         else:

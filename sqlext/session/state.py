@@ -7,9 +7,11 @@ from pathlib import Path
 
 from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.settings import Settings
+from sqlext.source import Span
 from sqlext.spark.reading.frames import Frames
 from sqlext.user_functions import UserFunctions
 from sqlext_catalog.information_schema import SystemView, system_view
+from sqlext_catalog.model import ObjectName
 from sqlext_catalog.session_catalog import SessionCatalog
 from sqlext_catalog.snapshot import Snapshot
 
@@ -26,7 +28,8 @@ class SessionState:
 
     ``folder`` is the catalog's. ``functions`` are those that the user has registered, and ``python_allowed`` says
     whether a script may name classes to import. ``stored`` is the catalog whose earlier versions can be asked for: in
-    a copy, that of the original. ``frames`` are the DataFrames that are tables.
+    a copy, that of the original. ``frames`` are the DataFrames that are tables. ``option_places`` are those of the
+    definitions that were read.
     """
 
     catalog: SessionCatalog
@@ -37,6 +40,7 @@ class SessionState:
     functions: UserFunctions = field(default_factory=lambda: UserFunctions(_is_built_in))
     python_allowed: bool = False
     frames: Frames = field(default_factory=Frames)
+    option_places: dict[tuple[ObjectName, str], Span] = field(default_factory=dict)
 
     def fork(self) -> SessionState:
         """Return a copy for a dry run: nothing done to it reaches this one."""
@@ -46,6 +50,7 @@ class SessionState:
             created=set(self.created),
             stored=self.stored or self.catalog,
             functions=self.functions.copy(),
+            option_places=dict(self.option_places),
         )
 
     def environment(self, spark_table: SparkLookup | None = None) -> Environment:
@@ -56,7 +61,13 @@ class SessionState:
                 return system_view(name, self._timed(name, self.catalog.snapshot()))
             return system_view(name, (self.stored or self.catalog).at_version(version))
 
-        env = Environment(self.catalog, self.settings, system_view=view, functions=self.functions)
+        env = Environment(
+            self.catalog,
+            self.settings,
+            system_view=view,
+            functions=self.functions,
+            option_places=self.option_places,
+        )
         return env if spark_table is None else replace(env, spark_table=spark_table)
 
     def _timed(self, name: str, snapshot: Snapshot) -> Snapshot:

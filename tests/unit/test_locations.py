@@ -208,7 +208,8 @@ def test_filesystem_sinks(place: str, insert: str) -> None:
     columns = ", p STRING) PARTITIONED BY (p" if insert == "partition" else ""
     script = TABLES + SINK.format(columns, place) + INSERTS[insert]
     (error,) = sqlext.connect().check(script)
-    assert (error.code, error.line) == ("OPT-018", 6)
+    assert error.span is not None
+    assert (error.code, error.span.text) == ("OPT-018", f"'path' = '{place}'")
     assert place in error.message
     assert code(sqlext.connect().run, script) == "OPT-018"
 

@@ -63,7 +63,7 @@ def _table(name: LateTable, env: Environment) -> Table:
     try:
         connector_of(found).validate(found, "sink")
     except SqlExtError as error:
-        raise error.at(name.span) from None
+        raise env.placed(error, found, name.span) from None
     return found
 
 

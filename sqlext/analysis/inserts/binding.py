@@ -64,7 +64,7 @@ def _sink(insert: Insert, env: Environment) -> Table:
     try:
         connector_of(table).validate(table, "sink")
     except SqlExtError as error:
-        raise error.at(insert.name_span) from None
+        raise env.placed(error, table, insert.name_span, insert.hints) from None
     return table
 
 

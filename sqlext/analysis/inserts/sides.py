@@ -59,7 +59,7 @@ def bad_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
     for scan in bad_scans(plan):
         assert scan.bad is not None
         table, span = scan.bad.table, scan.bad.span
-        assignments = tuple(Assignment(c, source_of(c, table, span)) for c in kept_columns(table))
+        assignments = tuple(Assignment(c, source_of(c, table)) for c in kept_columns(table))
         made[table.name] = side_insert(BAD_ROWS, table, plan, assignments, span, env)
     return tuple(made.values())
 

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from sqlext.connectors.options import OptionError
+from sqlext.dialect.ast.queries import Hint
+from sqlext.errors import SqlExtError
 from sqlext.settings import Settings
+from sqlext.source import Span
 from sqlext.types import LogicalType
 from sqlext.user_functions import UserFunctions
 from sqlext_catalog.information_schema import SystemView
-from sqlext_catalog.model import Table, View
+from sqlext_catalog.model import ObjectName, Table, View
+
+#: Where options of tables were written, by table and key; under the empty key where the table was named.
+OptionPlaces = Mapping[tuple[ObjectName, str], Span]
 
 #: Columns of a table that only Spark knows, or None if Spark does not know the name either.
 SparkLookup = Callable[[tuple[str, ...]], "tuple[tuple[str, LogicalType | None], ...] | None"]
@@ -64,7 +71,8 @@ class Environment:
 
     ``spark_table`` answers for tables that only Spark knows (no JVM: none). ``views`` names the source views
     already given out in this statement, so that each scan gets one of its own. ``expanding`` are the views
-    being expanded, outermost first. ``functions`` are those that the user has registered.
+    being expanded, outermost first. ``functions`` are those that the user has registered. ``option_places`` are those
+    of the definitions that the session has read.
     """
 
     catalog: Lookup
@@ -74,6 +82,18 @@ class Environment:
     views: dict[str, int] = field(default_factory=dict)
     expanding: tuple[str, ...] = ()
     functions: UserFunctions = field(default_factory=UserFunctions)
+    option_places: OptionPlaces = field(default_factory=dict)
+
+    def placed(self, error: SqlExtError, table: Table, used: Span, hints: Iterable[Hint] = ()) -> SqlExtError:
+        """Return an error about a table with its place: where the option was written, else where the table is used.
+
+        Args:
+            hints: those at the use: what they set is at fault there.
+        """
+        hinted = {key for hint in hints for key, _ in hint.options}
+        if not isinstance(error, OptionError) or error.option in hinted:
+            return error.at(used)
+        return error.at(self.option_places.get((table.name, error.option or ""), used))
 
     @property
     def mode(self) -> str:

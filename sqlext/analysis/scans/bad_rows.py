@@ -11,7 +11,7 @@ from dataclasses import replace
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.connectors.base import written_columns
-from sqlext.connectors.options import BAD_ROWS_OPTION, DROP, FAIL, bad_rows_policy
+from sqlext.connectors.options import BAD_ROWS_OPTION, DROP, FAIL, OptionError, bad_rows_policy
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.bad_rows import BAD_COLUMNS, BadRows
@@ -22,13 +22,13 @@ from sqlext_catalog.model import Column, Table
 _KNOWN = {c.name: c for c in BAD_COLUMNS}
 
 
-def with_policy(table: Table, env: Environment, span: Span, *, stream: bool) -> Table:
+def with_policy(table: Table, env: Environment, *, stream: bool) -> Table:
     """Return a table with what is done with its bad rows as an option of its own.
 
     SET is for the tables that can tell bad rows from others; what an option of the table asks for is done or refused.
 
     Raises:
-        SqlExtError: OPT-034 if its rows cannot be told apart, or cannot be counted.
+        OptionError: OPT-034 if its rows cannot be told apart, or cannot be counted.
     """
     others = tuple(o for o in table.options if o[0] != BAD_ROWS_OPTION)
     own = table.option(BAD_ROWS_OPTION)
@@ -40,15 +40,16 @@ def with_policy(table: Table, env: Environment, span: Span, *, stream: bool) -> 
     if not why and wanted is not None:
         return asked
     if own is not None and wanted != FAIL:
-        raise SqlExtError("OPT-034", f"'{BAD_ROWS_OPTION}' = '{own}' of `{table.name.name}`: {why}", span=span)
+        message = f"'{BAD_ROWS_OPTION}' = '{own}' of `{table.name.name}`: {why}"
+        raise OptionError("OPT-034", message, option=BAD_ROWS_OPTION)
     return replace(table, options=others)
 
 
 def bad_rows_of(table: Table, env: Environment, span: Span) -> BadRows | None:
-    """Return the table that keeps the bad rows of another one, None if none does.
+    """Return the table that keeps the bad rows of another one, None if none does; ``span`` is where that one is read.
 
     Raises:
-        SqlExtError: OPT-035 if there is no such table or it has other columns; OPT-... if it cannot be written to.
+        OptionError: OPT-035 if there is no such table or it has other columns; OPT-... if it cannot be written to.
     """
     wanted = bad_rows_policy(table)
     if wanted in (None, FAIL, DROP):
@@ -57,13 +58,14 @@ def bad_rows_of(table: Table, env: Environment, span: Span) -> BadRows | None:
     found = env.catalog.lookup(parts)
     if not isinstance(found, Table):
         hint = did_you_mean(parts[-1], (FAIL, DROP, *env.catalog.candidates()))
-        raise SqlExtError("OPT-035", f"'{BAD_ROWS_OPTION}': there is no table `{wanted}`", span=span, hint=hint)
+        message = f"'{BAD_ROWS_OPTION}': there is no table `{wanted}`"
+        raise OptionError("OPT-035", message, option=BAD_ROWS_OPTION, hint=hint)
     try:
         connector_of(found).validate(found, "sink")
     except SqlExtError as error:
-        raise error.at(span) from None
+        raise env.placed(error, found, span) from None
     for column in kept_columns(found):
-        source_of(column, found, span)
+        source_of(column, found)
     return BadRows(found, span)
 
 
@@ -73,11 +75,11 @@ def kept_columns(table: Table) -> tuple[Column, ...]:
     return tuple(c for c in table.columns if c.name in writable)
 
 
-def source_of(column: Column, table: Table, span: Span) -> PlanColumn:
+def source_of(column: Column, table: Table) -> PlanColumn:
     """Return what fills a column of a table of bad rows.
 
     Raises:
-        SqlExtError: OPT-035 for a column that bad rows do not have.
+        OptionError: OPT-035 for a column that bad rows do not have.
     """
     source = _KNOWN.get(column.name)
     if source is None:
@@ -88,4 +90,4 @@ def source_of(column: Column, table: Table, span: Span) -> PlanColumn:
         return source
     shown = ", ".join(f"`{c.name}` {c.type.flink() if c.type else ''}" for c in BAD_COLUMNS)
     message = f"'{BAD_ROWS_OPTION}': `{table.name.name}` {what}"
-    raise SqlExtError("OPT-035", message, span=span, hint=f"its columns may be {shown}")
+    raise OptionError("OPT-035", message, option=BAD_ROWS_OPTION, hint=f"its columns may be {shown}")

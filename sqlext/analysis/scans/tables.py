@@ -9,7 +9,7 @@ from sqlext.analysis.relations.state_ttl import setting_ttl
 from sqlext.analysis.scans.bad_rows import bad_rows_of, with_policy
 from sqlext.analysis.scans.timing import constant_delay, future_of, is_source_watermark, timing_of
 from sqlext.capabilities import ADMISSION, has, missing
-from sqlext.connectors.options import BAD_ROWS_OPTION
+from sqlext.connectors.options import BAD_ROWS_OPTION, OptionError
 from sqlext.connectors.registry import connector_of, known
 from sqlext.dialect.ast.expressions import Expr, Literal
 from sqlext.dialect.ast.queries import Hint, TableRef
@@ -20,7 +20,6 @@ from sqlext.plan.current_rows import CurrentRows
 from sqlext.plan.nodes import Output, PlanNode, Scan
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.settings import Settings
-from sqlext.source import Span
 from sqlext.types import TIMESTAMP_LTZ3
 from sqlext_catalog.model import Column, Table
 
@@ -35,14 +34,18 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
     """
     table = with_hints(table, ref.hints)
     try:
-        connector = connector_of(table)
-        connector.validate(table, "source")
+        return _scanned(table, env, ref)
     except SqlExtError as error:
-        raise error.at(ref.span) from None
+        raise env.placed(error, table, ref.span, ref.hints) from None
+
+
+def _scanned(table: Table, env: Environment, ref: TableRef) -> Scan:
+    connector = connector_of(table)
+    connector.validate(table, "source")
     is_stream = env.settings.streaming and table.option("scan.mode") != "snapshot"
     judges = table.option(BAD_ROWS_OPTION) is not None or env.settings.get(BAD_ROWS_OPTION) is not None
     if judges:
-        table = with_policy(table, env, ref.span, stream=is_stream)
+        table = with_policy(table, env, stream=is_stream)
     raw = raw_columns(table)
     inner = Scope((ScopeRelation("", (table.name.name,), raw),), table.expressions, env.zone)
     # PROCTIME() is no column of the source's view: each step that asks for it reads the clock.
@@ -64,7 +67,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
         null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
         retracts=connector.changelog(table),
         upserts=connector.upserts(table),
-        own_reader=connector.reads_itself or (is_stream and can_read(table, ref.span)),
+        own_reader=connector.reads_itself or (is_stream and can_read(table)),
         bad=bad_rows_of(table, env, ref.span) if judges else None,
     )
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan
@@ -95,7 +98,7 @@ def _with_watermark(scan: Scan, env: Environment, ref: TableRef) -> Scan:
     delay = constant_delay(expression, mark.column)
     marks = None if delay is not None else expression
     own = scan.own_reader and wanted_source(scan.table, env.settings) != "spark"
-    timing = timing_of(scan.table, env.settings, ref.span, own=own)
+    timing = timing_of(scan.table, env.settings, own=own)
     future = future_of(scan.table, env.settings)
     return replace(scan, rowtime=mark.column, delay=delay, marks=marks, timing=timing, future=future)
 
@@ -178,13 +181,14 @@ def wanted_source(table: Table, settings: Settings) -> str:
     return (table.option("sqlext.source") or settings.get("sqlext.source") or "auto").lower()
 
 
-def can_read(table: Table, span: Span) -> bool:
+def can_read(table: Table) -> bool:
     """Return whether a reader of ours can give the rows of a stream, and does so better than Spark's source.
 
     ``auto`` takes it then: it knows the time of each partition, and can hold them back.
 
     Raises:
-        SqlExtError: OPT-033 where the table asks for it and there is none, ENV-014 where Spark cannot.
+        OptionError: OPT-033 where the table asks for it and there is none.
+        SqlExtError: ENV-014 where Spark cannot.
     """
     connector = connector_of(table)
     prefers, is_asked = connector.prefers_own_reader(table), (table.option("sqlext.source") or "").lower() == "arrow"
@@ -192,9 +196,10 @@ def can_read(table: Table, span: Span) -> bool:
         return False  # first: who looks for a reader imports Arrow
     if not has(ADMISSION):
         if is_asked:
-            raise missing(ADMISSION).at(span)
+            raise missing(ADMISSION)
         return False
     reason = connector.no_own_reader(table)
     if reason and is_asked:
-        raise SqlExtError("OPT-033", f"`{table.name.name}` cannot be read by a reader of ours: {reason}", span=span)
+        message = f"`{table.name.name}` cannot be read by a reader of ours: {reason}"
+        raise OptionError("OPT-033", message, option="sqlext.source")
     return prefers and not reason

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlext.analysis.types.literals import interval_millis
+from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import Binary, Call, ColumnRef, Expr, Paren
 from sqlext.errors import SqlExtError
 from sqlext.plan.timing import Timing
 from sqlext.settings import Settings, parse_duration
-from sqlext.source import Span
 from sqlext.watermarks.inputs import Alignment
 from sqlext_catalog.model import Table
 
@@ -18,15 +18,16 @@ _ALIGNMENT = "scan.watermark.alignment."
 _UNALIGNED = "pipeline.watermark-alignment.allow-unaligned-source-splits"
 
 
-def timing_of(table: Table, settings: Settings, span: Span, *, own: bool) -> Timing:
+def timing_of(table: Table, settings: Settings, *, own: bool) -> Timing:
     """Return how the time of a table's rows moves, as a query reads it (hints are merged into its options).
 
     Args:
         own: whether a reader of ours gives its rows: such a one can be held back.
 
     Raises:
-        SqlExtError: OPT-030 for an alignment without a group or a drift; OPT-031 for a connector that cannot be held
-            back; OPT-032 for a watermark that would never be given.
+        OptionError: OPT-030 for an alignment without a group or a drift, OPT-031 for a connector that cannot be held
+            back.
+        SqlExtError: OPT-032 for a watermark that would never be given.
     """
     options = dict(table.options)
     bounded = connector_of(table).bounded(table)
@@ -34,13 +35,13 @@ def timing_of(table: Table, settings: Settings, span: Span, *, own: bool) -> Tim
     if idle is None:
         idle = _duration(dict(settings.items()), "table.exec.source.idle-timeout")
     closes = options.get("sqlext.idle.close-windows", settings.get("sqlext.idle.close-windows") or "false")
-    alignment = None if bounded else _alignment(table, options, settings, span, own=own)
+    alignment = None if bounded else _alignment(table, options, settings, own=own)
     return Timing(
         # A bounded input ends, which releases whoever waits for it; until then it is slow, not idle.
         None if bounded else idle or None,
         closes.strip().lower() == "true",
         alignment,
-        _interval(options, settings, span),
+        _interval(options, settings),
         bounded,
     )
 
@@ -51,33 +52,29 @@ def future_of(table: Table, settings: Settings) -> int | None:
     return parse_duration(table.option(key) or settings.get(key) or "")
 
 
-def _alignment(
-    table: Table, options: Mapping[str, str], settings: Settings, span: Span, *, own: bool
-) -> Alignment | None:
+def _alignment(table: Table, options: Mapping[str, str], settings: Settings, *, own: bool) -> Alignment | None:
     group, drift = options.get(f"{_ALIGNMENT}group"), _duration(options, f"{_ALIGNMENT}max-drift")
     if group is None and drift is None:
         return None
     if group is None or drift is None:
         missing = "group" if group is None else "max-drift"
-        raise SqlExtError(
-            "OPT-030",
-            f"the watermark alignment of `{table.name.name}` needs the option '{_ALIGNMENT}{missing}' too",
-            span=span,
-        )
+        given = "max-drift" if group is None else "group"
+        message = f"the watermark alignment of `{table.name.name}` needs the option '{_ALIGNMENT}{missing}' too"
+        raise OptionError("OPT-030", message, option=f"{_ALIGNMENT}{given}")
     connector = connector_of(table)
     if not own:
         if settings.flag(_UNALIGNED):
             return None
-        raise SqlExtError(
+        raise OptionError(
             "OPT-031",
             f"{connector.owner} of `{table.name.name}` cannot be held back, so its watermark cannot be aligned",
-            span=span,
+            option=f"{_ALIGNMENT}group",
             hint=f"leave the option out, or SET '{_UNALIGNED}' = 'true' to read it unaligned",
         )
     return Alignment(group, drift)
 
 
-def _interval(options: Mapping[str, str], settings: Settings, span: Span) -> int:
+def _interval(options: Mapping[str, str], settings: Settings) -> int:
     """Return ms between two watermarks; 0: each micro-batch, which is never shorter than Flink's default of 200 ms."""
     if options.get("scan.watermark.emit.strategy", "on-periodic").lower() == "on-event":
         return 0
@@ -86,7 +83,6 @@ def _interval(options: Mapping[str, str], settings: Settings, span: Span) -> int
         raise SqlExtError(
             "OPT-032",
             "with 'pipeline.auto-watermark-interval' = '0' no watermark is ever given, and no window comes out",
-            span=span,
             hint="RESET 'pipeline.auto-watermark-interval', or 'scan.watermark.emit.strategy' = 'on-event'",
         )
     return interval or 0

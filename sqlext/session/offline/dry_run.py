@@ -56,7 +56,7 @@ class DryRun:
         end = self._end(bounded=bounded)
         script = script_of(plan, env, end=end, begun=self._begun, at_once=self.at_once)
         sides = side_inserts(plan, env)
-        self._require_places(sides)
+        self._require_places(sides, env)
         script = with_sides(script, plan, sides, env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
@@ -67,18 +67,18 @@ class DryRun:
         # A job that catches up has no end of time, at which one batch would give all rows.
         at_once = self.at_once and env.settings.get("sqlext.bounded") == "finish"
         for insert in inserts:
-            self._require_places((insert, *insert.sides))
+            self._require_places((insert, *insert.sides), env)
             script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
 
-    def _require_places(self, inserts: Sequence[BoundInsert]) -> None:
+    def _require_places(self, inserts: Sequence[BoundInsert], env: Environment) -> None:
         """Refuse sinks that could not write where their tables lie (OPT-018); other tools have sinks of their own."""
         for insert in inserts if self.heartbeat else ():
             try:
                 connector_of(insert.table).require_written_here(insert.table)
             except SqlExtError as error:
-                raise error.at(insert.span) from None
+                raise env.placed(error, insert.table, insert.span) from None
 
     @property
     def _begun(self) -> Begun | None:

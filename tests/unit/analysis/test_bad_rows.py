@@ -54,7 +54,10 @@ def made(options: dict[str, str], wanted: str | None = None) -> str:
 )
 def test_refusals(tables: Analysis, options: dict[str, str], wanted: str, code: str, said: str) -> None:
     tables.run(made(options, wanted))
-    error = tables.refuse(SELECT, code, at="t")
+    error = tables.refuse(SELECT, code)
+    assert error.span is not None
+    # A table that can only be read is at fault where it is to take the rows.
+    assert error.span.text == ("t" if code == "OPT-006" else f"'sqlext.bad-rows' = '{wanted}'")
     assert said in f"{error.message} {error.hint}"
 
 

@@ -12,6 +12,7 @@ from connectors.tables import table
 from sqlext.connectors.base import Connector, loaded
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import CONNECTORS, connector_of, register
+from sqlext.errors import SqlExtError
 from sqlext.types import BIGINT, BYTES, DATE, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType, array
 
 K = {"k": STRING}
@@ -60,7 +61,6 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: 
             "json.fail-on-missing-field",
             "both be true",
         ),
-        ({"connector": "print"}, "OPT-006", "connector", "only be written to"),
         ({"connector": "delta"}, "OPT-004", None, "'path' or 'table-name'"),
         ({"connector": "delta", "path": "/a", "table-name": "b"}, "OPT-005", "table-name", "not both"),
         ({"connector": "rate"}, "OPT-008", None, "`k` (STRING)"),
@@ -82,6 +82,13 @@ def test_refusals(options: dict[str, str], code: str, option: str | None, word: 
     error = refusal(options)
     assert (error.code, error.option) == (code, option)
     assert word in f"{error.message} {error.hint}"
+
+
+def test_a_role_is_no_fault_of_an_option() -> None:
+    sink = table(K, {"connector": "print"})
+    with pytest.raises(SqlExtError, match="only be written to") as raised:
+        connector_of(sink).validate(sink, "source")
+    assert (raised.value.code, isinstance(raised.value, OptionError)) == ("OPT-006", False)
 
 
 @pytest.mark.parametrize(
