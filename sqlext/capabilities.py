@@ -45,11 +45,19 @@ ADMISSION = Capability(
     "sql/streaming/datasource.py",
     "class SupportsTriggerAvailableNow",
 )
+STATE = Capability(
+    "transformWithState",
+    "a stream with an operator of ours (EMIT, Top-N, MATCH_RECOGNIZE, ...)",
+    "4.0",
+    "sql/pandas/group_ops.py",
+    "def transformWithState",
+)
+#: Where it is missing, the form on DataFrames of pandas gives the same rows.
 ROW_STATE = Capability(
     "transformWithState on rows",
-    "a stream with an operator of ours (EMIT, Top-N, MATCH_RECOGNIZE, ...)",
+    "the quicker form of an operator of ours",
     "4.1",
-    "sql/pandas/group_ops.py",
+    STATE.module,
     "def transformWithState(",
 )
 #: No module of Python's shows the grammar of SQL or a class of the JVM. Both came with rows. Where the clause is there
@@ -74,7 +82,7 @@ TIME_TYPE = Capability("the type TIME", "a TIME", "4.1", "sql/types.py", "class 
 PIPELINES = Capability("declarative pipelines", "`sqlext.pipelines`", "4.1", "pipelines/__init__.py")
 
 #: All of them.
-CAPABILITIES = (ADMISSION, ROW_STATE, WATERMARK_SQL, CHECKPOINTING, TIME_TYPE, PIPELINES)
+CAPABILITIES = (ADMISSION, STATE, ROW_STATE, WATERMARK_SQL, CHECKPOINTING, TIME_TYPE, PIPELINES)
 
 
 def installed() -> bool:

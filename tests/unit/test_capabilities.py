@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlext import capabilities
-from sqlext.capabilities import ADMISSION, CAPABILITIES, ROW_STATE, TIME_TYPE, WATERMARK_SQL, Capability
+from sqlext.capabilities import ADMISSION, CAPABILITIES, ROW_STATE, STATE, TIME_TYPE, WATERMARK_SQL, Capability
 from sqlext.errors import SqlExtError
 from sqlext.session.api import Session
 
@@ -66,7 +66,7 @@ def test_it_is_found_in_a_zip(tmp_path: Path, pyspark: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (TABLES + EMIT, "transformWithState on rows"),
+        (TABLES + EMIT, "transformWithState"),
         (TABLES + "SET 'sqlext.source' = 'arrow';" + WINDOW, "admission control of Python data sources"),
         (TABLES.replace("item STRING", "item TIME") + WINDOW, "the type TIME"),
     ],
@@ -89,6 +89,13 @@ def test_with_rows_it_is_sql(pyspark: Path) -> None:
     give(pyspark, ROW_STATE)
     assert capabilities.has(WATERMARK_SQL)
     assert "DELAY OF" in Session().rewrite(TABLES + WINDOW)
+
+
+def test_either_form_of_state_is_enough(pyspark: Path) -> None:
+    pandas = Capability("", "", "", STATE.module, "def transformWithStateInPandas(")
+    give(pyspark, pandas)
+    assert not capabilities.has(ROW_STATE)
+    assert "stateful function window" in Session().rewrite(TABLES + EMIT)
 
 
 def test_auto_leaves_streams_to_spark(pyspark: Path) -> None:

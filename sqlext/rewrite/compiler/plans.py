@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlext.analysis.names.environment import Environment
-from sqlext.capabilities import ROW_STATE, require
+from sqlext.capabilities import STATE, require
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, named
@@ -54,7 +54,7 @@ def script_of(
         # The reasons of the first try are those that kept the query from being one batch.
         renderer.read_by_spark |= {t: why for t, why in reasons.items() if t in renderer.read_by_spark}
     if plan.streaming and not renderer.at_once and any(isinstance(step, OperatorView) for step in renderer.steps):
-        require(ROW_STATE)
+        require(STATE)
     final = outputs if outputs is not None else default_outputs(plan, env.zone)
     late = plan.carries_late
     selected = [named(unless_late(text) if late else text, name) for text, name in final]

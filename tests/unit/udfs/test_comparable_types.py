@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import types as t
 
 from sqlext.errors import SqlExtError
+from sqlext_udfs.spark.arrow_schemas import spark_type
 from sqlext_udfs.spark.comparable_types import require_comparable
 
 _MAP = t.MapType(t.StringType(), t.IntegerType())
@@ -35,3 +37,8 @@ def test_refused(of: t.DataType, reason: str) -> None:
 @pytest.mark.parametrize("of", [t.ArrayType(t.DoubleType()), t.DecimalType(38, 18), t.NullType(), t.ByteType()])
 def test_taken(of: t.DataType) -> None:
     _require(of)
+
+
+def test_a_timestamp_without_a_zone_stays_one() -> None:
+    inside = pa.struct([("start", pa.timestamp("us", "UTC")), ("wall_start", pa.timestamp("us"))])
+    assert spark_type(inside).simpleString() == "struct<start:timestamp,wall_start:timestamp_ntz>"

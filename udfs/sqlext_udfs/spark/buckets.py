@@ -26,8 +26,9 @@ from sqlext_udfs.kernel.packing import PACKED, pack, unpack
 from sqlext_udfs.kernel.table_codec import decode_rows
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
 from sqlext_udfs.spark.arrow_schemas import arrow_schema
-from sqlext_udfs.spark.bucket_processor import OUTPUT, BucketProcessor
+from sqlext_udfs.spark.bucket_processor import BucketProcessor
 from sqlext_udfs.spark.registry import COUNTS, OBSERVED
+from sqlext_udfs.spark.state_forms import with_state
 from sqlext_udfs.spark.state_store import require_state_store
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def keep_in_buckets(
     lag = time.lag if time is not None else 0
     processor = BucketProcessor(operator, buckets, timed=time is not None, event_time=event_time, lag=lag)
     mode = "EventTime" if event_time else "None"
-    processed = packed.groupBy("bucket").transformWithState(processor, OUTPUT, "Append", mode)
+    processed = with_state(packed, processor, mode)
     if time is not None:
         processed = _counted(processed, time.name)
     return _unpacked(processed.select("rows"), output)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.spark.arrow_schemas import spark_type
 from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets, keep_in_buckets
 from sqlext_udfs.spark.comparable_types import arrow_types
 from sqlext_udfs.spark.registry import MadeOperator
@@ -55,7 +56,6 @@ class SpecifiedFunction:
         Raises:
             SqlExtError: FUNC-011 for a key that cannot be compared, FUNC-012 for a wrong number of buckets.
         """
-        from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import StructField, StructType
 
         packed = arguments.get("packed")
@@ -63,7 +63,7 @@ class SpecifiedFunction:
         types = arrow_types(frame.schema, keys, self._clause) if packed is None else packed
         operator = self._make(dict(arguments["specification"]), types)
         named = zip(arguments["columns"], operator.output_types, strict=True)
-        output = StructType([StructField(n, from_arrow_type(t)) for n, t in named])
+        output = StructType([StructField(n, spark_type(t)) for n, t in named])
         # An operator that asks for no time has no clock in state, and is not called without rows.
         timed = ticks is not None or arguments["event_time"]
         time = OperatorTime(str(arguments["name"]), arguments["event_time"], ticks, arguments["lag"]) if timed else None

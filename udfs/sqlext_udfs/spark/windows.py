@@ -16,6 +16,7 @@ from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.grouping.operator import GroupAggregate
 from sqlext_udfs.kernel.altered import Selected
 from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.spark.arrow_schemas import spark_type
 from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets, keep_in_buckets
 from sqlext_udfs.spark.comparable_types import arrow_types
 from sqlext_udfs.spark.registry import MadeOperator
@@ -96,8 +97,7 @@ def _registered(arguments: Mapping[str, Any]) -> UserFunctions:
 
 
 def _output(specification: WindowSpecification, types: Sequence[Any], arguments: Mapping[str, Any]) -> StructType:
-    from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import StructField, StructType
 
     found = zip(arguments["columns"], output_types(specification, types), strict=True)
-    return StructType([StructField(n, from_arrow_type(t)) for n, (_, t) in found if n in arguments["asked"]])
+    return StructType([StructField(n, spark_type(t)) for n, (_, t) in found if n in arguments["asked"]])

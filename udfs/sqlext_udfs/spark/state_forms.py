@@ -1,0 +1,76 @@
+"""Keep state by the form of ``transformWithState`` that Spark has: on rows, or on DataFrames of pandas.
+
+Rows travel packed (``kernel.packing``), so pandas sees a key, bytes and a time alone, and no value of a user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.stateful_processor import (
+    ExpiredTimerInfo,
+    StatefulProcessor,
+    StatefulProcessorHandle,
+    TimerValues,
+)
+
+from sqlext.capabilities import ROW_STATE, has
+from sqlext_udfs.spark.bucket_processor import OUTPUT, BucketProcessor
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame, Row
+
+
+def with_state(packed: DataFrame, processor: BucketProcessor, time_mode: str) -> DataFrame:
+    """Return what a processor makes of a stream of packed rows, as ``OUTPUT``.
+
+    Args:
+        packed: rows as ``packing.PACKED``.
+        processor: keeps the state of a bucket.
+        time_mode: ``EventTime`` or ``None``, as of ``transformWithState``.
+    """
+    if has(ROW_STATE):
+        return packed.groupBy("bucket").transformWithState(processor, OUTPUT, "Append", time_mode)
+    # A number that can be NULL would become a float.
+    texts = packed.withColumn("now", packed["now"].cast("string"))
+    return texts.groupBy("bucket").transformWithStateInPandas(FrameProcessor(processor), OUTPUT, "Append", time_mode)
+
+
+class FrameProcessor(StatefulProcessor):
+    """Let a processor of rows take and give DataFrames of pandas; the time of a tick comes as a text."""
+
+    def __init__(self, processor: BucketProcessor) -> None:
+        self._processor = processor
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Declare the state."""
+        self._processor.init(handle)
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: TimerValues) -> Iterator[Any]:  # noqa: N802, N803
+        """Process all rows of a bucket in a micro-batch."""
+        yield from _frames(self._processor.handleInputRows(key, _rows(rows), timerValues))
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: TimerValues,  # noqa: N803
+        expiredTimerInfo: ExpiredTimerInfo,  # noqa: N803
+    ) -> Iterator[Any]:
+        """Let a bucket know that the watermark has moved."""
+        yield from _frames(self._processor.handleExpiredTimer(key, timerValues, expiredTimerInfo))
+
+
+def _rows(frames: Iterable[pd.DataFrame]) -> Iterator[dict[str, Any]]:
+    for frame in frames:
+        for rows, now in zip(frame["rows"], frame["now"], strict=True):
+            yield {"rows": rows, "now": None if now is None else int(now)}
+
+
+def _frames(rows: Iterable[Row]) -> Iterator[pd.DataFrame]:
+    import pandas as pd
+
+    # One at a time: a row can be as large as a packed table.
+    for row in rows:
+        yield pd.DataFrame([row.asDict()])
