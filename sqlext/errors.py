@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
+from sqlext.secrets import redact_forms
+
 if TYPE_CHECKING:
     from sqlext.source import Span
 
@@ -20,13 +22,13 @@ class SqlExtError(Exception):
         hint: what to do about it, or None.
         file: the file's name (``<sql>`` for text given as a string), or None if no text is at fault.
         line, column: 1-based position in that file as the user wrote it, or None.
-        source_line: the line of text at that position, or None.
+        source_line: the line of text at that position, its secrets masked, or None.
     """
 
     def __init__(self, code: str, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
         self.code = code
-        self.message = message
-        self.hint = hint
+        self.message = message = _shown(message, span)
+        self.hint = None if hint is None else _shown(hint, span)
         self.span = span
         position = span.position if span is not None else None
         self.file = position.file if position else None
@@ -65,6 +67,11 @@ class SqlExtError(Exception):
         if self.span is not None:
             return self
         return SqlExtError(self.code, self.message, span=span, hint=self.hint)
+
+
+def _shown(text: str, span: Span | None) -> str:
+    """Return a text without the secrets that it quotes: those of the user's text, and what has the form of one."""
+    return redact_forms(text if span is None else span.source.without_secrets(text))
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:

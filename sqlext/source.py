@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from sqlext.secrets import HIDDEN, is_secret, masked, secret_ranges
+
+#: Shorter secrets are not looked for in messages: they would be found in words.
+_SHORTEST = 4
+
 
 class Position(NamedTuple):
-    """A 1-based place in a file, and the text of its line."""
+    """A 1-based place in a file, and the text of its line, secrets masked."""
 
     file: str
     line: int
@@ -54,9 +60,9 @@ class SourceText:
         original = self._original_offset(offset)
         line = bisect_right(self._line_starts, original) - 1
         start = self._line_starts[line]
-        end = self.original.find("\n", start)
+        end = self._shown.find("\n", start)
         # Lines are cut at line feeds alone, so a file of Windows leaves its carriage return here.
-        source_line = self.original[start : end if end >= 0 else len(self.original)]
+        source_line = self._shown[start : end if end >= 0 else len(self._shown)]
         return Position(self.name, line + 1, original - start + 1, source_line.rstrip("\r"))
 
     def reworded(self, span: Span, text: str) -> Span:
@@ -75,6 +81,22 @@ class SourceText:
                 return s.original_start
             shift = s.original_end - s.end
         return min(offset + shift, len(self.original))
+
+    def without_secrets(self, message: str) -> str:
+        """Return a message with the secrets of this text hidden, where it quotes them."""
+        return self._secrets.sub(HIDDEN, message) if self._secrets is not None else message
+
+    @cached_property
+    def _shown(self) -> str:
+        """The user's text with its secrets masked: carets stay at their places."""
+        return masked(self.original)
+
+    @cached_property
+    def _secrets(self) -> re.Pattern[str] | None:
+        """The secrets of the text, None if there are none; a name such as `password` says nothing in a message."""
+        found = {self.text[start:end] for start, end in secret_ranges(self.text)}
+        telling = sorted((re.escape(s) for s in found if len(s) >= _SHORTEST and not is_secret(s)), reverse=True)
+        return re.compile(rf"(?<!\w)(?:{'|'.join(telling)})(?!\w)") if telling else None
 
     @cached_property
     def _line_starts(self) -> list[int]:

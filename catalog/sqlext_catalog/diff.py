@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlext.secrets import redact, redact_options
 from sqlext_catalog.model import Column, Options, Relation, Table, View
-from sqlext_catalog.secrets import redact
 
 
 def diff(old: Relation, new: Relation) -> list[str]:
     """Return what differs, each as ``what: old -> new``; empty if the definitions mean the same.
 
-    The order of options does not count. Secrets are not shown.
+    The order of options does not count, nor do the values of secrets.
     """
     if isinstance(old, Table) and isinstance(new, Table):
         return list(_tables(old, new))
@@ -31,7 +31,7 @@ def _tables(old: Table, new: Table) -> Iterator[str]:
 
 def _views(old: View, new: View) -> Iterator[str]:
     yield from _value("columns", _list(old.columns), _list(new.columns))
-    yield from _value("query", old.query, new.query)
+    yield from _value("query", redact_options(old.query, old.expressions), redact_options(new.query, new.expressions))
     yield from _value("names resolved in", f"{old.catalog}.{old.database}", f"{new.catalog}.{new.database}")
     yield from _common(old, new)
 
@@ -51,12 +51,10 @@ def _columns(old: tuple[Column, ...], new: tuple[Column, ...]) -> Iterator[str]:
 
 
 def _options(old: Options, new: Options) -> Iterator[str]:
-    before, after = dict(old), dict(new)
-    shown_before, shown_after = dict(redact(old)), dict(redact(new))
+    # Two literal secrets count as the same: the catalog knows only that there is one.
+    before, after = dict(redact(old)), dict(redact(new))
     for key in before | after:
-        # Compared as they are and shown with stars: two different secrets look alike.
-        if before.get(key) != after.get(key):
-            yield _change(f"option '{key}'", shown_before.get(key), shown_after.get(key))
+        yield from _value(f"option '{key}'", before.get(key), after.get(key))
 
 
 def _value(what: str, old: str | None, new: str | None) -> Iterator[str]:

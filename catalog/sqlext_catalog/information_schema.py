@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
+from sqlext.secrets import redact, redact_options, redact_text
 from sqlext.types import BIGINT, BOOLEAN, INT, STRING, TIMESTAMP_LTZ3, Field, LogicalType, array, row
 from sqlext_catalog.ddl.queries import inputs_of
 from sqlext_catalog.model import Column, Relation, Table, View
-from sqlext_catalog.secrets import redact, redact_text
 from sqlext_catalog.snapshot import Snapshot
 
 Schema = tuple[tuple[str, LogicalType], ...]
@@ -110,7 +110,8 @@ def _options(snapshot: Snapshot) -> Iterator[Row]:
 def _views(snapshot: Snapshot) -> Iterator[Row]:
     for item in snapshot.relations():
         if isinstance(item, View):
-            yield *item.name, redact_text(item.query), item.temporary, item.expressions, item.comment
+            query = redact_options(item.query, item.expressions)
+            yield *item.name, query, item.temporary, item.expressions, item.comment
 
 
 def _queries(snapshot: Snapshot) -> Iterator[Row]:

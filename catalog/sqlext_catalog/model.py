@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from sqlext.errors import SqlExtError
+from sqlext.secrets import redact
 from sqlext.types import LogicalType, quote
-from sqlext_catalog.secrets import redact
 
 DEFAULT_CATALOG = "default_catalog"
 DEFAULT_DATABASE = "default_database"

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from sqlext.errors import SqlExtError
+from sqlext.secrets import redact
 from sqlext.types import quote
 from sqlext_catalog.model import Column, ObjectName, PrimaryKey, Table, Watermark
-from sqlext_catalog.secrets import redact
 from sqlext_catalog.type_text import parse_type
 
 _WATERMARK = "schema.watermark.0"

@@ -9,8 +9,18 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timezone
 
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext_catalog.model import DEFAULT_CATALOG, DEFAULT_DATABASE, CatalogObject, ObjectName, Relation
-from sqlext_catalog.snapshot import Change, ChangeFunction, ObjectKey, Put, Snapshot, check_changes, check_no_temporary
+from sqlext_catalog.literals import literal_secrets, with_secrets, without_secrets
+from sqlext_catalog.model import DEFAULT_CATALOG, DEFAULT_DATABASE, CatalogObject, ObjectName, Relation, Table, View
+from sqlext_catalog.snapshot import (
+    Change,
+    ChangeFunction,
+    ObjectKey,
+    Put,
+    Snapshot,
+    check_changes,
+    check_no_temporary,
+    key_of,
+)
 from sqlext_catalog.store import Store, Version
 
 
@@ -51,6 +61,8 @@ class MemoryStore:
 class SessionCatalog:
     """Stored objects, shadowed by temporary ones; the current catalog and database; names made full.
 
+    Literal secrets of stored tables and views are the session's alone: the store gets stars in their place.
+
     Attributes:
         current_catalog: where a name of one or two parts is looked up.
         current_database: where a name of one part is looked up.
@@ -59,6 +71,9 @@ class SessionCatalog:
     def __init__(self, store: Store | None = None) -> None:
         self._store: Store = store if store is not None else MemoryStore()
         self._temporary: dict[ObjectKey, CatalogObject] = {}
+        #: Stored tables and views as this session was given them, with their literal secrets.
+        self._given: dict[ObjectKey, Relation] = {}
+        self._told: set[ObjectKey] = set()
         self._merged: tuple[Snapshot, Snapshot] | None = None
         self.current_catalog = DEFAULT_CATALOG
         self.current_database = DEFAULT_DATABASE
@@ -68,7 +83,7 @@ class SessionCatalog:
         stored = self._store.snapshot()
         # The store gives the same object until a commit, so statements between two commits share one merge.
         if self._merged is None or self._merged[0] is not stored:
-            self._merged = stored, self._with_temporary(stored)
+            self._merged = stored, self._with_own(stored)
         return self._merged[1]
 
     def resolve(self, parts: Sequence[str]) -> ObjectName:
@@ -122,25 +137,46 @@ class SessionCatalog:
             operation: what the history says, for instance ``CREATE TABLE a.b.c``.
         """
         decide = changes if callable(changes) else _always(changes)
-        kept: list[Change] = []
+        wanted: list[Change] = []
 
         def stored_part(stored: Snapshot) -> list[Change]:
-            wanted = decide(self._with_temporary(stored))
             # The store may run this again on a newer snapshot: only the last run counts.
-            kept[:] = [c for c in wanted if c.key.kind == "temporary"]
-            check_changes(kept)
-            return [c for c in wanted if c.key.kind != "temporary"]
+            wanted[:] = decide(self._with_own(stored))
+            check_changes(c for c in wanted if c.key.kind == "temporary")
+            return [_storable(c) for c in wanted if c.key.kind != "temporary"]
 
         # The store first: if it refuses, the session must not have kept anything.
         self._store.commit(stored_part, operation)
-        self._keep(kept)
+        self._keep(wanted)
         return self.snapshot()
+
+    def give(self, item: Relation, *, anew: bool = True) -> None:
+        """Take the literal secrets of a definition that is stored already: they count in this session.
+
+        Args:
+            item: the definition as a statement has it.
+            anew: whether they count in place of those that the session has.
+        """
+        key = key_of(item)
+        if key.kind == "relation" and (anew or key not in self._given):
+            self._keep([Put(item)])
+
+    def untold(self) -> dict[str, tuple[str, ...]]:
+        """Return the options whose secrets are in this session alone, by table or view, each once.
+
+        Without a store nothing outlives the session, so there is nothing to tell.
+        """
+        if isinstance(self._store, MemoryStore):
+            return {}
+        found = {key.plain: literal_secrets(item) for key, item in self._given.items() if key not in self._told}
+        self._told.update(self._given)
+        return found
 
     def fork(self) -> SessionCatalog:
         """Return a copy in memory: what is done to it reaches neither this session nor the store."""
         copy = SessionCatalog(MemoryStore(self._store.snapshot()))
         # A copy, since a dry run creates temporary objects too.
-        copy._temporary = dict(self._temporary)
+        copy._temporary, copy._given = dict(self._temporary), dict(self._given)
         copy.current_catalog, copy.current_database = self.current_catalog, self.current_database
         return copy
 
@@ -152,21 +188,34 @@ class SessionCatalog:
         """Return the stored definitions as they were at a version."""
         return self._store.snapshot(version)
 
-    def _with_temporary(self, stored: Snapshot) -> Snapshot:
-        return stored.with_changes(Put(item) for item in self._temporary.values()) if self._temporary else stored
+    def _with_own(self, stored: Snapshot) -> Snapshot:
+        """Return a stored snapshot with what only this session has: literal secrets, and temporary objects."""
+        found = ((stored.stored(item.name), item) for item in self._given.values())
+        given = [with_secrets(relation, item) for relation, item in found if relation is not None]
+        own = [*given, *self._temporary.values()]
+        return stored.with_changes(map(Put, own)) if own else stored
 
     def _keep(self, changes: Iterable[Change]) -> None:
+        """Keep the temporary objects among the changes, and the literal secrets of the others."""
         for change in changes:
+            self._temporary.pop(change.key, None)
+            self._given.pop(change.key, None)
             if isinstance(change, Put):
-                self._temporary[change.key] = change.object
-            else:
-                self._temporary.pop(change.key, None)
+                item = change.object
+                if change.key.kind == "temporary":
+                    self._temporary[change.key] = item
+                elif isinstance(item, Table | View) and without_secrets(item) is not item:
+                    self._given[change.key] = item
             self._merged = None
 
     def _shortest(self, name: ObjectName) -> str:
         if name.catalog != self.current_catalog:
             return name.plain
         return name.name if name.database == self.current_database else f"{name.database}.{name.name}"
+
+
+def _storable(change: Change) -> Change:
+    return Put(without_secrets(change.object)) if isinstance(change, Put) else change
 
 
 def _always(changes: Sequence[Change]) -> Callable[[Snapshot], Sequence[Change]]:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from sqlext.errors import SqlExtError
+from sqlext_catalog.literals import without_secrets
 from sqlext_catalog.model import (
     DEFAULT_CATALOG,
     DEFAULT_DATABASE,
@@ -24,7 +25,6 @@ from sqlext_catalog.model import (
     View,
     check_part,
 )
-from sqlext_catalog.secrets import check_storable, check_storable_text
 
 
 class ObjectKey(NamedTuple):
@@ -238,14 +238,12 @@ def _check_relation(item: Table | View) -> None:
 
 
 def _check_secrets(item: CatalogObject) -> None:
-    if isinstance(item, Table) and not item.temporary:
-        check_storable(item.options, f"table `{item.name.plain}`")
-    elif isinstance(item, View) and not item.temporary:
-        check_storable_text(item.query, f"view `{item.name.plain}`")
-    elif isinstance(item, Database):
-        check_storable(item.options, f"database `{item.name.database}`")
-    elif isinstance(item, Catalog):
-        check_storable(item.options, f"catalog `{item.name}`")
-    elif isinstance(item, QueryRecord):
-        check_storable(item.details, f"query `{item.name}`")
-        check_storable_text(item.statement, f"query `{item.name}`")
+    """Refuse a literal secret that nobody has taken out (OPT-090)."""
+    if (isinstance(item, Table | View) and item.temporary) or without_secrets(item) is item:
+        return
+    name = item.name if isinstance(item.name, str) else item.name.plain.rstrip(".")
+    raise SqlExtError(
+        "OPT-090",
+        f"`{name}` holds a secret, and secrets are not stored in the catalog",
+        hint="name its place, as 'env:NAME' or 'file:/path/to/secret'",
+    )

@@ -15,10 +15,10 @@ from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.scope import Scope
+from sqlext.secrets import redact
 from sqlext.source import Span
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Table
-from sqlext_catalog.secrets import redact
 
 #: Fields that say how something was written.
 _WRITTEN = {Call: frozenset({"name", "bare"}), Cast: frozenset({"operator"})}

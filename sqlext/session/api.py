@@ -17,6 +17,7 @@ from sqlext.locations import checkpoint_place
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.needed_secrets import tell_secrets
 from sqlext.session.offline.checking import checked_statements
 from sqlext.session.offline.commands import check_file, explanations, rewrite_source
 from sqlext.session.offline.compilation import new_state, read_source
@@ -410,6 +411,7 @@ class Session:
     ) -> Result:
         with self._foreground.statement(self._own):  # not ``spark``: that would start one for statements without it
             result = interpreter.run(statement)
+        result.notices = (*result.notices, *tell_secrets(self.catalog))
         if result.query is not None:
             self._queries.append(result.query)
         if on_statement is not None:

@@ -35,12 +35,14 @@ from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded, refuse_
 from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import SparkScript
+from sqlext.secrets import redact_text, redact_value
 from sqlext.session.drafts import Draft, Drafts, RunOptions, end_of
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching
 from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
 from sqlext.session.introspection.watermarks import Watermarks
 from sqlext.session.materialized import own_place
+from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.notices import tell_changes, warn_of_unbounded_state
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
@@ -60,12 +62,13 @@ from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, spark_se
 from sqlext.spark.tables import spark_columns
 from sqlext_catalog.model import QueryRecord, Table
 from sqlext_catalog.properties import to_properties
-from sqlext_catalog.secrets import redact_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")
+#: The first columns of what Spark answers to SET.
+_SETTING = ["key", "value"]
 
 
 class SparkHandler:
@@ -100,6 +103,8 @@ class SparkHandler:
         def answered() -> Result:
             frame = self.spark_session.sql(statement.span.text)
             rows = [tuple(r) for r in frame.collect()] if frame.columns else []
+            if isinstance(statement, ast.SparkStatement) and frame.columns[:2] == _SETTING:
+                rows = [(key, redact_value(key, value), *more) for key, value, *more in rows]
             return Result(frame.columns, rows, frame=(lambda: frame) if frame.columns else None)
 
         return _guarded(answered, statement.span)
@@ -156,7 +161,9 @@ class SparkHandler:
         # Whatever 'sqlext.bounded' says: a SELECT keeps no place from which it could catch up.
         end = InputEnd.FINISH if bounded else InputEnd.NONE
         script = script_of(plan, env, end=end, at_once=self.options.at_once)
-        script = with_sides(script, plan, side_inserts(plan, env), env)
+        sides = side_inserts(plan, env)
+        check_secrets(plan, sides, statement.span)
+        script = with_sides(script, plan, sides, env)
         if not script.streaming:
             return self._select_at_once(script, env, statement.span)
         exists = EXISTS if script.updating else None
@@ -183,6 +190,7 @@ class SparkHandler:
         schedule = self._schedule(inserts)
         for insert in inserts:
             refuse_endless_final_state(insert, schedule.bounded)
+            check_secrets(insert.plan, (insert,), insert.span)
         if not schedule.bounded:
             warn_of_unbounded_state(i.plan for i in inserts)
         drafts = Drafts(self.folder, self.options, self.state.settings, env).of(inserts, schedule.end)

@@ -20,6 +20,7 @@ from sqlext.plan.nodes import PlanNode
 from sqlext.rewrite.compiler.frames import frame_script
 from sqlext.rewrite.script.model import OperatorView
 from sqlext.session.executor import SparkHandler
+from sqlext.session.needed_secrets import check_secrets
 from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.sessions import temporary_folder
@@ -41,6 +42,7 @@ class FrameHandler(SparkHandler):
             SqlExtError: SINK-010 for a result that changes, SINK-011 for one whose late rows are kept.
         """
         _refuse_changes(statement, plan, env)
+        check_secrets(plan, (), statement.span)
         script = frame_script(plan, env)
         with self.settings(env, [script]):
             frame = self.opened(script, env, None, self._ticks(env) if script.ticks else None, statement.span).rows

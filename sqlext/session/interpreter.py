@@ -20,6 +20,7 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.locations import catalog_place
 from sqlext.plan.nodes import PlanNode
+from sqlext.secrets import redact, redact_text, redact_value
 from sqlext.session.handler import Handler
 from sqlext.session.introspection.show import describe, show
 from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, written_by_query
@@ -82,7 +83,7 @@ class Interpreter:
         # Plans and expressions are walked recursively: too deep a query meets Python's limit, not one of ours.
         except RecursionError:
             raise too_deep(statement.span) from None
-        result.statement = result.statement or statement.span.text
+        result.statement = result.statement or redact_text(statement.span.text)
         return result
 
     def environment(self) -> Environment:
@@ -128,8 +129,10 @@ class Interpreter:
 
     def create(self, item: Relation, statement: ast.CreateTable | ast.CreateView, verb: str) -> None:
         """Store what a CREATE defines, by the statement's rules for a name that is taken."""
-        change = ddl.create(item, self._if_exists(statement, item.name))
-        self.state.catalog.apply(change, f"{verb} {item.name}")
+        if_exists = self._if_exists(statement, item.name)
+        self.state.catalog.apply(ddl.create(item, if_exists), f"{verb} {item.name}")
+        # A script that runs again gives its secrets again, although its table is there.
+        self.state.catalog.give(item, anew=if_exists != "ignore")
         self.state.created.add(item.name.plain)
 
     def _alter_table(self, statement: ast.AlterTable) -> Result:
@@ -244,9 +247,11 @@ class Interpreter:
     def _set(self, statement: ast.SetOption) -> Result:
         settings = self.state.settings
         if statement.key is None:
-            return Result(("key", "value"), list(settings.items()))
+            return Result(("key", "value"), list(redact(settings.items())))
         if statement.value is None:
-            return Result(("key", "value"), [(statement.key, settings.get(statement.key))])
+            value = settings.get(statement.key)
+            shown = value if value is None else redact_value(statement.key, value)
+            return Result(("key", "value"), [(statement.key, shown)])
         self.state.settings = settings.with_value(statement.key, statement.value, statement.span)
         return Result()
 

@@ -11,11 +11,11 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.query_files import folder_name
 from sqlext.jobs.result import Result
+from sqlext.secrets import redact_text
 from sqlext.session.handler import Definitions
 from sqlext.source import Span
 from sqlext_catalog import ddl
 from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table, keeping_query, query_name
-from sqlext_catalog.secrets import redact_text
 
 #: Below the catalog's folder: the rows of materialized views, a folder each.
 TABLES = "tables"
@@ -67,7 +67,8 @@ def _is_done(record: QueryRecord, statement: ast.CreateView, env: Environment) -
     """Whether a view's query has come to its end and need not go on: its rows would be written twice."""
     if record.status != "finished" or env.settings.get("sqlext.bounded") != "finish":
         return False
-    if not statement.if_not_exists and record.statement.split() != redact_text(statement.span.text).split():
+    before, now = (redact_text(text).split() for text in (record.statement, statement.span.text))
+    if not statement.if_not_exists and before != now:
         raise SqlExtError(
             "CAT-003",
             f"materialized view `{record.name}` was filled by another query",

@@ -25,6 +25,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "errors": (
         "sqlext.errors",
         "sqlext.source",
+        "sqlext.secrets",
         "sqlext.extras",
         "sqlext.environment",
         "sqlext.locations",

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext_catalog.literals import without_secrets
 from sqlext_catalog.model import QueryRecord
-from sqlext_catalog.secrets import redact, redact_text
 from sqlext_catalog.snapshot import Change, ChangeFunction, Delete, ObjectKey, Put, Snapshot
 
 #: In a record's details: the name of the job that the query is a part of.
@@ -40,8 +40,8 @@ def with_inputs(record: QueryRecord, rows: Iterable[Mapping[str, Any]]) -> Query
 
 def record_query(record: QueryRecord) -> ChangeFunction:
     """A query starts: keep its record, in place of an older one of its name. Secrets in its text are hidden."""
-    safe = replace(record, statement=redact_text(record.statement), details=redact(record.details))
-    return lambda snapshot: [] if snapshot.query(safe.name) == safe else [Put(safe)]
+    safe = without_secrets(record)
+    return lambda snapshot: [] if snapshot.query(record.name) == safe else [Put(safe)]
 
 
 def update_query(name: str, update: Callable[[QueryRecord], QueryRecord]) -> ChangeFunction:

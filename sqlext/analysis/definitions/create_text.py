@@ -9,9 +9,9 @@ from sqlext.analysis.definitions.view_text import view_text
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
+from sqlext.secrets import redact, redact_options
 from sqlext.types import quote
 from sqlext_catalog.model import Column, Options, Table, View
-from sqlext_catalog.secrets import redact, redact_text
 
 
 def create_table_text(table: Table) -> str:
@@ -39,7 +39,7 @@ def create_view_text(view: View, env: Environment) -> str:
     parts = [f"CREATE {_temporary(view)}VIEW {view.name} (", columns, ")"]
     if view.comment:
         parts.append(f"COMMENT {string_literal(view.comment)}")
-    return "\n".join([*parts, f"AS {redact_text(view_text(view, env))}"]) + "\n"
+    return "\n".join([*parts, f"AS {redact_options(view_text(view, env), view.expressions)}"]) + "\n"
 
 
 def stored_text(text: str, table: Table) -> str:

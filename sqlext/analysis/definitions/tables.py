@@ -21,8 +21,7 @@ from sqlext.analysis.definitions.like import Inherited, base_table, inherit
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast.statements import CreateTable, LikeClause
 from sqlext.errors import SqlExtError
-from sqlext_catalog.model import Column, ObjectName, Options, PrimaryKey, Table, Watermark
-from sqlext_catalog.secrets import check_storable
+from sqlext_catalog.model import Column, PrimaryKey, Table, Watermark
 from sqlext_catalog.session_catalog import SessionCatalog
 
 
@@ -53,14 +52,15 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
     check_partitions(partitions, columns, statement.name_span)
     # After `typed`: its expression must be of the column's type, which may be a derived one.
     mark = _watermark(statement, columns, base, expressions)
-    options = _options(statement, name, base)
+    # Of a key given twice the last counts, as in Flink.
+    options = dict(base.options) | {o.key: o.value for o in statement.options}
     return Table(
         name,
         columns,
         mark,
         key,
         partitions,
-        options,
+        tuple(options.items()),
         statement.comment,
         statement.temporary,
         env.mode,
@@ -98,18 +98,3 @@ def _watermark(
     own = {c.name for c in statement.columns}
     usable = [c for c in columns if c.kind != "computed" or c.name in own]
     return watermark_of(definition, usable, expressions)
-
-
-def _options(statement: CreateTable, name: ObjectName, base: Inherited) -> Options:
-    """Return the options; of a key given twice the last counts, as in Flink."""
-    what = f"table `{name.plain}`"
-    if not statement.temporary:
-        for option in statement.options:
-            try:
-                check_storable([(option.key, option.value)], what)
-            except SqlExtError as error:
-                raise error.at(option.value_span) from None
-    merged = dict(base.options) | {o.key: o.value for o in statement.options}
-    if not statement.temporary:
-        check_storable(merged.items(), what)
-    return tuple(merged.items())

@@ -13,7 +13,6 @@ from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
 from sqlext.source import Span
 from sqlext_catalog.model import ObjectName, View
-from sqlext_catalog.secrets import check_storable_text
 from sqlext_catalog.session_catalog import SessionCatalog
 
 
@@ -29,16 +28,10 @@ def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) ->
     # As if it were being expanded: a view in between that reads this one is found as well.
     inside = replace(env, expanding=(*env.expanding, name.plain))
     columns = named_columns(statement, tuple(c.name for c in query_columns(statement.query, inside)))
-    text = statement.query.span.text
-    if not statement.temporary:
-        try:
-            check_storable_text(text, f"view `{name.plain}`")
-        except SqlExtError as error:
-            raise error.at(statement.query.span) from None
     return View(
         name,
         columns,
-        text,
+        statement.query.span.text,
         statement.comment,
         statement.temporary,
         env.mode,

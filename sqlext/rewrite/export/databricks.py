@@ -13,7 +13,7 @@ from sqlext.quoting import identifier, string
 from sqlext.rewrite.export.datasets import Dataset, notes
 from sqlext.rewrite.export.printed import one_line
 from sqlext.rewrite.script.model import SourceView
-from sqlext_catalog.secrets import is_secret
+from sqlext.secrets import is_secret
 
 _FILES = frozenset({"csv", "json", "parquet", "orc", "text"})
 #: Options of streaming file sources that ``read_files`` has under the same names.

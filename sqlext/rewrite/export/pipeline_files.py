@@ -15,7 +15,7 @@ from sqlext.quoting import identifier
 from sqlext.rewrite.export.databricks import partitions
 from sqlext.rewrite.export.datasets import Dataset, notes
 from sqlext.rewrite.script.model import SourceView
-from sqlext_catalog.secrets import is_reference
+from sqlext.secrets import is_reference
 
 _LAST_WINDOWS = """\
 # A run takes what is new and stops. It does not move the watermark to the end of time:

@@ -19,7 +19,7 @@ from sqlext.rewrite.script.model import (
     WatermarkView,
 )
 from sqlext.rewrite.script.side_rows import FAULT, faults_view
-from sqlext_catalog.secrets import redact
+from sqlext.secrets import redact
 
 
 def printed_script(compiled: Compiled, zone: str) -> str:

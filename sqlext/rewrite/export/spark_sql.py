@@ -12,7 +12,7 @@ from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.export.printed import one_line
 from sqlext.rewrite.export.whole_query import beyond_sql
 from sqlext.rewrite.script.model import Compiled, SqlView
-from sqlext_catalog.secrets import is_secret
+from sqlext.secrets import is_secret
 
 
 def portable_script(compiled: Compiled, zone: str) -> str:

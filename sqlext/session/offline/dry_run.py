@@ -20,7 +20,9 @@ from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.introspection.explain import explain_statement
+from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.state import SessionState
+from sqlext.source import Span
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Table
 
@@ -57,6 +59,7 @@ class DryRun:
         script = script_of(plan, env, end=end, begun=self._begun, at_once=self.at_once)
         sides = side_inserts(plan, env)
         self._require_places(sides, env)
+        self._require_secrets(plan, sides, statement.span)
         script = with_sides(script, plan, sides, env)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
@@ -68,6 +71,7 @@ class DryRun:
         at_once = self.at_once and env.settings.get("sqlext.bounded") == "finish"
         for insert in inserts:
             self._require_places((insert, *insert.sides), env)
+            self._require_secrets(insert.plan, (insert,), insert.span)
             script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
         return Result()
@@ -79,6 +83,11 @@ class DryRun:
                 connector_of(insert.table).require_written_here(insert.table)
             except SqlExtError as error:
                 raise env.placed(error, insert.table, insert.span) from None
+
+    def _require_secrets(self, plan: PlanNode, inserts: Sequence[BoundInsert], span: Span) -> None:
+        """Refuse tables whose secrets another session was given (OPT-093); other tools get theirs elsewhere."""
+        if self.heartbeat:
+            check_secrets(plan, inserts, span)
 
     @property
     def _begun(self) -> Begun | None:

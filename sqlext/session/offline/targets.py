@@ -16,6 +16,7 @@ from sqlext.rewrite.export.databricks import databricks_script
 from sqlext.rewrite.export.datasets import Dataset, datasets, only_adds
 from sqlext.rewrite.export.pipeline_files import operators_file, readers_file, specification, sql_file
 from sqlext.rewrite.script.model import Compiled
+from sqlext.secrets import redact_options
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.compilation import compile_source
 from sqlext.session.offline.dry_run import DryRun
@@ -121,7 +122,7 @@ def _asked(source: SourceText, state: SessionState) -> Iterator[_Asked]:
     state.settings = state.settings.with_value("sqlext.source", "spark")
     definitions = [f"{text.rstrip()};" for text in _stored(state)]
     for statement, found in compile_source(source, state, heartbeat=False):
-        text = f"{statement.span.text};"
+        text = f"{redact_options(statement.span.text, state.settings.expressions)};"
         if not all(map(only_adds, found)):
             # A streaming table takes appended rows only: what updates becomes a table that is computed anew.
             found = [a if only_adds(a) else b for a, b in zip(found, _as_batch(statement, state), strict=True)]

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlext.secrets import is_secret
 from sqlext.types import (
     BIGINT,
     BOOLEAN,
@@ -45,7 +46,6 @@ from sqlext_catalog.model import (
 )
 from sqlext_catalog.properties import from_properties, to_properties
 from sqlext_catalog.rows import dump_type, from_row, load_type, to_row
-from sqlext_catalog.secrets import is_secret
 from sqlext_catalog.snapshot import Put, Snapshot
 from sqlext_catalog.store import CatalogStore
 from sqlext_catalog.type_text import parse_type

@@ -1,0 +1,187 @@
+"""Say what is a secret, by the name of an option or by the form of a text, and hide it.
+
+Two readings of a text follow from that. ``redact_options`` hides the values of options alone, so that what a query
+computes stays as it is: stored views and exports need this. ``redact_text`` is for texts that are shown only. It hides
+whatever may be a secret, also in a statement that cannot be parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+HIDDEN = "******"
+
+Pairs = tuple[tuple[str, str], ...]
+
+# The union of Spark's spark.redaction.regex and Flink's GlobalConfiguration.SENSITIVE_KEYS, plus keys of clouds, of
+# Kafka and of HTTP.
+_WORDS = (
+    r"passw(?:or)?d|passphrase|secret|credential|token|api[._-]?key|access[._-]?key|account[._-]?key|service[._-]?key"
+    r"|private[._-]?key|jaas[._-]?config|auth[._-]?params|basic[._-]?auth|http[._-]?headers|sas[._-]?key"
+    r"|key(?:store)?[._-]?pass|connection[._-]?string|user[._-]?info|authorization|signature"
+    r"|(?:^|[._-])(?:pwd|pass|sig|cookie)$"
+)
+_SECRET_KEY = re.compile(_WORDS, re.IGNORECASE)
+# Keys that match above but say how or where, not what: a token's endpoint, a provider's class, a file's place.
+_NOT_SECRET = re.compile(
+    r"(endpoint|[._-]url|[._-]uri|class|provider|[._-]type|location|lifetime[\w.-]*|refresh[\w.-]*|[._-]name|[._-]ms)$"
+    r"|^fields\.",
+    re.IGNORECASE,
+)
+_REFERENCE = re.compile(r"(env:[A-Za-z_][A-Za-z0-9_]*|file:.+)", re.DOTALL)
+
+#: A word that may be the name of an option.
+_WORD = re.compile(r"[\w.-]+")
+_QUOTE = r"""(?:\\?["'`]|'')?"""
+_TEXTS = {
+    "spark": r"""(?:[rRnN]|[uU]&)?(?:'(?:[^'\\]|\\.|'')*(?:'|\Z)|"(?:[^"\\]|\\.|"")*(?:"|\Z))""",
+    "flink": r"""(?:[nN]|[uU]&)?'(?:[^']|'')*(?:'|\Z)""",
+}
+
+
+def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE | re.DOTALL) for pattern in patterns)
+
+
+#: What stands behind the name of a secret, within any text: of URLs, connection properties, JAAS and JSON.
+_VALUES = _patterns(
+    rf"""{_QUOTE}=(?:\\?"(?P<a>[^"\\]*)|''(?P<b>[^']*)|'(?P<c>[^']*)|(?P<d>[^\s'"&;,)}}\]\\]+))""",
+    r"""\\?["']\s*:\s*\\?["'](?P<a>[^"'\\]*)""",
+)
+#: What stands behind it in SQL: one or more texts.
+_BESIDE = _patterns(
+    *(rf"{_QUOTE}(?:\s*(?:=>?|:)\s*|\s+)(?P<a>{text}(?:\s*{text})*)" for text in _TEXTS.values()),
+)
+#: What is a secret whatever stands before it.
+_FORMS = _patterns(
+    r"(?P<a>-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z))",
+    # The user goes with the password. A password may hold an @, so the last one before the host's end counts.
+    r"://(?P<a>[^/\s:@'\"]*:[^/\s'\"]*)(?=@)",
+    r"\b(?:thin|oci):(?P<a>[^/\s:@'\"]+/[^/\s@'\"]+)(?=@)",
+    r"""\bAuthorization\\?["']?\s*[:=]\s*\\?["']?(?P<a>[^'"\\\n]+)""",
+    r"\b(?:Bearer|Basic) +(?P<a>(?=[^\s'\"]*[\d=])[\w.~+/=-]{8,})",
+)
+_SET = re.compile(r"\bSET\s+(?P<key>[\w.:-]+)\s*=\s*(?P<a>[^\s;'\"][^;\n]*)", re.IGNORECASE)
+#: Values that are none: references, variables, and what is hidden already.
+_HARMLESS = re.compile(r"(?:env:|file:|\$\{|\*+$|$)")
+#: Options as all dialects write them: key and value, each in quotes.
+_PAIR = {mode: re.compile(rf"(?P<key>{text})\s*=\s*(?P<value>{text})", re.DOTALL) for mode, text in _TEXTS.items()}
+_OPENING = re.compile(r"(?:[rRnN]|[uU]&)?(['\"])")
+_Range = tuple[int, int]
+
+
+def is_secret(key: str) -> bool:
+    """Return whether the option's value is a secret, by its key."""
+    return bool(_SECRET_KEY.search(key)) and not _NOT_SECRET.search(key)
+
+
+def is_reference(value: str) -> bool:
+    """Return whether the value names an environment variable or a file instead of being the secret."""
+    return bool(_REFERENCE.fullmatch(value))
+
+
+def is_hidden(key: str, value: str) -> bool:
+    """Return whether an option's value has lost a secret: it was stored, and stars stand in its place."""
+    return HIDDEN in value and not key.startswith("fields.")
+
+
+def redact(options: Iterable[tuple[str, str]] | Mapping[str, str]) -> Pairs:
+    """Return the options with literal secrets (by key or by form) hidden; references stay readable."""
+    pairs = options.items() if isinstance(options, Mapping) else options
+    return tuple((key, redact_value(key, value)) for key, value in pairs)
+
+
+def redact_value(key: str, value: str) -> str:
+    """Return what may be shown of an option's value."""
+    if is_secret(key):
+        return value if is_reference(value) else HIDDEN
+    # Values of datagen and faker are made up.
+    return value if key.startswith("fields.") else redact_forms(value)
+
+
+def redact_forms(text: str) -> str:
+    """Return a value or a message with what has the form of a secret hidden."""
+    found = (*_by_name(text, _VALUES), *_by_form(text))
+    return _hidden(text, _merged(r for r in found if not _HARMLESS.match(text, *r)))
+
+
+def redact_options(text: str, mode: str) -> str:
+    """Return a query with the literal secrets in its ``'key' = 'value'`` pairs hidden: hints may carry options.
+
+    Args:
+        text: SQL that can be parsed.
+        mode: ``spark`` or ``flink``: how strings are read.
+    """
+
+    def pair(match: re.Match[str]) -> str:
+        start, end = (place - match.start() for place in _within(text, *match.span("value")))
+        key = text[slice(*_within(text, *match.span("key")))]
+        return f"{match[0][:start]}{redact_value(key, match[0][start:end])}{match[0][end:]}"
+
+    return _PAIR["flink" if mode == "flink" else "spark"].sub(pair, text)
+
+
+def redact_text(text: str) -> str:
+    """Return a statement with whatever may be a secret in it hidden, for logs, records and results."""
+    return _hidden(text, secret_ranges(text))
+
+
+def masked(text: str) -> str:
+    """Return the text with a star in place of each character of a secret; line breaks and length stay."""
+    parts, at = [], 0
+    for start, end in secret_ranges(text):
+        parts += [text[at:start], re.sub(r"[^\n]", "*", text[start:end])]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def secret_ranges(text: str) -> list[_Range]:
+    """Return where secrets stand in SQL, parsable or not: half-open ranges without their quotes, sorted, apart."""
+    # A backslash escapes in Spark's strings alone. Both readings count, as the text does not say which is meant.
+    settings = (m for m in _SET.finditer(text) if is_secret(m["key"]))
+    found = (*_by_name(text, (*_VALUES, *_BESIDE)), *_by_form(text), *map(_range, settings))
+    return _merged(r for r in found if not _HARMLESS.match(text, *r))
+
+
+def _by_name(text: str, values: Sequence[re.Pattern[str]]) -> Iterator[_Range]:
+    for word in _WORD.finditer(text):
+        if is_secret(word[0]):
+            yield from (_range(m) for pattern in values if (m := pattern.match(text, word.end())))
+
+
+def _by_form(text: str) -> Iterator[_Range]:
+    return (_range(m) for pattern in _FORMS for m in pattern.finditer(text))
+
+
+def _range(match: re.Match[str]) -> _Range:
+    """Return the range of the group that took part, without quotes around it."""
+    group = next(name for name in "abcd" if match.groupdict().get(name) is not None)
+    return _within(match.string, *match.span(group))
+
+
+def _within(text: str, start: int, end: int) -> _Range:
+    """Return the inside of a text in quotes, of which the last may be missing; any other range as it is."""
+    quoted = _OPENING.match(text, start, end)
+    if quoted is None:
+        return start, end
+    inside = quoted.end()
+    return inside, end - 1 if end > inside and text[end - 1] == quoted[1] else end
+
+
+def _merged(ranges: Iterable[_Range]) -> list[_Range]:
+    merged: list[_Range] = []
+    for start, end in sorted(ranges):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _hidden(text: str, ranges: Iterable[_Range]) -> str:
+    parts, at = [], 0
+    for start, end in ranges:
+        parts += [text[at:start], HIDDEN]
+        at = end
+    return "".join([*parts, text[at:]])
