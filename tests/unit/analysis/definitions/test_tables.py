@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sqlext.types import INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3
-from sqlext_catalog.model import Column, PrimaryKey, Watermark
+from sqlext_catalog.model import Column, PrimaryKey, Table, Watermark
 
 from .conftest import Definitions
 

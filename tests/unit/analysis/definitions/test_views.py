@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext_catalog.model import View
+
 from .conftest import Definitions
 
 TABLE = "CREATE TABLE t (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json')"
