@@ -41,11 +41,13 @@ def check_secrets(plan: PlanNode, inserts: Iterable[BoundInsert], span: Span) ->
 
 def tell_secrets(catalog: SessionCatalog) -> tuple[str, ...]:
     """Warn of secrets that this session alone has, once for each table; return the same texts."""
-    told = tuple(
-        f"`{name}`: a secret is kept for this session only, and not stored (option '{keys[0]}');"
-        " name its place instead, as 'env:NAME' or 'file:/path/to/secret'"
-        for name, keys in catalog.untold().items()
-    )
+    told = tuple(_told(name, keys) for name, keys in catalog.untold().items())
     for text in told:
         warnings.warn(text, SecretNotice, stacklevel=2)
     return told
+
+
+def _told(name: str, keys: tuple[str, ...]) -> str:
+    options = ", ".join(f"'{key}'" for key in keys)
+    ways = "the statement again, or 'env:NAME' or 'file:/path/to/secret' in its place"
+    return f"the secret in {options} of `{name}` is used in this session, and not stored; later ones need {ways}"

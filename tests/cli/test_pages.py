@@ -20,7 +20,7 @@ PAGES = {
     "../README.md": (4, 0),
     "shell.md": (22, 6),
     "emit.md": (12, 3),
-    "catalog.md": (17, 8),
+    "catalog.md": (19, 9),
     "operating.md": (33, 9),
     "hooks.md": (13, 4),
     "coming-from-flink-sql.md": (11, 5),
