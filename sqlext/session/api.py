@@ -6,8 +6,10 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sqlext.databricks import PlatformRules
 from sqlext.dialect.ast.statements import SelectStatement, Statement, UnparsedQuery
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
@@ -26,7 +28,7 @@ from sqlext.session.opening import apply_to_spark, catalog_folder, of_spark, set
 from sqlext.session.ownership import is_ours
 from sqlext.settings import Settings
 from sqlext.source import SourceText
-from sqlext.spark.sessions import is_connect, own_session, require_shared_folder
+from sqlext.spark.sessions import is_connect, own_session, platform_rules, require_shared_folder
 from sqlext.types import LogicalType
 from sqlext_catalog.session_catalog import SessionCatalog
 
@@ -88,7 +90,8 @@ class Session:
 
         Raises:
             SqlExtError: ENV-001 to ENV-006 and ENV-011 where no Spark can start, ENV-008 where a Spark Connect server
-                does not see the catalog's folder, ENV-010 for a setting that a running Spark cannot take.
+                does not see the catalog's folder, ENV-010 for a setting that a running Spark cannot take, ENV-020
+                where the platform sees no folder of this machine.
         """
         if self._own is None:
             given = self._given
@@ -97,6 +100,7 @@ class Session:
                 from sqlext.spark.local import local_spark
 
                 given = local_spark(settings=self._spark_settings)
+            self._rules.require_place(self.folder, "the catalog")
             require_shared_folder(given, self.folder)
             # A session of its own: no setting and no view of ours is seen in the user's.
             own = own_session(given) if self._isolated else given
@@ -104,6 +108,11 @@ class Session:
             # Last: where something was refused above, the next statement tries again.
             self._own = own
         return self._own
+
+    @cached_property
+    def _rules(self) -> PlatformRules:
+        """What the platform under the Spark session takes."""
+        return platform_rules(self._given)
 
     @property
     def catalog(self) -> SessionCatalog:
@@ -236,7 +245,8 @@ class Session:
         if not _is_query(statements):
             span = statements[0].span if statements else None
             raise SqlExtError("PARSE-021", "query() takes one SELECT", span=span, hint="sql() takes any statement")
-        handler = FrameHandler(lambda: self.spark, self._state, self.folder, RunOptions("query"), lambda: self.queries)
+        options = RunOptions("query", rules=self._rules)
+        handler = FrameHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
         frame = Interpreter(self._state, handler).run(statements[0]).df
         assert frame is not None
         return frame
@@ -286,7 +296,8 @@ class Session:
 
         Raises:
             SqlExtError: as ``sql``; NAME-001 for an unknown variable, RUN-011 for a file that cannot be read, RUN-014
-                and RUN-028 for a URL in place of a local script or checkpoint.
+                and RUN-028 for a URL in place of a local script or checkpoint; ENV-020 for a checkpoint that the
+                platform does not see.
         """
         # Absolute, as records keep it: another process drops or explains the query by it.
         place = str(checkpoint_place(checkpoint).absolute()) if checkpoint is not None else None
@@ -386,13 +397,15 @@ class Session:
         interval: int | None = None,
     ) -> list[Result]:
         package("pyspark", "local", RUNS)
+        if checkpoint is not None:
+            self._rules.require_place(checkpoint, "checkpoints")
         from sqlext.session.drafts import RunOptions
         from sqlext.session.executor import SparkHandler
 
         # What an earlier script defined may be defined again with the same text, so scripts can be run twice.
         self._state.created = set()
         statements = self._checked(source)
-        options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given))
+        options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given), rules=self._rules)
         handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
         interpreter = Interpreter(self._state, handler)
         return [self._one(interpreter, statement, on_statement) for statement in statements]

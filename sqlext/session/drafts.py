@@ -12,6 +12,7 @@ from pathlib import Path
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
+from sqlext.databricks import PlatformRules
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import begun_run
 from sqlext.plan.timing import InputEnd
@@ -30,6 +31,7 @@ class RunOptions:
     """Options of one run of statements; times in milliseconds.
 
     ``at_once``: whether queries may be one batch; over Spark Connect nobody could count what one reads and writes.
+    ``rules``: what the platform under the Spark session takes.
     """
 
     script: str = "sql"
@@ -37,6 +39,12 @@ class RunOptions:
     interval: int | None = None
     ordinals: dict[str, int] = field(default_factory=dict)
     at_once: bool = True
+    rules: PlatformRules = field(default_factory=PlatformRules)
+
+    @property
+    def endless(self) -> InputEnd:
+        """How a query ends that has no end: not at all, or where it has caught up if the platform takes no other."""
+        return InputEnd.NONE if self.rules.endless else InputEnd.CATCH_UP
 
     def numbered(self, name: str) -> str:
         """Return a query's name, with a number behind it from the second query of that name on."""
@@ -59,10 +67,14 @@ def script_name(source: SourceText) -> str:
     return Path(source.name.strip("<>")).stem
 
 
-def end_of(inserts: Sequence[BoundInsert], settings: Settings) -> InputEnd:
-    """Return how the input of a job ends."""
+def end_of(inserts: Sequence[BoundInsert], settings: Settings, endless: InputEnd = InputEnd.NONE) -> InputEnd:
+    """Return how the input of a job ends.
+
+    Args:
+        endless: how one ends that has no end of its own.
+    """
     if not all(is_bounded(i.plan) for i in inserts):
-        return InputEnd.NONE
+        return endless
     return InputEnd.FINISH if settings.get("sqlext.bounded") == "finish" else InputEnd.CATCH_UP
 
 
@@ -85,7 +97,7 @@ class Drafts:
 
     def foretold(self, inserts: Sequence[BoundInsert]) -> list[str | None]:
         """Return what would become of the checkpoint of each if they ran now; None of one that has none."""
-        end = end_of(inserts, self.settings)
+        end = end_of(inserts, self.settings, self.options.endless)
         drafts = self.of(inserts, end)
         homes = [QueryHome(self.folder, d.name, self.options.checkpoint, looks=True) for d in drafts]
         return [

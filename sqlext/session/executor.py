@@ -43,7 +43,7 @@ from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
 from sqlext.session.introspection.watermarks import Watermarks
 from sqlext.session.materialized import own_place
 from sqlext.session.needed_secrets import check_secrets
-from sqlext.session.notices import tell_changes, warn_of_unbounded_state
+from sqlext.session.notices import tell_catch_up, tell_changes, warn_of_unbounded_state
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import Sink, SinkContext
@@ -155,12 +155,10 @@ class SparkHandler:
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Run a query; its rows are collected as they come."""
-        bounded = is_bounded(plan)
-        if not bounded:
-            warn_of_unbounded_state([plan])
         # Whatever 'sqlext.bounded' says: a SELECT keeps no place from which it could catch up.
-        end = InputEnd.FINISH if bounded else InputEnd.NONE
-        script = script_of(plan, env, end=end, at_once=self.options.at_once)
+        schedule = self._schedule(InputEnd.FINISH if is_bounded(plan) else self.options.endless)
+        self._warn_of_endless([plan])
+        script = script_of(plan, env, end=schedule.end, at_once=self.options.at_once)
         sides = side_inserts(plan, env)
         check_secrets(plan, sides, statement.span)
         script = with_sides(script, plan, sides, env)
@@ -175,24 +173,22 @@ class SparkHandler:
         home = QueryHome(temporary_folder(self.spark_session, self.folder), name)
         with ExitStack() as undo, self.settings(env, [script]):
             undo.callback(home.remove)
-            opened = self._open(script, env, home, statement.span, runs=not bounded)
+            opened = self._open(script, env, home, statement.span, runs=not schedule.bounded)
             sink = self._with_sides(shown, script, replace(context, query=name), statement.span)
             place = Place(home, QueryRun("select", {}))
             part = JobPart(name, statement.span, opened.rows, sink, _targets(name, script), script.output_mode, place)
             part = self._as_scripted(part, opened, script, plan, env)
-            schedule = Schedule(bounded, interval=self.options.interval)
             job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
             undo.pop_all()  # from here on the job removes the folder, when it ends
         return _collected(job.start(), shown, opened.rows, [n for _, n in script.outputs], self.spark_session)
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Start INSERTs as one job."""
-        schedule = self._schedule(inserts)
+        schedule = self._schedule(end_of(inserts, self.state.settings, self.options.endless))
         for insert in inserts:
             refuse_endless_final_state(insert, schedule.bounded)
             check_secrets(insert.plan, (insert,), insert.span)
-        if not schedule.bounded:
-            warn_of_unbounded_state(i.plan for i in inserts)
+        told = self._warn_of_endless([i.plan for i in inserts])
         drafts = Drafts(self.folder, self.options, self.state.settings, env).of(inserts, schedule.end)
         scripts = [d.script for d in drafts]
         name = self.state.settings.get("pipeline.name") or drafts[0].name
@@ -208,10 +204,17 @@ class SparkHandler:
             log = QueryRecords(self.state.catalog, self.folder, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
             held.pop_all()  # from here on the job holds the locks
-        return Result(query=job.start(), notices=notices)
+        return Result(query=job.start(), notices=(*told, *notices))
 
-    def _schedule(self, inserts: Sequence[BoundInsert]) -> Schedule:
-        end = end_of(inserts, self.state.settings)
+    def _warn_of_endless(self, plans: Sequence[PlanNode]) -> tuple[str, ...]:
+        """Warn of what a query without an end brings; return what its result tells too."""
+        if all(is_bounded(plan) for plan in plans):
+            return ()
+        warn_of_unbounded_state(plans)
+        rules = self.options.rules
+        return () if rules.endless else (tell_catch_up(rules.platform),)
+
+    def _schedule(self, end: InputEnd) -> Schedule:
         return Schedule(end is not InputEnd.NONE, end is not InputEnd.CATCH_UP, self.options.interval)
 
     def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
@@ -359,7 +362,8 @@ class SparkHandler:
     def settings(self, env: Environment, scripts: Sequence[SparkScript]) -> AbstractContextManager[None]:
         """Return a block in which Spark has the settings that scripts are opened and started under."""
         kept = CASE_SENSITIVE if env.mode == "flink" else ()
-        return spark_settings(self.spark_session, query_settings(env.zone, scripts), kept)
+        wanted = self.options.rules.settable(query_settings(env.zone, scripts))
+        return spark_settings(self.spark_session, wanted, kept)
 
 
 def _targets(name: str, script: SparkScript) -> tuple[str, ...]:

@@ -72,6 +72,17 @@ def _texts(found: Sequence[Change]) -> list[str]:
     return [f"{'; '.join(texts)}: {_MEANS[kind]}" for kind, texts in by_kind.items() if texts]
 
 
+class CatchUpNotice(Notice):
+    """A query without an end takes what is there and ends: the platform takes no endless one."""
+
+
+def tell_catch_up(platform: str) -> str:
+    """Warn that an endless query ends; return the same text."""
+    text = f"{platform} takes no query without an end: this one takes what is there now, and ends"
+    warnings.warn(text, CatchUpNotice, stacklevel=2)
+    return text
+
+
 class UnboundedStateWarning(Notice):
     """The state of a step grows as long as its query runs."""
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sqlext.databricks import RUNTIME_TAG, PlatformRules, is_volume, rules_of
 from sqlext.errors import SqlExtError
 
 if TYPE_CHECKING:
@@ -49,6 +50,22 @@ def _is_sparks(name: str, value: object) -> bool:
     return any(kind.__name__ == name and kind.__module__.startswith("pyspark.sql.") for kind in type(value).__mro__)
 
 
+def platform_rules(spark: SparkSession | None) -> PlatformRules:
+    """Return what the platform under a session takes; None is a local Spark, which takes all."""
+    return PlatformRules() if spark is None else rules_of(os.environ, _tags(spark), connect=is_connect(spark))
+
+
+def _tags(spark: SparkSession) -> dict[str, str]:
+    # A classic session runs where the environment tells it.
+    if not is_connect(spark):
+        return {}
+    try:
+        told = spark.conf.get(RUNTIME_TAG, None)
+    except Exception:  # noqa: BLE001 - serverless compute refuses the question
+        return {}
+    return {RUNTIME_TAG: told} if told else {}
+
+
 def own_session(spark: SparkSession) -> SparkSession:
     """Return a further session on the same Spark: settings and views that are made in it stay in it.
 
@@ -86,7 +103,8 @@ def require_shared_folder(spark: SparkSession, folder: Path) -> None:
     probe = folder / f"seen-{uuid.uuid4().hex}"
     probe.write_text("seen\n", encoding="utf-8")
     try:
-        spark.read.text(probe.absolute().as_uri()).count()
+        # Spark has a volume under its plain path alone.
+        spark.read.text(str(probe) if is_volume(probe) else probe.absolute().as_uri()).count()
     except Exception as error:
         raise SqlExtError(
             "ENV-008",
@@ -98,8 +116,9 @@ def require_shared_folder(spark: SparkSession, folder: Path) -> None:
 
 
 def temporary_folder(spark: SparkSession, shared: Path) -> Path:
-    """Return a new folder that Spark sees too: over Spark Connect one inside of a folder that is shared."""
-    return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared if is_connect(spark) else None))
+    """Return a new folder that Spark sees too: over Spark Connect and on Databricks one in a folder that is shared."""
+    apart = is_connect(spark) or not platform_rules(spark).local
+    return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared if apart else None))
 
 
 def patiently(start: Callable[[], T]) -> T:

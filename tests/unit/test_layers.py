@@ -30,6 +30,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "sqlext.environment",
         "sqlext.locations",
         "sqlext.capabilities",
+        "sqlext.databricks",
     ),
     "stores": ("sqlext.stores",),
     "types": ("sqlext.types", "sqlext.quoting"),

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from sqlext.databricks import PlatformRules
 from sqlext.errors import SqlExtError
-from sqlext.session.doctor.findings import Finding, refused
+from sqlext.session.doctor.findings import Finding, refusal, refused
 from sqlext.session.doctor.workers import workers
 from sqlext.spark.packages import DELTA_EXTENSION, EXTENSIONS, has_delta, require_avro
-from sqlext.spark.sessions import is_connect
+from sqlext.spark.sessions import is_connect, platform_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _AREA = "Spark"
+_PLATFORM = "platform"
 
 
 def running(start: Callable[[], SparkSession]) -> Iterator[Finding]:
@@ -30,9 +32,29 @@ def running(start: Callable[[], SparkSession]) -> Iterator[Finding]:
         return
     kind = "Spark Connect" if is_connect(spark) else f"classic, {spark.conf.get('spark.master', None)}"
     yield Finding(_AREA, "session", "ok", f"Spark {spark.version}, {kind}")
+    yield from platform(platform_rules(spark))
     yield _delta(spark)
     yield _avro(spark)
     yield from workers(spark)
+
+
+def platform(rules: PlatformRules) -> Iterator[Finding]:
+    """Yield what the platform under the session takes and refuses; nothing where it has no rules."""
+    if not rules.platform:
+        return
+    yield Finding(_PLATFORM, "name", "note", f"{rules.platform}; its rules are known from its documents alone")
+    if error := refusal(lambda: rules.require_place("/folder", "a catalog or a checkpoint")):
+        yield refused(_PLATFORM, "folders of this machine", error)
+    if not rules.endless:
+        advice = "a job that runs the script again and again"
+        yield Finding(_PLATFORM, "endless queries", "note", "they take what is there, and end", advice)
+    if rules.settings is not None:
+        found = (
+            f"a session may set {', '.join(sorted(rules.settings))}; what queries would set beside these is left out"
+        )
+        yield Finding(_PLATFORM, "settings", "note", found, "compare names in one case; no TIME")
+    store = "RocksDB, by the platform" if rules.rocksdb else "RocksDB, named for each query with an operator of ours"
+    yield Finding(_PLATFORM, "state", "ok", store)
 
 
 def _delta(spark: SparkSession) -> Finding:
