@@ -103,9 +103,6 @@ def _same(ours: Any, theirs: Any, mode: str) -> bool:
     return (ours is None) == (theirs is None) and bool(ours == theirs)
 
 
-# Known to differ: of DECIMALs that merge beyond 38 digits we infer six digits of the fraction, and Spark keeps none
-# (``decimals.common``). What is calculated with such a CASE or COALESCE may fail here alone.
-@pytest.mark.costly
 @pytest.mark.parametrize("mode", ["spark", "flink"])
 @settings(
     derandomize=True,

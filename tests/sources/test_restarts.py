@@ -55,6 +55,28 @@ def test_a_join_whose_sides_are_read_once_goes_on(workspace: Workspace) -> None:
     assert workspace.delta("pairs") == [("1", "2"), ("2", "3"), ("3", "4"), ("4", "5")]
 
 
+def test_a_deletion_vector_of_spark_is_followed(workspace: Workspace) -> None:
+    """The first table has one when the query begins, the other one gets one later: that commit is passed over."""
+    table = f"delta.`{workspace.folder}/src`"
+    spark = workspace.spark
+    spark.sql(f"CREATE TABLE {table} (k STRING, v INT) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    spark.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ 'k' || id % 5, 1 FROM range(5000)")
+    spark.sql(f"DELETE FROM {table} WHERE k = 'k0'")
+    source = (
+        "CREATE TABLE src (k STRING, v INT) WITH ('connector' = 'delta', 'path' = "
+        f"'{workspace.folder}/src', 'skipChangeCommits' = 'true');"
+    )
+    sums = "CREATE TABLE sums (k STRING, s BIGINT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'delta', 'path' = '${OUT}/sums');"
+    insert = "INSERT INTO sums SELECT k, SUM(v) FROM src GROUP BY k;"
+    workspace.run(_CATCH_UP.format(source="arrow"), source, sums, insert)
+    assert workspace.delta("sums") == [(f"k{i}", "1000") for i in range(1, 5)]
+    spark.sql(f"DELETE FROM {table} WHERE k = 'k1'")
+    spark.sql(f"INSERT INTO {table} VALUES ('k2', 1)")
+    workspace.run(_CATCH_UP.format(source="auto"), source, sums, insert)
+    assert _own_reader(workspace)
+    assert workspace.delta("sums") == [("k1", "1000"), ("k2", "1001"), ("k3", "1000"), ("k4", "1000")]
+
+
 @pytest.mark.kafka
 @pytest.mark.slow
 @pytest.mark.parametrize("first", ["spark", "auto"])

@@ -27,7 +27,7 @@ def _with_element_type(call: CallTypes) -> LogicalType | None:
     type_, element = call.type(0), call.type(1)
     if type_ is None or type_.root != "ARRAY":
         return None
-    merged = least_restrictive((type_.children[0], element))
+    merged = least_restrictive((type_.children[0], element), call.mode)
     if merged is None:
         return None
     nullable_ = type_.nullable or element is None or element.nullable
@@ -50,7 +50,7 @@ def _from_arrays_type(call: CallTypes) -> LogicalType | None:
 
 
 def _union_type(call: CallTypes) -> LogicalType | None:
-    result = least_restrictive(call.types)
+    result = least_restrictive(call.types, call.mode)
     return result if result and result.root == "MAP" else None
 
 

@@ -71,7 +71,7 @@ def common(*, nulls: str = "any") -> TypeRule:
     """
 
     def rule(call: CallTypes) -> LogicalType | None:
-        type_ = least_restrictive(call.types)
+        type_ = least_restrictive(call.types, call.mode)
         if type_ is None:
             return None
         some = any if nulls == "any" else all

@@ -122,7 +122,7 @@ def compared(left: Expr, operator: str, right: Expr, names: JoinNames) -> Pair |
     types = infer(left, names.left), infer(right, names.right)
     if types[0] is None or types[1] is None:
         return Pair(left, operator, right) if operator in ("=", NULL_SAFE) else None
-    common = _common(types[0], types[1])
+    common = _common(types[0], types[1], names.left.mode)
     # Spark compares no maps, and a MULTISET is a map there.
     if common is None or common.root in ("MAP", "MULTISET"):
         return None
@@ -131,11 +131,11 @@ def compared(left: Expr, operator: str, right: Expr, names: JoinNames) -> Pair |
     return Pair(left, operator, right, None if same else common)
 
 
-def _common(left: LogicalType, right: LogicalType) -> LogicalType | None:
+def _common(left: LogicalType, right: LogicalType, mode: str) -> LogicalType | None:
     families = ("is_numeric", "is_text")
     if left.root != right.root and not any(getattr(left, f) and getattr(right, f) for f in families):
         return None
-    common = least_restrictive((left, right))
+    common = least_restrictive((left, right), mode)
     return replace(common, nullable=True) if common is not None else None
 
 

@@ -121,7 +121,7 @@ class QueryBinder:
         streaming = any(b.streaming for b in branches)
         branches = [readable(b) for b in branches]
         by_place = zip(*(b.columns for b in branches), strict=True)
-        columns = tuple(_common(cols, i, operation.span) for i, cols in enumerate(by_place))
+        columns = tuple(_common(cols, i, self.env.mode, operation.span) for i, cols in enumerate(by_place))
         self._check_types(branches, operation)
         if streaming and (op != "UNION" or any(b.changelog for b in branches)) and op != "UNION ALL":
             sides = [materialised(b, self.env, f"{op} compares values", operation.span) for b in branches]
@@ -141,7 +141,11 @@ class QueryBinder:
             return
         for cols in zip(*(b.columns for b in branches), strict=True):
             types = [c.type for c in cols]
-            if None not in types and _common_type(types) is None and any(t and t.root != "NULL" for t in types):
+            if (
+                None not in types
+                and _common_type(types, self.env.mode) is None
+                and any(t and t.root != "NULL" for t in types)
+            ):
                 shown = " and ".join(dict.fromkeys(str(t) for t in types))
                 raise SqlExtError("TYPE-021", f"{operation.op} cannot put {shown} into one column", span=operation.span)
 
@@ -164,7 +168,7 @@ class QueryBinder:
                 raise SqlExtError("NAME-007", f"rows of {width} and {len(row)} values", span=values.span)
         scope = Scope((), self.env.mode, self.env.zone, self.bind_inside)
         columns = tuple(
-            PlanColumn(f"EXPR${i}", _common_type([infer(r[i], scope) for r in values.rows]), f"col{i + 1}")
+            PlanColumn(f"EXPR${i}", _common_type([infer(r[i], scope) for r in values.rows], scope.mode), f"col{i + 1}")
             for i in range(width)
         )
         return nodes.ValuesRows(columns, values.rows, scope)
@@ -201,14 +205,14 @@ def _refuse_unbounded(plan: nodes.PlanNode, span: Span) -> None:
         )
 
 
-def _common(columns: tuple[PlanColumn, ...], index: int, span: Span) -> PlanColumn:
+def _common(columns: tuple[PlanColumn, ...], index: int, mode: str, span: Span) -> PlanColumn:
     """Return the column of a union: a time attribute if a branch has one there and all have its type.
 
     Flink keeps the rowtime of one branch although another has an ordinary timestamp there (measured:
     tvf_agg/window_over_union_mixed); the watermark is then that of the branches that have one.
     """
     first = columns[0]
-    type_ = _common_type([c.type for c in columns])
+    type_ = _common_type([c.type for c in columns], mode)
     timed = next((c for c in columns if c.time is not None), None)
     name = f"{first.name}_{index}"
     if timed is not None and timed.is_rowtime and all(_root(c) == _root(timed) for c in columns):
@@ -224,11 +228,11 @@ def _root(column: PlanColumn) -> str | None:
     return column.type.root if column.type else None
 
 
-def _common_type(types: list[LogicalType | None]) -> LogicalType | None:
+def _common_type(types: list[LogicalType | None], mode: str) -> LogicalType | None:
     known = [t for t in types if t is not None and t.root != "NULL"]
     if len(known) < len([t for t in types if t is None or t.root != "NULL"]) or not known:
         return None
-    result = least_restrictive(known)
+    result = least_restrictive(known, mode)
     if result is not None and any(t is not None and (t.nullable or t.root == "NULL") for t in types):
         return result.as_nullable()
     return result

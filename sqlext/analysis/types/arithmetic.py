@@ -89,12 +89,12 @@ def arithmetic_type(op: str, left: LogicalType, right: LogicalType, mode: str) -
         # Spark divides DOUBLEs, and its ANSI coercion makes FLOAT beside another numeric type a DOUBLE.
         if mode == "spark" and (op == "/" or left.root != right.root):
             return DOUBLE
-        return merge_numbers(left, right)
+        return merge_numbers(left, right, mode)
     if left.is_integer and right.is_integer:
         if mode == "spark" and op in ("/", "DIV"):
             return DOUBLE if op == "/" else BIGINT
         # Calcite gives MOD the type of its second argument (ReturnTypes.NULLABLE_MOD).
-        return right if op == "%" and mode == "flink" else merge_numbers(left, right)
+        return right if op == "%" and mode == "flink" else merge_numbers(left, right, mode)
     sides = [decimals.as_decimal(t, mode) for t in (left, right)]
     if op == "DIV":
         return BIGINT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 
 from sqlext.analysis.types import decimals
 from sqlext.types import DOUBLE, INTEGERS, UNBOUNDED, Field, LogicalType
@@ -22,11 +22,11 @@ def group(type_: LogicalType) -> str:
     return _GROUPS.get(type_.root, type_.root)
 
 
-def least_restrictive(types: Sequence[LogicalType | None]) -> LogicalType | None:
+def least_restrictive(types: Sequence[LogicalType | None], mode: str = "flink") -> LogicalType | None:
     """Return the type that holds all of these, None if one is unknown or they do not go together.
 
     Calcite's ``leastRestrictive`` as Flink's type system sets it up (strings of different length become
-    VARCHAR); measured through DESCRIBE on Flink 2.3.
+    VARCHAR); measured through DESCRIBE on Flink 2.3. In spark mode a BIGINT beside a DECIMAL has Spark's digits.
     """
     known = [t for t in types if t is not None]
     if len(known) < len(types) or not known:
@@ -36,7 +36,7 @@ def least_restrictive(types: Sequence[LogicalType | None]) -> LogicalType | None
         return known[0]
     if not mixable(valued):
         return None
-    result = reduce(_merge, valued)
+    result = reduce(partial(_merge, mode), valued)
     return replace(result, nullable=any(t.nullable for t in known))
 
 
@@ -68,32 +68,32 @@ def comparable(left: LogicalType | None, right: LogicalType | None) -> bool:
     return "text" in groups and bool(groups & {"DATE", "TIME", "timestamp", "BOOLEAN"})
 
 
-def _merge(left: LogicalType, right: LogicalType) -> LogicalType:
+def _merge(mode: str, left: LogicalType, right: LogicalType) -> LogicalType:
     if left == right or right.root == "NULL":
         return left.as_nullable() if right.nullable else left
     if left.root == "NULL":
         return right.as_nullable()
     nullable = left.nullable or right.nullable
-    return replace(_merge_kinds(left, right), nullable=nullable)
+    return replace(_merge_kinds(mode, left, right), nullable=nullable)
 
 
-def _merge_kinds(left: LogicalType, right: LogicalType) -> LogicalType:
+def _merge_kinds(mode: str, left: LogicalType, right: LogicalType) -> LogicalType:
     kind = group(left)
     if kind == "number":
-        return merge_numbers(left, right)
+        return merge_numbers(left, right, mode)
     if kind in ("text", "binary"):
         return _merge_lengths(left, right)
     if left.root == right.root and left.children:
-        return replace(left, children=tuple(map(_merge, left.children, right.children)))
+        return replace(left, children=tuple(map(partial(_merge, mode), left.children, right.children)))
     if left.root == right.root == "ROW" and len(left.fields) == len(right.fields):
         pairs = zip(left.fields, right.fields, strict=True)
-        return replace(left, fields=tuple(Field(a.name, _merge(a.type, b.type)) for a, b in pairs))
+        return replace(left, fields=tuple(Field(a.name, _merge(mode, a.type, b.type)) for a, b in pairs))
     if left.is_timestamp or right.is_timestamp:
         return _merge_times(left, right)
     return left
 
 
-def merge_numbers(left: LogicalType, right: LogicalType) -> LogicalType:
+def merge_numbers(left: LogicalType, right: LogicalType, mode: str) -> LogicalType:
     """Return the common type of two numbers: of two approximate ones the left (Calcite keeps the first)."""
     if left.is_approximate and right.is_approximate:
         return left
@@ -102,7 +102,7 @@ def merge_numbers(left: LogicalType, right: LogicalType) -> LogicalType:
         return DOUBLE if exact.root == "DECIMAL" else approximate
     if left.is_integer and right.is_integer:
         return max(left, right, key=lambda t: INTEGERS.index(t.root))
-    return decimals.common(decimals.as_decimal(left), decimals.as_decimal(right))
+    return decimals.common(decimals.as_decimal(left, mode), decimals.as_decimal(right, mode))
 
 
 def _merge_lengths(left: LogicalType, right: LogicalType) -> LogicalType:

@@ -47,7 +47,7 @@ def branches_type(expr: e.Expr, what: str, results: Sequence[LogicalType | None]
     if what in _LOOSE and not mixable(results) and _are_times(results):
         # The dates are cast to the timestamps' type, so they have no say in it.
         results = [t for t in results if t is None or t.root != "DATE"]
-    return least_restrictive(results)
+    return least_restrictive(results, mode)
 
 
 def cast_type(expr: e.Cast, types: OperandTypes) -> LogicalType | None:

@@ -6,6 +6,7 @@ The rules are those of Flink's ``LogicalTypeMerging``; Spark's agree for the ope
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 
 from sqlext.types import LogicalType, decimal
 
@@ -51,24 +52,22 @@ def arithmetic(op: str, left: LogicalType, right: LogicalType) -> LogicalType:
 
 
 def common(left: LogicalType, right: LogicalType) -> LogicalType:
-    """Return the least DECIMAL that holds both."""
+    """Return the least DECIMAL that holds both.
+
+    Beyond 38 digits those before the point come first, and none of the fraction is kept for itself. Both engines do so
+    (Spark: ``DecimalType.boundedPreferIntegralDigits``; DESCRIBE of Flink 2.3).
+    """
     p1, s1, p2, s2 = _digits(left) + _digits(right)
-    scale = max(s1, s2)
-    return adjust(max(p1 - s1, p2 - s2) + scale, scale)
+    whole, scale = max(p1 - s1, p2 - s2), max(s1, s2)
+    return decimal(min(whole + scale, MAX_PRECISION), min(scale, MAX_PRECISION - whole))
 
 
 def merged(types: Iterable[LogicalType | None]) -> LogicalType | None:
-    """Return the DECIMAL that Spark makes of several exact numbers where it needs one type; None for other types.
-
-    The digits before the point come first, and none of the fraction is kept for itself (Spark:
-    ``DecimalType.boundedPreferIntegralDigits``).
-    """
+    """Return the DECIMAL that Spark makes of several exact numbers where it needs one type; None for other types."""
     exact = [t for t in types if t is not None and t.root != "NULL"]
-    if any(t.root not in ("DECIMAL", "BIGINT", *INTEGER_DIGITS) for t in exact):
+    if not exact or any(t.root not in ("DECIMAL", "BIGINT", *INTEGER_DIGITS) for t in exact):
         return None
-    digits = [_digits(as_decimal(t, "spark")) for t in exact]
-    whole, scale = max((p - s for p, s in digits), default=0), max((s for _, s in digits), default=0)
-    return decimal(min(whole + scale, MAX_PRECISION), min(scale, MAX_PRECISION - whole))
+    return reduce(common, (as_decimal(t, "spark") for t in exact))
 
 
 # Flink: LogicalTypeMerging.findRoundDecimalType.

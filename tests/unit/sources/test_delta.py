@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import string
+import struct
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import DeltaTable, WriterProperties, write_deltalake
 
 from sqlext.connectors.delta.reader.log import DeltaLog
 from sqlext.connectors.delta.reader.tables import READER
@@ -145,6 +147,82 @@ def test_rows_that_are_taken_away(
     begin = reader.latest(reader.initial(), None)[SPLIT]
     DeltaTable(str(tmp_path / "t")).delete(predicate)
     _put(tmp_path, 3)
+    if found is not None:
+        assert [row for batch in _drained(reader, start=begin) for row in batch] == found
+        return
+    with pytest.raises(SqlExtError) as refused:
+        reader.latest({SPLIT: begin}, None)
+    assert refused.value.code == "RUN-069"
+
+
+def _bitmap(rows: list[int]) -> bytes:
+    """Return rows below 65,536 as a RoaringBitmapArray (PROTOCOL.md, "Deletion Vector Format")."""
+    container = struct.pack("<IIHHI", 12346, 1, 0, len(rows) - 1, 16) + struct.pack(f"<{len(rows)}H", *rows)
+    return struct.pack("<IQI", 1681511377, 1, 0) + container
+
+
+def _z85(data: bytes) -> str:
+    """Return bytes as Z85 (rfc.zeromq.org/spec/32), padded to groups of four."""
+    letters = string.digits + string.ascii_letters + ".-:+=^!/*?&<>()[]{}@%$#"
+    groups = struct.unpack(f">{len(data) // 4}I", data)
+    return "".join(letters[g // 85**i % 85] for g in groups for i in (4, 3, 2, 1, 0))
+
+
+def _mark(folder: Path, *rows: int, removes: bool = True) -> None:
+    """Delete rows of the table's only file by a deletion vector."""
+    log = folder / "t" / "_delta_log"
+    version = DeltaTable(str(folder / "t")).version()
+    last = [json.loads(line) for i in range(version + 1) for line in (log / f"{i:020}.json").read_text().splitlines()]
+    add = [action["add"] for action in last if "add" in action][-1]
+    bitmap = _bitmap(list(rows))
+    padded = bitmap + bytes(-len(bitmap) % 4)
+    marks = {"storageType": "i", "pathOrInlineDv": _z85(padded), "sizeInBytes": len(bitmap), "cardinality": len(rows)}
+    features = ["deletionVectors", "timestampNtz"]
+    protocol = {
+        "minReaderVersion": 3,
+        "minWriterVersion": 7,
+        "readerFeatures": features,
+        "writerFeatures": features,
+    }
+    remove = {"path": add["path"], "dataChange": True, "deletionTimestamp": 0}
+    actions = [{"protocol": protocol}, *([{"remove": remove}] if removes else [])]
+    actions.append({"add": {**add, "deletionVector": marks}})
+    (log / f"{version + 1:020}.json").write_text("\n".join(map(json.dumps, actions)))
+
+
+def test_rows_that_a_deletion_vector_marks_are_not_there(tmp_path: Path) -> None:
+    folder = tmp_path / "a b%"
+    _put(folder, 1, 2, 3, 4)
+    _mark(folder, 0, 2)
+    _put(folder, 5)
+    assert _drained(_reader(folder)) == [[2, 4, 5]]
+    assert not READER.why_not(_table(folder))
+
+
+def test_rows_are_marked_by_place_also_over_several_row_groups(tmp_path: Path) -> None:
+    _put(tmp_path, *range(1000), writer_properties=WriterProperties(max_row_group_size=100))
+    _mark(tmp_path, 0, 99, 100, 555)
+    found = _drained(_reader(tmp_path))[0]
+    assert found == [i for i in range(1000) if i not in (0, 99, 100, 555)]
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({}, None),
+        ({"ignoreDeletes": "true"}, None),
+        ({"skipChangeCommits": "true"}, [4]),
+        ({"ignoreChanges": "true"}, [2, 3, 4]),
+    ],
+)
+def test_a_deletion_by_a_vector_is_one_as_any_other(
+    tmp_path: Path, options: dict[str, str], found: list[int] | None
+) -> None:
+    _put(tmp_path, 1, 2, 3)
+    begin = _reader(tmp_path).latest(_reader(tmp_path).initial(), None)[SPLIT]
+    _mark(tmp_path, 0)
+    _put(tmp_path, 4)
+    reader = _reader(tmp_path, **options)  # after a restart
     if found is not None:
         assert [row for batch in _drained(reader, start=begin) for row in batch] == found
         return

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -21,16 +21,23 @@ from sqlext.sources.file_log import FoundFile
 
 _LOG = "_delta_log"
 _MAPPING = "delta.columnMapping.mode"
-#: Features that a reader of plain files can pass over; the first two count where a table makes use of them.
+#: Features that our reader follows or can pass over; the first one counts where a table makes use of it.
 _HARMLESS = frozenset({"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
 _BY_SPARK = "SET 'sqlext.source' = 'spark' reads it as Spark does"
+
+
+class LogFile(NamedTuple):
+    """A file of a version: where it is, and whether a deletion vector marks some of its rows as deleted."""
+
+    found: FoundFile
+    marked: bool
 
 
 @dataclass(frozen=True, slots=True)
 class LogCommit:
     """What a commit does to the rows: files that it adds, and whether it takes others away."""
 
-    added: tuple[FoundFile, ...]
+    added: tuple[LogFile, ...]
     removes: bool
 
 
@@ -63,23 +70,29 @@ class DeltaLog:
         folders = set(table.metadata().partition_columns)
         return pa.schema([f for f in pa.schema(table.schema().to_arrow()) if f.name not in folders])
 
-    def files(self, version: int) -> tuple[FoundFile, ...]:
+    def files(self, version: int) -> tuple[LogFile, ...]:
         """Return the files at a version, oldest first, then by path.
 
         Raises:
-            SqlExtError: RUN-067 where rows of a file are marked as deleted, RUN-068 if that version is gone.
+            SqlExtError: RUN-068 if that version is gone.
         """
-        try:
-            table = DeltaTable(self.path, version=version)
-        except Exception as error:
-            raise self.gone(version) from error
-        if pa.table(table.deletion_vectors()).num_rows:
-            raise self._refused("has files with deleted rows (deletion vectors)")
+        table = self._at(version)
         wanted = ["path", "modification_time", "size_bytes"]
         rows = pa.table(table.get_add_actions(flatten=True)).select(wanted).to_pylist()
-        found = (FoundFile(self._place(r["path"]), r["modification_time"], r["size_bytes"]) for r in rows)
+        found = [FoundFile(self._place(r["path"]), r["modification_time"], r["size_bytes"]) for r in rows]
+        marked = self.kept_rows(version)
         # A fixed order: a position counts files, and must mean the same ones after a restart.
-        return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
+        return tuple(LogFile(f, f.path in marked) for f in sorted(found, key=lambda f: (f.modified, f.path)))
+
+    def kept_rows(self, version: int) -> Mapping[str, pa.BooleanArray]:
+        """Return which rows a version has of each file that a deletion vector marks: path -> a value for each row.
+
+        Raises:
+            SqlExtError: RUN-068 if that version is gone.
+        """
+        found = pa.table(self._at(version).deletion_vectors()).combine_chunks()
+        masks = zip(found["filepath"].to_pylist(), found["selection_vector"], strict=True)
+        return {self._place(unquote(path)): mask.values for path, mask in masks}
 
     def commit(self, version: int) -> LogCommit | None:
         """Return what a commit does; None if it is not there yet.
@@ -97,10 +110,8 @@ class DeltaLog:
             self._require_plain(action.get("metaData", {}).get("configuration") or {})
         # OPTIMIZE stores the same rows in other files: its actions have a false ``dataChange``.
         adds = [a["add"] for a in actions if "add" in a and a["add"]["dataChange"]]
-        if any(add.get("deletionVector") for add in adds):
-            raise self._refused("has files with deleted rows (deletion vectors)")
         removes = any(a["remove"].get("dataChange", True) for a in actions if "remove" in a)
-        return LogCommit(tuple(self._found(add) for add in adds), removes)
+        return LogCommit(tuple(LogFile(self._found(a), a.get("deletionVector") is not None) for a in adds), removes)
 
     def require(self, version: int) -> None:
         """Check that a commit is there, or is still to come.
@@ -116,6 +127,12 @@ class DeltaLog:
         """Return what is told of a version that has been cleaned away."""
         hint = "DROP QUERY starts the query anew; 'delta.logRetentionDuration' of the table keeps commits longer"
         return SqlExtError("RUN-068", f"version {version} of delta `{self.path}` is not in its log", hint=hint)
+
+    def _at(self, version: int) -> DeltaTable:
+        try:
+            return DeltaTable(self.path, version=version)
+        except Exception as error:
+            raise self.gone(version) from error
 
     def _file(self, version: int) -> Path:
         # PROTOCOL.md: versions are padded to twenty digits.

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import groupby, islice
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from sqlext.connectors.delta.reader.log import DeltaLog
+from sqlext.connectors.delta.reader.log import DeltaLog, LogFile
 from sqlext.connectors.splits import Limit, Offset, Passes, Slice
 from sqlext.errors import SqlExtError
 from sqlext.sources.file_log import FoundFile
-from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
+from sqlext.sources.file_slices import FileDecoder, FileSlice, Range, admitted, rows_of, sliced
 
 SPLIT = "versions"
 #: Room for 16 million files of a version, and for 2**38 versions in a number of 63 bits.
@@ -46,9 +46,25 @@ class DeltaPosition(NamedTuple):
         return cls(version >> 1, bool(version & 1), files)
 
     @property
+    def read_version(self) -> int:
+        """The version of the file before this position."""
+        return self.version if self.files else self.version - 1
+
+    @property
     def number(self) -> int:
         """The position as one number, in the same order."""
         return (self.version << 1 | self.is_commit) << _FILE_BITS | self.files
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedSlice(FileSlice):
+    """A file some of whose rows are deleted.
+
+    Attributes:
+        version: the one whose deletion vectors say which.
+    """
+
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +107,7 @@ class DeltaReader:
     start: DeltaStart = DeltaStart()
     tolerance: Tolerance = Tolerance()
     tasks: int = 2
-    _known: dict[DeltaPosition, tuple[FoundFile, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _known: dict[DeltaPosition, tuple[LogFile, ...]] = field(default_factory=dict, compare=False, repr=False)
     _begun: list[DeltaPosition] = field(default_factory=list, compare=False, repr=False)
 
     def initial(self) -> Offset:
@@ -108,7 +124,7 @@ class DeltaReader:
         """Return how far the limit lets a micro-batch go."""
         begin = DeltaPosition.of(start[SPLIT])
         self._require_there(begin)
-        count = admitted(limit, (file for _, file in self._files(begin)))
+        count = admitted(limit, (file.found for _, file in self._files(begin)))
         # Only the last one is kept: a table can have very many files.
         last = deque(islice(self._files(begin), count), maxlen=1)
         return {SPLIT: (last[0][0] if last else begin).number}
@@ -119,13 +135,25 @@ class DeltaReader:
         Raises:
             SqlExtError: RUN-068 if some of them are not in the log any more.
         """
-        until = DeltaPosition.of(end[SPLIT])
-        files = [file for _, file in self._files(DeltaPosition.of(start[SPLIT]), until)]
-        return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks)
+        files = self._files(DeltaPosition.of(start[SPLIT]), DeltaPosition.of(end[SPLIT]))
+        pieces: list[FileSlice] = []
+        # In runs: rows of earlier files come first.
+        for marked, run in groupby(files, lambda placed: placed[1].marked):
+            if marked:
+                pieces += [_marked(end[SPLIT], place.read_version, file.found) for place, file in run]
+            else:
+                pieces += sliced(SPLIT, end[SPLIT], [file.found for _, file in run], self.decoder, self.tasks)
+        return [replace(piece, part=part) for part, piece in enumerate(pieces)]
 
     def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a slice."""
-        yield from rows_of(piece, self.decoder, passes)
+        if not isinstance(piece, MarkedSlice):
+            yield from rows_of(piece, self.decoder, passes)
+            return
+        kept = self.log.kept_rows(piece.version)
+        for part in piece.ranges:
+            # All row groups: the places of rows in the file count.
+            yield from _kept(self.decoder.read(part), kept[part.path])
 
     def commit(self, end: Offset) -> None:
         """Forget the commits that are through."""
@@ -145,7 +173,7 @@ class DeltaReader:
 
     def _files(
         self, begin: DeltaPosition, until: DeltaPosition | None = None
-    ) -> Iterator[tuple[DeltaPosition, FoundFile]]:
+    ) -> Iterator[tuple[DeltaPosition, LogFile]]:
         """Yield the files from a position on, each with the position behind it."""
         version, is_commit, through = begin
         while until is None or (version, is_commit, through) < until:
@@ -162,7 +190,7 @@ class DeltaReader:
                 yield behind, files[number]
             version, is_commit, through = following
 
-    def _of(self, place: DeltaPosition) -> tuple[FoundFile, ...] | None:
+    def _of(self, place: DeltaPosition) -> tuple[LogFile, ...] | None:
         """Return the files of a version, None if it is not there yet."""
         if place not in self._known:
             files = self._committed(place.version) if place.is_commit else self.log.files(place.version)
@@ -171,7 +199,7 @@ class DeltaReader:
             self._known[place] = files
         return self._known[place]
 
-    def _committed(self, version: int) -> tuple[FoundFile, ...] | None:
+    def _committed(self, version: int) -> tuple[LogFile, ...] | None:
         commit, may = self.log.commit(version), self.tolerance
         if commit is None or not commit.removes:
             return commit.added if commit is not None else None
@@ -184,3 +212,17 @@ class DeltaReader:
             f"version {version} of delta `{self.log.path}` takes rows away or changes them, after they were read",
             hint="'skipChangeCommits' = 'true' passes over such commits; 'readChangeFeed' = 'true' reads the changes",
         )
+
+
+def _marked(end: int, version: int, file: FoundFile) -> MarkedSlice:
+    return MarkedSlice(SPLIT, end, 0, (Range(file.path, 0, file.size),), version)
+
+
+def _kept(batches: Iterator[pa.RecordBatch], kept: pa.BooleanArray) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file that are kept; a vector may end before the file does."""
+    at = 0
+    for batch in batches:
+        mask = kept.slice(at, batch.num_rows)
+        at += batch.num_rows
+        beyond = pa.array([True] * (batch.num_rows - len(mask)), pa.bool_())
+        yield batch.filter(pa.concat_arrays([mask, beyond]))
