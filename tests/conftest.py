@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from .kafka_broker import kafka_broker
 from .postgresql_server import postgresql_server
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 CORES = 2
 SAMPLE = 4
+# How fast a machine is decides no test.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -37,6 +37,7 @@ class Connector:
         takes_updates: whether a changed row is taken as it comes, with what it takes back.
         merges_any_key: whether rows can be replaced by a key that the table does not declare.
         passes_on: whether rows that are written go to another system.
+        can_grow: whether columns can be added to what lies there.
         is_dataset: whether queries of a pipeline can read what another one writes.
     """
 
@@ -53,6 +54,7 @@ class Connector:
     takes_updates: bool = False
     merges_any_key: bool = False
     passes_on: bool = False
+    can_grow: bool = False
     is_dataset: bool = False
 
     def validate(self, table: Table, role: Role) -> None:

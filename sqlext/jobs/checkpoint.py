@@ -222,6 +222,11 @@ class QueryHome:
         """Put the tick with which a query begins, once; the time is now."""
         self._put(self.ticks / "start.txt", f"{time.time_ns() // 1_000_000}\n")
 
+    def write_tick(self) -> None:
+        """Put a tick of a run of its own; the time is now."""
+        now = time.time_ns() // 1_000_000
+        self._put(self.ticks / f"{now}.txt", f"{now}\n")
+
     def write_last_tick(self) -> None:
         """Put the tick that says that the input has ended, once."""
         self._put(self.ticks / "end.txt", f"{END_TICK}\n")

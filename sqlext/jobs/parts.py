@@ -54,7 +54,7 @@ class JobPart:
     place: Place | None = None
     heartbeat: bool = False
     closes_late: bool = False
-    ticks: bool = False
+    ticks: str = ""
     ends: bool = False
     keeps_late: bool = False
     keeps_bad: bool = False

@@ -20,6 +20,7 @@ from sqlext.jobs.query import Query
 from sqlext.jobs.timekeeping import LOOK_SECONDS, Timekeeping
 from sqlext.plan.bad_rows import BAD
 from sqlext.plan.nodes import LATE
+from sqlext.plan.timing import InputEnd
 from sqlext.spark.failures import run_error, was_cancelled
 from sqlext.spark.observed import ROWS_OUT
 from sqlext.spark.quiet import quiet
@@ -116,6 +117,8 @@ class Job:
                     part.timekeeping.begin()
                 if part.ticks:
                     part.place.home.write_first_tick()
+                if part.ticks == "clock" and self.schedule.end is InputEnd.CATCH_UP:
+                    part.place.home.write_tick()
                 if self.schedule.bounded and part.heartbeat and not part.closes_late:
                     part.place.home.write_heartbeat()
 

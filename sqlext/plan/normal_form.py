@@ -39,6 +39,7 @@ NOT_COMPARED = frozenset(
         "ramp-up-time",
         "num-partitions",
         "sqlext.bad-rows",
+        "mergeSchema",
         "scan.watermark.idle-timeout",
         "scan.watermark.emit.strategy",
         "scan.watermark.alignment.group",

@@ -49,7 +49,7 @@ from sqlext.session.state import SessionState
 from sqlext.sinks.base import Sink, SinkContext
 from sqlext.sinks.collect import CollectSink, collecting
 from sqlext.sinks.live_rows import LiveRows, Row
-from sqlext.sinks.opening import open_sink
+from sqlext.sinks.opening import add_columns, open_sink
 from sqlext.sinks.sides import beside
 from sqlext.source import Span
 from sqlext.spark.failures import refused, run_error
@@ -152,6 +152,12 @@ class SparkHandler:
         # Rows that WITH put elsewhere are the user's.
         if table.option("path") == str(own_place(self.folder, table.name)):
             shutil.rmtree(own_place(self.folder, table.name), ignore_errors=True)
+
+    def add_columns(self, table: Table, span: Span) -> None:
+        """Add the columns that ALTER TABLE ADD has declared to what lies there."""
+        connector = connector_of(table)
+        if connector.can_grow:
+            _guarded(lambda: add_columns(self.spark_session, connector.write_spec(table)), span)
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
         """Run a query; its rows are collected as they come."""
@@ -282,7 +288,7 @@ class SparkHandler:
             assert place is not None
             first = TickSource(place.home.ticks, runs=False).open(self.spark_session, "start")
             assert first is not None
-            return replace(part, rows=first, whole=Whole.of(opened.rows, opened.read), ticks=True)
+            return replace(part, rows=first, whole=Whole.of(opened.rows, opened.read), ticks="start")
         kept = place is not None and bool(script.kept)
         return replace(
             part,

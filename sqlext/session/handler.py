@@ -15,6 +15,7 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.session.state import SessionState
+from sqlext.source import Span
 from sqlext_catalog.model import Relation, Table
 
 
@@ -50,6 +51,9 @@ class Handler(Protocol):
 
     def drop_kept(self, query: str, table: Table) -> None:
         """Stop the query that keeps a materialized view, and remove its state; the view's own rows go too."""
+
+    def add_columns(self, table: Table, span: Span) -> None:
+        """Add the columns that ALTER TABLE ADD has declared to what lies there."""
 
     def spark_table(self) -> SparkLookup | None:
         """Return how to ask Spark for a table, None without Spark."""

@@ -29,7 +29,7 @@ from sqlext.session.state import SessionState
 from sqlext.source import Span
 from sqlext.user_functions import imported, kind_of
 from sqlext_catalog import ddl
-from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, keeping_query
+from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, Table, keeping_query
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
@@ -150,6 +150,10 @@ class Interpreter:
         else:
             alteration = alteration_of(statement, self.environment(), catalog)
             change = ddl.alter_table(name, alteration, if_exists=statement.if_exists)
+            before = catalog.lookup(name)
+            if statement.action == "ADD" and isinstance(before, Table):
+                # First: a run that breaks off between the two is made good by the same statement.
+                self.handler.add_columns(alteration(before), statement.span)
         catalog.apply(change, f"ALTER TABLE {name} {statement.action}")
         return Result()
 

@@ -76,6 +76,9 @@ class Sink:
     def open(self, spark: SparkSession) -> None:
         """Make ready, on the client, before the query starts; refuse here what would fail later."""
 
+    def add_columns(self, spark: SparkSession) -> None:
+        """Add the declared columns that a table lacks, if it is there; does nothing where a sink keeps no table."""
+
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Take a batch. May be called again with the same ``batch_id`` and the same rows."""
         raise NotImplementedError

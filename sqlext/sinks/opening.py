@@ -24,8 +24,17 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
         SqlExtError: SINK-090 the sink cannot write in that mode, SINK-091 what is there has other columns,
             SINK-092 the path is a file, SINK-093 a type that the format cannot hold.
     """
-    # A connector names its sink as text, so that reading a table loads no code that writes.
-    make = cast(MakeSink, loaded(connector_named(spec.connector).sink))
-    sink = make(spec, context)
+    sink = _sink(spec, context)
     sink.open(spark)
     return sink
+
+
+def add_columns(spark: SparkSession, spec: WriteSpec) -> None:
+    """Add the columns that a table declares to what lies there, as ALTER TABLE ADD asks."""
+    _sink(spec, SinkContext("", "")).add_columns(spark)
+
+
+def _sink(spec: WriteSpec, context: SinkContext) -> Sink:
+    # A connector names its sink as text, so that reading a table loads no code that writes.
+    make = cast(MakeSink, loaded(connector_named(spec.connector).sink))
+    return make(spec, context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 #: Spark negates a DECIMAL with 34 digits (``scala.math.BigDecimal``), and then it may not fit; ours has all digits.
-_NARROW = "NUMERIC_VALUE_OUT_OF_RANGE"
+_NARROW, _NARROW_DIGITS = "NUMERIC_VALUE_OUT_OF_RANGE", Context(34, ROUND_HALF_UP)
 #: With these Spark leaves out operands that do not matter, also such as fail: which ones, SQL does not say.
 _SHORTCUTS = (
     "BooleanSimplification",
@@ -100,6 +101,8 @@ def _same(ours: Any, theirs: Any, mode: str) -> bool:
         # In Flink's mode the SQL divides by -0.0 as by 0.0: the sign of Infinity is another one.
         if mode == "flink" and math.isinf(ours) and math.isinf(theirs):
             return True
+    if isinstance(ours, Decimal) and isinstance(theirs, Decimal):
+        return _NARROW_DIGITS.plus(ours) == _NARROW_DIGITS.plus(theirs)
     return (ours is None) == (theirs is None) and bool(ours == theirs)
 
 

@@ -139,3 +139,26 @@ def test_insert_overwrite(workspace: Workspace) -> None:
         workspace.run(mode, EVENTS, COUNTS, files, overwrite, to_files)
     assert workspace.delta() == WINDOWS
     assert workspace.files("f") == ["a,8", "b,3"]
+
+
+def test_between_runs_that_catch_up_the_clock_goes_on(workspace: Workspace) -> None:
+    """Deadlines of processing time that have passed since the last run fire in the next one."""
+    idle = "INSERT INTO idle SELECT k, COUNT(*), PANE_INDEX() FROM events GROUP BY k EMIT AFTER IDLE 1ms DISCARDING;"
+    early = WINDOWED.rstrip().rstrip(";") + " EMIT AFTER WATERMARK EARLY EVERY 1ms;"
+    tables = (
+        EVENTS,
+        COUNTS.replace("s BIGINT", "s BIGINT, PRIMARY KEY (k, w) NOT ENFORCED"),
+        "CREATE TABLE idle (k STRING, n BIGINT, i BIGINT) WITH ('connector' = 'delta', 'path' = '${OUT}/idle');",
+    )
+    statements = (CATCH_UP, *tables, f"EXECUTE STATEMENT SET BEGIN {early} {idle} END;")
+    workspace.put("1.csv", "a,1,1", "b,2,2")
+    workspace.run(*statements)
+    assert (workspace.delta(), workspace.delta("idle")) == ([], [])
+    workspace.run(*statements)  # nothing new is there
+    assert workspace.delta() == [("a", "2024-01-01 00:00:00", "1", "1"), ("b", "2024-01-01 00:00:00", "1", "2")]
+    assert workspace.delta("idle") == [("a", "1", "0"), ("b", "1", "0")]
+    workspace.put("2.csv", "a,4,3")
+    workspace.run(*statements)
+    workspace.run(*statements)
+    assert workspace.delta() == [("a", "2024-01-01 00:00:00", "2", "5"), ("b", "2024-01-01 00:00:00", "1", "2")]
+    assert workspace.delta("idle") == [("a", "1", "0"), ("a", "1", "1"), ("b", "1", "0")]

@@ -59,14 +59,17 @@ def test_a_deletion_vector_of_spark_is_followed(workspace: Workspace) -> None:
     """The first table has one when the query begins, the other one gets one later: that commit is passed over."""
     table = f"delta.`{workspace.folder}/src`"
     spark = workspace.spark
-    spark.sql(f"CREATE TABLE {table} (k STRING, v INT) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    spark.sql(f"CREATE TABLE {table} (k STRING, v INT) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
     spark.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ 'k' || id % 5, 1 FROM range(5000)")
     spark.sql(f"DELETE FROM {table} WHERE k = 'k0'")
     source = (
         "CREATE TABLE src (k STRING, v INT) WITH ('connector' = 'delta', 'path' = "
         f"'{workspace.folder}/src', 'skipChangeCommits' = 'true');"
     )
-    sums = "CREATE TABLE sums (k STRING, s BIGINT, PRIMARY KEY (k) NOT ENFORCED) WITH ('connector' = 'delta', 'path' = '${OUT}/sums');"
+    sums = (
+        "CREATE TABLE sums (k STRING, s BIGINT, PRIMARY KEY (k) NOT ENFORCED) "
+        "WITH ('connector' = 'delta', 'path' = '${OUT}/sums');"
+    )
     insert = "INSERT INTO sums SELECT k, SUM(v) FROM src GROUP BY k;"
     workspace.run(_CATCH_UP.format(source="arrow"), source, sums, insert)
     assert workspace.delta("sums") == [(f"k{i}", "1000") for i in range(1, 5)]

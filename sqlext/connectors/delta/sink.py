@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.formats.conversions import as_text, convert, stored_type, time_as_text
 from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
@@ -49,11 +50,23 @@ class DeltaSink(Sink):
     def open(self, spark: SparkSession) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""
         refuse_mode(self.spec, self.context, "append", "upsert", "overwrite")
+        if self.spec.flag(MERGE_SCHEMA):
+            self.add_columns(spark)
         existing = self._existing_schema(spark)
         if existing is None:
             spark.sql(self._create_statement())
         else:
             self._check(existing)
+
+    def add_columns(self, spark: SparkSession) -> None:
+        """Add the declared columns that the table lacks; rows that are there have NULL in them."""
+        existing = self._existing_schema(spark)
+        if existing is None:
+            return
+        missing = [(n, t) for n, t in self._stored_columns() if n not in existing.names]
+        if missing:
+            columns = ", ".join(f"{identifier(n)} {t}" for n, t in missing)
+            spark.sql(f"ALTER TABLE {self._target} ADD COLUMNS ({columns})")
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Commit a batch, unless the table has it already."""
@@ -168,7 +181,10 @@ class DeltaSink(Sink):
             else ("declared, but not there" if wanted else "there, but not declared")
         )
         message = f"the Delta table at `{place}` does not fit `{self.spec.name}`: column `{name}` is {what}"
-        return SqlExtError("SINK-091", message, hint="declare the columns that are there, or write to another path")
+        hint = "declare the columns that are there, or write to another path"
+        if wanted and not found:
+            hint = f"ALTER TABLE ... ADD or '{MERGE_SCHEMA}' = 'true' adds it to the Delta table; or {hint}"
+        return SqlExtError("SINK-091", message, hint=hint)
 
 
 def _time_text(declared: LogicalType, expression: str) -> str:

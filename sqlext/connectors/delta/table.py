@@ -41,6 +41,8 @@ _STREAM_READER = {
     "skipChangeCommits": boolean,
 }
 _CHANGE_FEED = "readChangeFeed"
+#: As Delta's writer has it: a sink adds the columns that the table lacks.
+MERGE_SCHEMA = "mergeSchema"
 #: The kinds of rows, by the names of Delta's change data feed.
 _KINDS = {
     "insert": INSERT,
@@ -67,6 +69,7 @@ class Delta(Connector):
     keeps_order = True
     read_anew = True
     merges_any_key = True
+    can_grow = True
     is_dataset = True
     rules = Rules(
         {
@@ -75,6 +78,7 @@ class Delta(Connector):
             "table-name": any_text,
             "source.monitor-interval": duration,
             _CHANGE_FEED: boolean,
+            MERGE_SCHEMA: boolean,
             KEPT_BY: any_text,
             **_STREAM_READER,
             **_BATCH_READER,

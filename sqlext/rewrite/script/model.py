@@ -260,9 +260,10 @@ class SparkScript:
         return any(bad_rows_policy(source.table) is not None for source in self.sources)
 
     @property
-    def ticks(self) -> bool:
-        """Whether operators in it ask what time it is."""
-        return any(isinstance(step, OperatorView) and step.ticks for step in self.steps)
+    def ticks(self) -> str:
+        """What tells its operators that it is time: empty, ``start``, or ``clock`` where one of them needs that."""
+        kinds = {step.ticks for step in self.steps if isinstance(step, OperatorView)}
+        return next((kind for kind in ("clock", "start") if kind in kinds), "")
 
     @property
     def ends(self) -> bool:

@@ -118,6 +118,9 @@ class DryRun:
         """Forget the record of a materialized view's query, in the copy of the catalog."""
         self.state.catalog.apply(ddl.drop_query(query, if_exists=True), f"DROP QUERY {query}")
 
+    def add_columns(self, table: Table, span: Span) -> None:
+        """Leave what lies there as it is."""
+
     def explain(self, statement: ast.Explain, env: Environment) -> Result:
         """Compile what is explained."""
         return explain_statement(statement, env, at_once=self.at_once)

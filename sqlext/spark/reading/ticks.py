@@ -1,8 +1,9 @@
 """Make ticks: rows that tell operators the time, and wake those to which no rows came.
 
 ``start``: one tick when a query first runs, so that every bucket of its operators knows the watermark from then on.
-``clock``: also one a second while an unbounded query runs. The clock of a bounded query stands still (rule M14 of the
-EMIT clause). A retried micro-batch has the same ticks, so its processing time is the same.
+``clock``: also one a second while an unbounded query runs. The clock of a bounded query stands still while it runs
+(rule M14 of the EMIT clause). Under catch-up each run has a tick of its own: the clock goes on between the runs. A
+retried micro-batch has the same ticks, so its processing time is the same.
 """
 
 from __future__ import annotations
