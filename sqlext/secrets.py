@@ -76,6 +76,11 @@ def is_secret(key: str) -> bool:
     return bool(_SECRET_KEY.search(key)) and not _NOT_SECRET.search(key)
 
 
+def holds_secret(key: str, value: str) -> bool:
+    """Return whether an option's value is a secret or names one, by its key, or has one in it, by its form."""
+    return is_secret(key) or redact_value(key, value) != value
+
+
 def is_reference(value: str) -> bool:
     """Return whether the value names an environment variable or a file instead of being the secret."""
     return bool(_REFERENCE.fullmatch(value))

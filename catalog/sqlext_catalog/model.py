@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlext.errors import SqlExtError
-from sqlext.secrets import redact
+from sqlext.secrets import redact, redact_text
 from sqlext.types import LogicalType, quote
 
 DEFAULT_CATALOG = "default_catalog"
@@ -140,6 +140,10 @@ class View:
     catalog: str = ""  # current catalog and database when it was created: how its names are resolved
     database: str = ""
 
+    def __repr__(self) -> str:
+        """Return the record with the secrets of its hints replaced by stars."""
+        return _redacted_repr(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
@@ -191,10 +195,15 @@ Relation = Table | View
 CatalogObject = Table | View | Database | Catalog | QueryRecord
 
 
-def _redacted_repr(record: Table | Database | Catalog) -> str:
+def _redacted_repr(record: Table | View | Database | Catalog) -> str:
     values = ((f.name, getattr(record, f.name)) for f in fields(record))
-    shown = (f"{name}={redact(value) if name == 'options' else value!r}" for name, value in values)
-    return f"{type(record).__name__}({', '.join(shown)})"
+    return f"{type(record).__name__}({', '.join(f'{name}={_redacted(name, value)!r}' for name, value in values)})"
+
+
+def _redacted(name: str, value: Any) -> Any:
+    if name == "query":
+        return redact_text(value)
+    return redact(value) if name == "options" else value
 
 
 def query_name(view: ObjectName) -> str:

@@ -13,7 +13,7 @@ from sqlext.quoting import identifier, string
 from sqlext.rewrite.export.datasets import Dataset, notes
 from sqlext.rewrite.export.printed import one_line
 from sqlext.rewrite.script.model import SourceView
-from sqlext.secrets import is_secret
+from sqlext.secrets import holds_secret
 
 _FILES = frozenset({"csv", "json", "parquet", "orc", "text"})
 #: Options of streaming file sources that ``read_files`` has under the same names.
@@ -55,7 +55,7 @@ def partitions(dataset: Dataset) -> str:
 
 def _secrets(dataset: Dataset) -> list[str]:
     tables = (source.table for source in dataset.compiled.script.sources)
-    return sorted({key for table in tables for key, _ in table.options if is_secret(key)})
+    return sorted({key for table in tables for key, value in table.options if holds_secret(key, value)})
 
 
 def _raw(dataset: Dataset, source: SourceView, spec: ReadSpec) -> str:
@@ -67,11 +67,12 @@ def _raw(dataset: Dataset, source: SourceView, spec: ReadSpec) -> str:
     if spec.format in _FILES:
         limits = tuple((k, v) for k, v in spec.stream_options if source.streaming and k in _FILE_LIMITS)
         columns = ", ".join(f"{identifier(n)} {t}" for n, t in spec.schema)
-        named = _arguments([("format", spec.format), ("schema", columns), *spec.options, *limits])
+        own = ((k, v) for k, v in spec.options if not holds_secret(k, v))
+        named = _arguments([("format", spec.format), ("schema", columns), *own, *limits])
         return f"{stream}read_files({string(spec.path or '')}, {named})"
     if spec.format == "kafka":
         extra = spec.stream_options if source.streaming else spec.batch_options
-        options = ((_KAFKA_NAMES.get(k, k), v) for k, v in (*spec.options, *extra) if not is_secret(k))
+        options = ((_KAFKA_NAMES.get(k, k), v) for k, v in (*spec.options, *extra) if not holds_secret(k, v))
         return f"{stream}read_kafka({_arguments(options)})"
     message = f"`{source.table.name.name}`: Databricks SQL has no reader of format '{spec.format}'"
     raise dataset.refusal(message, "--target pipelines reads it in Python")

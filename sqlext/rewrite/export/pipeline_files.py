@@ -15,7 +15,7 @@ from sqlext.quoting import identifier
 from sqlext.rewrite.export.databricks import partitions
 from sqlext.rewrite.export.datasets import Dataset, notes
 from sqlext.rewrite.script.model import SourceView
-from sqlext.secrets import is_reference
+from sqlext.secrets import is_reference, redact_value
 
 _LAST_WINDOWS = """\
 # A run takes what is new and stops. It does not move the watermark to the end of time:
@@ -118,7 +118,7 @@ def _reader(dataset: Dataset, source: SourceView, spec: ReadSpec) -> str:
     if spec.schema and not spec.fixed_schema:
         columns = ", ".join(f"{identifier(n)} {t}" for n, t in spec.schema)
         calls.append(f".schema({columns!r})")
-    calls += [f".option({key!r}, {_value(value)})" for key, value in (*spec.options, *extra)]
+    calls += [f".option({key!r}, {_value(key, value)})" for key, value in (*spec.options, *extra)]
     calls.append(f".load({spec.path!r})" if spec.path is not None else ".load()")
     if spec.batch_relation is not None and not source.streaming:
         query = f"SELECT * FROM {spec.batch_relation}"
@@ -130,11 +130,14 @@ def _reader(dataset: Dataset, source: SourceView, spec: ReadSpec) -> str:
     return f"\n@dp.temporary_view(name={view!r})\ndef {view}():\n    return (\n        {body}\n    )"
 
 
-def _value(value: str) -> str:
-    """Return an option's value as Python; what names a secret reads it when the pipeline runs."""
+def _value(key: str, value: str) -> str:
+    """Return an option's value as Python; what names a secret reads it when the pipeline runs.
+
+    Stars stand in place of a secret that is none.
+    """
     kind, _, place = value.partition(":")
     if not is_reference(value):
-        return repr(value)
+        return repr(redact_value(key, value))
     return f"os.environ[{place!r}]" if kind == "env" else f"Path({place!r}).read_text().strip()"
 
 

@@ -12,7 +12,7 @@ from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.export.printed import one_line
 from sqlext.rewrite.export.whole_query import beyond_sql
 from sqlext.rewrite.script.model import Compiled, SqlView
-from sqlext.secrets import is_secret
+from sqlext.secrets import holds_secret
 
 
 def portable_script(compiled: Compiled, zone: str) -> str:
@@ -47,7 +47,7 @@ def _views(view: str, spec: ReadSpec) -> list[str]:
     if spec.table is not None:
         return [f"CREATE OR REPLACE TEMPORARY VIEW {view} AS {spec.select(spec.table)};"]
     # Written to a file that others may read.
-    options = [(k, v) for k, v in (*spec.options, *spec.batch_options) if not is_secret(k)]
+    options = [(k, v) for k, v in (*spec.options, *spec.batch_options) if not holds_secret(k, v)]
     if spec.path is not None:
         options.append(("path", spec.path))
     columns = ", ".join(f"{identifier(n)} {t}" for n, t in spec.schema)

@@ -1,0 +1,201 @@
+"""Secrets of all forms are planted in scripts: nothing that is written or shown has one. No Spark is started."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+import sqlext
+from sqlext.errors import SqlExtError
+from sqlext.session.needed_secrets import SecretNotice
+from sqlext_catalog.store import CatalogStore
+
+KAFKA = "'connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'h:1', 'format' = 'json'"
+#: Options of a table; {} is the secret.
+PLANTED = [
+    "'properties.password' = '{}'",
+    "'properties.PASSWORD' = '{}'",
+    "'properties.ssl.keystore.password' = '{}'",
+    "'properties.ssl.key.password' = 'it''s {}'",
+    "'properties.passphrase' = '{}'",
+    "'properties.pwd' = '{}'",
+    "'properties.secret' = '{}'",
+    "'properties.fs.s3a.secret.key' = '{}'",
+    "'properties.fs.s3a.access.key' = '{}'",
+    "'properties.oauth.client.secret' = '{}'",
+    "'properties.token' = '{}'",
+    "'properties.fs.azure.account.key.x.dfs.core.windows.net' = '{}=='",
+    "'properties.api-key' = '{}'",
+    "'properties.service_key' = '{}'",
+    "'properties.private.key' = '{}'",
+    "'properties.sas.key' = '{}'",
+    "'properties.credentials' = '{}'",
+    "'properties.basic-auth' = 'me:{}'",
+    "'properties.schema.registry.basic.auth.user.info' = 'me:{}'",
+    "'properties.connection-string' = 'Endpoint=sb://h/;SharedAccessKey={}='",
+    "'properties.http.headers' = 'X-Key: {}'",
+    "'properties.header.Authorization' = 'Basic {}'",
+    "'properties.cookie' = '{}'",
+    "'properties.sasl.jaas.config' = 'ScramLoginModule required username=\"me\" password=\"{}\";'",
+    "'properties.ssl.keystore.key' = '-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----'",
+    "'properties.note' = '-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----'",
+    "'properties.note' = 'jdbc:postgresql://h/d?user=me&password={}&ssl=true'",
+    "'properties.note' = 'jdbc:sqlserver://h;user=me;password={};encrypt=true'",
+    "'properties.note' = 'jdbc:oracle:thin:scott/{}@h:1521/x'",
+    "'properties.note' = 'mongodb://me:{}@h:1/d'",
+    "'properties.note' = 'amqp://me:p@{}@h:1/d'",
+    "'properties.note' = 'redis://:{}@h'",
+    "'properties.note' = 'https://h/f.csv?sv=1&sig={}&se=2'",
+    "'properties.note' = 'https://h/f.csv?X-Amz-Signature={}'",
+    "'properties.note' = 'https://h/?access_token={}'",
+    "'properties.note' = 'AccountName=a;AccountKey={}=='",
+    "'properties.note' = 'a=b, client.secret=\"{}\"'",
+    "'properties.note' = 'LoginModule required username=''me'' password=''{}'';'",
+    '\'properties.note\' = \'{{"user": "me", "password": "{}"}}\'',
+    "'properties.note' = 'Authorization: Basic {}'",
+    "'properties.note' = 'X-Any: Bearer {}'",
+]
+#: What may be wrong with a statement, before its secret, behind it, or at it.
+BROKEN = [
+    "CREATE TABEL t (a INT) WITH ({});",
+    "CREATE TABLE t (a NOTYPE) WITH ({});",
+    "CREATE TABLE t (a INT, a INT) WITH ({});",
+    "CREATE TABLE t (a INT) WITH ({}, 'x' 'y');",
+    "CREATE TABLE t (a INT) WITH ({} {});",
+    "CREATE TABLE t (a INT) WITH ({}",
+    "CREATE TABLE t (a INT) WITH ({}) LIKE nosuch;",
+    "ALTER TABLE nosuch SET ({});",
+    "SELECT * FROM nosuch /*+ OPTIONS({}) */;",
+    "SET {} = ;",
+]
+
+
+def secret(number: int) -> str:
+    """Return what is looked for, and must not be found."""
+    return f"c4n4ry{number:02}0123456789abcdef"
+
+
+def options() -> Iterator[tuple[int, str]]:
+    """Yield the options with their numbers."""
+    for number, option in enumerate(PLANTED):
+        yield number, option.format(secret(number))
+
+
+def script() -> str:
+    """Return a script in which each secret stands in a table, most also in a view, a setting and a query."""
+    tables = [f"CREATE TABLE t{n} (a INT) WITH ({KAFKA}, {option});" for n, option in options()]
+    hints = [f"CREATE VIEW v{n} AS SELECT a FROM t{n} /*+ OPTIONS({option}) */;" for n, option in options()]
+    altered = [
+        f"CREATE TABLE u{n} LIKE t{n}; ALTER TABLE u{n} SET ({option}, 'x' = 'y');"
+        for n, option in list(options())[::8]
+    ]
+    settings = [f"SET {option};" for _, option in options()]
+    named = [f"CREATE DATABASE d WITH ({options_of(0)}); CREATE CATALOG c WITH ({options_of(1)});"]
+    return "\n".join(["SET 'sqlext.expressions' = 'flink';", *tables, *hints, *altered, *settings, *named])
+
+
+def options_of(number: int) -> str:
+    """Return one of the options."""
+    return dict(options())[number]
+
+
+def found_in(text: str) -> list[str]:
+    """Return the secrets that a text shows."""
+    return [secret(n) for n in range(len(PLANTED)) if secret(n) in text]
+
+
+def files(folder: Path) -> Iterator[str]:
+    """Yield what lies in a folder, as text."""
+    return (f.read_bytes().decode("latin-1") for f in folder.rglob("*") if f.is_file())
+
+
+def test_no_secret_is_stored_or_shown(tmp_path: Path) -> None:
+    assert len(PLANTED) >= 40
+    place = tmp_path / "catalog"
+    session = sqlext.connect(catalog=place)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        results = session.run(script())
+    assert len([w for w in warned if w.category is SecretNotice]) == 2 * len(PLANTED) + len(
+        PLANTED[::8]
+    )  # tables, views, copies
+    shows = [f"SHOW CREATE TABLE t{n}; SHOW CREATE VIEW v{n};" for n, _ in options()]
+    shows += [f"SHOW CREATE TABLE u{n};" for n in range(0, len(PLANTED), 8)]
+    shows += ["DESCRIBE t0;", "SHOW TABLES;", "SET;", "EXPLAIN SELECT a FROM v0;"]
+    shows += [f"SET '{option.split(chr(39))[1]}';" for option in PLANTED]
+    results += session.run("\n".join(shows))
+    told = [str(w.message) for w in warned] + [n for r in results for n in r.notices]
+    rows = [repr((r.statement, r.columns, r.rows)) for r in results]
+    query = "CREATE TEMPORARY TABLE b (a INT) WITH ('connector' = 'print');\nINSERT INTO b SELECT a FROM {};"
+    queries = [query.format(f"{kind}{n}") for n, _ in options() for kind in "tv"]
+    plans = [plan for text in queries[::4] for plan in session.explain(text)]
+    targets = ("spark", "spark-sql", "pipelines")
+    texts = [session.rewrite(text, target=targets[n % 3]) for n, text in enumerate(queries)]
+    stored = [repr(asdict(o)) for o in CatalogStore(place).snapshot() if hasattr(o, "__dataclass_fields__")]
+    held = [repr(session.catalog.snapshot().objects()), repr(session.catalog.history())]
+    for shown in (told, rows, plans, texts, stored, held, files(tmp_path)):
+        assert found_in("\n".join(shown)) == []
+    # The session itself has them.
+    known = repr([asdict(o) for o in session.catalog.snapshot() if hasattr(o, "__dataclass_fields__")])
+    assert len(found_in(known)) == len(PLANTED)
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("mode", ["spark", "flink"])
+def test_no_error_shows_one(broken: str, mode: str) -> None:
+    session = sqlext.connect()
+    session.run(f"SET 'sqlext.expressions' = '{mode}'")
+    for number, option in options():
+        errors = session.check(broken.replace("{}", option))
+        shown = "\n".join(f"{e.render()}\n{e!r}\n{e.args}" for e in errors)
+        assert found_in(shown) == [], (number, option, shown)
+
+
+def test_a_later_session_is_told_how_to_give_it(tmp_path: Path) -> None:
+    table = f"CREATE TABLE t (a INT) WITH ({KAFKA}, 'properties.password' = '{secret(0)}');"
+    sink = "CREATE TEMPORARY TABLE b (a INT) WITH ('connector' = 'print');"
+    read, write = f"{sink}\nINSERT INTO b SELECT a FROM t;", "INSERT INTO t VALUES (1);"
+    first = sqlext.connect(catalog=tmp_path)
+    with pytest.warns(SecretNotice, match=r"'properties\.password'"):
+        first.run(table)
+    assert first.check(read) == first.check(write) == []
+    later = sqlext.connect(catalog=tmp_path)
+    for text in (read, write, "SELECT a FROM t;"):
+        (error,) = later.check(text)
+        assert error.code == "OPT-093"
+        assert error.line is not None
+        assert "properties.password" in error.message
+    # A definition, an explanation and another tool need none.
+    assert later.check("CREATE VIEW v AS SELECT a FROM t; EXPLAIN SELECT a FROM v; DESCRIBE t;") == []
+    assert later.check(f"{table}\n{read}") == []
+    assert later.check(f"ALTER TABLE t SET ('properties.password' = 'env:X');\n{read}") == []
+    hinted = read.replace("FROM t", f"FROM t /*+ OPTIONS('properties.password' = '{secret(1)}') */")
+    assert later.check(hinted) == []
+    assert later.check(table.replace(secret(0), "another")) == []  # a password may change
+    with pytest.warns(SecretNotice):
+        later.run(table)
+    assert later.check(read) == []
+    with pytest.raises(SqlExtError, match=r"CAT-003|another definition"):
+        later.run(table.replace("'t'", "'other'"))
+
+
+def test_if_not_exists_gives_what_is_missing_alone(tmp_path: Path) -> None:
+    def table(value: str) -> str:
+        return f"CREATE TABLE IF NOT EXISTS t (a INT) WITH ({KAFKA}, 'properties.password' = '{value}');"
+
+    def known(session: sqlext.Session) -> str:
+        found = session.catalog.lookup(["t"])
+        return str(asdict(found)["options"]) if found is not None else ""
+
+    first, later = sqlext.connect(catalog=tmp_path), sqlext.connect(catalog=tmp_path)
+    with pytest.warns(SecretNotice):
+        first.run(table(secret(0)))
+    with pytest.warns(SecretNotice):
+        later.run(table(secret(1)))
+    first.run(table(secret(2)))
+    assert secret(0) in known(first)
+    assert secret(1) in known(later)
