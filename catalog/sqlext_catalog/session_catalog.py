@@ -104,6 +104,15 @@ class SessionCatalog:
         """Return how each visible table and view can be called here, shortest form, for did-you-mean hints."""
         return [self._shortest(r.name) for r in self.snapshot().relations()]
 
+    def is_elsewhere(self, parts: Sequence[str]) -> bool:
+        """Return whether a relation's name has a database, and one that this catalog does not have."""
+        if len(parts) == 1:
+            return False
+        if len(parts) > 3:
+            return True
+        name = self.resolve_database(parts[:-1])
+        return self.snapshot().database(name.catalog, name.database) is None
+
     def use_catalog(self, name: str) -> None:
         """Make a catalog current, and its default database with it, as Flink's USE CATALOG."""
         snapshot = self.snapshot()

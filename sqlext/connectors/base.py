@@ -78,6 +78,19 @@ class Connector:
                 hint = "write file:///folder, or the path itself"
                 raise OptionError("OPT-018", f"`{place}` is no absolute path of this machine", option=key, hint=hint)
 
+    def unknown_option(self, table: Table, key: str) -> OptionError | None:
+        """Return OPT-003 for an option that the table takes in no role, None for any other."""
+        found = None
+        for role in self.roles:
+            try:
+                found = self.rules_for(table, role).merged(COMMON).unknown(self.owner, key)
+            # Which format it has is asked when the table is used.
+            except OptionError:
+                return None
+            if found is None:
+                return None
+        return found
+
     @property
     def owner(self) -> str:
         """How messages call it."""
@@ -158,6 +171,10 @@ class Connector:
             zone: ``spark.sql.session.timeZone`` of the session that will read it.
         """
         raise NotImplementedError
+
+    def name_in_spark(self, table: Table) -> str | None:
+        """Return how a statement of Spark's names the table's rows, ``delta.`/folder```; None if it cannot."""
+        return None
 
     def require_written_here(self, table: Table) -> None:
         """Check that a sink of ours reaches the place of the table; raises OptionError OPT-018 if it does not."""

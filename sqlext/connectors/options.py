@@ -152,11 +152,18 @@ class Rules:
             if key not in options:
                 raise OptionError("OPT-004", f"{owner} needs option '{key}'", hint=f"add '{key}' = '...' to WITH (...)")
 
+    def unknown(self, owner: str, key: str) -> OptionError | None:
+        """Return OPT-003 for a key that these rules do not have, None for one that they have."""
+        if self._rule_of(key) is not None:
+            return None
+        hint = did_you_mean(key, self.keys) or f"it takes {listed(self._shown())}"
+        return OptionError("OPT-003", f"{owner} has no option '{key}'", option=key, hint=hint)
+
     def _check_one(self, owner: str, key: str, value: str) -> None:
-        rule = self._rule_of(key)
-        if rule is None:
-            hint = did_you_mean(key, self.keys) or f"it takes {listed(self._shown())}"
-            raise OptionError("OPT-003", f"{owner} has no option '{key}'", option=key, hint=hint)
+        unknown = self.unknown(owner, key)
+        if unknown is not None:
+            raise unknown
+        rule = self._rule_of(key) or any_text
         # A reference to a secret is known only when the query starts.
         wanted = None if value.startswith(("env:", "file:")) else rule(value)
         if wanted is not None:

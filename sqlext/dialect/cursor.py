@@ -143,6 +143,12 @@ class Cursor:
         token = self.token
         found = "the end of the statement" if self.at_end or token.text == ";" else f"`{token.text}`"
         span = self.source.span(token.start, token.end)
+        if hint is None:
+            hint = (
+                "something is missing before this"
+                if found.startswith("the")
+                else "look at this word and at the one before it"
+            )
         return SqlExtError("PARSE-002", f"expected {expected}, found {found}", span=span, hint=hint)
 
     def fail(self, code: str, message: str, hint: str | None = None) -> NoReturn:

@@ -23,11 +23,12 @@ from sqlext.session.needed_secrets import tell_secrets
 from sqlext.session.offline.checking import checked_statements
 from sqlext.session.offline.commands import check_file, explanations, rewrite_source
 from sqlext.session.offline.compilation import new_state, read_source
+from sqlext.session.offline.dry_run import AskSpark
 from sqlext.session.offline.editor import Editor
 from sqlext.session.opening import apply_to_spark, catalog_folder, of_spark, set_options
 from sqlext.session.ownership import is_ours
 from sqlext.settings import Settings
-from sqlext.source import SourceText
+from sqlext.source import SourceText, Span
 from sqlext.spark.sessions import is_connect, own_session, platform_rules, require_shared_folder
 from sqlext.types import LogicalType
 from sqlext_catalog.session_catalog import SessionCatalog
@@ -357,12 +358,13 @@ class Session:
     def check(
         self, script: PathOrText, variables: Mapping[str, str] | None = None, *, warnings: bool = False
     ) -> list[SqlExtError]:
-        """Return the first error of each statement of a script, in order; nothing runs.
+        """Return the first error of each statement of a script, in order; nothing runs, and no Spark is started.
 
         Args:
             warnings: return those too, which have ``severity`` ``warning``: the statement runs all the same.
         """
-        found = check_file(script, variables, state=self._state)
+        lookup = self._spark_columns if self._own is not None else None
+        found = check_file(script, variables, state=self._state, lookup=lookup)
         return found if warnings else [e for e in found if e.severity == "error"]
 
     def doctor(self, *, start: bool = False) -> Diagnosis:
@@ -403,16 +405,21 @@ class Session:
         from sqlext.session.executor import SparkHandler
 
         # What an earlier script defined may be defined again with the same text, so scripts can be run twice.
-        self._state.created = set()
-        statements = self._checked(source)
+        self._state.created, self._state.sparks = set(), set()
+        statements = self._checked(source, ask=self._spark_refusal)
         options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given), rules=self._rules)
         handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
         interpreter = Interpreter(self._state, handler)
         return [self._one(interpreter, statement, on_statement) for statement in statements]
 
-    def _checked(self, source: SourceText) -> list[Statement]:
+    def _checked(self, source: SourceText, ask: AskSpark | None = None) -> list[Statement]:
         """Return the statements of a script, each checked against a copy of the state."""
-        return checked_statements(source, self._state.fork(), self._spark_columns)
+        return checked_statements(source, self._state.fork(), self._spark_columns, ask)
+
+    def _spark_refusal(self, span: Span, *, names: bool) -> SqlExtError | None:
+        from sqlext.spark.refusals import refusal
+
+        return refusal(self.spark, span, names=names)
 
     def _spark_columns(self, parts: tuple[str, ...]) -> tuple[tuple[str, LogicalType | None], ...] | None:
         from sqlext.spark.tables import spark_columns

@@ -99,9 +99,10 @@ class SparkHandler:
 
     def spark(self, statement: ast.Statement) -> Result:
         """Hand a statement to Spark byte for byte."""
+        text = statement.text if isinstance(statement, ast.SparkStatement) else ""
 
         def answered() -> Result:
-            frame = self.spark_session.sql(statement.span.text)
+            frame = self.spark_session.sql(text or statement.span.text)
             rows = [tuple(r) for r in frame.collect()] if frame.columns else []
             if isinstance(statement, ast.SparkStatement) and frame.columns[:2] == _SETTING:
                 rows = [(key, redact_value(key, value), *more) for key, value, *more in rows]

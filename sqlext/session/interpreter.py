@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from sqlext.analysis.definitions import alteration_of, fill_of, table_of, view_of
+from sqlext.analysis.definitions import alteration_of, check_known, fill_of, table_of, view_of
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
@@ -24,10 +24,17 @@ from sqlext.secrets import redact, redact_text, redact_value
 from sqlext.session.handler import Handler
 from sqlext.session.introspection.show import describe, show
 from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, written_by_query
-from sqlext.session.ownership import check_spark_tables, concerns_us, names_sparks_table
+from sqlext.session.ownership import (
+    check_spark_functions,
+    check_spark_tables,
+    concerns_us,
+    names_sparks_table,
+    refuse_our_syntax,
+)
+from sqlext.session.scripted_functions import create_function, drop_function, java_class
 from sqlext.session.state import SessionState
+from sqlext.session.stored_tables import on_stored_tables
 from sqlext.source import Span
-from sqlext.user_functions import imported, kind_of
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, Table, keeping_query
 
@@ -64,6 +71,7 @@ class Interpreter:
             ast.StatementSet: self._statement_set,
             ast.SelectStatement: self._select,
             ast.UnparsedQuery: self._unparsed,
+            ast.SparkStatement: self._spark,
         }
 
     def run(self, statement: ast.Statement) -> Result:
@@ -75,8 +83,8 @@ class Interpreter:
         action = self._actions.get(type(statement), self.handler.spark)
         try:
             # Only in spark mode may a statement be about a table of Spark's own.
-            if self.state.settings.expressions == "spark" and names_sparks_table(statement, self.environment()):
-                action = self.handler.spark
+            if self.state.settings.expressions == "spark" and names_sparks_table(statement, self._with_sparks()):
+                action = self._about_sparks_table
             result = action(statement)
         except SqlExtError as error:
             raise error.at(statement.span) from error.__cause__
@@ -143,6 +151,10 @@ class Interpreter:
             change = ddl.rename(name, new, if_exists=statement.if_exists)
         elif statement.action == "SET":
             options = {o.key: o.value for o in statement.options}
+            changed = catalog.lookup(statement.name)
+            if isinstance(changed, Table):
+                merged = {**dict(changed.options), **options}
+                check_known(statement.options, replace(changed, options=tuple(merged.items())))
             change = ddl.set_options(name, options, if_exists=statement.if_exists)
             self._note_options(name, statement.options)
         elif statement.action == "RESET":
@@ -202,8 +214,17 @@ class Interpreter:
         return Result()
 
     def _create_function(self, statement: ast.CreateFunction) -> Result:
-        create_function(statement, self.state)
-        return Result()
+        if statement.language == "PYTHON":
+            create_function(statement, self.state)
+            return Result()
+        # A script of Flink's runs unchanged where Python has a class for each of Java's.
+        registered = {n.upper() for n in self.state.functions.names()}
+        if statement.name[-1].upper() in registered:
+            return Result()
+        if statement.language or self.state.settings.expressions == "flink":
+            raise java_class(statement)
+        self.state.sparks.add(statement.name[-1].lower())
+        return self.handler.spark(statement)
 
     def _create_database(self, statement: ast.CreateDatabase) -> Result:
         options = tuple((o.key, o.value) for o in statement.options)
@@ -302,10 +323,25 @@ class Interpreter:
     def _select(self, statement: ast.SelectStatement) -> Result:
         env = self.environment()
         if self.state.settings.expressions == "spark" and not concerns_us(statement.query, env):
-            if self.handler.spark_table() is not None:
-                check_spark_tables(statement.query, env)
+            self._check_for_spark(statement.query)
             return self.handler.spark(statement)
         return self.handler.select(statement, bind_query(statement.query, env), env)
+
+    def _with_sparks(self) -> Environment:
+        """Return the surroundings of a statement that may be about what Spark has made, also in a dry run."""
+        env, made = self.environment(), self.state.sparks
+        return replace(env, spark_table=lambda parts: () if parts[-1].lower() in made else env.spark_table(parts))
+
+    def _check_for_spark(self, query: Query) -> None:
+        env = self._with_sparks()
+        refuse_our_syntax(query)
+        if self.handler.spark_table() is not None:
+            check_spark_tables(query, env)
+            return
+        # Spark is not there to be asked. What lies in databases that are not ours may be its own.
+        elsewhere = self.state.catalog.is_elsewhere
+        check_spark_tables(query, replace(env, spark_table=lambda p: () if elsewhere(p) else env.spark_table(p)))
+        check_spark_functions(query, self.state.sparks)
 
     def _unparsed(self, statement: ast.UnparsedQuery) -> Result:
         # Spark may know syntax that we do not. Where one of our tables is named, our error says more than Spark's.
@@ -314,49 +350,16 @@ class Interpreter:
             raise statement.error
         return self.handler.spark(statement)
 
+    def _about_sparks_table(self, statement: ast.Statement) -> Result:
+        if isinstance(statement, ast.Drop):
+            self.state.sparks.discard(statement.name[-1].lower())
+        return self.handler.spark(statement)
+
+    def _spark(self, statement: ast.SparkStatement) -> Result:
+        self.state.sparks.update(name[-1].lower() for name in statement.made)
+        return self.handler.spark(on_stored_tables(statement, self.environment()))
+
 
 def bind_query(query: Query, env: Environment) -> PlanNode:
     """Return the plan of a query."""
     return QueryBinder(env).bind_whole(query)
-
-
-def create_function(statement: ast.CreateFunction, state: SessionState) -> None:
-    """Register the class of an import path as what its hooks make it.
-
-    Raises:
-        SqlExtError: FUNC-035 if scripts may not import code, FUNC-031 for a name of several parts, FUNC-034 for a path
-            that leads to no class, FUNC-037 for a name that another class has; as ``UserFunctions.register``.
-    """
-    if not state.python_allowed:
-        raise SqlExtError(
-            "FUNC-035",
-            "CREATE FUNCTION ... LANGUAGE PYTHON imports code, which scripts may not do here",
-            span=statement.span,
-            hint="sqlext.connect(..., allow_python_functions=True) allows it",
-        )
-    if len(statement.name) > 1:
-        message = f"`{'.'.join(statement.name)}`: a function of Python is the session's, and in no database"
-        raise SqlExtError("FUNC-031", message, span=statement.name_span, hint=f"write {statement.name[-1]}")
-    try:
-        _register(statement, state)
-    except SqlExtError as error:
-        raise error.at(statement.path_span) from error.__cause__
-
-
-def _register(statement: ast.CreateFunction, state: SessionState) -> None:
-    (name,) = statement.name
-    cls = imported(statement.path)
-    kind = kind_of(cls)
-    known = state.functions.find(kind, name)
-    if known is not None and not statement.or_replace:
-        # The same class again is no conflict: a script may be run twice.
-        if statement.if_not_exists or known.cls is cls:
-            return
-        message = f"{kind} `{name}` is {known.implementation} already"
-        raise SqlExtError("FUNC-037", message, span=statement.name_span, hint="CREATE OR REPLACE FUNCTION replaces it")
-    state.functions.register(kind, name, cls)
-
-
-def drop_function(statement: ast.Drop, state: SessionState) -> bool:
-    """Forget a class; return whether there was one: else the function is Spark's."""
-    return len(statement.name) == 1 and state.functions.remove(statement.name[0])

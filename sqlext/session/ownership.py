@@ -5,11 +5,16 @@ A statement that names nothing of our catalog and uses no syntax of ours is Spar
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from sqlext.analysis import functions
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.from_clause import require_spark_table
 from sqlext.analysis.windows.table_functions import WINDOW_FUNCTIONS
 from sqlext.dialect.ast import statements as ast
-from sqlext.dialect.ast.queries import MatchRecognize, Query, Select, TableFunction, TableRef
+from sqlext.dialect.ast.expressions import ArrayValue, Call, MapValue, Node, RowValue
+from sqlext.dialect.ast.queries import MatchRecognize, Query, Select, TableFunction, TableRef, Unnest
+from sqlext.errors import SqlExtError, did_you_mean
 
 #: Kinds of SHOW that are about one table.
 _OF_A_TABLE = frozenset({"COLUMNS", "CREATE TABLE", "CREATE VIEW"})
@@ -46,6 +51,56 @@ def check_spark_tables(query: Query, env: Environment) -> None:
     for node in query.walk():
         if isinstance(node, TableRef) and (len(node.parts) > 1 or node.parts[0].lower() not in ctes):
             require_spark_table(node, env)
+
+
+def refuse_our_syntax(query: Query) -> None:
+    """Check that Spark can read a query that is its own.
+
+    Raises:
+        SqlExtError: PARSE-004 at the first value, or relation, that is written as Flink writes it.
+    """
+    for node in query.walk():
+        shown = _written_for_flink(node)
+        if shown is not None:
+            what, instead = shown
+            raise SqlExtError(
+                "PARSE-004",
+                f"Spark has no {what}, and this query goes to Spark: it reads no table of this catalog",
+                span=node.span,
+                hint=f"write {instead}, or SET 'sqlext.expressions' = 'flink'",
+            )
+
+
+def _written_for_flink(node: Node) -> tuple[str, str] | None:
+    match node:
+        case ArrayValue():
+            return "ARRAY[...]", "array(...)"
+        case MapValue():
+            return "MAP[...]", "map(...)"
+        case RowValue() if node.span.text[:3].upper() == "ROW":
+            return "ROW(...)", "struct(...)"
+        case Unnest():
+            return "UNNEST", "explode(...)"
+    return None
+
+
+def check_spark_functions(query: Query, made: Collection[str]) -> None:
+    """Check the names of functions in a query of Spark's, where no Spark can be asked.
+
+    Args:
+        made: functions that Spark has besides its own, in lower case.
+
+    Raises:
+        SqlExtError: FUNC-001 and FUNC-004 with close matches.
+    """
+    for node in query.walk():
+        # A function with a database is one of Spark's catalog.
+        if not isinstance(node, (Call, TableFunction)) or "." in node.name or node.name.lower() in made:
+            continue
+        if not functions.is_known_to_spark(node.name):
+            code, kind = ("FUNC-001", "function") if isinstance(node, Call) else ("FUNC-004", "table function")
+            hint = did_you_mean(node.name, functions.all_names()) or "a session with Spark knows its functions too"
+            raise SqlExtError(code, f"Spark has no {kind} `{node.name}`", span=node.span, hint=hint)
 
 
 def concerns_us(query: Query, env: Environment) -> bool:
@@ -94,7 +149,10 @@ def is_ours(statement: ast.Statement, env: Environment) -> bool:
         # SET alone lists settings, and a user of spark.sql expects Spark's.
         case ast.SetOption() | ast.ResetOption():
             return statement.key is not None
-    return isinstance(statement, (ast.StatementSet, ast.StopJob, ast.ExplainWhy, ast.CreateFunction))
+        # Without a language the class is one of Java, which Spark can load.
+        case ast.CreateFunction():
+            return bool(statement.language)
+    return isinstance(statement, (ast.StatementSet, ast.StopJob, ast.ExplainWhy))
 
 
 def _knows(name: tuple[str, ...], env: Environment) -> bool:

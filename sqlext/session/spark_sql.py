@@ -12,9 +12,12 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from sqlext.dialect.statements.choice import is_sparks_alone
+from sqlext.dialect.tokens import tokenize
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
 from sqlext.session.api import Session
+from sqlext.source import SourceText
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -64,7 +67,8 @@ class InstalledSql:
         try:
             return None if self.session.owns(text) else False
         except SqlExtError as error:
-            return error
+            # A statement that is Spark's alone gets Spark's own error.
+            return False if error.code == "PARSE-002" and _is_sparks_alone(text) else error
 
     def _ours(self, text: str, *, parameters: bool) -> DataFrame:
         if parameters:
@@ -105,6 +109,10 @@ def installed(spark: object) -> Session | None:
     """Return the session that runs our statements in ``spark.sql``, None if nothing is installed there."""
     found = vars(spark).get("sql")
     return found.session if isinstance(found, InstalledSql) else None
+
+
+def _is_sparks_alone(text: str) -> bool:
+    return is_sparks_alone(tokenize(SourceText.of(text))[0])
 
 
 def _frame(spark: SparkSession, result: Result) -> DataFrame:

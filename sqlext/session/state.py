@@ -29,7 +29,8 @@ class SessionState:
     ``folder`` is the catalog's. ``functions`` are those that the user has registered, and ``python_allowed`` says
     whether a script may name classes to import. ``stored`` is the catalog whose earlier versions can be asked for: in
     a copy, that of the original. ``frames`` are the DataFrames that are tables. ``option_places`` are those of the
-    definitions that were read.
+    definitions that were read. ``sparks`` are the relations and functions, in lower case, that statements of Spark's
+    have made.
     """
 
     catalog: SessionCatalog
@@ -41,6 +42,7 @@ class SessionState:
     python_allowed: bool = False
     frames: Frames = field(default_factory=Frames)
     option_places: dict[tuple[ObjectName, str], Span] = field(default_factory=dict)
+    sparks: set[str] = field(default_factory=set)
 
     def fork(self) -> SessionState:
         """Return a copy for a dry run: nothing done to it reaches this one."""
@@ -48,6 +50,7 @@ class SessionState:
             self,
             catalog=self.catalog.fork(),
             created=set(self.created),
+            sparks=set(self.sparks),
             stored=self.stored or self.catalog,
             functions=self.functions.copy(),
             option_places=dict(self.option_places),

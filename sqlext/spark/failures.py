@@ -50,7 +50,7 @@ def run_error(error: BaseException, span: Span | None) -> SqlExtError:
     if ours:
         made = SqlExtError(ours.group(1), ours.group(2).strip(), span=span)
     else:
-        made = SqlExtError("RUN-100", _sentence(text), span=span, hint=_hint(text))
+        made = SqlExtError("RUN-100", sentence(text), span=span, hint=_hint(text))
     return _caused(made, error)
 
 
@@ -58,7 +58,7 @@ def refused(error: BaseException, span: Span | None) -> SqlExtError:
     """Return what Spark's analyser refuses in a rewritten query as RUN-101, before anything ran."""
     made = SqlExtError(
         "RUN-101",
-        f"Spark refuses the query: {_sentence(_text(error))}",
+        f"Spark refuses the query: {sentence(_text(error))}",
         span=span,
         hint="`sqlext rewrite` prints the Spark SQL that was tried",
     )
@@ -91,7 +91,8 @@ def _text(error: BaseException) -> str:
     return _QUERY.sub("\n", str(error)) if known else f"{type(error).__name__}: {error}"
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """Return the one sentence of a failure's text that says what was wrong."""
     text = _TERMINATED.sub("", text)
     found = [m for m in _CONDITION.finditer(text) if m.group(1).split(".")[0] not in _WRAPPERS]
     if found:

@@ -1,8 +1,8 @@
 """Turn definition statements into catalog records, pure and without Spark.
 
 The rules are Flink's, asked of Flink 2.3.0 where its documentation is silent; each module names its source. Whether a
-connector can read or write a table is not asked here: as in Flink, an unknown connector or option is refused when the
-table is used.
+connector can read or write a table is not asked here: as in Flink, an unknown connector is refused when the table is
+used. An option that the connector does not have is refused here, at its place; Flink refuses it at the first use.
 
 ======== ==========================================
 DDL-001  a column's name is taken
@@ -34,7 +34,7 @@ TIME-014 a watermark's expression is of another type than its column
 
 from sqlext.analysis.definitions.alterations import alteration_of
 from sqlext.analysis.definitions.ctas import fill_of
-from sqlext.analysis.definitions.tables import table_of
+from sqlext.analysis.definitions.tables import check_known, table_of
 from sqlext.analysis.definitions.views import view_of
 
-__all__ = ["alteration_of", "fill_of", "table_of", "view_of"]
+__all__ = ["alteration_of", "check_known", "fill_of", "table_of", "view_of"]

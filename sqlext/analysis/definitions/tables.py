@@ -19,7 +19,8 @@ from sqlext.analysis.definitions.elements import (
 from sqlext.analysis.definitions.expressions import Expressions
 from sqlext.analysis.definitions.like import Inherited, base_table, inherit
 from sqlext.analysis.names.environment import Environment
-from sqlext.dialect.ast.statements import CreateTable, LikeClause
+from sqlext.connectors.registry import known
+from sqlext.dialect.ast.statements import CreateTable, LikeClause, Option
 from sqlext.errors import SqlExtError
 from sqlext_catalog.model import Column, PrimaryKey, Table, Watermark
 from sqlext_catalog.session_catalog import SessionCatalog
@@ -29,7 +30,8 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
     """Return the table that a CREATE TABLE defines; nothing is stored.
 
     Raises:
-        SqlExtError: what is wrong with the definition, at its place (codes: see the package).
+        SqlExtError: what is wrong with the definition, at its place (codes: see the package); OPT-003 for an option
+            that its connector has not.
     """
     name = catalog.resolve(statement.name)
     expressions = Expressions(name.name, env.mode, env.zone, statement.name_span)
@@ -54,7 +56,7 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
     mark = _watermark(statement, columns, base, expressions)
     # Of a key given twice the last counts, as in Flink.
     options = dict(base.options) | {o.key: o.value for o in statement.options}
-    return Table(
+    table = Table(
         name,
         columns,
         mark,
@@ -65,6 +67,23 @@ def table_of(statement: CreateTable, env: Environment, catalog: SessionCatalog) 
         statement.temporary,
         env.mode,
     )
+    check_known(statement.options, table)
+    return table
+
+
+def check_known(options: Sequence[Option], table: Table) -> None:
+    """Check that a table's connector, if there is one of that name, knows options as they are written.
+
+    Raises:
+        SqlExtError: OPT-003 at the option.
+    """
+    connector = known(table)
+    if connector is None:
+        return
+    for option in options:
+        error = connector.unknown_option(table, option.key)
+        if error is not None:
+            raise error.at(option.key_span)
 
 
 def _check_meaning(statement: CreateTable, like: LikeClause, base: Inherited, expressions: Expressions) -> None:

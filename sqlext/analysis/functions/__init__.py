@@ -62,13 +62,18 @@ def is_spark_aggregate(name: str) -> bool:
 
 def is_spark_call(function: Function, call: Call) -> bool:
     """Whether Spark can take a call as it is written."""
-    if not is_spark_function(call.name) and call.function not in _SPARK_WORDS:
+    if not is_known_to_spark(call.name):
         return False
     return function.extends is None or not function.extends(call)
 
 
 #: Functions of Spark's grammar that it does not list.
 _SPARK_WORDS = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF"})
+
+
+def is_known_to_spark(name: str) -> bool:
+    """Whether Spark can call a function of this name: a built-in one, or one of its grammar."""
+    return is_spark_function(name) or name.upper() in _SPARK_WORDS
 
 
 def all_names() -> Iterable[str]:

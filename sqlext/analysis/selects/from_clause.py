@@ -219,7 +219,8 @@ def require_spark_table(ref: TableRef, env: Environment) -> tuple[tuple[str, Log
     """
     columns = env.spark_table(ref.parts)
     if columns is None:
-        hint = did_you_mean(ref.parts[-1], env.catalog.candidates())
+        close = did_you_mean(ref.parts[-1], env.catalog.candidates())
+        hint = close or "CREATE it before; SHOW TABLES lists what is there"
         raise SqlExtError("NAME-002", f"there is no table `{'.'.join(ref.parts)}`", span=ref.name_span, hint=hint)
     return columns
 

@@ -26,7 +26,7 @@ from sqlext.connectors.formats.columnar import stored_columns, stored_schema
 from sqlext.connectors.options import OptionError, Rules, any_text, boolean, duration, memory, positive, whole
 from sqlext.connectors.spec import ReadColumn, ReadSpec, WriteSpec, kind_column
 from sqlext.locations import absolute
-from sqlext.quoting import string
+from sqlext.quoting import identifier, string
 from sqlext.types import BIGINT, TIMESTAMP_LTZ3, LogicalType
 from sqlext_catalog.model import KEPT_BY, Options, Table
 from sqlext_udfs.kernel.row_kinds import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE
@@ -140,6 +140,11 @@ class Delta(Connector):
             table=table.option("table-name"),
             bounded=self.bounded(table),
         )
+
+    def name_in_spark(self, table: Table) -> str | None:
+        """Return its folder as Delta names one, or its name in Spark's catalog."""
+        path = absolute(table.option("path") or table.option("table-path"))
+        return f"delta.{identifier(path)}" if path else table.option("table-name")
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how the table is written."""

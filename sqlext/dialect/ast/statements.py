@@ -199,7 +199,10 @@ class CreateCatalog(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateFunction(Statement):
-    """``CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] FUNCTION [IF NOT EXISTS] f AS 'module.Class' LANGUAGE PYTHON``."""
+    """``CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] FUNCTION [IF NOT EXISTS] f AS 'module.Class' [LANGUAGE l]``.
+
+    ``language`` is PYTHON, JAVA, SCALA, or empty where none is said: the class is then one of Java.
+    """
 
     name: Name
     name_span: Span
@@ -207,6 +210,7 @@ class CreateFunction(Statement):
     path_span: Span
     if_not_exists: bool = False
     or_replace: bool = False
+    language: str = "PYTHON"
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,8 +319,30 @@ class SelectStatement(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class NamedTable:
+    """A relation that a statement of Spark's names, at ``span``.
+
+    ``by_path`` says whether Spark also takes it as ``delta.`/folder```, and ``takes_alias`` whether a name for it could
+    stand behind it.
+    """
+
+    span: Span
+    name: Name
+    by_path: bool = False
+    takes_alias: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SparkStatement(Statement):
-    """None of ours: goes to Spark byte for byte."""
+    """None of ours: goes to Spark byte for byte.
+
+    ``tables`` are the relations that must be there. ``made`` are relations and functions that it may make. ``text`` is
+    what Spark gets, where that is not the statement as written.
+    """
+
+    tables: tuple[NamedTable, ...] = ()
+    made: tuple[Name, ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 alias ::= policy {, policy}                              -- Blink
         | CHANGES | FINAL                                -- ksqlDB
-        | PERIODIC d [REPEAT] | ON UPDATE [WITH BATCH d] | PER EVENT | TIMEOUT d | LAST d [ON PROCTIME] [AND PERIODIC d]
+        | (PERIODIC d [REPEAT | ON UPDATE] | ON UPDATE [WITH BATCH d] | PER EVENT) [WITH DELAY d] [AND TIMEOUT d]
+        | TIMEOUT d | LAST d [ON PROCTIME] [AND PERIODIC d]
         | AFTER KEY EXPIRE IDENTIFIED BY c WITH [ONLY] MAXSPAN d [AND TIMEOUT d]                      -- Timeplus
 policy ::= (WITH DELAY d | WITHOUT DELAY) [(BEFORE | AFTER) WATERMARK]
 
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.cursor import Cursor
-from sqlext.dialect.emit import nodes, triggers
+from sqlext.dialect.emit import nodes, primaries, triggers
 from sqlext.dialect.emit.quantities import duration_text, parse_duration
 from sqlext.dialect.emit.reading import expect_any, expect_words, must_follow
 from sqlext.dialect.expressions import operations
@@ -106,8 +107,10 @@ def _periodic(cursor: Cursor) -> Meaning:
     start = cursor.advance().start
     ms = parse_duration(cursor, "PERIODIC")
     if cursor.accept_words("REPEAT"):
-        return Meaning(nodes.EveryPeriod(cursor.span_from(start), ms))
-    return Meaning(_every(cursor.span_from(start), ms))
+        return _held_back(cursor, start, nodes.EveryPeriod(cursor.span_from(start), ms))
+    # An older spelling of ON UPDATE WITH BATCH.
+    cursor.accept_words("ON", "UPDATE")
+    return _held_back(cursor, start, _every(cursor.span_from(start), ms))
 
 
 def _on_update(cursor: Cursor) -> Meaning | None:
@@ -115,11 +118,21 @@ def _on_update(cursor: Cursor) -> Meaning | None:
         return None
     start = cursor.advance().start
     cursor.advance()
-    if not cursor.accept_words("WITH"):
-        return Meaning(nodes.EveryRow(cursor.span_from(start)))
-    expect_words(cursor, "WITH", "BATCH")
+    if not cursor.at_words("WITH") or cursor.peek().upper == "DELAY":
+        return _held_back(cursor, start, nodes.EveryRow(cursor.span_from(start)))
+    expect_words(cursor, cursor.advance().upper, "BATCH")
     ms = parse_duration(cursor, "WITH BATCH")
-    return Meaning(_every(cursor.span_from(start), ms))
+    return _held_back(cursor, start, _every(cursor.span_from(start), ms))
+
+
+def _held_back(cursor: Cursor, start: int, firing: nodes.Trigger) -> Meaning:
+    """Read what Timeplus says of the watermark behind a firing: it closes windows later, or where no rows come."""
+    delay, timeout = primaries.held_back(cursor, cursor.tokens[cursor.index - 1].text)
+    if delay is None:
+        return Meaning(firing)
+    span = cursor.span_from(start)
+    # What comes behind a closed window is dropped there.
+    return Meaning(nodes.AfterWatermark(span, firing, nodes.Never(span), delay, timeout))
 
 
 def _per_event(cursor: Cursor) -> Meaning:
@@ -127,7 +140,7 @@ def _per_event(cursor: Cursor) -> Meaning:
     expect_words(cursor, "PER", "EVENT")
     span = cursor.span_from(start)
     # Not EveryRow, which fires once per micro-batch (M5 of EMIT.md).
-    return Meaning(nodes.Repeat(span, nodes.AfterCount(span, 1)))
+    return _held_back(cursor, start, nodes.Repeat(span, nodes.AfterCount(span, 1)))
 
 
 def _timeout(cursor: Cursor) -> Meaning:

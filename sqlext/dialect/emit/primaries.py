@@ -86,12 +86,14 @@ def _on(cursor: Cursor) -> nodes.Trigger:
 
 
 def _window_close(cursor: Cursor, start: int) -> nodes.Trigger:
-    delay, timeout = _held_back(cursor, "WINDOW CLOSE")
+    delay, timeout = held_back(cursor, "WINDOW CLOSE")
     return nodes.WindowClose(cursor.span_from(start), delay, timeout)
 
 
-def _held_back(cursor: Cursor, what: str) -> tuple[int | None, int | None]:
-    """Read ``[[WITH | AND] DELAY d [AND TIMEOUT d]]``."""
+def held_back(cursor: Cursor, what: str) -> tuple[int | None, int | None]:
+    """Read ``[[WITH | AND] DELAY d] [AND TIMEOUT d]``; return the delay and the timeout, in milliseconds."""
+    if cursor.accept_words("AND", "TIMEOUT"):
+        return 0, parse_duration(cursor, "TIMEOUT")
     # AND DELAY is Timeplus's; any other AND joins triggers.
     if cursor.at_any("WITH", "AND") and cursor.peek().upper == "DELAY":
         cursor.advance()
@@ -221,7 +223,7 @@ def _after_window(cursor: Cursor, start: int) -> nodes.Trigger:
 
 
 def _after_watermark(cursor: Cursor, start: int) -> nodes.Trigger:
-    delay, timeout = _held_back(cursor, "AFTER WATERMARK")
+    delay, timeout = held_back(cursor, "AFTER WATERMARK")
     firings: dict[str, nodes.Trigger] = {}
     late_span = None
     # LATE DATA TO is an option, no firing.

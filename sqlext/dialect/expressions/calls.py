@@ -10,7 +10,7 @@ from sqlext.dialect.ast.expressions import Call, Expr, Keyword, NamedArgument, N
 from sqlext.dialect.ast.queries import Descriptor, OrderItem, SelectItem
 from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.expressions import operations
-from sqlext.dialect.keywords import at_query
+from sqlext.dialect.keywords import at_query, unsupported
 from sqlext.dialect.queries import relations, whole
 from sqlext.dialect.queries.over import parse_over
 from sqlext.dialect.tokens import TokenKind
@@ -95,6 +95,8 @@ def _value(cursor: Cursor) -> Node:
         return _descriptor(cursor)
     if token.upper == "TABLE" and (following.text == "(" or following.kind in (TokenKind.WORD, TokenKind.QUOTED)):
         return relations.parse_table_argument(cursor)
+    if token.upper == "MODEL" and following.kind in (TokenKind.WORD, TokenKind.QUOTED):
+        raise unsupported(cursor, "a MODEL", "register a Python function that asks the model, and call that")
     if at_query(cursor):
         # Calcite's ARRAY(SELECT ..) and MULTISET(SELECT ..): the query has no parentheses of its own.
         query = whole.parse_query(cursor)

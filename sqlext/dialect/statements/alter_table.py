@@ -42,6 +42,11 @@ def parse_alter_table(cursor: Cursor, start: int) -> AlterTable | None:
     # RENAME column TO x renames a column called `column`.
     if parse is None or (following.upper in _SPARK_NEXT.get(word, ()) and cursor.peek(2).upper != "TO"):
         return None
+    # ADD CONSTRAINT name CHECK (...), and DROP FEATURE name, are Delta's.
+    if (following.upper, cursor.peek(3).upper) == ("CONSTRAINT", "CHECK"):
+        return None
+    if (word, following.upper) == ("DROP", "FEATURE") and cursor.peek(2).kind in (TokenKind.WORD, TokenKind.STRING):
+        return None
     cursor.advance()
     base = AlterTable(name_span, name, name_span, word, if_exists)
     return replace(parse(cursor, base), span=cursor.span_from(start))

@@ -8,7 +8,6 @@ from sqlext.dialect.ast.statements import (
     Explain,
     ExplainWhy,
     SelectStatement,
-    SparkStatement,
     Statement,
     UnparsedQuery,
 )
@@ -23,9 +22,9 @@ from sqlext.dialect.statements.insert import at_statement_set, parse_insert, par
 from sqlext.dialect.statements.jobs import parse_query_name, parse_stop
 from sqlext.dialect.statements.settings import parse_reset, parse_set
 from sqlext.dialect.statements.show import parse_describe, parse_show
-from sqlext.dialect.statements.spark import check_spark
+from sqlext.dialect.statements.spark import is_sparks_verb, parse_spark
 from sqlext.dialect.statements.views import parse_alter_view, parse_create_view
-from sqlext.dialect.tokens import TokenKind, words
+from sqlext.dialect.tokens import Token, TokenKind, words
 from sqlext.errors import SqlExtError
 
 #: First words of what only reads or inserts, and the refusals that may mean nothing but another grammar.
@@ -96,15 +95,7 @@ def _statement(cursor: Cursor) -> Statement:
         return statement
     # None says that the statement is Spark's: back to its first word.
     cursor.index = index
-    check_spark(cursor, _STATEMENTS)
-    return _spark(cursor)
-
-
-def _spark(cursor: Cursor) -> SparkStatement:
-    start = cursor.token.start
-    while not cursor.at_statement_end:
-        cursor.advance()
-    return SparkStatement(cursor.span_from(start))
+    return parse_spark(cursor, _STATEMENTS)
 
 
 def _select(cursor: Cursor) -> Statement:
@@ -200,3 +191,8 @@ _STATEMENTS: dict[str, Callable[[Cursor], Statement | None]] = {
 }
 #: The first words of statements.
 FIRST_WORDS = tuple(_STATEMENTS)
+
+
+def is_sparks_alone(token: Token) -> bool:
+    """Whether no statement of ours begins with a word, and one of Spark's does."""
+    return token.upper not in _STATEMENTS and is_sparks_verb(token.upper)

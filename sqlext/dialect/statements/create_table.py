@@ -47,6 +47,8 @@ def is_spark_table(cursor: Cursor) -> bool:
         # Behind AS a USING is that of a join in the query.
         elif depth == 0 and token.upper == "AS":
             return False
+        elif depth == 0 and token.upper == "STORED" and cursor.peek(ahead + 1).upper not in ("AS", "BY"):
+            pass  # a table of that name behind LIKE
         elif depth == 0 and token.upper in ("USING", "TBLPROPERTIES", "STORED", "LOCATION", "CLUSTERED", "CLONE"):
             # The first word is the table's name, which may be `location`.
             return ahead > 0

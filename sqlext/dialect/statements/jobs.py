@@ -13,11 +13,9 @@ from sqlext.dialect.tokens import TokenKind
 from sqlext.source import Span
 
 
-def parse_stop(cursor: Cursor) -> StopJob | None:
-    """Read STOP JOB; None for any other STOP."""
-    start = cursor.expect_words("STOP").start
-    if not cursor.accept_words("JOB"):
-        return None
+def parse_stop(cursor: Cursor) -> StopJob:
+    """Read STOP JOB."""
+    start = cursor.expect_words("STOP", "JOB").start
     token = cursor.expect_string("the job's name in quotes")
     savepoint = cursor.accept_words("WITH", "SAVEPOINT")
     if cursor.at_words("WITH", "DRAIN"):

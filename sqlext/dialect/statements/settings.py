@@ -7,9 +7,16 @@ from __future__ import annotations
 
 from sqlext.dialect.ast.statements import ResetOption, SetOption
 from sqlext.dialect.cursor import Cursor
-from sqlext.dialect.tokens import TokenKind, unquote
+from sqlext.dialect.tokens import TokenKind, unquote, words
 
-_PREFIXES = ("sqlext", "table", "execution", "pipeline", "parallelism")
+#: The first parts of our keys and of Flink's; a key of Spark or Hadoop begins otherwise.
+_PREFIXES = frozenset(
+    words(
+        "sqlext table execution pipeline parallelism sql-client state restart-strategy rest jobmanager taskmanager "
+        "cluster high-availability client heartbeat metrics rpc pekko akka web historyserver blob jobstore "
+        "resourcemanager slotmanager scheduler job-event yarn kubernetes env traces"
+    )
+)
 
 
 def parse_set(cursor: Cursor) -> SetOption | None:
@@ -44,7 +51,14 @@ def parse_reset(cursor: Cursor) -> ResetOption | None:
 
 
 def _is_ours(cursor: Cursor) -> bool:
-    return cursor.token.text.lower() in _PREFIXES and cursor.peek().text == "."
+    """Whether a key that stands here without quotes is one of ours or of Flink's."""
+    start, ahead = cursor.token.start, 0
+    # A part may have hyphens: `restart-strategy`.
+    while cursor.peek(ahead + 1).text == "-" and cursor.peek(ahead + 2).upper:
+        ahead += 2
+    first = cursor.source.span(start, cursor.peek(ahead).end).text.lower()
+    following = cursor.peek(ahead + 1).text
+    return first in _PREFIXES and (following == "." or ("-" in first and following in ("=", "", ";")))
 
 
 def _unquoted_set(cursor: Cursor, start: int) -> SetOption | None:

@@ -16,7 +16,7 @@ from sqlext.locations import local_file
 from sqlext.plan.cautions import cautions
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
-from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.dry_run import AskSpark, DryRun
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText, Span
 from sqlext_catalog.model import Table
@@ -25,13 +25,14 @@ from sqlext_catalog.model import Table
 _UNKNOWN = frozenset({"NAME-002", "CAT-002"})
 
 
-def found_in(source: SourceText, state: SessionState) -> list[SqlExtError]:
+def found_in(source: SourceText, state: SessionState, lookup: SparkLookup | None = None) -> list[SqlExtError]:
     """Return the first error of each statement, and the warnings of those that have none, in order.
 
     What is unknown only because its CREATE is wrong is no error of its own.
 
     Args:
         state: gets the script's definitions; it should be a copy.
+        lookup: asks Spark for a table, None without Spark.
     """
     found: list[SqlExtError] = []
     undefined: set[str] = set()
@@ -40,14 +41,15 @@ def found_in(source: SourceText, state: SessionState) -> list[SqlExtError]:
         found.append(error)
         undefined.update(_defined(span))
 
-    handler = DryRun(state)
+    handler = DryRun(state, lookup)
     interpreter = Interpreter(state, handler)
     for statement in parse_script(source, state.settings.expressions, unparsed=True, on_error=note):
         handler.compiled.clear()
         try:
             interpreter.run(statement)
         except SqlExtError as error:
-            if not _follows(error, undefined):
+            # What Spark has made is there when the script runs; its columns are not known here.
+            if not _follows(error, undefined | state.sparks):
                 note(error, statement.span)
         else:
             found += sorted(_cautions(statement, handler.compiled, state), key=lambda e: (e.line or 0, e.column or 0))
@@ -68,7 +70,9 @@ def _cautions(statement: Statement, compiled: Iterable[Compiled], state: Session
         yield from cautions(query.plan, query.insert.span if query.insert is not None else statement.span)
 
 
-def checked_statements(source: SourceText, state: SessionState, lookup: SparkLookup) -> list[Statement]:
+def checked_statements(
+    source: SourceText, state: SessionState, lookup: SparkLookup, ask: AskSpark | None = None
+) -> list[Statement]:
     """Return the statements of a script, each checked.
 
     A statement of Spark's may make a table that only Spark knows. From such a statement on, an unknown table is no
@@ -77,11 +81,12 @@ def checked_statements(source: SourceText, state: SessionState, lookup: SparkLoo
     Args:
         state: gets the script's definitions; it should be a copy.
         lookup: asks Spark for a table.
+        ask: asks Spark about a query of its own; None leaves that to the run.
 
     Raises:
         SqlExtError: what is wrong with the first statement that is wrong.
     """
-    handler = DryRun(state, lookup)
+    handler = DryRun(state, lookup, ask)
     interpreter = Interpreter(state, handler)
     statements = []
     for statement in parse_script(source, state.settings.expressions, unparsed=True):

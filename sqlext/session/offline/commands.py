@@ -106,16 +106,18 @@ def check_file(
     variables: Mapping[str, str] | None = None,
     catalog: Path_ | None = None,
     state: SessionState | None = None,
+    lookup: SparkLookup | None = None,
 ) -> list[SqlExtError]:
     """Return what is wrong with a script: the first error of each statement that can be read, and its warnings.
 
     Args:
         state: a session's, in place of a new one over the catalog; it is not changed.
+        lookup: asks Spark for a table, None without Spark.
     """
     state = (state or new_state(catalog)).fork()
     state.created = set()  # as for a run: what is there already may be defined again
     try:
-        return found_in(read_source(file, variables), state)
+        return found_in(read_source(file, variables), state, lookup)
     except SqlExtError as error:
         return [error]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.sides import side_inserts
@@ -27,17 +28,27 @@ from sqlext_catalog import ddl
 from sqlext_catalog.model import Table
 
 
+class AskSpark(Protocol):
+    """How to ask Spark whether it takes a query of its own."""
+
+    def __call__(self, span: Span, *, names: bool) -> SqlExtError | None:
+        """Return why not, or None; without ``names`` only syntax counts."""
+
+
 @dataclass
 class DryRun:
     """Implements ``interpreter.Handler``: compiles queries, runs nothing.
 
     Attributes:
+        lookup: asks Spark for a table, None without Spark.
+        ask: asks Spark about a query of its own, None without Spark.
         compiled: what was compiled, in order.
         passed_on: whether a statement other than a query went to Spark: it may make tables that only Spark knows.
     """
 
     state: SessionState
     lookup: SparkLookup | None = None
+    ask: AskSpark | None = None
     heartbeat: bool = True
     at_once: bool = True
     compiled: list[Compiled] = field(default_factory=list)
@@ -48,8 +59,20 @@ class DryRun:
         return self.lookup
 
     def spark(self, statement: ast.Statement) -> Result:
-        """Leave a statement of Spark's own alone."""
-        self.passed_on |= not isinstance(statement, (ast.SelectStatement, ast.UnparsedQuery))
+        """Leave a statement of Spark's own alone, unless it is a query that Spark refuses.
+
+        Raises:
+            SqlExtError: RUN-101, or why the query cannot be read here either.
+        """
+        if not isinstance(statement, (ast.SelectStatement, ast.UnparsedQuery)):
+            self.passed_on = True
+        elif self.ask is not None:
+            if isinstance(statement, ast.UnparsedQuery) and self.ask(statement.span, names=False) is not None:
+                raise statement.error
+            # What went to Spark before may make the tables and functions of this one.
+            error = self.ask(statement.span, names=not self.passed_on)
+            if error is not None:
+                raise error
         return Result()
 
     def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:

@@ -243,8 +243,10 @@ def test_broken(text: str, code: str, column: int, mode: str) -> None:
 @pytest.mark.parametrize("text", SPARKS)
 def test_sparks(text: str) -> None:
     ((statement, compiled),) = compile_source(substitute(f"{text};", None), new_state(None))
-    named = isinstance(statement, ast.Drop) and statement.kind == "FUNCTION"
-    assert isinstance(statement, ast.SparkStatement) or named
+    function = isinstance(statement, ast.CreateFunction) or (
+        isinstance(statement, ast.Drop) and statement.kind == "FUNCTION"
+    )
+    assert isinstance(statement, ast.SparkStatement) or function
     assert compiled == []
 
 

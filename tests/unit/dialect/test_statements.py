@@ -176,7 +176,6 @@ def test_statement(text: str, shape: Callable[[Any], str]) -> None:
         "CREATE EXTERNAL TABLE t (a INT) USING csv LOCATION '/x'",
         "CREATE TEMP VIEW v USING csv OPTIONS (path 'x')",
         "CREATE GLOBAL TEMPORARY VIEW v AS SELECT 1",
-        "CREATE FUNCTION f AS 'x.Y' USING JAR 'z'",
         "DROP TABLE t PURGE",
         "CREATE DATABASE d LOCATION '/x'",
         "ALTER TABLE t ADD COLUMNS (a INT)",

@@ -77,14 +77,29 @@ def test_the_statement(words: str) -> None:
     "text",
     [
         "CREATE FUNCTION f AS 'a.b.C'",
-        "CREATE FUNCTION f AS 'a.b.C' USING JAR '/x.jar'",
+        "CREATE FUNCTION f AS 'a.b.C' USING JAR '/x.jar', JAR '/y.jar'",
         "CREATE FUNCTION f AS 'a.b.C' LANGUAGE JAVA",
-        "CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1",
-        "CREATE TEMPORARY FUNCTION f AS 'a.b.C' LANGUAGE SCALA",
+        "CREATE TEMPORARY FUNCTION f AS 'a.b.C' LANGUAGE SCALA USING JAR '/x.jar'",
+        "CREATE TEMPORARY SYSTEM FUNCTION IF NOT EXISTS f AS 'a.b.C'",
     ],
 )
-def test_other_code_is_sparks(text: str) -> None:
-    assert isinstance(parsed(text), SparkStatement)
+def test_classes_of_java(text: str, state: SessionState) -> None:
+    with pytest.raises(SqlExtError) as caught:
+        run(state, f"SET 'sqlext.expressions' = 'flink'; {text};")
+    assert caught.value.code == "FUNC-040"
+    assert caught.value.span is not None
+    assert caught.value.span.text == "'a.b.C'"
+    state.functions.register("aggregate", "F", Counts)
+    assert not run(state, f"{text};").passed_on, "a class of Python stands for it"
+    state.functions.remove("f")
+
+
+def test_a_class_of_java_may_be_sparks(state: SessionState) -> None:
+    assert run(state, "CREATE FUNCTION f AS 'a.b.C'; SELECT f(1);").passed_on
+
+
+def test_an_expression_is_sparks() -> None:
+    assert isinstance(parsed("CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1"), SparkStatement)
 
 
 def test_drop(state: SessionState) -> None:

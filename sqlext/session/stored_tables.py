@@ -1,0 +1,50 @@
+"""Give statements of Spark's the rows behind tables of our catalog, which Spark does not know by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.names.environment import Environment
+from sqlext.connectors.registry import known
+from sqlext.dialect.ast.statements import NamedTable, SparkStatement
+from sqlext.errors import SqlExtError
+from sqlext.quoting import identifier
+from sqlext_catalog.model import Table, View
+
+
+def on_stored_tables(statement: SparkStatement, env: Environment) -> SparkStatement:
+    """Return a statement in which tables of ours are named as Spark knows them.
+
+    Raises:
+        SqlExtError: CAT-040 for a table of ours that Spark cannot reach, or a statement that it has not for such ones.
+    """
+    ours = [(t, found) for t in statement.tables if (found := _lookup(t, env)) is not None]
+    if not ours:
+        return statement
+    text, start = statement.span.text, statement.span.start
+    # From the end on: what stands before a place keeps its offset.
+    for named, relation in sorted(ours, key=lambda one: one[0].span.start, reverse=True):
+        name = _stored_name(statement, named, relation)
+        text = text[: named.span.start - start] + name + text[named.span.end - start :]
+    return replace(statement, text=text)
+
+
+def _hint(stored: str | None) -> str:
+    if stored is None:
+        return "Spark reaches the rows of tables with 'connector' = 'delta' alone; read others by SELECT and INSERT"
+    return f"Spark knows its rows as {stored}, if it has this statement for a folder; SELECT and INSERT know its name"
+
+
+def _lookup(named: NamedTable, env: Environment) -> Table | View | None:
+    return env.catalog.lookup(named.name) if len(named.name) <= 3 else None
+
+
+def _stored_name(statement: SparkStatement, named: NamedTable, relation: Table | View) -> str:
+    connector = known(relation) if isinstance(relation, Table) else None
+    stored = connector.name_in_spark(relation) if connector is not None and isinstance(relation, Table) else None
+    if stored is None or not named.by_path:
+        verb = statement.span.text.split()[0].upper()
+        message = f"{verb} is a statement of Spark's, and Spark does not know `{'.'.join(named.name)}` of this catalog"
+        raise SqlExtError("CAT-040", message, span=named.span, hint=_hint(stored))
+    # The statement's other words may name it, as in `WHERE t.a = 1`.
+    return f"{stored} AS {identifier(named.name[-1])}" if named.takes_alias else stored
