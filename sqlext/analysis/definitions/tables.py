@@ -83,7 +83,7 @@ def check_known(options: Sequence[Option], table: Table) -> None:
     for option in options:
         error = connector.unknown_option(table, option.key)
         if error is not None:
-            raise error.at(option.key_span)
+            raise error.at(option.key_span.to(option.value_span))
 
 
 def _check_meaning(statement: CreateTable, like: LikeClause, base: Inherited, expressions: Expressions) -> None:
