@@ -59,7 +59,9 @@ def test_a_deletion_vector_of_spark_is_followed(workspace: Workspace) -> None:
     """The first table has one when the query begins, the other one gets one later: that commit is passed over."""
     table = f"delta.`{workspace.folder}/src`"
     spark = workspace.spark
-    spark.sql(f"CREATE TABLE {table} (k STRING, v INT) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    spark.sql(
+        f"CREATE TABLE {table} (k STRING, v INT) USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    )
     spark.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ 'k' || id % 5, 1 FROM range(5000)")
     spark.sql(f"DELETE FROM {table} WHERE k = 'k0'")
     source = (

@@ -90,7 +90,7 @@ def script() -> str:
     tables = [f"CREATE TABLE t{n} (a INT) WITH ({KAFKA}, {option});" for n, option in options()]
     hints = [f"CREATE VIEW v{n} AS SELECT a FROM t{n} /*+ OPTIONS({option}) */;" for n, option in options()]
     altered = [
-        f"CREATE TABLE u{n} LIKE t{n}; ALTER TABLE u{n} SET ({option}, 'x' = 'y');"
+        f"CREATE TABLE u{n} LIKE t{n}; ALTER TABLE u{n} SET ({option}, 'properties.client.id' = 'y');"
         for n, option in list(options())[::8]
     ]
     settings = [f"SET {option};" for _, option in options()]
