@@ -52,13 +52,13 @@ STATE = Capability(
     "sql/pandas/group_ops.py",
     "def transformWithState",
 )
-#: Where it is missing, the form on DataFrames of pandas gives the same rows.
 ROW_STATE = Capability(
     "transformWithState on rows",
     "the quicker form of an operator of ours",
     "4.1",
     STATE.module,
     "def transformWithState(",
+    "`transformWithStateInPandas`, with the same rows,",
 )
 #: No module of Python's shows the grammar of SQL or a class of the JVM. Both came with rows. Where the clause is there
 #: without them, ``DataFrame.withWatermark`` does the same.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sqlext import capabilities
-from sqlext.capabilities import CHECKPOINTING, ROW_STATE
+from sqlext.capabilities import CHECKPOINTING, STATE
 from sqlext.environment import java_problem
 from sqlext.errors import SqlExtError
 from sqlext.extras import EXTRAS, Extra
@@ -76,8 +76,8 @@ def test_java_is_not_needed_where_spark_is_given(tmp_path: Path, no_java: None) 
 
 def test_what_an_old_spark_cannot_do(tmp_path: Path, old_spark: None) -> None:
     found = Examination(tmp_path).diagnosis()
-    rows = line(found, "Spark can", ROW_STATE.name)
-    refusal = capabilities.missing(ROW_STATE)
+    rows = line(found, "Spark can", STATE.name)
+    refusal = capabilities.missing(STATE)
     assert (rows.state, rows.code, rows.found, rows.advice) == ("refused", "ENV-014", refusal.message, refusal.hint)
     assert line(found, "Spark can", CHECKPOINTING.name).state == "note"
     assert line(found, "versions", "PySpark").found == "4.0.2"
