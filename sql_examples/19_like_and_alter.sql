@@ -1,4 +1,4 @@
--- LIKE copies a definition, ALTER TABLE changes one. Both change the catalog only, never the data.
+-- LIKE copies a definition, ALTER TABLE changes one. Files that are there stay as they are.
 -- Flink 2.3 runs this file unchanged and gives the same rows.
 
 CREATE TABLE orders (

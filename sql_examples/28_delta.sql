@@ -19,6 +19,3 @@ GROUP BY item, window_start, window_end;
 SELECT item, window_start, SUM(orders) AS orders, COUNT(*) AS minutes_with_orders
 FROM TABLE(TUMBLE(TABLE per_minute, DESCRIPTOR(minute), INTERVAL '10' MINUTE))
 GROUP BY item, window_start, window_end;
-
--- The Delta table gets the new column too. Its rows have NULL in it.
-ALTER TABLE per_minute ADD (amount DOUBLE);
