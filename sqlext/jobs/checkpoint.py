@@ -29,9 +29,10 @@ from types import TracebackType
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
-from sqlext.jobs.query_files import is_file_at, last_number, query_folder, write_whole
+from sqlext.jobs.query_files import last_number, query_folder, write_whole
 from sqlext.jobs.runs import QueryRun, run_from_json
 from sqlext.settings import LEAVES_STATE
+from sqlext.stores.folder import is_file_at
 
 #: In Spark's checkpoint: the run that it belongs to. Sinks know a run's batches by their numbers, so a checkpoint
 #: that was removed, emptied or exchanged must not go on under the same run: its first batches would be taken for
@@ -223,8 +224,11 @@ class QueryHome:
         self._put(self.ticks / "start.txt", f"{time.time_ns() // 1_000_000}\n")
 
     def write_tick(self) -> None:
-        """Put a tick of a run of its own; the time is now."""
+        """Put a tick of a run of its own, in place of those of runs before; the time is now."""
         now = time.time_ns() // 1_000_000
+        # A micro-batch that is run again reads the tick that it had.
+        for old in self.ticks.glob("[0-9]*.txt") if not self.repeats_a_batch() else ():
+            old.unlink()
         self._put(self.ticks / f"{now}.txt", f"{now}\n")
 
     def write_last_tick(self) -> None:

@@ -36,7 +36,7 @@ class JobPart:
         place: None for a job without a stream, which has no state.
         heartbeat: whether its input ends with a row that moves the watermark to the end of time.
         closes_late: whether that row must wait until the data is through (sources that come in several batches).
-        ticks: whether its operators ask what time it is.
+        ticks: what tells its operators that it is time: empty, ``start`` or ``clock`` (``spark.reading.ticks``).
         ends: whether a tick must tell them that a bounded input has ended.
         keeps_late: whether late rows come beside its rows.
         keeps_bad: whether rows that a source cannot decode do.

@@ -39,13 +39,3 @@ def write_whole(path: Path, text: str) -> None:
         # Before the rename: a file system may store the new name earlier than the bytes.
         os.fsync(stream.fileno())
     temporary.replace(path)
-
-
-def is_file_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file is the one at ``path``: its folder may have been removed and made anew meanwhile."""
-    try:
-        there = path.stat()
-    except FileNotFoundError:
-        return False
-    own = os.fstat(descriptor)
-    return (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)

@@ -95,7 +95,7 @@ class FolderStore:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
                 # Whoever held it before may have taken the name from it.
-                if _is_file_at(descriptor, path):
+                if is_file_at(descriptor, path):
                     yield path
                     return
             finally:
@@ -150,8 +150,8 @@ def _opened(path: Path) -> int | None:
         return None
 
 
-def _is_file_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file is the one at ``path``."""
+def is_file_at(descriptor: int, path: Path) -> bool:
+    """Whether an open file is the one at ``path``: its folder may have been removed and made anew meanwhile."""
     try:
         there = path.stat()
     except FileNotFoundError:

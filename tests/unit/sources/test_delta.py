@@ -126,6 +126,16 @@ def test_a_bounded_query_takes_what_is_there_and_no_more(tmp_path: Path) -> None
     assert stream.latest(end, None) == end
 
 
+def _require_rows(reader: DeltaReader, begin: int, found: list[int] | None) -> None:
+    """Check what a reader gives from a position on; None: it refuses a commit that takes rows away."""
+    if found is not None:
+        assert [row for batch in _drained(reader, start=begin) for row in batch] == found
+        return
+    with pytest.raises(SqlExtError) as refused:
+        reader.latest({SPLIT: begin}, None)
+    assert refused.value.code == "RUN-069"
+
+
 @pytest.mark.parametrize(
     ("predicate", "options", "found"),
     [
@@ -147,12 +157,7 @@ def test_rows_that_are_taken_away(
     begin = reader.latest(reader.initial(), None)[SPLIT]
     DeltaTable(str(tmp_path / "t")).delete(predicate)
     _put(tmp_path, 3)
-    if found is not None:
-        assert [row for batch in _drained(reader, start=begin) for row in batch] == found
-        return
-    with pytest.raises(SqlExtError) as refused:
-        reader.latest({SPLIT: begin}, None)
-    assert refused.value.code == "RUN-069"
+    _require_rows(reader, begin, found)
 
 
 def _bitmap(rows: list[int]) -> bytes:
@@ -206,6 +211,19 @@ def test_rows_are_marked_by_place_also_over_several_row_groups(tmp_path: Path) -
     assert found == [i for i in range(1000) if i not in (0, 99, 100, 555)]
 
 
+def test_files_with_marks_and_without_come_in_their_order(tmp_path: Path) -> None:
+    for first in (1, 4, 7):
+        _put(tmp_path, first, first + 1, first + 2)
+        _mark(tmp_path, 1)
+    _put(tmp_path, 10)
+    reader = _reader(tmp_path)
+    assert _drained(reader) == [[1, 3, 4, 6, 7, 9, 10]]
+    begin = reader.initial()
+    pieces = reader.slices(begin, reader.latest(begin, None))
+    assert [p.part for p in pieces] == list(range(len(pieces)))
+    assert len(pieces) == 3  # three files with marks are two slices, as there are two tasks
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [
@@ -223,12 +241,7 @@ def test_a_deletion_by_a_vector_is_one_as_any_other(
     _mark(tmp_path, 0)
     _put(tmp_path, 4)
     reader = _reader(tmp_path, **options)  # after a restart
-    if found is not None:
-        assert [row for batch in _drained(reader, start=begin) for row in batch] == found
-        return
-    with pytest.raises(SqlExtError) as refused:
-        reader.latest({SPLIT: begin}, None)
-    assert refused.value.code == "RUN-069"
+    _require_rows(reader, begin, found)
 
 
 def test_a_version_that_is_gone_is_told(tmp_path: Path) -> None:

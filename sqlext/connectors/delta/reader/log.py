@@ -80,7 +80,7 @@ class DeltaLog:
         wanted = ["path", "modification_time", "size_bytes"]
         rows = pa.table(table.get_add_actions(flatten=True)).select(wanted).to_pylist()
         found = [FoundFile(self._place(r["path"]), r["modification_time"], r["size_bytes"]) for r in rows]
-        marked = self.kept_rows(version)
+        marked = self._kept_rows(table)
         # A fixed order: a position counts files, and must mean the same ones after a restart.
         return tuple(LogFile(f, f.path in marked) for f in sorted(found, key=lambda f: (f.modified, f.path)))
 
@@ -90,7 +90,10 @@ class DeltaLog:
         Raises:
             SqlExtError: RUN-068 if that version is gone.
         """
-        found = pa.table(self._at(version).deletion_vectors()).combine_chunks()
+        return self._kept_rows(self._at(version))
+
+    def _kept_rows(self, table: DeltaTable) -> dict[str, pa.BooleanArray]:
+        found = pa.table(table.deletion_vectors()).combine_chunks()
         masks = zip(found["filepath"].to_pylist(), found["selection_vector"], strict=True)
         return {self._place(unquote(path)): mask.values for path, mask in masks}
 

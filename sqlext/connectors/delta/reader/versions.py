@@ -58,7 +58,7 @@ class DeltaPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MarkedSlice(FileSlice):
-    """A file some of whose rows are deleted.
+    """Files some of whose rows are deleted.
 
     Attributes:
         version: the one whose deletion vectors say which.
@@ -138,11 +138,12 @@ class DeltaReader:
         files = self._files(DeltaPosition.of(start[SPLIT]), DeltaPosition.of(end[SPLIT]))
         pieces: list[FileSlice] = []
         # In runs: rows of earlier files come first.
-        for marked, run in groupby(files, lambda placed: placed[1].marked):
-            if marked:
-                pieces += [_marked(end[SPLIT], place.read_version, file.found) for place, file in run]
+        for version, run in groupby(files, _version_of_marks):
+            found = [file.found for _, file in run]
+            if version is None:
+                pieces += sliced(SPLIT, end[SPLIT], found, self.decoder, self.tasks)
             else:
-                pieces += sliced(SPLIT, end[SPLIT], [file.found for _, file in run], self.decoder, self.tasks)
+                pieces += _marked(end[SPLIT], version, found, self.tasks)
         return [replace(piece, part=part) for part, piece in enumerate(pieces)]
 
     def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
@@ -214,8 +215,16 @@ class DeltaReader:
         )
 
 
-def _marked(end: int, version: int, file: FoundFile) -> MarkedSlice:
-    return MarkedSlice(SPLIT, end, 0, (Range(file.path, 0, file.size),), version)
+def _version_of_marks(placed: tuple[DeltaPosition, LogFile]) -> int | None:
+    place, file = placed
+    return place.read_version if file.marked else None
+
+
+def _marked(end: int, version: int, files: Sequence[FoundFile], tasks: int) -> list[MarkedSlice]:
+    """Return whole files in as many slices as there are tasks: each slice reads the vectors of the version once."""
+    ranges = [Range(file.path, 0, file.size) for file in files]
+    each = -(-len(ranges) // tasks)
+    return [MarkedSlice(SPLIT, end, 0, tuple(ranges[i : i + each]), version) for i in range(0, len(ranges), each)]
 
 
 def _kept(batches: Iterator[pa.RecordBatch], kept: pa.BooleanArray) -> Iterator[pa.RecordBatch]:
