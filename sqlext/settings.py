@@ -21,6 +21,8 @@ DEFAULT_BUCKETS = 8
 MAX_BUCKETS = 1024
 #: Flink's name for going on without the state that a query cannot take over.
 LEAVES_STATE = "execution.state-recovery.ignore-unclaimed-state"
+#: Whether a query is taken over from a driver that has it, which writes no more then.
+TAKES_OVER = "sqlext.take-over"
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.expressions": ("spark", "flink"),
     "sqlext.sink.updates": ("refuse", "final-state"),
@@ -31,6 +33,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.idle.close-windows": ("true", "false"),
     "execution.runtime-mode": ("streaming", "batch"),
     LEAVES_STATE: ("true", "false"),
+    TAKES_OVER: ("true", "false"),
     "table.exec.source.rowtime-null-handling": ("fail", "drop", "skip_watermark"),
     "table.exec.sink.not-null-enforcer": ("error", "drop"),
     "sql-client.execution.result-mode": ("table", "changelog", "tableau"),
@@ -64,6 +67,7 @@ _DEFAULTS = {
     "sqlext.idle.close-windows": "false",
     "execution.runtime-mode": "streaming",
     LEAVES_STATE: "false",
+    TAKES_OVER: "false",
     "table.local-time-zone": "UTC",
     "table.exec.source.rowtime-null-handling": "fail",
     "table.exec.sink.not-null-enforcer": "error",
@@ -158,6 +162,11 @@ class Settings:
     def leaves_state(self) -> bool:
         """Whether a changed query goes on from its place without its state, where it would be refused."""
         return self.get(LEAVES_STATE) == "true"
+
+    @property
+    def takes_over(self) -> bool:
+        """Whether a query is taken over from a driver that has it."""
+        return self.get(TAKES_OVER) == "true"
 
     @property
     def streaming(self) -> bool:

@@ -1,7 +1,7 @@
 """Keep a query's place: one folder a query, owned by one driver, tied to one plan.
 
 <catalog>/queries/<name>/     (or <checkpoint>/<name>/, where ``--checkpoint`` names a folder; never a URL: RUN-028)
-    lock             held (flock) by the driver that runs the query; the kernel frees it when that driver dies
+    lease/           whose it is, and until when (``sqlext.stores.lease``): that of the driver that runs the query
     run.json         the run's id, its plan's fingerprint, whether it came to its end
     checkpoint/      Spark's own checkpoint
     heartbeat/       the row that ends a bounded input
@@ -14,9 +14,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shutil
 import time
 import uuid
@@ -31,8 +29,11 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
 from sqlext.jobs.query_files import last_number, query_folder, write_whole
 from sqlext.jobs.runs import QueryRun, run_from_json
-from sqlext.settings import LEAVES_STATE
-from sqlext.stores.folder import is_file_at
+from sqlext.settings import LEAVES_STATE, TAKES_OVER
+from sqlext.stores import lease
+from sqlext.stores.fence import Fence, lost
+from sqlext.stores.lease import FencedError, HeldError, Lease, Term
+from sqlext.stores.opening import open_store
 
 #: In Spark's checkpoint: the run that it belongs to. Sinks know a run's batches by their numbers, so a checkpoint
 #: that was removed, emptied or exchanged must not go on under the same run: its first batches would be taken for
@@ -44,26 +45,30 @@ _TIME = "time"
 _BEFORE = "before"
 #: What goes with the state of a query, its checkpoint first.
 _STATE = ("checkpoint", "heartbeat", "ticks", _TIME, "staging")
-#: How often a folder that vanishes is made again, each time within microseconds of its removal.
-_TRIES = 1_000
 #: In place of a time: the input has ended (``sqlext_udfs.kernel.operator.Clock.END``).
 END_TICK = (1 << 63) - 1
 
 
 class QueryHome:
-    """A query's folder, locked while this object is open.
+    """A query's folder, this driver's own while this object is open.
 
     Args:
         root: the catalog's folder.
         name: the query's name, any text.
         checkpoint: the local folder where checkpoints go, if not into the catalog's.
-        looks: it is only looked at: nothing is locked, and nothing may be written.
+        looks: it is only looked at: it belongs to nobody, and nothing may be written.
+        force: it is taken also from a driver that has it, which writes no more then (RUN-029).
+
+    Raises:
+        SqlExtError: RUN-022 if another driver has it.
     """
 
-    def __init__(self, root: Path, name: str, checkpoint: str | None = None, *, looks: bool = False) -> None:
+    def __init__(
+        self, root: Path, name: str, checkpoint: str | None = None, *, looks: bool = False, force: bool = False
+    ) -> None:
         self.name = name
         self.folder = query_folder(root, name, checkpoint)
-        self._lock = -1 if looks else self._acquire()
+        self._lease = None if looks else self._taken(force)
         if not looks:
             self._settle()
 
@@ -96,6 +101,22 @@ class QueryHome:
     def ticks(self) -> Path:
         """The folder of the tick with which it begins."""
         return self.folder / "ticks"
+
+    @property
+    def fence(self) -> Fence:
+        """What lets nobody but this driver write."""
+        assert self._lease is not None
+        return Fence(self.name, str(self.folder), self._lease.term)
+
+    @property
+    def taken_from(self) -> Term | None:
+        """The lease of a driver that may still live, and from which the folder was taken; None if it was free."""
+        return self._lease.previous if self._lease is not None else None
+
+    def refuse_if_lost(self) -> None:
+        """Raise RUN-029 if the folder has become another driver's, as far as is known without a look."""
+        if self._lease is not None and self._lease.lost is not None:
+            raise lost(self.name, self._lease.lost)
 
     def own_sources(self, clock: str | None) -> tuple[str, ...]:
         """Return the folders of what it reads as streams and what is none of the user's rows.
@@ -203,7 +224,8 @@ class QueryHome:
         return self._before
 
     def begin(self, run: QueryRun) -> None:
-        """Remember the run, before its first batch."""
+        """Remember the run, before its first batch; raises RUN-029 if the folder has become another driver's."""
+        self.fence.check()
         # The mark comes first. Alone it says nothing, but ``run.json`` without it would be a lost checkpoint (RUN-024).
         if self._read_mark() != run.checkpoint_id:
             self._mark.parent.mkdir(parents=True, exist_ok=True)
@@ -237,10 +259,15 @@ class QueryHome:
 
     def close(self) -> None:
         """Give the folder free for another driver; a second time does nothing."""
-        if self._lock >= 0:
-            self._settle()
-            os.close(self._lock)
-            self._lock = -1
+        taken = self._lease
+        if taken is None:
+            return
+        try:
+            if self._is_mine(taken):
+                self._settle()
+        finally:
+            self._lease = None
+            taken.release()
 
     def _put(self, target: Path, text: str) -> None:
         target.parent.mkdir(exist_ok=True)
@@ -252,9 +279,17 @@ class QueryHome:
 
     def remove(self) -> None:
         """Remove the query's state and give its folder free."""
+        assert self._lease is not None
+        self.fence.check()
         self.clear()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.close()
+        for entry in self.folder.iterdir():
+            if entry.name != lease.FOLDER:
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        # Last: until then nobody else may begin here.
+        self._lease.remove()
+        self._lease = None
+        with suppress(OSError):  # another driver has begun
+            self.folder.rmdir()
 
     def _settle(self) -> None:
         """End what ``set_aside`` began, also in a process that died: with what the last run has begun with."""
@@ -288,35 +323,31 @@ class QueryHome:
         folder = Path(self.checkpoint)
         return folder.is_dir() and any(entry.name not in (_MARK, _OWN) for entry in folder.iterdir())
 
-    def _acquire(self) -> int:
-        path = self.folder / "lock"
-        while True:
-            descriptor = self._opened(path)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(descriptor)
-                raise SqlExtError(
-                    "RUN-022",
-                    f"query `{self.name}` runs already: its checkpoint belongs to one driver at a time",
-                    hint="stop it first, or give this one another name: SET 'pipeline.name' = '...'",
-                ) from None
-            # DROP QUERY may have removed the folder meanwhile: a lock on a file that has no name keeps nobody out.
-            if is_file_at(descriptor, path):
-                return descriptor
-            os.close(descriptor)
+    def _taken(self, force: bool) -> Lease:
+        try:
+            taken = lease.take(open_store(self.folder), force=force)
+        except HeldError as held:
+            raise self._runs_already(held.term) from None
+        taken.keep()
+        return taken
 
-    def _opened(self, path: Path) -> int:
-        # Whoever holds it may remove the folder at any moment. What is in the way for longer (a file of that name,
-        # a link to nothing) cannot be told from that by another look, which would race as well: only by trying again.
-        for _ in range(_TRIES):
-            with suppress(FileNotFoundError, FileExistsError):
-                return self._open(path)
-        return self._open(path)
+    def _runs_already(self, term: Term) -> SqlExtError:
+        seconds = max(0, term.expires - lease.now()) // 1000 + 1
+        who = f"as {term.owner}" if term.owner is not None else "and its lease cannot be read"
+        ends = f"its lease ends in {seconds} s, or " if term.owner is not None else ""
+        return SqlExtError(
+            "RUN-022",
+            f"query `{self.name}` runs already, {who}: its checkpoint belongs to one driver at a time",
+            hint="stop it first, or give this one another name: SET 'pipeline.name' = '...'; if it is gone for sure,"
+            f" {ends}SET '{TAKES_OVER}' = 'true'",
+        )
 
-    def _open(self, path: Path) -> int:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    def _is_mine(self, taken: Lease) -> bool:
+        try:
+            taken.check()
+        except FencedError:
+            return False
+        return True
 
     def _compare(self, old: Fingerprint, new: Fingerprint, leaves_state: bool) -> bool:
         """Return whether the state has to be left behind."""

@@ -251,6 +251,8 @@ class Job:
         query = self.query.running[part.name]
         with quiet():
             while not query.awaitTermination(_SECONDS_BETWEEN_LOOKS):
+                if part.place is not None:
+                    part.place.home.refuse_if_lost()
                 part.sink.show(self.spark)
                 self._note_sources(part, query)
             self._note_sources(part, query)

@@ -43,7 +43,7 @@ from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
 from sqlext.session.introspection.watermarks import Watermarks
 from sqlext.session.materialized import own_place
 from sqlext.session.needed_secrets import check_secrets
-from sqlext.session.notices import tell_catch_up, tell_changes, warn_of_unbounded_state
+from sqlext.session.notices import tell_catch_up, tell_changes, tell_takeovers, warn_of_unbounded_state
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import Sink, SinkContext
@@ -203,14 +203,15 @@ class SparkHandler:
         with ExitStack() as held, self.settings(env, scripts):
             places = self._places(drafts, schedule, held)
             # Before anything is renewed: it compares with the run that the folder has now.
-            notices = tell_changes((p.home, p.run) for p in places if p is not None)
+            held_now = [(p.home, p.run) for p in places if p is not None]
+            notices = (*tell_takeovers(home for home, _ in held_now), *tell_changes(held_now))
             for draft, place in zip(drafts, places, strict=True):
                 self._renew(draft, place, env, schedule)
             parts = [self._insert_part(d, p, env, schedule) for d, p in zip(drafts, places, strict=True)]
             records = [self._record(statement, d, p.home) for d, p in zip(drafts, places, strict=True) if p is not None]
             log = QueryRecords(self.state.catalog, self.folder, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
-            held.pop_all()  # from here on the job holds the locks
+            held.pop_all()  # from here on the job holds the places
         return Result(query=job.start(), notices=(*told, *notices))
 
     def _warn_of_endless(self, plans: Sequence[PlanNode]) -> tuple[str, ...]:
@@ -225,12 +226,13 @@ class SparkHandler:
         return Schedule(end is not InputEnd.NONE, end is not InputEnd.CATCH_UP, self.options.interval)
 
     def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
-        """Return where the queries of a streaming job keep their places, locked; none for a job without streams."""
+        """Return where the queries of a streaming job keep their places, its own; none for a job without streams."""
         # One stream is enough: a set ends as one job, so its static parts must know that they are done.
         if not any(d.script.streaming for d in drafts):
             return [None] * len(drafts)
-        # All locks before any change: one query that another driver runs refuses the whole job.
-        homes = [held.enter_context(QueryHome(self.folder, d.name, self.options.checkpoint)) for d in drafts]
+        # All places before any change: one query that another driver runs refuses the whole job.
+        force, checkpoint = self.state.settings.takes_over, self.options.checkpoint
+        homes = [held.enter_context(QueryHome(self.folder, d.name, checkpoint, force=force)) for d in drafts]
         found = [(home, d.prints) for home, d in zip(homes, drafts, strict=True)]
         leaves = self.state.settings.leaves_state
         # A job that only catches up always goes on; one that has ended begins anew.
@@ -267,6 +269,7 @@ class SparkHandler:
             zone=env.zone,
             staging=str(place.home.staging) if place else None,
             properties=tuple(to_properties(insert.table).items()),
+            fence=place.home.fence if place else None,
         )
         home = place.home if place else None
         opened = self._open(script, env, home, insert.span, runs=not schedule.bounded)

@@ -45,6 +45,23 @@ def tell_changes(queries: Iterable[tuple[QueryHome, QueryRun]]) -> tuple[str, ..
     return tuple(told)
 
 
+class TakenOverNotice(Notice):
+    """A query goes on from the place of a driver that has not given it free."""
+
+
+def tell_takeovers(homes: Iterable[QueryHome]) -> tuple[str, ...]:
+    """Warn of queries that are taken over from a driver that may still live; return the same texts."""
+    told = [
+        f"query `{home.name}` is taken over from {home.taken_from.owner or 'an unknown driver'}: if it still runs, it"
+        " writes nothing more"
+        for home in homes
+        if home.taken_from is not None
+    ]
+    for text in told:
+        warnings.warn(text, TakenOverNotice, stacklevel=2)
+    return tuple(told)
+
+
 def foretold(home: QueryHome, prints: Fingerprint, *, restart_finished: bool, leaves_state: bool = False) -> str | None:
     """Return what would happen to a query's checkpoint if it were started now, in lines; None if there is none."""
     try:

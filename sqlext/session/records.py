@@ -40,10 +40,11 @@ class QueryRecords(JobLog):
         self._folder = folder
         self._job = job
         self._records = records
+        self._began: int | None = None
 
     def started(self) -> None:
         """Write that its queries run, in one commit."""
-        now = int(time.time() * 1000)
+        self._began = now = int(time.time() * 1000)
         records = [replace(r, status="running", started=now, details=((JOB, self._job),)) for r in self._records]
         if records:
             self._catalog.apply(_together([ddl.record_query(r) for r in records]), f"START QUERY {self._job}")
@@ -52,9 +53,13 @@ class QueryRecords(JobLog):
         """Write how its queries ended, in one commit: from the job's thread, so through a store of its own."""
         progress = query.progress
         parts = progress.get("parts", {query.parts[0]: progress})
-        updates = [ddl.update_query(r.name, _ended(parts[r.name])) for r in self._records]
+        updates = [ddl.update_query(r.name, self._unless_taken_over(_ended(parts[r.name]))) for r in self._records]
         if updates:
             CatalogStore(self._folder).commit(_together(updates), f"END QUERY {self._job}")
+
+    def _unless_taken_over(self, update: Callable[[QueryRecord], QueryRecord]) -> Callable[[QueryRecord], QueryRecord]:
+        """Leave a record alone that another driver has begun since: it says how the query does there."""
+        return lambda record: update(record) if self._began in (None, record.started) else record
 
 
 def drop_query(catalog: SessionCatalog, folder: Path, name: str, *, if_exists: bool) -> None:

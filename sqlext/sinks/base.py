@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
+from sqlext.stores.fence import Fence
 from sqlext_catalog.model import Options
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class SinkContext:
         zone: the session's time zone.
         staging: a folder of the query's own, for what has to be kept until the end.
         properties: table properties for a Delta table that the sink creates.
+        fence: says whether the query is still this driver's; None for a query without a place.
     """
 
     query: str
@@ -55,6 +57,12 @@ class SinkContext:
     zone: str = "UTC"
     staging: str | None = None
     properties: Options = ()
+    fence: Fence | None = None
+
+    def check_fence(self) -> None:
+        """Return if the query is still this driver's, before a commit; raises RUN-029 if it is not."""
+        if self.fence is not None:
+            self.fence.check()
 
     @property
     def identity(self) -> str:

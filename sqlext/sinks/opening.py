@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from sqlext.connectors.base import loaded
@@ -11,7 +12,7 @@ from sqlext.connectors.spec import WriteSpec
 from sqlext.sinks.base import Sink, SinkContext
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 #: What ``Connector.sink`` names.
 MakeSink = Callable[[WriteSpec, SinkContext], Sink]
@@ -26,7 +27,7 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
     """
     sink = _sink(spec, context)
     sink.open(spark)
-    return sink
+    return sink if context.fence is None else FencedSink(sink, context)
 
 
 def add_columns(spark: SparkSession, spec: WriteSpec) -> None:
@@ -38,3 +39,41 @@ def _sink(spec: WriteSpec, context: SinkContext) -> Sink:
     # A connector names its sink as text, so that reading a table loads no code that writes.
     make = cast(MakeSink, loaded(connector_named(spec.connector).sink))
     return make(spec, context)
+
+
+@dataclass(frozen=True)
+class FencedSink(Sink):
+    """Lets a sink write while the query is this driver's.
+
+    A driver that was away during a batch has written it under the batch's own number, as the next one does. Then it is
+    told here, so that Spark counts no batch in a checkpoint that is another's.
+    """
+
+    sink: Sink
+    context: SinkContext
+
+    @property
+    def single_pass(self) -> bool:
+        """As the sink."""
+        return self.sink.single_pass
+
+    def write(self, df: DataFrame, batch_id: int) -> None:
+        """Take a batch; raises RUN-029 if the query has become another driver's."""
+        self.context.check_fence()
+        self.sink.write(df, batch_id)
+        self.context.check_fence()
+
+    def write_new(self, df: DataFrame, batch_id: int) -> None:
+        """Take a batch that cannot have been written before; raises as ``write``."""
+        self.context.check_fence()
+        self.sink.write_new(df, batch_id)
+        self.context.check_fence()
+
+    def show(self, spark: SparkSession) -> None:
+        """Show what batches have left."""
+        self.sink.show(spark)
+
+    def finish(self, spark: SparkSession) -> None:
+        """Do what is left at the end; raises as ``write``."""
+        self.context.check_fence()
+        self.sink.finish(spark)

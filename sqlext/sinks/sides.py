@@ -41,6 +41,7 @@ def _opened(spark: SparkSession, script: SideScript, context: SinkContext) -> Si
         mode=script.mode,
         zone=context.zone,
         properties=tuple(to_properties(script.table).items()),
+        fence=context.fence,
     )
     return open_sink(spark, connector_of(script.table).write_spec(script.table), own)
 

@@ -71,6 +71,8 @@ class FileSink(Sink):
         if self.spec.partitioned_by:
             writer = writer.partitionBy(*self.spec.partitioned_by)
         writer.save(where)
+        # The next step is the commit. What a driver that has been away since then has staged, another one replaces.
+        self.context.check_fence()
 
     def _spread(self, rows: DataFrame) -> DataFrame:
         """Return rows in as many tasks as are to write; those of a partition in one, where that is asked for."""
