@@ -106,7 +106,7 @@ class QueryHome:
     def fence(self) -> Fence:
         """What lets nobody but this driver write."""
         assert self._lease is not None
-        return Fence(self.name, str(self.folder), self._lease.term)
+        return Fence(self.name, str(self.folder), self._lease.term, taken_over=self._lease.previous is not None)
 
     @property
     def taken_from(self) -> Term | None:

@@ -256,6 +256,9 @@ class Job:
                 part.sink.show(self.spark)
                 self._note_sources(part, query)
             self._note_sources(part, query)
+        # Spark ends a query in silence where another session goes on with its checkpoint.
+        if part.place is not None and not self.query.stop_requested:
+            part.place.home.fence.check()
 
     def _note_sources(self, part: JobPart, query: StreamingQuery) -> None:
         """Remember, once, which sources Spark counts: whoever goes on without the state must know."""

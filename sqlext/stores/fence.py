@@ -17,11 +17,13 @@ class Fence:
         query: the query's name.
         place: where its lease lies.
         term: its lease, as it was when it began.
+        taken_over: whether a driver may still live that had the place before, and be amid a commit.
     """
 
     query: str
     place: str
     term: Term
+    taken_over: bool = False
 
     def check(self) -> None:
         """Return if the place is still its owner's.

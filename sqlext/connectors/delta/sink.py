@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _VERSION = "spark.databricks.delta.write.txnVersion"
+#: The property of a table that is changed so that commits begun before it fail.
+_FENCE = "sqlext.fence"
 #: How many commits are looked at: those of other writers may lie above the query's last one.
 _DEPTHS = (100, 10_000, 100_000)
 
@@ -57,6 +59,18 @@ class DeltaSink(Sink):
             spark.sql(self._create_statement())
         else:
             self._check(existing)
+            self._shut_out(spark)
+
+    def _shut_out(self, spark: SparkSession) -> None:
+        """Let a commit fail that a driver has begun from which the query was taken over.
+
+        Such a driver may have computed a batch before it stayed away, and commit it when it is back. Delta lets no
+        commit through that was begun before a change of the table's properties. A batch that came before the change is
+        found in the table's history.
+        """
+        fence = self.context.fence
+        if fence is not None and fence.taken_over:
+            spark.sql(f"ALTER TABLE {self._target} SET TBLPROPERTIES ({string(_FENCE)} = {string(fence.term.token)})")
 
     def add_columns(self, spark: SparkSession) -> None:
         """Add the declared columns that the table lacks; rows that are there have NULL in them."""
