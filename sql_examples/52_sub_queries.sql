@@ -25,6 +25,10 @@ FROM orders AS o WHERE customer = 'ann';
 SELECT order_id, customer FROM orders AS o
 WHERE amount > 10 OR EXISTS (SELECT 1 FROM payments AS p WHERE p.order_id = o.order_id AND p.method = 'cash');
 
+-- Customers with more orders than there are payments in cash.
+SELECT customer, COUNT(*) AS orders FROM orders GROUP BY customer
+HAVING COUNT(*) > (SELECT COUNT(*) FROM payments WHERE method = 'cash');
+
 -- An order and those payments that are its own, or were made in cash for the order two before or two after it.
 SELECT o.order_id, p.order_id AS paid, p.method
 FROM orders AS o LEFT JOIN payments AS p

@@ -145,6 +145,10 @@ class View:
         return _redacted_repr(self)
 
 
+#: The type of a catalog that Flink keeps itself, as ours are kept; all other types are connections to other systems.
+CATALOG_TYPE = "generic_in_memory"
+
+
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """A catalog: a name for a group of databases, and the database that USE CATALOG enters."""
@@ -153,6 +157,11 @@ class Catalog:
     default_database: str = DEFAULT_DATABASE
     comment: str | None = None
     options: Options = ()
+
+    @property
+    def stated_options(self) -> Options:
+        """The options with the type, which need not be written: ``CATALOG_TYPE`` is the only one."""
+        return tuple({"type": CATALOG_TYPE, **dict(self.options)}.items())
 
     def __repr__(self) -> str:
         """Return the record with the values of secret options replaced by stars."""

@@ -22,7 +22,7 @@ from sqlext.locations import catalog_place
 from sqlext.plan.nodes import PlanNode
 from sqlext.secrets import redact, redact_text, redact_value
 from sqlext.session.handler import Handler
-from sqlext.session.introspection.show import describe, show
+from sqlext.session.introspection.show import describe, describe_catalog, show
 from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, written_by_query
 from sqlext.session.ownership import (
     check_spark_functions,
@@ -36,12 +36,10 @@ from sqlext.session.state import SessionState
 from sqlext.session.stored_tables import on_stored_tables
 from sqlext.source import Span
 from sqlext_catalog import ddl
-from sqlext_catalog.model import Catalog, Database, ObjectName, Relation, Table, keeping_query
+from sqlext_catalog.model import CATALOG_TYPE, Catalog, Database, ObjectName, Relation, Table, keeping_query
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
-#: The type of a catalog that Flink keeps itself, as ours are kept; all other types are connections to other systems.
-_CATALOG_TYPE = "generic_in_memory"
 
 
 class Interpreter:
@@ -62,6 +60,7 @@ class Interpreter:
             ast.Use: self._use,
             ast.Show: self._show,
             ast.Describe: self._describe,
+            ast.DescribeCatalog: self._describe_catalog,
             ast.Explain: self._explain,
             ast.ExplainWhy: self._explain_why,
             ast.SetOption: self._set,
@@ -240,7 +239,7 @@ class Interpreter:
     def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
         options = {o.key: o.value for o in statement.options}
         for option in statement.options:
-            if option.key == "type" and option.value.lower() != _CATALOG_TYPE:
+            if option.key == "type" and option.value.lower() != CATALOG_TYPE:
                 raise SqlExtError(
                     "CAT-039",
                     f"a catalog of the type `{option.value}` cannot be opened",
@@ -297,10 +296,26 @@ class Interpreter:
         columns, rows = describe(statement, self.state.catalog, self.environment())
         return Result(columns, rows)
 
+    def _describe_catalog(self, statement: ast.DescribeCatalog) -> Result:
+        columns, rows = describe_catalog(statement, self.state.catalog)
+        return Result(columns, rows)
+
     # Queries
 
     def _explain(self, statement: ast.Explain) -> Result:
+        created = statement.statement
+        if isinstance(created, ast.CreateTable) and created.query is not None:
+            return self._explain_fill(statement, created, created.query)
         return self.handler.explain(statement, self.environment())
+
+    def _explain_fill(self, statement: ast.Explain, created: ast.CreateTable, query: Query) -> Result:
+        """Explain the INSERT of a CREATE TABLE AS; the table is there for that alone, whatever has its name."""
+        copy = Interpreter(self.state.fork(), self.handler)
+        env = copy.environment()
+        made = replace(created, or_replace=True, if_not_exists=False)
+        copy.create(table_of(made, env, copy.state.catalog), made, "CREATE TABLE")
+        fill = fill_of(created, query, env)
+        return self.handler.explain(replace(statement, statement=fill), copy.environment())
 
     def _explain_why(self, statement: ast.ExplainWhy) -> Result:
         return self.handler.explain_why(statement, self.environment())

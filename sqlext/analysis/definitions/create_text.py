@@ -1,4 +1,4 @@
-"""Print SHOW CREATE TABLE and SHOW CREATE VIEW (Flink: ShowCreateUtil)."""
+"""Print SHOW CREATE TABLE, VIEW and CATALOG (Flink: ShowCreateUtil)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.secrets import redact, redact_options
 from sqlext.types import quote
-from sqlext_catalog.model import Column, Options, Table, View
+from sqlext_catalog.model import Catalog, Column, Options, Table, View
 
 
 def create_table_text(table: Table) -> str:
@@ -40,6 +40,15 @@ def create_view_text(view: View, env: Environment) -> str:
     if view.comment:
         parts.append(f"COMMENT {string_literal(view.comment)}")
     return "\n".join([*parts, f"AS {redact_options(view_text(view, env), view.expressions)}"]) + "\n"
+
+
+def create_catalog_text(catalog: Catalog) -> str:
+    """Return the CREATE CATALOG that makes this catalog; secrets are hidden."""
+    parts = [f"CREATE CATALOG {quote(catalog.name)}"]
+    if catalog.comment:
+        parts.append(f"COMMENT {string_literal(catalog.comment)}")
+    parts.append(_options(catalog.stated_options))
+    return "\n".join(parts) + "\n"
 
 
 def stored_text(text: str, table: Table) -> str:

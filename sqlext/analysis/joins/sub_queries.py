@@ -75,14 +75,36 @@ def with_sub_queries(block: Block, binding: Binding) -> Block:
     return _Values(block, binding).joined()
 
 
+def has_values_of_streams(select: Select, binding: Binding) -> bool:
+    """Whether the select list or HAVING of a SELECT that groups has sub-queries over a stream.
+
+    Such ones are joined to the groups. They know no column of the query around them.
+
+    Raises:
+        SqlExtError: JOIN-017 for one that does, or within an aggregate.
+    """
+    exprs = [i.expr for i in select.items] + ([select.having] if select.having is not None else [])
+    found = False
+    for part in (p for e in exprs for p in own_parts(e) if isinstance(p, (ScalarQuery, Exists, InQuery))):
+        try:
+            streaming = binding.bind_inside(part.query).streaming
+        except SqlExtError as error:
+            raise (misplaced_sub_query(part) if error.code in ("NAME-002", "NAME-003") else error) from None
+        inside = (p for e in exprs for p in own_parts(e) if isinstance(p, Call) and is_aggregate(p, binding.env.mode))
+        if streaming and any(part is p for call in inside for p in own_parts(call)):
+            raise misplaced_sub_query(part)
+        found |= streaming
+    return found
+
+
 def misplaced_sub_query(part: SubQuery) -> SqlExtError:
     """Return the refusal of a sub-query over a stream where it cannot be joined."""
     return SqlExtError(
         "JOIN-017",
         "a sub-query over a stream cannot stand here",
         span=part.span,
-        hint="over a stream: EXISTS and aggregates without GROUP BY in WHERE and in a select list without aggregates, "
-        "IN under AND and OR of WHERE; compute what is below in a sub-query of FROM",
+        hint="over a stream: EXISTS and aggregates without GROUP BY, beside groups without columns from around them; "
+        "IN under AND and OR of WHERE and HAVING; compute what is below in a sub-query of FROM",
     )
 
 

@@ -1,6 +1,7 @@
-"""Split a SELECT that has OVER above GROUP BY: ``ROW_NUMBER() OVER (ORDER BY SUM(v) DESC) ... GROUP BY k``.
+"""Split a SELECT that has OVER or sub-queries above GROUP BY.
 
-The lower SELECT groups, the upper one has the calls with OVER.
+``ROW_NUMBER() OVER (ORDER BY SUM(v) DESC) ... GROUP BY k``, and ``HAVING COUNT(*) > (SELECT ...)``. The lower SELECT
+groups, the upper one has the calls with OVER and the sub-queries.
 """
 
 from __future__ import annotations
@@ -9,7 +10,18 @@ from dataclasses import replace
 
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.relations.binding import Binding, Block
-from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Frame, Literal, Node, Star
+from sqlext.dialect.ast.expressions import (
+    Call,
+    ColumnRef,
+    Exists,
+    Expr,
+    Frame,
+    InQuery,
+    Literal,
+    Node,
+    ScalarQuery,
+    Star,
+)
 from sqlext.dialect.ast.queries import NamedWindow, Select, SelectItem
 from sqlext.plan.nodes import Aliased
 from sqlext.plan.scope import Scope, ScopeRelation, Shape, own_parts, shape
@@ -18,7 +30,7 @@ _NAME, _GROUPS = "__g{}", "__g"
 
 
 def with_groups_below(block: Block, binding: Binding) -> Block:
-    """Return a block over the groups of a SELECT, which then has its calls with OVER alone."""
+    """Return a block over the groups of a SELECT, which then has its calls with OVER and its sub-queries alone."""
     grouped, outer = _split(block.select, block.scope)
     below = binding.bind_block(replace(block, select=grouped))
     relation = ScopeRelation(_GROUPS, (), below.columns)
@@ -46,20 +58,23 @@ def _split(select: Select, scope: Scope) -> tuple[Select, Select]:
         # The offsets of frames and of LAG must stay literals; as columns of the lower SELECT they would be refused.
         if isinstance(node, (Frame, Literal)):
             return node
-        plain = isinstance(node, Expr) and not isinstance(node, Star) and not _has_over(node)
+        plain = isinstance(node, Expr) and not isinstance(node, Star) and not _is_above(node)
         return column(node) if plain and isinstance(node, Expr) else None
 
     items = tuple(replace(i, expr=substitute(i.expr, rule), alias=i.alias or _natural(i.expr)) for i in select.items)
     windows = tuple(NamedWindow(w.span, w.name, substitute(w.over, rule)) for w in select.windows)
     qualify = substitute(select.qualify, rule) if select.qualify is not None else None
-    grouped = replace(select, items=tuple(inner), windows=(), qualify=None)
+    # A condition on groups with sub-queries is one on rows above; any other stays.
+    above = select.having is not None and _is_above(select.having)
+    where = substitute(select.having, rule) if select.having is not None and above else None
+    grouped = replace(select, items=tuple(inner), windows=(), qualify=None, having=None if above else select.having)
     outer = replace(
         select,
         items=items,
         windows=windows,
         qualify=qualify,
         from_=None,
-        where=None,
+        where=where,
         group_by=None,
         having=None,
         # EMIT stays with the lower SELECT, which has the groups.
@@ -68,8 +83,11 @@ def _split(select: Select, scope: Scope) -> tuple[Select, Select]:
     return grouped, outer
 
 
-def _has_over(expr: Node) -> bool:
-    return any(isinstance(p, Call) and p.over is not None for p in own_parts(expr))
+def _is_above(expr: Node) -> bool:
+    return any(
+        isinstance(p, (ScalarQuery, Exists, InQuery)) or (isinstance(p, Call) and p.over is not None)
+        for p in own_parts(expr)
+    )
 
 
 def _natural(expr: Expr) -> str | None:

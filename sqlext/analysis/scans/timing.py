@@ -27,7 +27,7 @@ def timing_of(table: Table, settings: Settings, *, own: bool) -> Timing:
     Raises:
         OptionError: OPT-030 for an alignment without a group or a drift, OPT-031 for a connector that cannot be held
             back.
-        SqlExtError: OPT-032 for a watermark that would never be given.
+        SqlExtError: OPT-032 for a watermark of an endless input that would never be given.
     """
     options = dict(table.options)
     bounded = connector_of(table).bounded(table)
@@ -41,7 +41,7 @@ def timing_of(table: Table, settings: Settings, *, own: bool) -> Timing:
         None if bounded else idle or None,
         closes.strip().lower() == "true",
         alignment,
-        _interval(options, settings),
+        _interval(options, settings, bounded=bounded),
         bounded,
     )
 
@@ -74,12 +74,13 @@ def _alignment(table: Table, options: Mapping[str, str], settings: Settings, *, 
     return Alignment(group, drift)
 
 
-def _interval(options: Mapping[str, str], settings: Settings) -> int:
+def _interval(options: Mapping[str, str], settings: Settings, *, bounded: bool) -> int:
     """Return ms between two watermarks; 0: each micro-batch, which is never shorter than Flink's default of 200 ms."""
     if options.get("scan.watermark.emit.strategy", "on-periodic").lower() == "on-event":
         return 0
     interval = _duration(dict(settings.items()), "pipeline.auto-watermark-interval")
-    if interval == 0:
+    # The end of a bounded input closes all windows, in Flink too.
+    if interval == 0 and not bounded:
         raise SqlExtError(
             "OPT-032",
             "with 'pipeline.auto-watermark-interval' = '0' no watermark is ever given, and no window comes out",

@@ -13,7 +13,7 @@ from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.grouping.group_by import find_grouping, is_grouped
 from sqlext.analysis.grouping.set_operations import distinct_rows
 from sqlext.analysis.joins.semi import with_semi_joins
-from sqlext.analysis.joins.sub_queries import with_sub_queries
+from sqlext.analysis.joins.sub_queries import has_values_of_streams, with_sub_queries
 from sqlext.analysis.names.registered import with_registered
 from sqlext.analysis.over.calls import has_over, needs_a_step, with_aliases_in_qualify, with_windows_written_out
 from sqlext.analysis.over.grouped import with_groups_below
@@ -110,6 +110,8 @@ def bind_block(block: Block, binding: Binding) -> nodes.PlanNode:
         # DISTINCT is over the rows of the groups, so these come first.
         groups = bind_block(replace(block, select=replace(block.select, distinct=False)), binding)
         return _distinct(groups, block.select, binding)
+    if block.node.streaming and is_grouped(block.select, mode) and has_values_of_streams(block.select, binding):
+        return bind_block(_through(_TO_FROM, with_groups_below(block, binding), binding), binding)
     block = _through(_ABOVE_FROM, block, binding)
     if has_over(block.select) and (block.node.streaming or needs_a_step(block.select)):
         if is_grouped(block.select, mode):

@@ -248,6 +248,15 @@ class Describe(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class DescribeCatalog(Statement):
+    """``DESCRIBE | DESC CATALOG [EXTENDED] c``."""
+
+    name: str
+    name_span: Span
+    extended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Explain(Statement):
     """``EXPLAIN [details] statement``; ``details`` in upper case: JSON, MERMAID, CHANGELOG_MODE, ..."""
 

@@ -108,7 +108,8 @@ class _Reading:
             return self._error
         self.cursor.index = self._farthest
         word = self.cursor.token.upper
-        close = difflib.get_close_matches(word, {*self._expected, *known} - {word}, n=1, cutoff=0.7)
+        meant = {*self._expected, *known}
+        close = difflib.get_close_matches(word, meant, n=1, cutoff=0.7) if word not in meant else []
         hint = f"did you mean {close[0]}?" if close else ""
         if not hint:
             shown = re.sub(r"\b[a-z]+\b", lambda m: _SHOWN.get(m.group(), m.group()), self.closest)

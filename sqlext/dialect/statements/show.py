@@ -2,13 +2,14 @@
 
 SHOW TABLES | VIEWS | COLUMNS | DATABASES | ... [FROM | IN name] [[NOT] LIKE | ILIKE 'pattern']
 SHOW WATERMARKS [FOR QUERY name] [[NOT] LIKE | ILIKE 'pattern']
-SHOW CREATE TABLE | VIEW name      SHOW CURRENT CATALOG | DATABASE
+SHOW CREATE TABLE | VIEW | CATALOG name      SHOW CURRENT CATALOG | DATABASE
 DESCRIBE | DESC [EXTENDED] [TABLE] name
+DESCRIBE | DESC CATALOG [EXTENDED] name
 """
 
 from __future__ import annotations
 
-from sqlext.dialect.ast.statements import Describe, Name, Show
+from sqlext.dialect.ast.statements import Describe, DescribeCatalog, Name, Show
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name
 from sqlext.dialect.statements.jobs import parse_query_name
@@ -23,11 +24,12 @@ _LISTS = {
 _PAIRS = {
     ("CREATE", "TABLE"): "CREATE TABLE",
     ("CREATE", "VIEW"): "CREATE VIEW",
+    ("CREATE", "CATALOG"): "CREATE CATALOG",
     ("CURRENT", "CATALOG"): "CURRENT CATALOG",
     ("CURRENT", "DATABASE"): "CURRENT DATABASE",
     ("CURRENT", "SCHEMA"): "CURRENT DATABASE",
 }
-_DESCRIBE_SPARK = ("FUNCTION", "DATABASE", "SCHEMA", "CATALOG", "QUERY", "DETAIL", "HISTORY", "JOB", "NAMESPACE")
+_DESCRIBE_SPARK = ("FUNCTION", "DATABASE", "SCHEMA", "QUERY", "DETAIL", "HISTORY", "JOB", "NAMESPACE")
 
 
 def parse_show(cursor: Cursor) -> Show | None:
@@ -63,9 +65,11 @@ def _of_query(cursor: Cursor) -> tuple[Name, Span | None]:
     return parse_query_name(cursor) if cursor.accept_words("FOR", "QUERY") else ((), None)
 
 
-def parse_describe(cursor: Cursor) -> Describe | None:
+def parse_describe(cursor: Cursor) -> Describe | DescribeCatalog | None:
     """Read DESCRIBE; None for what only Spark describes (functions, history, ...)."""
     start = cursor.advance().start
+    if cursor.at_words("CATALOG") and cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
+        return _describe_catalog(cursor, start)
     if cursor.token.upper in _DESCRIBE_SPARK and cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED):
         return None
     named = cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED)
@@ -77,3 +81,11 @@ def parse_describe(cursor: Cursor) -> Describe | None:
     if not cursor.at_statement_end:  # DESCRIBE t PARTITION (..), DESCRIBE t column
         return None
     return Describe(cursor.span_from(start), name, name_span, extended)
+
+
+def _describe_catalog(cursor: Cursor, start: int) -> DescribeCatalog:
+    cursor.expect_words("CATALOG")
+    extended = cursor.peek().kind in (TokenKind.WORD, TokenKind.QUOTED) and cursor.accept_words("EXTENDED")
+    token = cursor.expect_identifier("a catalog's name")
+    name_span = cursor.source.span(token.start, token.end)
+    return DescribeCatalog(cursor.span_from(start), token.value, name_span, extended)

@@ -10,12 +10,14 @@ from sqlext.analysis.definitions.views import query_columns
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.scans.tables import table_columns
 from sqlext.dialect.ast.queries import Query, TableBody, TableRef
-from sqlext.dialect.ast.statements import Describe, Name
+from sqlext.dialect.ast.statements import Describe, DescribeCatalog, Name
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import PlanColumn
+from sqlext.secrets import redact
 from sqlext.sinks.live_rows import Row
 from sqlext.source import Span
 from sqlext.types import LogicalType
-from sqlext_catalog.model import Column, Table
+from sqlext_catalog.model import Catalog, Column, Table
 from sqlext_catalog.session_catalog import SessionCatalog
 
 COLUMNS = ("name", "type", "null", "key", "extras", "watermark")
@@ -28,6 +30,34 @@ def describe(statement: Describe, catalog: SessionCatalog, env: Environment) -> 
         SqlExtError: NAME-002 if there is no such table or view.
     """
     return describe_relation(statement.name, statement.name_span, catalog, env)
+
+
+def describe_catalog(statement: DescribeCatalog, catalog: SessionCatalog) -> tuple[tuple[str, ...], list[Row]]:
+    """Return what DESCRIBE CATALOG prints: name, type and comment, if EXTENDED each option too; secrets are hidden.
+
+    Raises:
+        SqlExtError: CAT-002 if there is no such catalog.
+    """
+    found = catalog_named(statement.name, statement.name_span, catalog)
+    options = redact(found.stated_options)
+    rows: list[Row] = [("name", found.name), ("type", dict(options)["type"]), ("comment", found.comment)]
+    if statement.extended:
+        rows += [(f"option:{key}", value) for key, value in options if key != "type"]
+    return ("info name", "info value"), rows
+
+
+def catalog_named(name: str, span: Span, catalog: SessionCatalog) -> Catalog:
+    """Return a catalog.
+
+    Raises:
+        SqlExtError: CAT-002 if there is none of that name.
+    """
+    snapshot = catalog.snapshot()
+    found = snapshot.catalog(name)
+    if found is None:
+        hint = did_you_mean(name, [c.name for c in snapshot.catalogs()]) or "SHOW CATALOGS lists them"
+        raise SqlExtError("CAT-002", f"there is no catalog `{name}`", span=span, hint=hint)
+    return found
 
 
 def describe_relation(

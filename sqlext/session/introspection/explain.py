@@ -95,7 +95,7 @@ def _plans(
     bound = []
     for insert in inserts:
         if not isinstance(insert, ast.Insert):
-            raise SqlExtError("DDL-040", "EXPLAIN takes a query or an INSERT", span=statement.span)
+            raise SqlExtError("DDL-040", "EXPLAIN takes a query, an INSERT or a CREATE TABLE AS", span=statement.span)
         bound.append(bind_insert(insert, env))
     at_once = at_once and end_of(bound, env.settings) is InputEnd.FINISH
     return [(b.plan, _as_it_runs(partial(insert_script, b, env), at_once=at_once), b) for b in bound]

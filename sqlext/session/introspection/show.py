@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from sqlext.analysis import functions
-from sqlext.analysis.definitions.create_text import create_table_text, create_view_text
+from sqlext.analysis.definitions.create_text import create_catalog_text, create_table_text, create_view_text
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast.statements import Show
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.session.introspection.describe import describe, describe_relation
+from sqlext.session.introspection.describe import catalog_named, describe, describe_catalog, describe_relation
 from sqlext.sinks.live_rows import Row
 from sqlext.watermarks.texts import wall
 from sqlext_catalog.ddl.queries import job_of
@@ -19,7 +19,7 @@ from sqlext_catalog.information_schema import NAMES as SYSTEM_VIEWS
 from sqlext_catalog.model import INFORMATION_SCHEMA, QueryRecord, Relation, Table, View
 from sqlext_catalog.session_catalog import SessionCatalog
 
-__all__ = ["describe", "show"]
+__all__ = ["describe", "describe_catalog", "show"]
 
 _Answer = tuple[tuple[str, ...], list[Row]]
 
@@ -82,11 +82,8 @@ def _columns(statement: Show, catalog: SessionCatalog, env: Environment) -> _Ans
 
 def _databases(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
     name = statement.name[-1] if statement.name else catalog.current_catalog
-    snapshot = catalog.snapshot()
-    if snapshot.catalog(name) is None:
-        hint = did_you_mean(name, [c.name for c in snapshot.catalogs()])
-        raise SqlExtError("CAT-002", f"there is no catalog `{name}`", span=statement.name_span, hint=hint)
-    return _listed("database name", (d.name.database for d in snapshot.databases(name)))
+    catalog_named(name, statement.name_span or statement.span, catalog)
+    return _listed("database name", (d.name.database for d in catalog.snapshot().databases(name)))
 
 
 def _catalogs(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
@@ -144,6 +141,11 @@ def _create_view(statement: Show, catalog: SessionCatalog, env: Environment) -> 
     return ("result",), [(create_view_text(found, env),)]
 
 
+def _create_catalog(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
+    found = catalog_named(statement.name[-1], statement.name_span or statement.span, catalog)
+    return ("result",), [(create_catalog_text(found),)]
+
+
 def _found(statement: Show, catalog: SessionCatalog) -> Relation:
     found = catalog.lookup(statement.name)
     if found is not None:
@@ -180,4 +182,5 @@ _ANSWERS: dict[str, Callable[[Show, SessionCatalog, Environment], _Answer]] = {
     "PROCEDURES": _nothing("procedure name"),
     "CREATE TABLE": _create_table,
     "CREATE VIEW": _create_view,
+    "CREATE CATALOG": _create_catalog,
 }

@@ -39,6 +39,11 @@ def joins(flink: Analysis, query: str) -> list[StreamJoin]:
             [1],
         ),
         (f"SELECT user_name, COUNT(*) FROM clicks c WHERE amount < {TOTAL} GROUP BY user_name", [0]),
+        (f"SELECT user_name FROM clicks GROUP BY user_name HAVING SUM(amount) > {TOTAL}", [0]),
+        (f"SELECT user_name, SUM(amount) / {TOTAL} AS part FROM clicks GROUP BY user_name", [0]),
+        (f"SELECT user_name, {TOTAL} AS m FROM clicks GROUP BY user_name HAVING COUNT(*) > {TOTAL}", [0, 0]),
+        (f"SELECT SUM(amount) AS s FROM clicks HAVING SUM(amount) > {TOTAL}", [0]),
+        (f"SELECT DISTINCT COUNT(*) + {TOTAL} AS n FROM clicks GROUP BY user_name", [0]),
     ],
 )
 def test_joined(flink: Analysis, query: str, keys: list[int]) -> None:
@@ -92,9 +97,17 @@ def test_those_over_static_tables_are_sparks(flink: Analysis) -> None:
         ("SELECT 1 FROM clicks c WHERE amount = 1 OR user_name NOT IN (SELECT page FROM visits)", "JOIN-017"),
         ("SELECT 1 FROM clicks c WHERE amount = 1 OR NOT (user_name IN (SELECT page FROM visits))", "JOIN-017"),
         ("SELECT user_name IN (SELECT page FROM visits) AS x FROM clicks", "JOIN-017"),
-        (f"SELECT user_name FROM clicks GROUP BY user_name HAVING COUNT(*) > {TOTAL}", "JOIN-017"),
+        (f"SELECT user_name FROM clicks c GROUP BY user_name HAVING COUNT(*) > {OWN}", "JOIN-017"),
+        (f"SELECT user_name, {OWN} AS n FROM clicks c GROUP BY user_name", "JOIN-017"),
+        (f"SELECT SUM(amount - {TOTAL}) AS s FROM clicks", "JOIN-017"),
+        (f"SELECT user_name FROM clicks GROUP BY user_name HAVING MAX(amount - {TOTAL}) > 1", "JOIN-017"),
         (f"SELECT user_name FROM users WHERE CHAR_LENGTH(user_name) > {TOTAL}", "JOIN-017"),
     ],
 )
 def test_refused(flink: Analysis, query: str, code: str) -> None:
     flink.refuse(query, code)
+
+
+def test_what_static_tables_say_of_groups_is_sparks(flink: Analysis) -> None:
+    query = "SELECT user_name FROM clicks GROUP BY user_name HAVING COUNT(*) > (SELECT COUNT(*) FROM users)"
+    assert joins(flink, query) == []

@@ -87,6 +87,12 @@ def test_what_cannot_be_is_refused(flink: Analysis) -> None:
     flink.refuse("SET 'table.exec.source.idle-timeout' = 'soon'", "OPT-011")
 
 
+def test_no_interval_over_a_bounded_input(flink: Analysis) -> None:
+    made(flink, "'number-of-rows' = '5'", connector="datagen", name="b")
+    flink.run("SET 'pipeline.auto-watermark-interval' = '0'")
+    assert flink.run(TUMBLE.replace("TABLE t", "TABLE b")) is not None
+
+
 def test_late_rows_of_a_table_or_of_all(flink: Analysis) -> None:
     made(flink, "'sqlext.late-rows.table' = 'late'")
     flink.refuse(TUMBLE, "EMIT-114")

@@ -103,6 +103,7 @@ STATEMENTS = {
     "SHOW COLUMNS IN t": "Show(COLUMNS, name=[t])",
     "SHOW CREATE TABLE t": "Show(CREATE TABLE, name=[t])",
     "SHOW CREATE VIEW d.t": "Show(CREATE VIEW, name=[d, t])",
+    "SHOW CREATE CATALOG c": "Show(CREATE CATALOG, name=[c])",
     "SHOW CURRENT CATALOG": "Show(CURRENT CATALOG)",
     "SHOW SCHEMAS": "Show(DATABASES)",
     "SHOW QUERIES": "Show(QUERIES)",
@@ -115,6 +116,10 @@ STATEMENTS = {
     "DESCRIBE EXTENDED d.t": "Describe([d, t], extended=True)",
     "DESCRIBE TABLE t": "Describe([t])",
     "DESCRIBE extended": "Describe([extended])",
+    "DESCRIBE CATALOG c": "DescribeCatalog(c)",
+    "DESC CATALOG EXTENDED `c d`": "DescribeCatalog(c d, extended=True)",
+    "DESCRIBE CATALOG extended": "DescribeCatalog(extended)",
+    "DESCRIBE catalog": "Describe([catalog])",
     "EXPLAIN SELECT 1": f"Explain(SelectStatement({ONE}))",
     "EXPLAIN PLAN FOR SELECT 1": f"Explain(SelectStatement({ONE}))",
     "EXPLAIN CHANGELOG_MODE, ESTIMATED_COST INSERT INTO t SELECT 1": (

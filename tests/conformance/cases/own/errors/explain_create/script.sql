@@ -1,0 +1,1 @@
+EXPLAIN CREATE TABLE z (a INT) WITH ('connector'='blackhole');

@@ -1,0 +1,7 @@
+CREATE CATALOG c2 COMMENT 'it''s' WITH ('type'='generic_in_memory', 'default-database'='dd');
+DESCRIBE CATALOG c2;
+DESC CATALOG EXTENDED c2;
+SHOW CREATE CATALOG c2;
+CREATE CATALOG IF NOT EXISTS `c 3` WITH ('type'='generic_in_memory');
+DESCRIBE CATALOG EXTENDED `c 3`;
+SHOW CREATE CATALOG `c 3`;
