@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import chain
 from types import TracebackType
@@ -17,8 +19,12 @@ from rich.table import Table
 # The year 9000. The end of bounded input moves the watermark to the last date there is, less its delay.
 _NEAR_END_MS = 221_845_392_000_000
 _SECONDS_BETWEEN_LOOKS = 0.25
+# Where lines stay: how often one comes while something changes, and while nothing does.
+_SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_OF_SILENCE = 30.0
 _UNITS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000))
-_COLUMNS = ("query", "batch", "rows in", "watermark", "open windows", "rows out", "late, dropped", "status")
+_TITLES = "query, batch, batch time, rows in, rows/s, watermark, open windows, rows out, late and dropped, status"
+_COLUMNS = _TITLES.split(", ")
 
 
 class RunningQuery(Protocol):
@@ -30,7 +36,27 @@ class RunningQuery(Protocol):
 
     @property
     def progress(self) -> Mapping[str, Any]:
-        """``batch``, ``rows_in``, ``watermark`` (ms), ``state_rows``, ``rows_out``, ``rows_dropped``, ``status``."""
+        """``batch``, ``rows_in``, ``watermark`` (ms), ``state_rows``, ``rows_out``, ``rows_dropped``, ``status``,
+        ``last_rows`` and ``last_ms`` of the last batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Decides when a line of progress is worth its place in a log; all in seconds of one clock.
+
+    Attributes:
+        line: what was said last.
+        at: when.
+    """
+
+    line: str
+    at: float
+
+    def due(self, line: str, now: float, *, ended: bool) -> bool:
+        """Whether to say what is to be said now: what is new, but rarely, and at the end; the same once in a while."""
+        if line != self.line:
+            return ended or now - self.at >= _SECONDS_BETWEEN_LINES
+        return not ended and now - self.at >= _SECONDS_OF_SILENCE
 
 
 class Watch:
@@ -38,6 +64,7 @@ class Watch:
 
     def __init__(self, console: Console, *, shown: bool = True) -> None:
         self.queries: list[RunningQuery] = []
+        self._began = time.monotonic()
         self._console = console
         self._shown = shown
         self._live = Live(self, console=console, refresh_per_second=4, transient=True)
@@ -50,7 +77,7 @@ class Watch:
 
     def __rich__(self) -> Table | str:
         """Return the table that rich's Live draws again and again."""
-        return progress_table(self.queries) if self.queries else ""
+        return progress_table(self.queries, time.monotonic() - self._began) if self.queries else ""
 
     def __enter__(self) -> Watch:
         """Start to show."""
@@ -71,7 +98,7 @@ class Watch:
             self._lines.join()
 
     def _print_lines(self) -> None:
-        last: dict[tuple[int, str], str] = {}  # queries of one script may have one name
+        said: dict[tuple[int, str], Pace] = {}  # queries of one script may have one name
         ended = False
         while not ended:
             # The loop runs once more after the end, so that the last counts are printed.
@@ -79,9 +106,10 @@ class Watch:
             # A copy: the main thread adds queries meanwhile.
             for query in tuple(self.queries):
                 for name, progress in by_sink(query):
-                    line = progress_line(name, progress)
-                    if last.get((id(query), name)) != line:
-                        last[id(query), name] = line
+                    line, now = progress_line(name, progress), time.monotonic()
+                    before = said.get((id(query), name))
+                    if before is None or before.due(line, now, ended=ended):
+                        said[id(query), name] = Pace(line, now)
                         self._console.print(line, markup=False, highlight=False)
 
 
@@ -92,8 +120,8 @@ def by_sink(query: RunningQuery) -> Iterable[tuple[str, Mapping[str, Any]]]:
     return parts.items()
 
 
-def progress_table(queries: list[RunningQuery]) -> Table:
-    """Return a table with one row per query."""
+def progress_table(queries: list[RunningQuery], seconds: float | None = None) -> Table:
+    """Return a table with one row per query; ``seconds`` is for how long they have been watched."""
     table = Table(box=box.SIMPLE_HEAD)
     for title in _COLUMNS:
         table.add_column(title, justify="left" if title in ("query", "watermark", "status") else "right")
@@ -101,23 +129,34 @@ def progress_table(queries: list[RunningQuery]) -> Table:
         table.add_row(
             name,
             _count(p.get("batch")),
+            _seconds(p.get("last_ms")),
             _count(p.get("rows_in")),
+            _count(rows_a_second(p)),
             watermark(p.get("watermark")),
             _count(p.get("state_rows")),
             _count(p.get("rows_out")),
             _count(p.get("rows_dropped")),
-            str(p.get("status") or ""),
+            _status(p, seconds),
         )
     return table
 
 
 def progress_line(name: str, p: Mapping[str, Any]) -> str:
     """Return one line for a log."""
+    if not p.get("batch"):
+        return f"{name}: {p.get('status') or 'running'}, no micro-batch is done yet"
+    pace = rows_a_second(p)
+    taken = "" if pace is None else f" ({_seconds(p.get('last_ms'))}, {pace:,} rows/s)"
     return (
-        f"{name}: batch {_count(p.get('batch'))}, {_count(p.get('rows_in'))} rows in, "
+        f"{name}: batch {_count(p.get('batch'))}{taken}, {_count(p.get('rows_in'))} rows in, "
         f"watermark {watermark(p.get('watermark'))}, {_count(p.get('state_rows'))} windows open, "
         f"{_count(p.get('rows_out'))} rows out, {_count(p.get('rows_dropped'))} late and dropped"
     )
+
+
+def rows_a_second(p: Mapping[str, Any]) -> int | None:
+    """Return the rows that the last micro-batch has read in a second, None before the first."""
+    return round(1000 * (p.get("last_rows") or 0) / p["last_ms"]) if p.get("last_ms") else None
 
 
 def summary(name: str, p: Mapping[str, Any]) -> str:
@@ -161,6 +200,15 @@ def lag(millis: int | None, now: int) -> str:
 def at_end(millis: int | None) -> bool:
     """Whether a watermark (ms since 1970 UTC) is where the end of bounded input has brought it."""
     return millis is not None and millis >= _NEAR_END_MS
+
+
+def _status(p: Mapping[str, Any], seconds: float | None) -> str:
+    status = str(p.get("status") or "")
+    return f"{status}, {seconds:,.0f} s" if status == "running" and seconds is not None else status
+
+
+def _seconds(millis: int | None) -> str:
+    return f"{millis / 1000:,.1f} s" if millis else "-"
 
 
 def _count(value: int | None) -> str:

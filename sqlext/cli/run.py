@@ -41,11 +41,16 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
     Raises:
         SqlExtError: what the Session raised; what ran before it stands.
     """
-    import sqlext
     from sqlext.locations import catalog_place
+    from sqlext.session.api import Session
 
     output, messages = console(), console(stderr=True)
-    session = sqlext.connect(catalog=catalog_place(options.catalog).absolute())
+
+    def starting(version: str) -> None:
+        if options.progress:
+            messages.print(f"starting Spark {version} ...", markup=False, highlight=False)
+
+    session = Session(catalog=catalog_place(options.catalog).absolute(), starting=starting)
     shown = ResultPrinter(output)
     with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):
 

@@ -114,6 +114,7 @@ class Progress:
         self._own = own
         self._lock = threading.Lock()
         self._total = Counts()
+        self._newest = Counts()
         self._last: tuple[str, int] | None = None  # the run and the batch that were taken last
         self._watermark: int | None = None
         self._state_rows = 0
@@ -162,6 +163,8 @@ class Progress:
                 "rows_dropped": total.rows_dropped,
                 "rows_bad": total.rows_bad,
                 "busy_ms": total.busy_ms,
+                "last_rows": self._newest.rows_in,
+                "last_ms": self._newest.busy_ms,
             }
 
     def _take(self, report: StreamingQueryProgress) -> None:
@@ -174,7 +177,7 @@ class Progress:
         self._last = (str(report.runId), report.batchId)
         self._observe(report)
         self._ends = tuple(s.endOffset for s in report.sources)
-        counts = self._counts(report)
+        self._newest = counts = self._counts(report)
         self._total = self._total.plus(counts)
         self._moments.append(moment_of(report, counts.rows_in, counts.rows_out))
         self._state_rows = _open(report)
@@ -210,14 +213,18 @@ class Progress:
 
 
 def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the progress of a job of several queries: sums, the watermark that is furthest behind, all inputs."""
+    """Return the progress of a job of several queries: sums, the watermark that is furthest behind, all inputs.
+
+    Of the last micro-batches the longest counts.
+    """
     if len(parts) == 1:
         return dict(next(iter(parts.values())))
     watermarks = [p["watermark"] for p in parts.values() if p["watermark"] is not None]
-    names = ("batch", "rows_in", "rows_out", "state_rows", "rows_late", "rows_dropped", "rows_bad", "busy_ms")
+    names = "batch rows_in rows_out state_rows rows_late rows_dropped rows_bad busy_ms last_rows".split()
     sums = {name: sum(p[name] for p in parts.values()) for name in names}
     inputs = [row for p in parts.values() for row in p["inputs"]]
-    return {**sums, "watermark": min(watermarks) if watermarks else None, "inputs": inputs}
+    longest = max(p["last_ms"] for p in parts.values())
+    return {**sums, "last_ms": longest, "watermark": min(watermarks) if watermarks else None, "inputs": inputs}
 
 
 def is_own(description: str, folders: Iterable[str]) -> bool:

@@ -128,6 +128,8 @@ class Query:
                          Spark's own operators count groups after partial aggregation
         ``rows_bad``     rows that a source could not decode, dropped or kept (``sqlext.bad-rows``)
         ``busy_ms``      milliseconds within micro-batches
+        ``last_rows``    rows that the last micro-batch has read
+        ``last_ms``      milliseconds that it took
         ``status``       running, finished, stopped or failed
         ``streaming``    whether it runs as a stream
         ``inputs``       a dict for each split of each input, where the input has no end

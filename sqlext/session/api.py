@@ -57,6 +57,7 @@ class Session:
         allow_python_functions: whether a script may import code: CREATE FUNCTION ... LANGUAGE PYTHON.
         isolated: False to work in ``spark`` itself: statements see its temporary views, and DataFrames are its own.
         settings: initial settings, of Spark (``spark...``) and of SET, as texts.
+        starting: is told Spark's version before a local one starts, which takes seconds.
 
     Raises:
         SqlExtError: CAT-037 for a catalog outside of a local file system, CAT-038 for a URL, OPT-010 and OPT-011 for
@@ -71,8 +72,10 @@ class Session:
         allow_python_functions: bool = False,
         isolated: bool = True,
         settings: Mapping[str, str] | None = None,
+        starting: Callable[[str], None] | None = None,
     ) -> None:
         self._given = spark
+        self._starting = starting
         self._isolated = isolated
         self._own: SparkSession | None = None
         # The session holds it: the folder goes with the session.
@@ -100,7 +103,7 @@ class Session:
                 package("pyspark", "local", RUNS)
                 from sqlext.spark.local import local_spark
 
-                given = local_spark(settings=self._spark_settings)
+                given = local_spark(settings=self._spark_settings, starting=self._starting)
             self._rules.require_place(self.folder, "the catalog")
             require_shared_folder(given, self.folder)
             # A session of its own: no setting and no view of ours is seen in the user's.

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 
 from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, UPSERT, BoundInsert
 from sqlext.analysis.inserts.fingerprint import digest
@@ -57,6 +57,7 @@ from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.one_batch import Whole
 from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.reading.views import Opened, open_script
+from sqlext.spark.refusals import refused_as_written
 from sqlext.spark.sessions import temporary_folder
 from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
 from sqlext.spark.tables import spark_columns
@@ -99,11 +100,15 @@ class SparkHandler:
 
     def spark(self, statement: ast.Statement) -> Result:
         """Hand a statement to Spark byte for byte."""
-        text = statement.text if isinstance(statement, ast.SparkStatement) else ""
+        given = statement.text if isinstance(statement, ast.SparkStatement) else ""
+        text = given or statement.span.text
 
         def answered() -> Result:
-            frame = self.spark_session.sql(text or statement.span.text)
-            rows = [tuple(r) for r in frame.collect()] if frame.columns else []
+            try:
+                frame = self.spark_session.sql(text)
+                rows = [tuple(r) for r in frame.collect()] if frame.columns else []
+            except AnalysisException as error:  # what Spark cannot read is one of these too
+                raise refused_as_written(str(error), statement.span, text) from error
             if isinstance(statement, ast.SparkStatement) and frame.columns[:2] == _SETTING:
                 rows = [(key, redact_value(key, value), *more) for key, value, *more in rows]
             return Result(frame.columns, rows, frame=(lambda: frame) if frame.columns else None)

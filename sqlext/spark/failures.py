@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
+import sqlext_udfs
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
 
@@ -36,7 +38,11 @@ _QUERY = re.compile(r"\n=== Streaming Query ===\n.*?(?=\n\s+at |\n\n?JVM stacktr
 #: Spark says of a row that it cannot decode no more than that there is one.
 _NO_AVRO = "Malformed records are detected in record parsing"
 _MALFORMED = ("[MALFORMED_RECORD_IN_PARSING", _NO_AVRO)
-_UNKNOWN_TABLE = "TABLE_OR_VIEW_NOT_FOUND"
+#: A step of such a traceback: file, line, and the text there.
+_FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in [^\n]+\n *([^\n]+)', re.MULTILINE)
+#: Where files lie that no user has written.
+_NOT_THE_USERS = ("/lib/python", "/pyspark.zip/", "<frozen ", "<string>")
+_OUR_FOLDERS = tuple(f"{folder}/" for folder in (Path(__file__).parents[1], *sqlext_udfs.__path__))
 _CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
 
 
@@ -101,7 +107,7 @@ def sentence(text: str) -> str:
     python = _PYTHON.findall(text[text.index(_FROM_PYTHON) :]) if _FROM_PYTHON in text else []
     if python:
         name, message = python[-1]
-        return f"{name}: {message}"
+        return f"{name}: {message}{_in_users_code(text)}"
     java = [m for m in _JAVA.finditer(text) if m.group(1) not in _JAVA_WRAPPERS]
     if java:
         name, message = java[-1].groups()
@@ -112,11 +118,22 @@ def sentence(text: str) -> str:
     return lines[0].strip() if lines else "no reason given"
 
 
+def _in_users_code(text: str) -> str:
+    """Return where in a user's own code a Python worker's exception came from; empty if in none."""
+    frames = [
+        frame
+        for frame in _FRAME.findall(text)
+        if not frame[0].startswith(_OUR_FOLDERS) and not any(mark in frame[0] for mark in _NOT_THE_USERS)
+    ]
+    if not frames:
+        return ""
+    file, line, code = frames[-1]
+    return f" ({file}:{line}: `{code.strip()}`)"
+
+
 def _hint(text: str) -> str | None:
     if _CHECKPOINT_FILE.search(text) is not None:
         return "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
     if any(mark in text for mark in _MALFORMED):
         return "SET 'sqlext.bad-rows' = 'fail' says which row it is and where, 'drop' leaves such rows out"
-    if f"[{_UNKNOWN_TABLE}]" in text:
-        return "Spark runs this statement, and it knows no tables of this catalog: they are for SELECT and INSERT"
     return None

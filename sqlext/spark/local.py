@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -74,6 +74,7 @@ def local_spark(
     packages: Sequence[str] = (),
     settings: Mapping[str, str] | None = None,
     java_options: str | None = None,
+    starting: Callable[[str], None] | None = None,
 ) -> SparkSession:
     """Return the Spark of this process, or start one with Delta.
 
@@ -84,6 +85,7 @@ def local_spark(
         packages: further Maven coordinates, for instance Spark's Kafka connector.
         settings: Spark settings that win over ours.
         java_options: options of the JVM in place of our own (the class archive).
+        starting: is told Spark's version before one starts, which takes seconds.
 
     Raises:
         SqlExtError: ENV-001, ENV-002 (Java), ENV-005 (jars), ENV-011 (no delta-spark), ENV-006 (anything else that
@@ -93,6 +95,8 @@ def local_spark(
         return running
     require_java()
     package("delta", "local", "a local Spark")
+    if starting is not None:
+        starting(version("pyspark"))
     home = Path(folder) if folder is not None else _temporary_folder()
     home.mkdir(parents=True, exist_ok=True)
     # Workers must be this interpreter: it is the one that has pandas, pyarrow and protobuf.

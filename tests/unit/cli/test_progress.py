@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sqlext.cli.progress import Watch, progress_line, progress_table, summary, watermark
+from sqlext.cli.progress import Pace, Watch, progress_line, progress_table, rows_a_second, summary, watermark
 
 END = 253_402_300_799_999
 
@@ -30,6 +30,8 @@ RUNNING = FakeQuery(
     rows_out=100,
     rows_dropped=0,
     status="running",
+    last_rows=1_000,
+    last_ms=800,
 )
 
 
@@ -49,21 +51,33 @@ def test_watermark() -> None:
 
 def test_line() -> None:
     assert progress_line(RUNNING.name, RUNNING.progress) == (
-        "hourly: batch 3, 336,776 rows in, watermark 2013-01-01 00:00:00, "
+        "hourly: batch 3 (0.8 s, 1,250 rows/s), 336,776 rows in, watermark 2013-01-01 00:00:00, "
         "12 windows open, 100 rows out, 0 late and dropped"
     )
 
 
 def test_line_before_the_first_batch() -> None:
-    assert progress_line("q", {}) == (
-        "q: batch -, - rows in, watermark -, - windows open, - rows out, - late and dropped"
-    )
+    assert progress_line("q", {}) == "q: running, no micro-batch is done yet"
+    assert rows_a_second({}) is None
 
 
 def test_table_has_a_row_per_query() -> None:
-    shown = text(progress_table([RUNNING, FakeQuery("other")]))
+    shown = text(progress_table([RUNNING, FakeQuery("other")], 12))
     assert "336,776" in shown
     assert "other" in shown
+    assert "0.8 s" in shown
+    assert "1,250" in shown
+    assert "running, 12 s" in shown
+
+
+def test_lines_come_rarely_and_do_not_cease() -> None:
+    said = Pace("batch 1", 100.0)
+    assert not said.due("batch 2", 104.9, ended=False)
+    assert said.due("batch 2", 105.0, ended=False)
+    assert said.due("batch 2", 100.1, ended=True)
+    assert not said.due("batch 1", 129.9, ended=False)
+    assert said.due("batch 1", 130.0, ended=False)
+    assert not said.due("batch 1", 130.0, ended=True)
 
 
 def test_summary_says_that_the_last_windows_came_out() -> None:
