@@ -26,7 +26,7 @@ from sqlext.jobs.query_files import last_number
 from sqlext.jobs.renewal import begin_empty, carry_over
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import Job, JobLog
-from sqlext.jobs.runs import QueryRun
+from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
@@ -43,7 +43,13 @@ from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
 from sqlext.session.introspection.watermarks import Watermarks
 from sqlext.session.materialized import own_place
 from sqlext.session.needed_secrets import check_secrets
-from sqlext.session.notices import tell_catch_up, tell_changes, tell_takeovers, warn_of_unbounded_state
+from sqlext.session.notices import (
+    tell_catch_up,
+    tell_changes,
+    tell_repeats,
+    tell_takeovers,
+    warn_of_unbounded_state,
+)
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import Sink, SinkContext
@@ -206,10 +212,11 @@ class SparkHandler:
         name = self.state.settings.get("pipeline.name") or drafts[0].name
         # One thread at a time: settings and views are one for the whole Spark session.
         with ExitStack() as held, self.settings(env, scripts):
+            repeats = self._repeats(drafts, schedule)
             places = self._places(drafts, schedule, held)
             # Before anything is renewed: it compares with the run that the folder has now.
             held_now = [(p.home, p.run) for p in places if p is not None]
-            notices = (*tell_takeovers(home for home, _ in held_now), *tell_changes(held_now))
+            notices = (*repeats, *tell_takeovers(home for home, _ in held_now), *tell_changes(held_now))
             for draft, place in zip(drafts, places, strict=True):
                 self._renew(draft, place, env, schedule)
             parts = [self._insert_part(d, p, env, schedule) for d, p in zip(drafts, places, strict=True)]
@@ -229,6 +236,15 @@ class SparkHandler:
 
     def _schedule(self, end: InputEnd) -> Schedule:
         return Schedule(end is not InputEnd.NONE, end is not InputEnd.CATCH_UP, self.options.interval)
+
+    def _repeats(self, drafts: Sequence[Draft], schedule: Schedule) -> tuple[str, ...]:
+        """Tell whose rows come a second time: before the folders forget the runs that have ended."""
+        runs = [begun_run(self.folder, draft.name, self.options.checkpoint) for draft in drafts]
+        # A job that was interrupted goes on as one.
+        goes_on = any(run is not None and not run.finished for run in runs)
+        if goes_on or not (schedule.bounded and schedule.finish):
+            return ()
+        return tell_repeats((d.name, d.insert, run) for d, run in zip(drafts, runs, strict=True))
 
     def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
         """Return where the queries of a streaming job keep their places, its own; none for a job without streams."""

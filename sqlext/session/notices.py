@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from sqlext.analysis.inserts.bound import APPEND, BoundInsert
 from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
+from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import QueryRun
+from sqlext.locations import absolute, is_remote, local_file
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.stateful import unbounded_states
 from sqlext.spark.notices import Notice
+from sqlext_catalog.model import Table
 
 _MEANS = {
     ChangeKind.TIME: "the watermark goes on from where it is, and never back",
@@ -98,6 +103,40 @@ def tell_catch_up(platform: str) -> str:
     text = f"{platform} takes no query without an end: this one takes what is there now, and ends"
     warnings.warn(text, CatchUpNotice, stacklevel=2)
     return text
+
+
+class RepeatedRowsNotice(Notice):
+    """A query that came to its end begins anew, and appends to a table that has its rows."""
+
+
+def tell_repeats(queries: Iterable[tuple[str, BoundInsert, QueryRun | None]]) -> tuple[str, ...]:
+    """Warn of queries whose rows come a second time, before their runs begin; return the same texts.
+
+    Args:
+        queries: name, INSERT and last run of each query of a job that begins anew if it has ended.
+    """
+    told = []
+    for name, insert, before in queries:
+        appends = insert.mode == APPEND and not insert.overwrite
+        if before is not None and before.finished and appends and _may_hold_rows(insert.table):
+            told.append(
+                f"`{insert.table.name.name}` has the rows of the last run of `{name}`, and gets them again; "
+                "in batch mode INSERT OVERWRITE replaces them, SET 'sqlext.bounded' = 'catch-up' reads what is new"
+            )
+    for text in told:
+        warnings.warn(text, RepeatedRowsNotice, stacklevel=2)
+    return tuple(told)
+
+
+def _may_hold_rows(table: Table) -> bool:
+    """Whether what a query has written may still be there: not where the folder is gone or empty."""
+    if not connector_of(table).keeps_rows(table):
+        return False
+    place = absolute(table.option("path"))
+    if not place or is_remote(place):
+        return True
+    folder = Path(local_file(place))
+    return folder.is_dir() and any(folder.iterdir())
 
 
 class UnboundedStateWarning(Notice):

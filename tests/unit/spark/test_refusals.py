@@ -11,6 +11,11 @@ SCRIPT = SourceText.of("SELECT 1;\nDELETE FROM kept\nWHERE '\U0001f600' = nme;\n
 HINT = "Spark alone runs this statement; its SQL reference says what it takes"
 STATEMENT = SCRIPT.span(SCRIPT.text.index("DELETE"), SCRIPT.text.rindex(";"))
 
+UNRESOLVED = (
+    "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name `nme` cannot be resolved. "
+    "Did you mean one of the following? [`name`, `k`]. SQLSTATE: 42703; line 2 pos 13;\n'Filter"
+)
+
 
 def refused(message: str) -> tuple[str, str, str | None, str]:
     """Return code, message, hint and the text at the place."""
@@ -31,8 +36,7 @@ def refused(message: str) -> tuple[str, str, str | None, str]:
             ("PARSE-002", "Spark cannot read this statement at `end of input`", HINT, "kept"),
         ),
         (
-            "[UNRESOLVED_COLUMN.X] A column with name `nme` cannot be resolved. "
-            + "Did you mean one of the following? [`name`, `k`]. SQLSTATE: 42703; line 2 pos 13;\n'Filter",
+            UNRESOLVED,
             ("NAME-003", "there is no column `nme`", "did you mean `name` or `k`?", "nme"),
         ),
         (
