@@ -6,8 +6,9 @@ import re
 
 import click
 
+DEFAULT_CATALOG = ".sqlext"
 CATALOG = click.option(
-    "--catalog", default=".sqlext", show_default=True, metavar="DIR",
+    "--catalog", default=DEFAULT_CATALOG, show_default=True, metavar="DIR",
     help="The folder that remembers tables, views and queries.",
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 
+from sqlext.cli.parameters import DEFAULT_CATALOG
 from sqlext.cli.progress import Watch, by_sink, summary
 from sqlext.cli.tables import result_table
 from sqlext.spark.notices import Notice
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from sqlext.jobs.result import Result
     from sqlext.session.api import Session
 
+_FIRST_ROWS = 10
 # Where output is not a terminal (a pipe, a file, CI), no column is cut or wrapped.
 _UNLIMITED_WIDTH = 1000
 
@@ -52,12 +55,14 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
 
     session = Session(catalog=catalog_place(options.catalog).absolute(), starting=starting)
     shown = ResultPrinter(output)
+    written: dict[str, None] = {}  # in the order of the statements
     with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):
 
         def show(result: Result) -> None:
             if result.query is not None:
                 watch.add(result.query)
             shown.add(result)
+            written.update(dict.fromkeys(result.writes))
 
         session.run(
             file,
@@ -77,6 +82,22 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
     for query in watch.queries:
         for name, progress in by_sink(query):
             messages.print(summary(name, progress), markup=False, highlight=False)
+    if options.progress:
+        for table in written:
+            _show_first_rows(session, table, options.catalog, messages)
+
+
+def _show_first_rows(session: Session, table: str, catalog: str, messages: Console) -> None:
+    """Show the first rows of a table that the script has written, and how to see all of them."""
+    found = session.first_rows(table, _FIRST_ROWS)
+    if found is None:
+        return
+    name = table.rsplit(".", 1)[-1]
+    messages.print(f"\nfirst rows of {name}:", markup=False, highlight=False)
+    messages.print(result_table(found.columns, found.rows))
+    where = "" if catalog == DEFAULT_CATALOG else f" --catalog {shlex.quote(catalog)}"
+    command = shlex.quote(f"SELECT * FROM {table}")
+    messages.print(f"all of them: sqlext shell -S{where} -e {command}", markup=False, highlight=False)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ class Result:
         query: the query that an INSERT or a SELECT of a stream started, else None.
         statement: the text of the statement.
         notices: what a user should know of a query before its first row, a tuple of texts.
+        writes: full names of the tables that the statement writes to, ``catalog.database.table``, a tuple.
     """
 
     def __init__(
@@ -32,11 +33,13 @@ class Result:
         live: Callable[[], LiveRows] | None = None,
         statement: str = "",
         notices: Sequence[str] = (),
+        writes: Sequence[str] = (),
     ) -> None:
         self.columns = tuple(columns)
         self.query = query
         self.statement = statement
         self.notices = tuple(notices)
+        self.writes = tuple(writes)
         self._rows = rows
         self._frame = frame
         self._live = live

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.registry import known
 from sqlext.databricks import PlatformRules
 from sqlext.dialect.ast.statements import SelectStatement, Statement, UnparsedQuery
 from sqlext.dialect.script import parse_script
@@ -16,6 +17,7 @@ from sqlext.errors import SqlExtError
 from sqlext.extras import RUNS, package
 from sqlext.jobs.result import Result
 from sqlext.locations import checkpoint_place
+from sqlext.quoting import identifier
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
 from sqlext.session.interpreter import Interpreter
@@ -31,6 +33,7 @@ from sqlext.settings import Settings
 from sqlext.source import SourceText, Span
 from sqlext.spark.sessions import is_connect, own_session, platform_rules, require_shared_folder
 from sqlext.types import LogicalType
+from sqlext_catalog.model import Table
 from sqlext_catalog.session_catalog import SessionCatalog
 
 if TYPE_CHECKING:
@@ -273,6 +276,27 @@ class Session:
                 hint="run() takes a script",
             )
         return self._run(source, "sql")[0]
+
+    def first_rows(self, table: str, limit: int) -> Result | None:
+        """Return some rows of a table as it is now, ``limit`` at most.
+
+        Args:
+            table: its name, of one to three parts joined by dots.
+
+        Returns:
+            None for a table that is not in files, and for one that is not there: it cannot be read quickly, or at all.
+        """
+        found = self.catalog.lookup(tuple(table.split(".")))
+        if not isinstance(found, Table):
+            return None
+        connector = known(found)
+        if connector is None or not (connector.in_files and connector.keeps_rows(found)):
+            return None
+        name = ".".join(map(identifier, found.name))
+        try:
+            return self.sql(f"SELECT * FROM {name} /*+ OPTIONS('scan.mode' = 'snapshot') */ LIMIT {limit}")
+        except SqlExtError:  # nothing was written yet
+            return None
 
     def run(
         self,

@@ -224,7 +224,8 @@ class SparkHandler:
             log = QueryRecords(self.state.catalog, self.folder, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
             held.pop_all()  # from here on the job holds the places
-        return Result(query=job.start(), notices=(*told, *notices))
+        writes = list(dict.fromkeys(d.insert.table.name.plain for d in drafts))
+        return Result(query=job.start(), notices=(*told, *notices), writes=writes)
 
     def _warn_of_endless(self, plans: Sequence[PlanNode]) -> tuple[str, ...]:
         """Warn of what a query without an end brings; return what its result tells too."""

@@ -52,7 +52,11 @@ def test_results_go_to_stdout_and_progress_to_stderr(spark: SparkSession, folder
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["page", "n"] in lines
     assert [line for line in lines if line and line[0] in "ab"] == [["a", "1"], ["a", "2"], ["b", "1"]]
-    assert "4 rows in, 3 rows out, every window came out, no row was late" in result.stderr.splitlines()[-1]
+    assert "4 rows in, 3 rows out, every window came out, no row was late" in result.stderr
+    shown = result.stderr[result.stderr.index("first rows of per_minute:") :].splitlines()
+    assert sum("2024-01-01" in line for line in shown) == 3
+    table = "default_catalog.default_database.per_minute"
+    assert shown[-1] == f"all of them: sqlext shell -S -e 'SELECT * FROM {table}'"
     assert (folder / ".sqlext").is_dir()
 
 
@@ -60,6 +64,29 @@ def test_twice_in_a_row(spark: SparkSession, folder: Path) -> None:
     first, second = run(), run("--no-progress")
     assert second.exit_code == 0, second.stderr
     assert second.stdout == first.stdout
+    assert "first rows" not in second.stderr
+    assert "gets them again" not in second.stderr
+
+
+def test_rows_that_are_appended_twice_are_announced(spark: SparkSession, folder: Path) -> None:
+    (folder / "job.sql").write_text(SCRIPT.replace(", PRIMARY KEY (page, started) NOT ENFORCED", ""))
+    assert "gets them again" not in run().stderr
+    second = run()
+    assert second.stderr.startswith("warning: `per_minute` has the rows of the last run of `job.per_minute`")
+    assert second.stderr.count("2024-01-01") >= 6
+
+
+def test_what_spark_refuses_has_its_place(spark: SparkSession, folder: Path) -> None:
+    for text, said in {
+        "SELECT name FROM VALUES (1) AS t(name) WHERE;": "job.sql:2:",
+        "SELECT nme FROM VALUES (1) AS t(name);": "job.sql:2:8: NAME-003: there is no column `nme`",
+        "ANALYZE TABLE nowhere COMPUTE STATISTICS;": "NAME-002: there is no table",
+    }.items():
+        (folder / "job.sql").write_text(f"SELECT 1 AS one;\n{text}\n")
+        result = run()
+        assert result.exit_code == 1
+        assert said in result.stderr, result.stderr
+        assert "RUN-100" not in result.stderr
 
 
 def test_relative_paths_start_at_the_working_directory(spark: SparkSession, folder: Path) -> None:
