@@ -15,6 +15,7 @@ import click
 from sqlext.cli.doctor import doctor
 from sqlext.cli.messages import tell
 from sqlext.cli.parameters import CATALOG, CONF, DEFINE, address, duration
+from sqlext.cli.projects import examples, init
 from sqlext.cli.shell.command import shell
 from sqlext.cli.watermarks import watermarks
 from sqlext.errors import SqlExtError
@@ -163,6 +164,8 @@ def completion(shell_name: str) -> None:
 
 
 main.add_command(doctor)
+main.add_command(examples)
+main.add_command(init)
 main.add_command(shell)
 main.add_command(watermarks)
 

@@ -15,7 +15,7 @@ import pytest
 from tests.markdown import ROOT, blocks
 
 #: What a build needs of the project; everything else, a virtual environment among it, stays out.
-SOURCES = ("sqlext", "udfs", "catalog", "pyproject.toml", "setup.py", "README.md", "LICENSE")
+SOURCES = ("sqlext", "udfs", "catalog", "sql_examples", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 PACKAGES = {"sqlext", "sqlext_udfs", "sqlext_catalog"}
 
 
@@ -59,6 +59,10 @@ def test_both_archives_hold_every_package(built: Path) -> None:
         next(n for n in packed if "/METADATA" in n)[:-9],
     }
     assert {f"{package}/py.typed" for package in PACKAGES} <= packed
+    for files, there in {"sql_examples": "sqlext/examples", "sqlext/starters": "sqlext/starters"}.items():
+        # The files of git: what a run leaves in a folder is no part of the package.
+        listed = run("git", "ls-files", files, cwd=ROOT).splitlines()
+        assert {f"{there}{name.removeprefix(files)}" for name in listed} - packed == set()
 
 
 @pytest.mark.slow
