@@ -131,7 +131,7 @@ def progress_table(queries: list[RunningQuery], seconds: float | None = None) ->
             _count(p.get("batch")),
             _seconds(p.get("last_ms")),
             _count(p.get("rows_in")),
-            _count(rows_a_second(p)),
+            rows_a_second(p),
             watermark(p.get("watermark")),
             _count(p.get("state_rows")),
             _count(p.get("rows_out")),
@@ -145,8 +145,7 @@ def progress_line(name: str, p: Mapping[str, Any]) -> str:
     """Return one line for a log."""
     if not p.get("batch"):
         return f"{name}: {p.get('status') or 'running'}, no micro-batch is done yet"
-    pace = rows_a_second(p)
-    taken = "" if pace is None else f" ({_seconds(p.get('last_ms'))}, {pace:,} rows/s)"
+    taken = f" ({_seconds(p['last_ms'])}, {rows_a_second(p)} rows/s)" if p.get("last_ms") else ""
     return (
         f"{name}: batch {_count(p.get('batch'))}{taken}, {_count(p.get('rows_in'))} rows in, "
         f"watermark {watermark(p.get('watermark'))}, {_count(p.get('state_rows'))} windows open, "
@@ -154,9 +153,12 @@ def progress_line(name: str, p: Mapping[str, Any]) -> str:
     )
 
 
-def rows_a_second(p: Mapping[str, Any]) -> int | None:
-    """Return the rows that the last micro-batch has read in a second, None before the first."""
-    return round(1000 * (p.get("last_rows") or 0) / p["last_ms"]) if p.get("last_ms") else None
+def rows_a_second(p: Mapping[str, Any]) -> str:
+    """Return the rows that the last micro-batch has read in a second, ``-`` before the first; few ones with a digit."""
+    if not p.get("last_ms"):
+        return "-"
+    pace = 1000 * (p.get("last_rows") or 0) / p["last_ms"]
+    return f"{pace:,.0f}" if pace >= 10 or pace == 0 else f"{pace:.1f}"
 
 
 def summary(name: str, p: Mapping[str, Any]) -> str:

@@ -58,7 +58,13 @@ def test_line() -> None:
 
 def test_line_before_the_first_batch() -> None:
     assert progress_line("q", {}) == "q: running, no micro-batch is done yet"
-    assert rows_a_second({}) is None
+
+
+def test_pace() -> None:
+    assert rows_a_second({}) == "-"
+    assert rows_a_second({"last_rows": 4, "last_ms": 9200}) == "0.4"
+    assert rows_a_second({"last_rows": 0, "last_ms": 9200}) == "0"
+    assert rows_a_second({"last_rows": 25_000, "last_ms": 2000}) == "12,500"
 
 
 def test_table_has_a_row_per_query() -> None:
