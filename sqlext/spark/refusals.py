@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from os.path import commonprefix
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
@@ -101,9 +101,7 @@ def refused_as_written(message: str, span: Span, sent: str) -> SqlExtError:
         hint = f"did you mean {' or '.join(names)}?" if names else meaning.hint
         return SqlExtError(meaning.code, meaning.message.format(named.group(1).rstrip(".")), span=at, hint=hint)
     said = found.group(2) if found else next(iter(text.strip().splitlines()), "no reason given")
-    return SqlExtError(
-        "RUN-102", f"Spark refuses the statement: {_PLACE.sub('', said).strip()}", span=at, hint=_SPARKS
-    )
+    return SqlExtError("RUN-102", f"Spark refuses the statement: {_PLACE.sub('', said).strip()}", span=at, hint=_SPARKS)
 
 
 def _place(message: str, span: Span, sent: str) -> Span:
@@ -133,6 +131,11 @@ def _written(offset: int, sent: str, written: str) -> int | None:
     They differ by words before the statement, or by names of tables.
     """
     from_end = len(sent) - offset
-    if from_end <= len(commonprefix((sent[::-1], written[::-1]))):
+    if from_end <= _shared(sent[::-1], written[::-1]):
         return len(written) - from_end
-    return offset if offset < len(commonprefix((sent, written))) else None
+    return offset if offset < _shared(sent, written) else None
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many characters two texts begin with that are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
