@@ -24,12 +24,13 @@ class Position(NamedTuple):
 
 
 class Substitution(NamedTuple):
-    """A ``${NAME}`` replaced before parsing: its place before and after, in characters."""
+    """A ``${NAME}`` replaced before parsing: its place before and after, in characters; no name for any other text."""
 
     original_start: int
     original_end: int
     start: int
     end: int
+    name: str = ""
 
 
 # Compared by identity: spans compare their sources, and a source may be long.
@@ -129,6 +130,12 @@ class Span:
     def position(self) -> Position:
         """Where the range begins, for messages."""
         return self.source.position(self.start)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the ``${NAME}`` that have a value in this range, in order, each once."""
+        inside = (s for s in self.source.substitutions if s.start < self.end and self.start < s.end)
+        return tuple(dict.fromkeys(s.name for s in inside if s.name))
 
     def to(self, other: Span) -> Span:
         """Return the range from the start of this one to the end of ``other``."""

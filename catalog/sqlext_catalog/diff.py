@@ -50,11 +50,16 @@ def _columns(old: tuple[Column, ...], new: tuple[Column, ...]) -> Iterator[str]:
         yield _change("order of columns", _list(before), _list(after))
 
 
-def _options(old: Options, new: Options) -> Iterator[str]:
+def changed_options(old: Options, new: Options) -> dict[str, tuple[str | None, str | None]]:
+    """Return the values, old and new, of each option that differs; None for an option that is not there."""
     # Two literal secrets count as the same: the catalog knows only that there is one.
     before, after = dict(redact(old)), dict(redact(new))
-    for key in before | after:
-        yield from _value(f"option '{key}'", before.get(key), after.get(key))
+    return {key: (before.get(key), after.get(key)) for key in before | after if before.get(key) != after.get(key)}
+
+
+def _options(old: Options, new: Options) -> Iterator[str]:
+    for key, (before, after) in changed_options(old, new).items():
+        yield _change(f"option '{key}'", before, after)
 
 
 def _value(what: str, old: str | None, new: str | None) -> Iterator[str]:

@@ -54,7 +54,7 @@ def substitute(text: str, variables: Mapping[str, str] | None = None, name: str 
         start = length + match.start() - at
         length = start + len(value)
         at = match.end()
-        substitutions.append(Substitution(match.start(), at, start, length))
+        substitutions.append(Substitution(match.start(), at, start, length, match.group(1)))
     parts.append(text[at:])
     return SourceText(name, "".join(parts), text, tuple(substitutions))
 

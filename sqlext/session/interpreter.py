@@ -36,6 +36,7 @@ from sqlext.session.state import SessionState
 from sqlext.session.stored_tables import on_stored_tables
 from sqlext.source import Span
 from sqlext_catalog import ddl
+from sqlext_catalog.diff import changed_options
 from sqlext_catalog.model import CATALOG_TYPE, Catalog, Database, ObjectName, Relation, Table, keeping_query
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
@@ -137,7 +138,11 @@ class Interpreter:
     def create(self, item: Relation, statement: ast.CreateTable | ast.CreateView, verb: str) -> None:
         """Store what a CREATE defines, by the statement's rules for a name that is taken."""
         if_exists = self._if_exists(statement, item.name)
-        self.state.catalog.apply(ddl.create(item, if_exists), f"{verb} {item.name}")
+        try:
+            self.state.catalog.apply(ddl.create(item, if_exists), f"{verb} {item.name}")
+        except SqlExtError as error:
+            found = self.state.catalog.lookup(item.name)
+            raise _at_option(error, statement, found, item) if error.code == "CAT-003" else error from None
         # A script that runs again gives its secrets again, although its table is there.
         self.state.catalog.give(item, anew=if_exists != "ignore")
         self.state.created.add(item.name.plain)
@@ -378,3 +383,21 @@ class Interpreter:
 def bind_query(query: Query, env: Environment) -> PlanNode:
     """Return the plan of a query."""
     return QueryBinder(env).bind_whole(query)
+
+
+def _at_option(
+    error: SqlExtError, statement: ast.CreateTable | ast.CreateView, found: Relation | None, item: Relation
+) -> SqlExtError:
+    """Return CAT-003 at an option with another value; where variables give it, with what can be done."""
+    if not isinstance(found, Table) or not isinstance(item, Table):
+        return error
+    changed = changed_options(found.options, item.options)
+    at = next((o.value_span for o in statement.options if o.key in changed), None)
+    if at is None or not at.variables:
+        return error if at is None else error.at(at)
+    given = " and ".join(f"${{{name}}}" for name in at.variables)
+    hint = (
+        f"run it with the old value of {given}, or with a catalog of its own (--catalog DIR); "
+        "CREATE OR REPLACE puts the new value into this catalog"
+    )
+    return SqlExtError(error.code, error.message, span=at, hint=hint)
