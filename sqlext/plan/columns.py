@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import chain, count
 
 from sqlext.source import Span
 from sqlext.types import LogicalType
@@ -98,3 +100,12 @@ _BOUNDS = {
     Part.TIME: "time",
     Part.CUSTOM_TIME: "time",
 }
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """Return the names, each that came before with the first number that makes it another one (Calcite: uniquify)."""
+    taken: dict[str, None] = {}
+    for name in names:
+        numbered = (f"{name}{i}" for i in count())
+        taken[next(n for n in chain((name,), numbered) if n not in taken)] = None
+    return list(taken)

@@ -16,7 +16,7 @@ from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.ast.statements import ColumnDef, CreateTable, Insert
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.plan.columns import PlanColumn
+from sqlext.plan.columns import PlanColumn, unique_names
 from sqlext.source import Span
 from sqlext_catalog.model import Column
 
@@ -25,7 +25,7 @@ def ctas_columns(statement: CreateTable, query: Query, own: Sequence[Column], en
     """Return the columns of a CREATE TABLE AS.
 
     Raises:
-        SqlExtError: what is wrong with the query; DDL-001 for two columns of one name, DDL-014 for definitions that
+        SqlExtError: what is wrong with the query; DDL-001 for two names that are one, DDL-014 for definitions that
             do not go with it, DDL-015 for a temporary table, TYPE-020 for a column without a type.
     """
     if statement.temporary:
@@ -44,21 +44,13 @@ def fill_of(statement: CreateTable, query: Query, env: Environment) -> Insert:
     fill = Insert(statement.span, statement.name, statement.name_span, query)
     if not statement.columns and not statement.column_names:
         return fill
-    return replace(fill, columns=tuple(c.name for c in QueryBinder(env).bind(query).columns))
+    return replace(fill, columns=tuple(unique_names(c.name for c in QueryBinder(env).bind(query).columns)))
 
 
 def _query_columns(query: Query, env: Environment) -> tuple[Column, ...]:
-    found: list[Column] = []
-    for column in QueryBinder(env).bind(query).columns:
-        if find(found, column.name) is not None:
-            raise SqlExtError(
-                "DDL-001",
-                f"the query has two columns named `{column.name}`",
-                span=query.span,
-                hint="give one of them an alias",
-            )
-        found.append(_column(column, query.span))
-    return tuple(found)
+    columns = QueryBinder(env).bind(query).columns
+    names = unique_names(c.name for c in columns)
+    return tuple(_column(c.renamed(name), query.span) for c, name in zip(columns, names, strict=True))
 
 
 def _column(column: PlanColumn, span: Span) -> Column:

@@ -48,7 +48,7 @@ def materialized_of(
     name = catalog.resolve(statement.name)
     refuse_itself(statement.query, name, catalog)
     plan = QueryBinder(env).bind_whole(statement.query)
-    names = named_columns(statement, tuple(c.name for c in plan.columns))
+    names = named_columns(statement, tuple(c.name for c in plan.columns), env)
     create = CreateTable(
         statement.span,
         statement.name,

@@ -11,11 +11,13 @@ from typing import Any
 from sqlext.analysis.definitions.flink_text import ExpressionPrinter, Unprintable
 from sqlext.analysis.definitions.views import as_batch
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.selects.items import own_name
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.dialect.ast import queries as q
 from sqlext.dialect.ast.expressions import ColumnRef, Node, Star
 from sqlext.dialect.queries.whole import parse_query_text
 from sqlext.errors import SqlExtError
+from sqlext.plan.columns import unique_names
 from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.types import quote
 from sqlext_catalog.model import Table, View
@@ -84,7 +86,7 @@ class _QueryText:
     def _whole(self, relation: q.Relation) -> str:
         """Print ``TABLE t`` as the SELECT of all its columns."""
         scope = self._scope(relation)
-        return f"SELECT {', '.join(_all(scope, ()))}\nFROM {self._relation(relation)}"
+        return f"SELECT {', '.join(text for text, _ in _all(scope, ()))}\nFROM {self._relation(relation)}"
 
     def _select(self, select: q.Select) -> str:
         # No form of Flink's is recorded for these, so the user's text is shown.
@@ -92,13 +94,7 @@ class _QueryText:
             raise Unprintable
         scope = self._scope(select.from_)
         printer = self._printer(select.from_)
-        items: list[str] = []
-        for item in select.items:
-            if isinstance(item.expr, Star):
-                items += _all(scope, item.expr.qualifier)
-            else:
-                alias = f" AS {quote(item.alias)}" if item.alias else ""
-                items.append(printer.text(item.expr) + alias)
+        items = _items(select, scope, printer)
         lines = [f"SELECT {'DISTINCT ' if select.distinct else ''}{', '.join(items)}"]
         if select.from_ is not None:
             lines.append(f"FROM {self._relation(select.from_)}")
@@ -199,10 +195,28 @@ def _name(relation: ScopeRelation, scope: Scope) -> str:
     return f"EXPR${[r for r in scope.relations if not r.qualifier].index(relation)}"
 
 
-def _all(scope: Scope, qualifier: tuple[str, ...]) -> list[str]:
+def _items(select: q.Select, scope: Scope, printer: ExpressionPrinter) -> list[str]:
+    """Return the select list, its stars expanded; a star's column has an alias where its name is taken."""
+    found: list[tuple[str, str, bool]] = []
+    for i, item in enumerate(select.items):
+        if isinstance(item.expr, Star):
+            found += [(text, name, True) for text, name in _all(scope, item.expr.qualifier)]
+        else:
+            alias = f" AS {quote(item.alias)}" if item.alias else ""
+            found.append((printer.text(item.expr) + alias, own_name(item, i), False))
+    names = unique_names(own for _, own, _ in found)
+    return [
+        f"{text} AS {quote(name)}" if starred and name != own else text
+        for (text, own, starred), name in zip(found, names, strict=True)
+    ]
+
+
+def _all(scope: Scope, qualifier: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the columns of a star: each as it is printed, and its name."""
     fold = scope.mode == "spark"
     relations = [r for r in scope.relations if not qualifier or r.answers_to(qualifier, fold)]
-    return [f"{quote(_name(r, scope))}.{quote(c.name)}" for r in relations for c in r.columns if c.name not in r.merged]
+    columns = [(r, c.name) for r in relations for c in r.columns if c.name not in r.merged]
+    return [(f"{quote(_name(r, scope))}.{quote(name)}", name) for r, name in columns]
 
 
 def _grouping(item: Any, printer: ExpressionPrinter) -> str:

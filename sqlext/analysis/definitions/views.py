@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
-from sqlext.dialect.ast.expressions import Star
-from sqlext.dialect.ast.queries import Cte, Query, Select, TableRef
+from sqlext.dialect.ast.queries import Cte, Query, TableRef
 from sqlext.dialect.ast.statements import CreateView
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
@@ -27,7 +26,7 @@ def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) ->
     refuse_itself(statement.query, name, catalog)
     # As if it were being expanded: a view in between that reads this one is found as well.
     inside = replace(env, expanding=(*env.expanding, name.plain))
-    columns = named_columns(statement, tuple(c.name for c in query_columns(statement.query, inside)))
+    columns = named_columns(statement, tuple(c.name for c in query_columns(statement.query, inside)), inside)
     return View(
         name,
         columns,
@@ -70,7 +69,7 @@ def as_batch(env: Environment) -> Environment:
     return replace(env, settings=env.settings.with_value("execution.runtime-mode", "batch"))
 
 
-def named_columns(statement: CreateView, columns: tuple[str, ...]) -> tuple[str, ...]:
+def named_columns(statement: CreateView, columns: tuple[str, ...], env: Environment) -> tuple[str, ...]:
     """Return the names of a view's columns: its own, or those of its query (DDL-021)."""
     names = statement.columns or columns
     if len(names) != len(columns):
@@ -80,23 +79,19 @@ def named_columns(statement: CreateView, columns: tuple[str, ...]) -> tuple[str,
             span=statement.name_span,
             hint=f"the query's are {', '.join(columns)}",
         )
+    # A star's second `id` becomes `id0`; one that is written is refused, as by Flink.
+    item = None if statement.columns else QueryBinder(as_batch(env)).repeated_item(statement.query)
+    if item is not None:
+        raise _named_twice(item.name, item.span)
     for i, name in enumerate(names):
         if name in names[:i]:
-            raise SqlExtError(
-                "DDL-021",
-                f"the view has two columns named `{name}`",
-                span=statement.name_span if statement.columns else _item(statement.query, i),
-                hint="give one of them an alias",
-            )
+            raise _named_twice(name, statement.name_span if statement.columns else statement.query.span)
     return names
 
 
-def _item(query: Query, index: int) -> Span:
-    """Return where the query's column of that place is written, the query's own place if that cannot be told."""
-    body = query.body
-    if isinstance(body, Select) and not any(isinstance(i.expr, Star) for i in body.items) and index < len(body.items):
-        return body.items[index].span
-    return query.span
+def _named_twice(name: str, span: Span) -> SqlExtError:
+    message = f"the view has two columns named `{name}`"
+    return SqlExtError("DDL-021", message, span=span, hint="give one of them an alias")
 
 
 def refuse_itself(query: Query, name: ObjectName, catalog: SessionCatalog) -> None:

@@ -22,7 +22,10 @@ from sqlext.dialect.ast.expressions import (
     ScalarQuery,
     Star,
 )
+from sqlext.dialect.ast.queries import Select, SelectItem
 from sqlext.errors import SqlExtError
+from sqlext.plan.columns import unique_names
+from sqlext.plan.nodes import OneRow
 from sqlext.plan.scope import Found, Scope, ScopeRelation, own_parts
 from sqlext.source import Span
 
@@ -76,9 +79,22 @@ def _items(block: Block) -> list[Item]:
             items += _expand(item.expr, block.scope)
             continue
         found = block.scope.bare(item.expr)
-        name = item.alias or _natural_name(item.expr) or f"EXPR${i}"
-        items.append(Item(name, item.expr, found, item.span))
+        items.append(Item(own_name(item, i), item.expr, found, item.span))
     return items
+
+
+def own_name(item: SelectItem, place: int) -> str:
+    """Return the name that an item has by itself; one without any is called after its place in the list."""
+    return item.alias or _natural_name(item.expr) or f"EXPR${place}"
+
+
+def repeated_item(select: Select, binding: Binding) -> Item | None:
+    """Return the first item that is written, not a star's, with the name of an earlier column of the result."""
+    clause = binding.from_clause(select)
+    node = clause.bind(select.from_) if select.from_ is not None else OneRow(())
+    items = _items(Block(select, node, clause.scope()))
+    names = unique_names(item.name for item in items)
+    return next((i for i, name in zip(items, names, strict=True) if i.expr is not None and i.name != name), None)
 
 
 def _expand(star: Star, scope: Scope) -> list[Item]:

@@ -12,14 +12,16 @@ from sqlext.analysis.relations.binding import Block
 from sqlext.analysis.relations.materialisation import materialised
 from sqlext.analysis.selects.blocks import bind_block, bind_select
 from sqlext.analysis.selects.from_clause import RelationBinder, rename_columns
+from sqlext.analysis.selects.items import Item, repeated_item
 from sqlext.analysis.selects.order import ordered_stream, with_hidden_keys, without_hidden_keys
 from sqlext.analysis.types.coercion import least_restrictive
 from sqlext.analysis.types.inference import infer
+from sqlext.dialect.ast.expressions import Star
 from sqlext.dialect.ast.queries import Query, QueryBody, Select, SetOperation, TableBody, Values
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.base import contains
-from sqlext.plan.columns import Part, PlanColumn, Time
+from sqlext.plan.columns import Part, PlanColumn, Time, unique_names
 from sqlext.plan.panes import readable
 from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Scope, ScopeRelation
@@ -89,15 +91,23 @@ class QueryBinder:
         """
         binder = self
         if query.ctes:
-            ctes = dict(self._ctes)
-            for cte in query.ctes:
-                ctes[cte.name] = (cte.query, cte.columns)
-            binder = QueryBinder(self.env, ctes)
+            binder = QueryBinder(self.env, self._visible(query))
         return binder._ordered(query, binder._body(query.body))
+
+    def repeated_item(self, query: Query) -> Item | None:
+        """Return the first item of a query's select list that is written with the name of an earlier column."""
+        return (
+            repeated_item(query.body, QueryBinder(self.env, self._visible(query)))
+            if isinstance(query.body, Select)
+            else None
+        )
+
+    def _visible(self, query: Query) -> dict[str, tuple[Query, tuple[str, ...]]]:
+        return self._ctes | {c.name: (c.query, c.columns) for c in query.ctes}
 
     def _body(self, body: QueryBody) -> nodes.PlanNode:
         if isinstance(body, Select):
-            return bind_select(body, self)
+            return self._named_apart(body, bind_select(body, self))
         if isinstance(body, SetOperation):
             return self._set_operation(body)
         if isinstance(body, Values):
@@ -105,6 +115,15 @@ class QueryBinder:
         if isinstance(body, TableBody):
             return self.from_clause().bind(body.table)
         return self.bind(body)
+
+    def _named_apart(self, select: Select, node: nodes.PlanNode) -> nodes.PlanNode:
+        """Return a SELECT with stars as Flink names its columns: a second ``id`` is ``id0``. In Spark both are ``id``.
+
+        Names that are written stay as they are, and cannot be told apart from above.
+        """
+        if self.env.mode != "flink" or not any(isinstance(item.expr, Star) for item in select.items):
+            return node
+        return rename_columns(node, tuple(unique_names(c.name for c in node.columns)))
 
     def _set_operation(self, operation: SetOperation) -> nodes.PlanNode:
         branches: list[nodes.PlanNode] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlext.connectors.formats.conversions import instant_to_wall
-from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.columns import Part, PlanColumn, unique_names
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.quoting import identifier
 from sqlext_udfs.kernel.row_kinds import INSERT
@@ -51,12 +51,5 @@ def kind_of(node: PlanNode) -> str:
 
 def default_outputs(plan: PlanNode, zone: str) -> tuple[tuple[str, str], ...]:
     """Return text and name of a plan's columns; a name that stands twice gets a number behind it."""
-    taken: set[str] = set()
-    outputs = []
-    for column in plan.columns:
-        name, i = column.name, 0
-        while name in taken:
-            name, i = f"{column.name}{i}", i + 1
-        taken.add(name)
-        outputs.append((value(column, zone), name))
-    return tuple(outputs)
+    names = unique_names(column.name for column in plan.columns)
+    return tuple((value(column, zone), name) for column, name in zip(plan.columns, names, strict=True))

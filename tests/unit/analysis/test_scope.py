@@ -27,6 +27,7 @@ from .conftest import Analysis
         ("SELECT * FROM (SELECT user_name FROM clicks) NATURAL JOIN (SELECT user_name, country FROM users)",
          ["user_name", "country"]),
         ("SELECT a.user_name, b.user_name FROM users AS a, users AS b", ["user_name", "user_name"]),
+        ("SELECT user_name0 FROM (SELECT a.*, b.* FROM users AS a, users AS b)", ["user_name0"]),
         ("SELECT clicks FROM (SELECT amount AS clicks FROM clicks) AS clicks", ["clicks"]),
         ("SELECT 1 + 1, amount + 1 FROM clicks", ["EXPR$0", "EXPR$1"]),
     ],

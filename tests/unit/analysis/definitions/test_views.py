@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.analysis.definitions.create_text import create_view_text
 from sqlext_catalog.model import View
 
 from .conftest import Definitions
@@ -35,12 +36,46 @@ def test_columns_are_those_of_the_query(views: Definitions) -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT * FROM t, t AS u", ("k", "v", "k0", "v0")),
+        ("SELECT u.*, t.* FROM t, t AS u", ("k", "v", "k0", "v0")),
+        # The second v is v0, so the third table's own v0 becomes v00.
+        ("SELECT * FROM t, t AS u, (SELECT v AS v0 FROM t)", ("k", "v", "k0", "v0", "v00")),
+        ("SELECT * FROM t, t AS u, t AS w", ("k", "v", "k0", "v0", "k1", "v1")),
+        ("SELECT t.k AS x, u.* FROM t, t AS u", ("x", "k", "v")),
+        ("SELECT k, * FROM t", ("k", "k0", "v")),
+        ("SELECT * FROM (SELECT k, k FROM t)", ("k", "k0")),
+        ("SELECT * FROM t JOIN t AS u USING (k)", ("k", "v", "v0")),
+        ("WITH q AS (SELECT * FROM t, t AS u) SELECT * FROM q WHERE k0 = k", ("k", "v", "k0", "v0")),
+    ],
+)
+def test_a_star_numbers_names_that_are_taken(views: Definitions, query: str, columns: tuple[str, ...]) -> None:
+    views.run(f"CREATE VIEW w AS {query}")
+    assert views.view("w").columns == columns
+
+
+def test_show_create_names_what_a_star_numbered(views: Definitions) -> None:
+    views.run("CREATE VIEW w AS SELECT * FROM t JOIN t AS u ON t.k = u.k")
+    place = "`default_catalog`.`default_database`"
+    assert create_view_text(views.view("w"), views.environment()) == (
+        f"CREATE VIEW {place}.`w` (\n  `k`,\n  `v`,\n  `k0`,\n  `v0`\n)\n"
+        "AS SELECT `t`.`k`, `t`.`v`, `u`.`k` AS `k0`, `u`.`v` AS `v0`\n"
+        f"FROM {place}.`t` AS `t`\nINNER JOIN {place}.`t` AS `u` ON `t`.`k` = `u`.`k`\n"
+    )
+
+
+@pytest.mark.parametrize(
     ("text", "code", "at"),
     [
         ("CREATE VIEW w AS SELECT k FROM nope", "NAME-002", "nope"),
         ("CREATE VIEW w AS SELECT zz FROM t", "NAME-003", "zz"),
         ("CREATE VIEW w (a, b) AS SELECT k FROM t", "DDL-021", "w (a"),
         ("CREATE VIEW w AS SELECT k, v AS k FROM t", "DDL-021", "v AS k"),
+        ("CREATE VIEW w AS SELECT t.k, u.k FROM t, t AS u", "DDL-021", "u.k FROM"),
+        ("CREATE VIEW w AS SELECT *, v AS k FROM t", "DDL-021", "v AS k"),
+        ("CREATE VIEW w AS SELECT k FROM (SELECT k, k FROM t)", "NAME-004", "k FROM (SELECT"),
+        ("CREATE VIEW w AS SELECT t.*, u.*, t.v AS k0 FROM t, t AS u", "DDL-021", "t.v AS k0"),
         ("CREATE VIEW w (a, a) AS SELECT k, v FROM t", "DDL-021", "w (a"),
     ],
 )
