@@ -11,16 +11,20 @@ STAMP := $(VENV)/.installed
 DBT := $(VENV)/dbt
 # So does Flink, which benchmarks are run beside.
 FLINK := $(VENV)/flink
+# Older versions of Spark, each with the Delta that fits it (docs/platforms.md); .venv has the newest.
+OLDER := $(VENV)/spark40 $(VENV)/spark41
+PAIR_40 := pyspark==4.0.2 delta-spark==4.0.1
+PAIR_41 := pyspark==4.1.1 delta-spark==4.3.1
 # Tests wait more than they work: two processes, each with a Spark of its own, on two cores.
 PROCESSES ?= 2
 # The first Python that is new enough and can make virtual environments (Debian splits that off).
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help demo test unit lint format bench measure kafka docs lock check setup spark clean
+.PHONY: help demo test test-versions unit lint format bench measure kafka docs lock check setup spark clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
 
 demo: spark  ## real flights through tumbling, hopping and session windows, and a cascade
 	@$(BIN)/python -m sqlext.demo $(DATA)
@@ -28,6 +32,9 @@ demo: spark  ## real flights through tumbling, hopping and session windows, and 
 
 test: spark lint $(DBT)/.installed  ## ruff, mypy, and every test
 	@$(BIN)/pytest --numprocesses $(PROCESSES) --no-loadscope-reorder $(ARGS)
+
+test-versions: spark $(OLDER:=/.installed)  ## chosen tests on Spark 4.0, 4.1 and 4.2: how many pass, what is refused
+	@$(BIN)/python tools/versions.py $(OLDER:=/bin/python) $(BIN)/python --pytest='$(ARGS)'
 
 unit: setup  ## the tests that need no Spark, in seconds
 	@$(BIN)/pytest tests/unit -m "not spark" $(ARGS)
@@ -81,6 +88,15 @@ $(DBT)/.installed: pyproject.toml setup.py constraints-dbt.txt | $(STAMP)
 	@$(DBT)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-dbt.txt \
 		--editable '.[dbt]' > $(DBT)/pip.log 2>&1 \
 		|| $(PYTHON) -I sqlext/environment.py --pip-log $(DBT)/pip.log
+	@touch $@
+
+$(VENV)/spark%/.installed: pyproject.toml setup.py constraints.txt Makefile | $(STAMP)
+	@echo "installing $(PAIR_$*) into $(@D) ..."
+	@$(PYTHON) -m venv $(@D)
+	@grep -vE '^(pyspark|delta[-_]spark)==' constraints.txt > $(@D)/constraints.txt
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(@D)/constraints.txt \
+		--editable '.[harness]' $(PAIR_$*) > $(@D)/pip.log 2>&1 \
+		|| $(PYTHON) -I sqlext/environment.py --pip-log $(@D)/pip.log
 	@touch $@
 
 $(FLINK)/.installed: | $(STAMP)

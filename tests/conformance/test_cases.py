@@ -35,6 +35,8 @@ def check_refused(case: Case, outcome: Outcome) -> None:
     """Expect our own error, and before anything ran where Flink finds it while planning."""
     error = outcome.error
     assert error is not None, f"Flink refuses this script: {flinks_error(case)}"
+    if error.code == "ENV-014":  # not for Flink's reason
+        raise error
     assert error.message, "an error without a message"
     if not case.fails_late:
         assert not outcome.started, f"a query ran before the error: {error}"
