@@ -15,7 +15,7 @@ from sqlext.capabilities import CAPABILITIES, Capability, missing
 from sqlext.errors import SqlExtError
 
 #: How the reason of such a skip begins; the capability's name follows.
-REFUSED = "refused: this Spark has no "
+REFUSED = "refused for want of "
 
 
 @pytest.hookimpl(wrapper=True)

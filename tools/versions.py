@@ -26,7 +26,7 @@ CHOSEN = {
     "operators": ("tests/udfs/test_state_forms.py", "tests/udfs/test_panes.py"),
     "restarts": ("tests/restore/test_stateful.py",),
 }
-_REFUSED = "refused: this Spark has no "
+_REFUSED = "refused for want of "
 _WHO = """
 import importlib.metadata as m, os, subprocess, sys
 java = os.path.join(os.environ.get("JAVA_HOME") or "", "bin", "java") if os.environ.get("JAVA_HOME") else "java"
@@ -52,7 +52,7 @@ class Count:
     def __str__(self) -> str:
         """Return one line."""
         every = self.passed + self.refused.total() + len(self.failed)
-        refused = [f"{n} refused, as it has no {name}" for name, n in sorted(self.refused.items())]
+        refused = [f"{n} refused for want of {name}" for name, n in sorted(self.refused.items())]
         failed = [f"{len(self.failed)} failed"] if self.failed else []
         return "; ".join([f"{self.passed} passed of {every}", *refused, *failed])
 
