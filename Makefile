@@ -11,8 +11,8 @@ STAMP := $(VENV)/.installed
 DBT := $(VENV)/dbt
 # So does Flink, which benchmarks are run beside.
 FLINK := $(VENV)/flink
-# Older versions of Spark, each with the Delta that fits it (docs/platforms.md); .venv has the newest.
-OLDER := $(VENV)/spark40 $(VENV)/spark41
+# Versions of Spark, each with the Delta that fits it (docs/platforms.md); .venv has the newest.
+SPARKS ?= $(VENV)/spark40 $(VENV)/spark41 $(VENV)
 PAIR_40 := pyspark==4.0.2 delta-spark==4.0.1
 PAIR_41 := pyspark==4.1.1 delta-spark==4.3.1
 # Tests wait more than they work: two processes, each with a Spark of its own, on two cores.
@@ -33,8 +33,8 @@ demo: spark  ## real flights through tumbling, hopping and session windows, and 
 test: spark lint $(DBT)/.installed  ## ruff, mypy, and every test
 	@$(BIN)/pytest --numprocesses $(PROCESSES) --no-loadscope-reorder $(ARGS)
 
-test-versions: spark $(OLDER:=/.installed)  ## chosen tests on Spark 4.0, 4.1 and 4.2: how many pass, what is refused
-	@$(BIN)/python tools/versions.py $(OLDER:=/bin/python) $(BIN)/python --pytest='$(ARGS)'
+test-versions: $(SPARKS:=/.installed)  ## chosen tests on Spark 4.0, 4.1 and 4.2: how many pass, what is refused
+	@$(BIN)/python tools/versions.py $(SPARKS:=/bin/python) $(FEW) --pytest='$(ARGS)'
 
 unit: setup  ## the tests that need no Spark, in seconds
 	@$(BIN)/pytest tests/unit -m "not spark" $(ARGS)

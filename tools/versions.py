@@ -1,6 +1,6 @@
 """Run chosen tests on several versions of Spark, each in an environment of its own, and count.
 
-    python tools/versions.py .venv/spark40/bin/python .venv/bin/python [--pytest=--all]
+    python tools/versions.py .venv/spark40/bin/python .venv/bin/python [--few] [--pytest=--all]
 
 Of each version and kind of test it prints how many passed, and how many are refused for want of which capability
 (``sqlext/capabilities.py``).
@@ -14,18 +14,32 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
 ROOT = Path(__file__).parent.parent
+_CASES = ("tests/conformance/test_cases.py", "--source", "auto")
+_TELLING = (
+    "emit/tvf_early_fire",
+    "functions/temporal_parse",
+    "match_recognize/aggregates_in_define",
+    "over_agg/rows_bounded",
+    "topn/rank_range",
+    "tvf_agg/hop_cascade",
+    "tvf_agg/max_of_row_and_bool",
+    "window_topn/ltz_day_shanghai",
+)
 #: What runs: its name, and the arguments of pytest.
 CHOSEN = {
     "without Spark": ("tests/unit", "tests/golden", "-m", "not spark"),
-    "recorded cases": ("tests/conformance/test_cases.py", "--source", "auto"),
+    "recorded cases": _CASES,
     "operators": ("tests/udfs/test_state_forms.py", "tests/udfs/test_panes.py"),
     "restarts": ("tests/restore/test_stateful.py",),
 }
+#: What runs in few minutes: a recorded case for each thing that an older Spark does in another way, or not.
+FEW = {"a few cases": (*_CASES, "-k", " or ".join(_TELLING))}
 _REFUSED = "refused for want of "
 _WHO = """
 import importlib.metadata as m, os, subprocess, sys
@@ -72,14 +86,14 @@ def counted(report: Path) -> Count:
     return count
 
 
-def run(python: str, kind: str, more: list[str]) -> Count:
+def run(python: str, tests: Sequence[str]) -> Count:
     """Run one kind of tests in an environment; what pytest says goes to the terminal."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        options = ("-q", "-p", "tests.refusals", "-p", "no:cacheprovider", f"--junitxml={report}", *CHOSEN[kind], *more)
+        options = ("-q", "-p", "tests.refusals", "-p", "no:cacheprovider", f"--junitxml={report}", *tests)
         ended = subprocess.run([python, "-m", "pytest", *options], cwd=ROOT, check=False)  # noqa: S603
         if not report.exists():
-            sys.exit(f"pytest ended with {ended.returncode} and no report: {python}, {kind}")
+            sys.exit(f"pytest ended with {ended.returncode} and no report: {python}, {tests}")
         return counted(report)
 
 
@@ -88,11 +102,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pythons", nargs="+", metavar="PYTHON", help="of an environment with a Spark")
     parser.add_argument("--pytest", default="", metavar="ARGS", help="goes to pytest: --all runs all recorded cases")
+    parser.add_argument("--few", action="store_true", help="a few recorded cases alone")
     arguments = parser.parse_args()
+    chosen, more = FEW if arguments.few else CHOSEN, shlex.split(arguments.pytest)
     counts: dict[str, dict[str, Count]] = {}
     for python in arguments.pythons:
         who = subprocess.run([python, "-c", _WHO], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()  # noqa: S603
-        counts[who] = {kind: run(python, kind, shlex.split(arguments.pytest)) for kind in CHOSEN}
+        counts[who] = {kind: run(python, [*tests, *more]) for kind, tests in chosen.items()}
     for who, kinds in counts.items():
         print(who)
         for kind, count in kinds.items():

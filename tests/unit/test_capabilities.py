@@ -78,6 +78,18 @@ def test_what_is_missing_is_refused(text: str, said: str, pyspark: Path) -> None
     assert str(raised.value.hint).startswith("Spark 4.")
 
 
+@pytest.mark.parametrize("mode", ["flink", "spark"])
+@pytest.mark.parametrize("value", ["CAST(item AS TIME)", "TIME '10:00:00'", "LOCALTIME", "CAST(NULL AS ARRAY<TIME>)"])
+def test_a_type_is_refused_where_a_value_is_made(value: str, mode: str, pyspark: Path) -> None:
+    give(pyspark, STATE)
+    asked = f"SET 'sqlext.expressions' = '{mode}'; {TABLES}\nINSERT INTO counted SELECT ts, COUNT({value}) FROM orders"
+    with pytest.raises(SqlExtError, match="the type TIME") as raised:
+        Session().rewrite(f"{asked} GROUP BY ts;")
+    assert raised.value.code == "ENV-014"
+    assert raised.value.span is not None
+    assert raised.value.span.text == value
+
+
 def test_a_watermark_without_sql_is_a_step_of_its_own(pyspark: Path) -> None:
     give(pyspark, ADMISSION)
     text = Session().rewrite(TABLES + WINDOW)

@@ -178,8 +178,10 @@ def _date_format(call: CallTexts) -> str:
 
 
 def _to_date(call: CallTexts) -> str:
-    """NULL where the text is no date (Spark's ANSI to_date fails)."""
-    return f"try_to_date({', '.join(call.args)})"
+    """NULL where the text is no date: Spark's ANSI to_date fails, and not every Spark has try_to_date."""
+    if len(call.args) == 1:
+        return f"try_cast({call.args[0]} AS DATE)"
+    return f"CAST(try_to_timestamp({', '.join(call.args)}) AS DATE)"
 
 
 def _convert_tz(call: CallTexts) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
+from sqlext.errors import SqlExtError
 from sqlext.rewrite.expressions import arithmetic, calls, casts, forms
 from sqlext.rewrite.expressions.protocols import RenderContext
 from sqlext.source import Span
@@ -51,6 +52,8 @@ class ExpressionRenderer:
     def _text(self, node: e.Node) -> str:
         if isinstance(node, Query):
             return self.context.query(node)
+        if isinstance(node, _MAKE_TYPES):
+            self._require_type(node)
         replaced = self.context.replacement(node)
         if replaced is not None:
             return replaced
@@ -71,6 +74,15 @@ class ExpressionRenderer:
             return None
         return self.context.type_of(node)
 
+    def _require_type(self, node: e.Node) -> None:
+        """Refuse, where it stands, a value of a type that the installed Spark has not."""
+        type_ = self.type_of(node)
+        try:
+            if type_ is not None:
+                type_.spark()
+        except SqlExtError as error:
+            raise error.at(node.span) from None
+
     def atom(self, node: e.Node) -> str:
         """Return a node as text that can stand beside any operator."""
         text = self.text(node)
@@ -85,6 +97,9 @@ class ExpressionRenderer:
         """Whether a name is a parameter of a lambda around."""
         return name in self._bound
 
+
+#: What can be of a type that no column below has.
+_MAKE_TYPES = (e.Literal, e.Call, e.Cast)
 
 _ATOMIC = (
     e.Literal,
