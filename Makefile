@@ -13,6 +13,8 @@ DBT := $(VENV)/dbt
 FLINK := $(VENV)/flink
 # Versions of Spark, each with the Delta that fits it (docs/platforms.md); .venv has the newest.
 SPARKS ?= $(VENV)/spark40 $(VENV)/spark41 $(VENV)
+# The oldest again, with fewer packages: quick to make.
+OLDEST := $(VENV)/oldest
 PAIR_40 := pyspark==4.0.2 delta-spark==4.0.1
 PAIR_41 := pyspark==4.1.1 delta-spark==4.3.1
 # Tests wait more than they work: two processes, each with a Spark of its own, on two cores.
@@ -21,7 +23,7 @@ PROCESSES ?= 2
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help demo test test-versions unit lint format bench measure kafka docs lock check setup spark clean
+.PHONY: help demo test test-versions test-oldest unit lint format bench measure kafka docs lock check setup spark clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -34,7 +36,10 @@ test: spark lint $(DBT)/.installed  ## ruff, mypy, and every test
 	@$(BIN)/pytest --numprocesses $(PROCESSES) --no-loadscope-reorder $(ARGS)
 
 test-versions: $(SPARKS:=/.installed)  ## chosen tests on Spark 4.0, 4.1 and 4.2: how many pass, what is refused
-	@$(BIN)/python tools/versions.py $(SPARKS:=/bin/python) $(FEW) --pytest='$(ARGS)'
+	@$(BIN)/python tools/versions.py $(SPARKS:=/bin/python) --pytest='$(ARGS)'
+
+test-oldest: $(OLDEST)/.installed  ## a few recorded cases on Spark 4.0, in two minutes
+	@$(BIN)/python tools/versions.py $(OLDEST)/bin/python --few --pytest='$(ARGS)'
 
 unit: setup  ## the tests that need no Spark, in seconds
 	@$(BIN)/pytest tests/unit -m "not spark" $(ARGS)
@@ -90,14 +95,22 @@ $(DBT)/.installed: pyproject.toml setup.py constraints-dbt.txt | $(STAMP)
 		|| $(PYTHON) -I sqlext/environment.py --pip-log $(DBT)/pip.log
 	@touch $@
 
-$(VENV)/spark%/.installed: pyproject.toml setup.py constraints.txt Makefile | $(STAMP)
-	@echo "installing $(PAIR_$*) into $(@D) ..."
+# $(1): the extra with what tests need, $(2): a Spark and a Delta.
+define install_spark
+	@echo "installing $(2) into $(@D) ..."
 	@$(PYTHON) -m venv $(@D)
 	@grep -vE '^(pyspark|delta[-_]spark)==' constraints.txt > $(@D)/constraints.txt
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint $(@D)/constraints.txt \
-		--editable '.[harness]' $(PAIR_$*) > $(@D)/pip.log 2>&1 \
+		--editable '.[$(1)]' $(2) > $(@D)/pip.log 2>&1 \
 		|| $(PYTHON) -I sqlext/environment.py --pip-log $(@D)/pip.log
 	@touch $@
+endef
+
+$(VENV)/spark%/.installed: pyproject.toml setup.py constraints.txt Makefile | $(STAMP)
+	$(call install_spark,harness,$(PAIR_$*))
+
+$(OLDEST)/.installed: pyproject.toml setup.py constraints.txt Makefile | $(STAMP)
+	$(call install_spark,tested,$(PAIR_40))
 
 $(FLINK)/.installed: | $(STAMP)
 	@echo "installing Flink into $(FLINK) ..."

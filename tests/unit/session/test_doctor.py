@@ -22,7 +22,7 @@ from sqlext.session.doctor.findings import Diagnosis, Finding
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 #: Extras of those who work on the project, and the one that platforms bring.
-NOT_OFFERED = {"test", "harness", "dev", "docs", "local"}
+NOT_OFFERED = {"test", "harness", "tested", "dev", "docs", "local"}
 
 
 def line(found: Diagnosis, area: str, name: str) -> Finding:
