@@ -33,7 +33,7 @@ _TELLING = (
 )
 #: What runs: its name, and the arguments of pytest.
 CHOSEN = {
-    "without Spark": ("tests/unit", "tests/golden", "-m", "not spark"),
+    "without Spark": ("tests/unit", "-m", "not spark and not newest"),
     "recorded cases": _CASES,
     "operators": ("tests/udfs/test_state_forms.py", "tests/udfs/test_panes.py"),
     "restarts": ("tests/restore/test_stateful.py",),

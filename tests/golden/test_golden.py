@@ -10,6 +10,8 @@ from sqlext.rewrite.rules import order
 
 from .fixtures import FIXTURES, Fixture
 
+pytestmark = pytest.mark.newest
+
 
 @pytest.mark.parametrize("fixture", FIXTURES.values(), ids=FIXTURES)
 def test_fixture(fixture: Fixture) -> None:

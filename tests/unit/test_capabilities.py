@@ -21,6 +21,7 @@ CREATE TABLE counted (started TIMESTAMP(3), n BIGINT) WITH ('connector' = 'black
 """
 WINDOW = """INSERT INTO counted SELECT window_start, COUNT(*)
 FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) GROUP BY window_start, window_end;"""
+ALIGNED = "'scan.watermark.alignment.group' = 'g', 'scan.watermark.alignment.max-drift' = '1 min'"
 EMIT = WINDOW.replace(";", " EMIT AFTER WATERMARK EARLY EVERY 2 ROWS;")
 
 
@@ -44,6 +45,7 @@ def give(pyspark: Path, *given: Capability) -> None:
         module.write_text(capability.mark)
 
 
+@pytest.mark.newest
 def test_the_spark_of_the_tests_has_all() -> None:
     assert [c.name for c in CAPABILITIES if not capabilities.has(c)] == []
 
@@ -68,6 +70,7 @@ def test_it_is_found_in_a_zip(tmp_path: Path, pyspark: Path, monkeypatch: pytest
     [
         (TABLES + EMIT, "transformWithState"),
         (TABLES + "SET 'sqlext.source' = 'arrow';" + WINDOW, "admission control of Python data sources"),
+        (TABLES.replace("'format'", f"{ALIGNED}, 'format'") + WINDOW, "admission control of Python data sources"),
         (TABLES.replace("item STRING", "item TIME") + WINDOW, "the type TIME"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sqlext.analysis.types.literals import interval_millis
+from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.expressions import Binary, Call, ColumnRef, Expr, Paren
@@ -65,6 +66,8 @@ def _alignment(table: Table, options: Mapping[str, str], settings: Settings, *, 
     if not own:
         if settings.flag(_UNALIGNED):
             return None
+        if connector.prefers_own_reader(table) and not connector.no_own_reader(table):
+            require(ADMISSION)  # all that keeps a reader of ours from it
         raise OptionError(
             "OPT-031",
             f"{connector.owner} of `{table.name.name}` cannot be held back, so its watermark cannot be aligned",

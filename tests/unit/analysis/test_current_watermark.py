@@ -39,6 +39,7 @@ def test_one_operator_for_all_calls_of_a_select(flink: Analysis) -> None:
     assert stamped(flink, "SELECT ts FROM clicks") == []
 
 
+@pytest.mark.newest
 def test_it_makes_the_watermark_move(flink: Analysis) -> None:
     """Without it nothing in this query would wait for one."""
     compiled = flink.run("SELECT user_name, COUNT(*) FROM clicks WHERE ts > CURRENT_WATERMARK(ts) GROUP BY user_name")

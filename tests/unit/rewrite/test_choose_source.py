@@ -50,12 +50,14 @@ def test_where_enough_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form
     assert said in reading(tmp_path, form, window)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize(("form", "said"), [("csv", _ARROW), ("parquet", _LITTLE)])
 def test_a_folder_that_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, said: str) -> None:
     enough_is_a_megabyte(monkeypatch)
     assert said in reading(tmp_path, form, "HOP", ", 'source.monitor-interval' = '1 s'")
 
 
+@pytest.mark.newest
 def test_windows_that_cannot_be_one_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     enough_is_a_megabyte(monkeypatch)
     limited = ", 'maxFilesPerTrigger' = '1'"
