@@ -27,7 +27,7 @@ def doctor(catalog: str, checkpoint: str | None, spark: bool, conf: tuple[tuple[
     The exit code is 1 where something is missing that `sqlext run` needs.
     """
     # Imported here, so that ``--help`` loads neither rich nor a catalog.
-    from sqlext.cli.run import console
+    from sqlext.jobs.tables import console
     from sqlext.session.doctor.examination import Examination
 
     ask = _starting(catalog, dict(conf)) if spark else None

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from sqlext.cli.tables import cell, result_table
+from sqlext.jobs.tables import cell, one_text, result_table
 
 #: The column in front of rows that come as changes.
 OPERATION = "op"
@@ -24,12 +24,13 @@ Row = Sequence[Any]
 
 
 def print_rows(form: str, columns: Sequence[str], rows: Sequence[Row], console: Console) -> None:
-    """Print a result; a single text of several lines (EXPLAIN, SHOW CREATE TABLE) as it is, unless it is to be data."""
+    """Print a result; a single text of several lines as it is, unless it is to be data."""
+    text = one_text(rows)
     if form != "table":
         for line in _LINES[form](columns, rows, True):
             print_line(line, console)
-    elif len(rows) == 1 and len(columns) == 1 and "\n" in str(rows[0][0]):
-        print_line(str(rows[0][0]), console)
+    elif text is not None:
+        print_line(text, console)
     else:
         console.print(result_table(columns, rows, most=_MOST_ON_A_SCREEN if console.is_terminal else None))
 

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from sqlext.cli.parameters import DEFAULT_CATALOG
 from sqlext.cli.progress import Watch, by_sink, summary
-from sqlext.cli.tables import result_table
+from sqlext.jobs.tables import console, result_table
 from sqlext.spark.notices import Notice
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from sqlext.session.api import Session
 
 _FIRST_ROWS = 10
-# Where output is not a terminal (a pipe, a file, CI), no column is cut or wrapped.
-_UNLIMITED_WIDTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +157,3 @@ class ResultPrinter:
             if result.columns:
                 self._output.print(result_table(result.columns, result.rows))
         self._waiting.clear()
-
-
-def console(*, stderr: bool = False) -> Console:
-    """Return a console that cuts nothing off when nobody looks at a screen."""
-    found = Console(stderr=stderr)
-    return found if found.is_terminal else Console(stderr=stderr, width=_UNLIMITED_WIDTH)

@@ -33,8 +33,7 @@ def watermarks(query: str | None, catalog: str, why: bool, html: Path | None) ->
 def _answer(query: str | None, catalog: str, html: Path | None, *, why: bool) -> None:
     # Imported here, so that ``--help`` loads neither rich nor a catalog.
     import sqlext
-    from sqlext.cli.run import console
-    from sqlext.cli.tables import result_table
+    from sqlext.jobs.tables import console, result_table
     from sqlext.locations import catalog_place, local_file
     from sqlext.session.introspection.watermarks import COLUMNS
 

@@ -6,10 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from sqlext.jobs.query import Query
     from sqlext.sinks.live_rows import LiveRows, Row
+
+#: Rows that ``repr`` shows.
+_SHOWN = 10
 
 
 class Result:
@@ -56,13 +61,52 @@ class Result:
 
     @property
     def df(self) -> DataFrame | None:
-        """The rows as a Spark DataFrame, None for a statement without rows."""
+        """The rows as a Spark DataFrame, None for a statement that Spark gives no rows for: SHOW, DESCRIBE, EXPLAIN."""
         return self._frame() if self._frame else None
+
+    def show(self, n: int = 20) -> None:
+        """Print the first ``n`` rows that are there now, and how many there are; a plan or a definition as it is."""
+        from sqlext.jobs.tables import as_text, console, counted_table, one_text
+
+        rows = self.rows
+        if self.columns and one_text(rows) is None:
+            console().print(counted_table(self.columns, rows, n))
+        else:
+            text = as_text(self.columns, rows) if self.columns else repr(self)
+            console().print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the rows that are there now as a DataFrame of pandas.
+
+        Types are those of ``DataFrame.toPandas`` of Spark: a TIMESTAMP_LTZ is a wall clock of Spark's session zone.
+        """
+        import pandas as pd
+
+        frame = self.df
+        return pd.DataFrame(self.rows, columns=list(self.columns)) if frame is None else frame.toPandas()
+
+    def to_arrow(self) -> pa.Table:
+        """Return the rows that are there now as a table of Arrow, with the types of ``DataFrame.toArrow`` of Spark."""
+        import pyarrow as pa
+
+        frame = self.df
+        if frame is not None:
+            return frame.toArrow()
+        rows = self.rows
+        return pa.Table.from_arrays(
+            [pa.array([row[i] for row in rows]) for i, _ in enumerate(self.columns)], self.columns
+        )
 
     def live(self) -> LiveRows | None:
         """Return the rows of a streaming SELECT from its first change on, None for any other statement."""
         return self._live() if self._live else None
 
     def __repr__(self) -> str:
-        shown = f", query={self.query.name!r}" if self.query else ""
-        return f"Result(columns={list(self.columns)}{shown})"
+        """Return the first rows as text, and the query that gives them."""
+        from sqlext.jobs.tables import as_text
+
+        query = f"query {self.query.name!r}" if self.query else ""
+        if not self.columns:
+            return f"<Result: {query or 'no rows'}>"
+        text = as_text(self.columns, self.rows, _SHOWN)
+        return f"{text}, {query}" if query else text

@@ -7,7 +7,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from sqlext.cli.progress import by_sink
-from sqlext.notebook.views import MOST_ROWS, TableView, progress_view
+from sqlext.jobs.tables import MOST_ROWS
+from sqlext.notebook.views import TableView, progress_view
 
 if TYPE_CHECKING:
     from sqlext.jobs.query import Query

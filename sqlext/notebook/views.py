@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlext.cli.progress import watermark
-from sqlext.cli.tables import cell
+from sqlext.jobs.tables import MOST_ROWS, are_numbers, as_text, cell
 from sqlext.notebook.charts import plan_svg, timeline_svg
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ _STYLE = (
     "<style>table.dataframe.sqlext :is(th, td) { text-align: left; vertical-align: top; }"
     "table.dataframe.sqlext td { white-space: pre-wrap; }</style>"
 )
-#: Rows of a table that are shown; the others are counted.
-MOST_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -35,14 +33,16 @@ class TableView:
 
     def __repr__(self) -> str:
         """Return it as text."""
-        body = _frame(self.columns, self.rows).to_string(index=False) if self.rows else "  ".join(self.columns)
-        return "\n".join(part for part in (self.title, body, self._rest()) if part)
+        return "\n".join(part for part in (self.title, as_text(self.columns, self.rows)) if part)
 
     def _repr_html_(self) -> str:
         """Return it as a table of HTML, every text in it escaped."""
-        table = _frame(self.columns, self.rows).to_html(index=False, border=0, classes="sqlext")
+        shown = self.rows[:MOST_ROWS]
+        right = [i for i, _ in enumerate(self.columns, 1) if are_numbers(row[i - 1] for row in shown)]
+        classes = ["sqlext", *(f"right{i}" for i in right)]
+        table = _frame(self.columns, shown).to_html(index=False, border=0, classes=classes)
         above, below = (f"<div>{html.escape(note)}</div>" if note else "" for note in (self.title, self._rest()))
-        return f"{_STYLE}{above}{table}{below}"
+        return f"{_STYLE}{''.join(map(_to_the_right, right))}{above}{table}{below}"
 
     def _rest(self) -> str:
         count = len(self.rows)
@@ -126,7 +126,13 @@ def _text(fact: object) -> str:
     return ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)
 
 
+def _to_the_right(column: int) -> str:
+    """Return the rule for a column, by its number from 1, in tables that say that they have it."""
+    cells = f"table.dataframe.sqlext.right{column} :is(th, td):nth-child({column})"
+    return f"<style>{cells} {{ text-align: right; }}</style>"
+
+
 def _frame(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
     import pandas as pd
 
-    return pd.DataFrame([[cell(v) for v in row] for row in rows[:MOST_ROWS]], columns=list(columns), dtype=object)
+    return pd.DataFrame([[cell(v) for v in row] for row in rows], columns=list(columns), dtype=object)

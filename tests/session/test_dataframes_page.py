@@ -23,7 +23,7 @@ def test_the_page(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.Monke
         done = Reader(names={"spark": own}).read("dataframes.md")
     finally:
         sqlext.uninstall(own)
-    assert [block.kind for block in done].count("python") == 3
+    assert [block.kind for block in done].count("python") == 4
 
 
 def test_every_code_of_registering_stands_on_the_page() -> None:

@@ -16,10 +16,11 @@ from rich.text import Text
 from sqlext.cli.formats import print_rows
 from sqlext.cli.messages import tell
 from sqlext.cli.progress import Watch, by_sink, summary
-from sqlext.cli.run import console, warnings_shown
+from sqlext.cli.run import warnings_shown
 from sqlext.cli.shell.interrupts import interrupts
 from sqlext.cli.shell.screen import prints_changes, screen_for
 from sqlext.errors import SqlExtError
+from sqlext.jobs.tables import console
 from sqlext.spark.failures import run_error
 
 if TYPE_CHECKING:

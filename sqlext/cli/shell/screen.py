@@ -13,7 +13,7 @@ from rich.text import Text
 
 from sqlext.cli.formats import change_lines, print_line
 from sqlext.cli.progress import lag, watermark
-from sqlext.cli.tables import result_table
+from sqlext.jobs.tables import result_table
 
 if TYPE_CHECKING:
     from sqlext.jobs.query import Query

@@ -10,9 +10,10 @@ import pytest
 
 from sqlext.errors import SqlExtError
 from sqlext.jobs.progress import MicroBatch
+from sqlext.jobs.tables import MOST_ROWS
 from sqlext.notebook.charts import laid_out, plan_svg, timeline_svg
 from sqlext.notebook.magics import _distinct
-from sqlext.notebook.views import MOST_ROWS, PlanView, TableView, TimelineView
+from sqlext.notebook.views import PlanView, TableView, TimelineView
 from sqlext.session.api import Session
 
 JOIN = """
@@ -84,4 +85,11 @@ def test_rows_are_escaped_counted_and_cut() -> None:
     long = TableView(("n",), [(n,) for n in range(MOST_ROWS + 1)])
     assert f"<td>{MOST_ROWS - 1}</td>" in long._repr_html_()
     assert f"<td>{MOST_ROWS}</td>" not in long._repr_html_()
-    assert "101 rows, 100 shown" in repr(long)
+    assert "101 rows, 100 shown" in long._repr_html_()
+    assert repr(long).splitlines()[-2:] == ["  ... and 1 more rows", "101 rows"]
+
+
+def test_numbers_stand_to_the_right() -> None:
+    html = TableView(("k", "n", "flag"), [("a", 1, True), ("b", None, False)])._repr_html_()
+    assert 'class="dataframe sqlext right2"' in html
+    assert ".right2 :is(th, td):nth-child(2)" in html

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from rich.console import Console
 
-from sqlext.cli.tables import MOST_ROWS, cell, result_table
+from sqlext.jobs.tables import MOST_ROWS, cell, result_table
 
 
 def shown(columns: list[str], rows: list[tuple[object, ...]]) -> str:
