@@ -37,7 +37,16 @@ from sqlext.session.stored_tables import on_stored_tables
 from sqlext.source import Span
 from sqlext_catalog import ddl
 from sqlext_catalog.diff import changed_options
-from sqlext_catalog.model import CATALOG_TYPE, Catalog, Database, ObjectName, Relation, Table, keeping_query
+from sqlext_catalog.model import (
+    CATALOG_TYPE,
+    DEFAULT_DATABASE,
+    Catalog,
+    Database,
+    ObjectName,
+    Relation,
+    Table,
+    keeping_query,
+)
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
@@ -58,6 +67,8 @@ class Interpreter:
             ast.CreateFunction: self._create_function,
             ast.CreateDatabase: self._create_database,
             ast.CreateCatalog: self._create_catalog,
+            ast.AlterDatabase: self._alter_database,
+            ast.AlterCatalog: self._alter_catalog,
             ast.Use: self._use,
             ast.Show: self._show,
             ast.Describe: self._describe,
@@ -242,26 +253,30 @@ class Interpreter:
         return Result()
 
     def _create_catalog(self, statement: ast.CreateCatalog) -> Result:
-        options = {o.key: o.value for o in statement.options}
-        for option in statement.options:
-            if option.key == "type" and option.value.lower() != CATALOG_TYPE:
-                raise SqlExtError(
-                    "CAT-039",
-                    f"a catalog of the type `{option.value}` cannot be opened",
-                    span=option.value_span,
-                    hint="leave the type out, and declare each table of it by CREATE TABLE with its connector",
-                )
-            if option.key in _CATALOG_PLACES:
-                try:
-                    catalog_place(option.value)
-                except SqlExtError as error:
-                    raise error.at(option.value_span) from None
-        default = options.get("default-database")
-        made = Catalog(statement.name[-1], comment=statement.comment, options=tuple(options.items()))
-        made = replace(made, default_database=default) if default else made
+        _check_catalog(statement.options)
+        made = _with_options(Catalog(statement.name[-1], comment=statement.comment), statement.options)
         exists = statement.if_not_exists or made.name not in self.state.created
         self.state.catalog.apply(ddl.create_catalog(made, if_not_exists=exists), f"CREATE CATALOG {made.name}")
         self.state.created.add(made.name)
+        return Result()
+
+    def _alter_database(self, statement: ast.AlterDatabase) -> Result:
+        name = self.state.catalog.resolve_database(statement.name)
+        options = {o.key: o.value for o in statement.options}
+        self.state.catalog.apply(ddl.alter_database(name, options), f"ALTER DATABASE {'.'.join(statement.name)}")
+        return Result()
+
+    def _alter_catalog(self, statement: ast.AlterCatalog) -> Result:
+        _check_catalog(statement.options)
+        if "type" in statement.keys:
+            raise SqlExtError("CAT-039", "the type of a catalog cannot be taken away", span=statement.span)
+
+        def altered(catalog: Catalog) -> Catalog:
+            kept = replace(catalog, options=tuple(o for o in catalog.options if o[0] not in statement.keys))
+            changed = _with_options(kept, statement.options)
+            return changed if statement.comment is None else replace(changed, comment=statement.comment)
+
+        self.state.catalog.apply(ddl.alter_catalog(statement.name, altered), f"ALTER CATALOG {statement.name}")
         return Result()
 
     # Settings and questions
@@ -401,3 +416,27 @@ def _at_option(
         "CREATE OR REPLACE puts the new value into this catalog"
     )
     return SqlExtError(error.code, error.message, span=at, hint=hint)
+
+
+def _check_catalog(options: Sequence[ast.Option]) -> None:
+    """Refuse options of a catalog that is a connection to another system (CAT-039), and places that are none."""
+    for option in options:
+        if option.key == "type" and option.value.lower() != CATALOG_TYPE:
+            raise SqlExtError(
+                "CAT-039",
+                f"a catalog of the type `{option.value}` cannot be opened",
+                span=option.value_span,
+                hint="leave the type out, and declare each table of it by CREATE TABLE with its connector",
+            )
+        if option.key in _CATALOG_PLACES:
+            try:
+                catalog_place(option.value)
+            except SqlExtError as error:
+                raise error.at(option.value_span) from None
+
+
+def _with_options(catalog: Catalog, options: Sequence[ast.Option]) -> Catalog:
+    """Return a catalog that has these options too, the default database of them and of its own."""
+    merged = dict(catalog.options) | {o.key: o.value for o in options}
+    default = merged.get("default-database") or DEFAULT_DATABASE
+    return replace(catalog, options=tuple(merged.items()), default_database=default)

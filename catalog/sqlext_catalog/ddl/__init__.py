@@ -16,7 +16,14 @@ CAT-009  the name is reserved
 ======== ==========================================
 """
 
-from sqlext_catalog.ddl.databases import alter_database, create_catalog, create_database, drop_catalog, drop_database
+from sqlext_catalog.ddl.databases import (
+    alter_catalog,
+    alter_database,
+    create_catalog,
+    create_database,
+    drop_catalog,
+    drop_database,
+)
 from sqlext_catalog.ddl.queries import drop_query, record_query, update_query
 from sqlext_catalog.ddl.relations import (
     IfExists,
@@ -32,6 +39,7 @@ from sqlext_catalog.ddl.relations import (
 
 __all__ = [
     "IfExists",
+    "alter_catalog",
     "alter_database",
     "alter_table",
     "alter_view",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlext.errors import SqlExtError, did_you_mean
@@ -92,6 +92,21 @@ def create_catalog(catalog: Catalog, *, if_not_exists: bool = False) -> ChangeFu
         if if_not_exists:
             return []
         raise _exists("catalog", catalog.name)
+
+    return change
+
+
+def alter_catalog(name: str, alteration: Callable[[Catalog], Catalog]) -> ChangeFunction:
+    """ALTER CATALOG; a new default database comes with it, as with CREATE CATALOG."""
+
+    def change(snapshot: Snapshot) -> Sequence[Change]:
+        _require_catalog(snapshot, name)
+        found = next(c for c in snapshot.catalogs() if c.name == name)
+        altered = alteration(found)
+        changes: list[Change] = [Put(altered)] if altered != found else []
+        if snapshot.database(name, altered.default_database) is None:
+            changes.append(Put(Database(ObjectName(name, altered.default_database, ""))))
+        return changes
 
     return change
 

@@ -198,6 +198,26 @@ class CreateCatalog(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class AlterDatabase(Statement):
+    """``ALTER DATABASE | SCHEMA d SET (...)``."""
+
+    name: Name
+    name_span: Span
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AlterCatalog(Statement):
+    """``ALTER CATALOG c SET (...) | RESET ('key', ...) | COMMENT '..'``."""
+
+    name: str
+    name_span: Span
+    options: tuple[Option, ...] = ()
+    keys: tuple[str, ...] = ()
+    comment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CreateFunction(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] FUNCTION [IF NOT EXISTS] f AS 'module.Class' [LANGUAGE l]``.
 

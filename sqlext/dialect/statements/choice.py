@@ -16,7 +16,14 @@ from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.queries.whole import after_query, parse_query
 from sqlext.dialect.statements.alter_table import parse_alter_table
 from sqlext.dialect.statements.create_table import CreateFlags, is_spark_table, parse_create_table
-from sqlext.dialect.statements.databases import parse_create_catalog, parse_create_database, parse_drop, parse_use
+from sqlext.dialect.statements.databases import (
+    parse_alter_catalog,
+    parse_alter_database,
+    parse_create_catalog,
+    parse_create_database,
+    parse_drop,
+    parse_use,
+)
 from sqlext.dialect.statements.functions import parse_create_function
 from sqlext.dialect.statements.insert import at_statement_set, parse_insert, parse_statement_set
 from sqlext.dialect.statements.jobs import parse_query_name, parse_stop
@@ -137,7 +144,11 @@ def _alter(cursor: Cursor) -> Statement | None:
     start = cursor.advance().start
     if cursor.accept_words("TABLE"):
         return parse_alter_table(cursor, start)
-    return parse_alter_view(cursor, start) if cursor.accept_words("VIEW") else None
+    if cursor.accept_words("VIEW"):
+        return parse_alter_view(cursor, start)
+    if cursor.accept_words("CATALOG"):
+        return parse_alter_catalog(cursor, start)
+    return parse_alter_database(cursor, start) if cursor.accept_any("DATABASE", "SCHEMA") else None
 
 
 def _execute(cursor: Cursor) -> Statement | None:

@@ -2,6 +2,8 @@
 
 CREATE DATABASE | SCHEMA [IF NOT EXISTS] d [COMMENT '..'] [WITH (options)]
 CREATE CATALOG [IF NOT EXISTS] c [COMMENT '..'] [WITH (options)]
+ALTER DATABASE | SCHEMA d SET (options)
+ALTER CATALOG c SET (options) | RESET (keys) | COMMENT '..'
 USE [CATALOG | DATABASE | SCHEMA] name
 DROP [TEMPORARY] TABLE | [MATERIALIZED] VIEW | DATABASE | SCHEMA | CATALOG | QUERY | [SYSTEM] FUNCTION
 [IF EXISTS] x [CASCADE | RESTRICT]
@@ -9,10 +11,12 @@ DROP [TEMPORARY] TABLE | [MATERIALIZED] VIEW | DATABASE | SCHEMA | CATALOG | QUE
 
 from __future__ import annotations
 
-from sqlext.dialect.ast.statements import CreateCatalog, CreateDatabase, Drop, Use
+from dataclasses import replace
+
+from sqlext.dialect.ast.statements import AlterCatalog, AlterDatabase, CreateCatalog, CreateDatabase, Drop, Use
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.queries.relations import parse_name
-from sqlext.dialect.statements.clauses import parse_comment, parse_if_exists, parse_options
+from sqlext.dialect.statements.clauses import parse_comment, parse_if_exists, parse_keys, parse_options
 from sqlext.dialect.statements.create_table import CreateFlags
 from sqlext.dialect.tokens import TokenKind
 
@@ -45,6 +49,31 @@ def parse_create_catalog(cursor: Cursor, flags: CreateFlags) -> CreateCatalog:
     comment = parse_comment(cursor)
     options = parse_options(cursor) if cursor.accept_words("WITH") else ()
     return CreateCatalog(cursor.span_from(flags.start), name, name_span, if_not_exists, comment, options)
+
+
+def parse_alter_database(cursor: Cursor, start: int) -> AlterDatabase | None:
+    """Read an ALTER DATABASE from its name on; None if it is Spark's (DBPROPERTIES, LOCATION, ...)."""
+    name, name_span = parse_name(cursor, "a database's name")
+    if not cursor.accept_words("SET") or not cursor.at_symbol("("):
+        return None
+    options = parse_options(cursor)
+    return AlterDatabase(cursor.span_from(start), name, name_span, options)
+
+
+def parse_alter_catalog(cursor: Cursor, start: int) -> AlterCatalog:
+    """Read an ALTER CATALOG from its name on."""
+    token = cursor.expect_identifier("a catalog's name")
+    span = cursor.source.span(token.start, token.end)
+    made = AlterCatalog(span, token.value, span)
+    if cursor.at_words("COMMENT"):
+        made = replace(made, comment=parse_comment(cursor))
+    elif cursor.accept_words("SET"):
+        made = replace(made, options=parse_options(cursor))
+    elif cursor.accept_words("RESET"):
+        made = replace(made, keys=parse_keys(cursor))
+    else:
+        raise cursor.unexpected("SET, RESET or COMMENT")
+    return replace(made, span=cursor.span_from(start))
 
 
 def parse_use(cursor: Cursor) -> Use | None:

@@ -32,6 +32,8 @@ _DEFINITIONS = (
     ast.CreateDatabase,
     ast.CreateCatalog,
     ast.CreateFunction,
+    ast.AlterDatabase,
+    ast.AlterCatalog,
     ast.AlterTable,
     ast.AlterView,
     ast.Drop,

@@ -88,7 +88,7 @@ BROKEN = [
     ("ALTER TABEL t RENAME TO u", "PARSE-002", 7),
     ("ALTER t RENAME TO u", "PARSE-002", 7),
     ("ALTER FUNCTION f AS 'x'", "PARSE-002", 7),
-    ("ALTER CATALOG c SET ('a' = 'b')", "PARSE-002", 7),
+    ("ALTER CATALOG c SETS ('a' = 'b')", "PARSE-002", 17),
     ("ALTER", "PARSE-002", 6),
     ("SHOW TABELS", "PARSE-002", 6),
     ("SHOW DATABSES", "PARSE-002", 6),

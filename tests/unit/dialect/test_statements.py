@@ -95,6 +95,10 @@ STATEMENTS = {
     "DROP SCHEMA d CASCADE": "Drop(DATABASE, [d], cascade=True)",
     "DROP DATABASE d RESTRICT": "Drop(DATABASE, [d])",
     "DROP CATALOG c": "Drop(CATALOG, [c])",
+    "ALTER DATABASE c.d SET ('k' = 'v')": "AlterDatabase([c, d], options=[Option(k, v)])",
+    "ALTER CATALOG c SET ('k' = 'v')": "AlterCatalog(c, options=[Option(k, v)])",
+    "ALTER CATALOG c RESET ('k', 'l')": "AlterCatalog(c, keys=[k, l])",
+    "ALTER CATALOG `c d` COMMENT 'it'": "AlterCatalog(c d, comment=it)",
     "DROP QUERY IF EXISTS `my query`": "Drop(QUERY, [my query], if_exists=True)",
     # SHOW, DESCRIBE, EXPLAIN
     "SHOW TABLES": "Show(TABLES)",

@@ -47,6 +47,49 @@ def test_no_such_catalog(session: Session, statement: str) -> None:
     assert caught.value.span.start == statement.index("shp")
 
 
+def test_alter_catalog(session: Session) -> None:
+    session.run("CREATE CATALOG shop WITH ('a' = '1', 'b' = '2')")
+    session.run("ALTER CATALOG shop SET ('b' = '3', 'default-database' = 'pens', 'token' = 'planted-4711')")
+    session.run("ALTER CATALOG shop RESET ('a', 'none')")
+    session.run("ALTER CATALOG shop COMMENT 'new'")
+    (shown,) = session.run("DESCRIBE CATALOG EXTENDED shop")
+    assert shown.rows[2:] == [
+        ("comment", "new"),
+        ("option:b", "3"),
+        ("option:default-database", "pens"),
+        ("option:token", "******"),
+    ]
+    (database,) = session.run("USE CATALOG shop; SHOW CURRENT DATABASE")[1:]
+    assert database.rows == [("pens",)]
+
+
+def test_alter_database(session: Session) -> None:
+    session.run("CREATE DATABASE d WITH ('a' = '1'); ALTER DATABASE d SET ('b' = '2')")
+    found = session.catalog.snapshot().database("default_catalog", "d")
+    assert found is not None
+    assert found.options == (("a", "1"), ("b", "2"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "code", "at"),
+    [
+        ("ALTER CATALOG nope COMMENT 'x'", "CAT-002", "ALTER"),
+        ("ALTER CATALOG default_catalog SET ('type' = 'hive')", "CAT-039", "'hive'"),
+        ("ALTER CATALOG default_catalog RESET ('type')", "CAT-039", "ALTER"),
+        ("ALTER CATALOG default_catalog RESET ()", "PARSE-002", ")"),
+        ("ALTER CATALOG default_catalog RENAME TO c", "PARSE-002", "RENAME"),
+        ("ALTER DATABASE nope SET ('a' = 'b')", "CAT-002", "ALTER"),
+        ("ALTER DATABASE default_database RESET ('a')", "PARSE-002", "RESET"),
+    ],
+)
+def test_refused(session: Session, statement: str, code: str, at: str) -> None:
+    with pytest.raises(SqlExtError) as caught:
+        session.run(statement)
+    assert caught.value.code == code
+    assert caught.value.span is not None
+    assert caught.value.span.start == statement.index(at)
+
+
 def explained(text: str) -> str:
     """Return what EXPLAIN says, the last of some statements; show the tables that are there then."""
     state = new_state(None)
