@@ -79,10 +79,13 @@ CHECKPOINTING = Capability(
     "the package that had them before",
 )
 TIME_TYPE = Capability("the type TIME", "a TIME", "4.1", "sql/types.py", "class TimeType(")
+TIME_MILLIS = Capability(
+    "milliseconds of a TIME", "a TIME in Avro", "4.2", "sql/functions/builtin.py", "def time_from_millis("
+)
 PIPELINES = Capability("declarative pipelines", "`sqlext.pipelines`", "4.1", "pipelines/__init__.py")
 
 #: All of them.
-CAPABILITIES = (ADMISSION, STATE, ROW_STATE, WATERMARK_SQL, CHECKPOINTING, TIME_TYPE, PIPELINES)
+CAPABILITIES = (ADMISSION, STATE, ROW_STATE, WATERMARK_SQL, CHECKPOINTING, TIME_TYPE, TIME_MILLIS, PIPELINES)
 
 
 def installed() -> bool:

@@ -93,6 +93,15 @@ def test_a_type_is_refused_where_a_value_is_made(value: str, mode: str, pyspark:
     assert raised.value.span.text == value
 
 
+def test_a_time_in_avro_needs_more_than_the_type(pyspark: Path) -> None:
+    give(pyspark, TIME_TYPE, STATE)
+    kafka = "'connector' = 'kafka', 'topic' = 't', 'properties.bootstrap.servers' = 'nowhere:1', 'format' = 'avro'"
+    script = f"CREATE TABLE t (at TIME) WITH ({kafka}); CREATE TABLE s (at TIME) WITH ('connector' = 'blackhole');"
+    with pytest.raises(SqlExtError, match="milliseconds of a TIME") as raised:
+        Session().rewrite(f"{script} INSERT INTO s SELECT at FROM t;")
+    assert raised.value.code == "ENV-014"
+
+
 def test_a_watermark_without_sql_is_a_step_of_its_own(pyspark: Path) -> None:
     give(pyspark, ADMISSION)
     text = Session().rewrite(TABLES + WINDOW)

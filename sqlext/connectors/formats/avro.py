@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from sqlext.capabilities import TIME_MILLIS, require
 from sqlext.connectors.formats.base import Decoded, Message, ReadField, Ref, parse_call
 from sqlext.connectors.formats.conversions import any_wrong, convert, instant_to_wall, wall_to_instant
 from sqlext.connectors.formats.reasons import misfits, when
@@ -98,7 +99,11 @@ def require_avro_columns(owner: str, fields: tuple[ReadField, ...], options: Map
 
 
 def avro_schema(fields: tuple[ReadField, ...], options: Mapping[str, str]) -> str:
-    """Return the schema of a record of these fields, in JSON."""
+    """Return the schema of a record of these fields, in JSON.
+
+    Raises:
+        SqlExtError: ENV-014 for a TIME where Spark cannot tell its milliseconds.
+    """
     return _text(_schema(fields, options))
 
 
@@ -171,6 +176,7 @@ def _not_null(declared: LogicalType, record: str, legacy: bool) -> Any:
     if declared.root == "DATE":
         return {"type": "int", "logicalType": "date"}
     if declared.root == "TIME":
+        require(TIME_MILLIS)
         return {"type": "int", "logicalType": "time-millis"}
     if declared.is_timestamp:
         local = "local-" if declared.root == "TIMESTAMP" and not legacy else ""
