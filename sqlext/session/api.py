@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -90,31 +91,36 @@ class Session:
         set_options(self._state, settings or {})
         self._queries: list[Query] = []
         self._foreground = Foreground()
+        self._start = threading.Lock()
 
     @property
     def spark(self) -> SparkSession:
-        """The Spark session that statements run in, started when it is first asked for.
+        """The Spark session that statements run in, started when it is first asked for; other threads wait for it.
 
         Raises:
             SqlExtError: ENV-001 to ENV-006 and ENV-011 where no Spark can start, ENV-008 where a Spark Connect server
                 does not see the catalog's folder, ENV-010 for a setting that a running Spark cannot take, ENV-020
                 where the platform sees no folder of this machine.
         """
-        if self._own is None:
-            given = self._given
-            if given is None:  # not before: checks, rewrites and definitions need no JVM
-                package("pyspark", "local", RUNS)
-                from sqlext.spark.local import local_spark
+        with self._start:
+            if self._own is None:
+                # Where something is refused, the next statement tries again.
+                self._own = self._opened()
+            return self._own
 
-                given = local_spark(settings=self._spark_settings, starting=self._starting)
-            self._rules.require_place(self.folder, "the catalog")
-            require_shared_folder(given, self.folder)
-            # A session of its own: no setting and no view of ours is seen in the user's.
-            own = own_session(given) if self._isolated else given
-            apply_to_spark(own, self._spark_settings)
-            # Last: where something was refused above, the next statement tries again.
-            self._own = own
-        return self._own
+    def _opened(self) -> SparkSession:
+        given = self._given
+        if given is None:  # not before: checks, rewrites and definitions need no JVM
+            package("pyspark", "local", RUNS)
+            from sqlext.spark.local import local_spark
+
+            given = local_spark(settings=self._spark_settings, starting=self._starting)
+        self._rules.require_place(self.folder, "the catalog")
+        require_shared_folder(given, self.folder)
+        # A session of its own: no setting and no view of ours is seen in the user's.
+        own = own_session(given) if self._isolated else given
+        apply_to_spark(own, self._spark_settings)
+        return own
 
     @cached_property
     def _rules(self) -> PlatformRules:
@@ -456,7 +462,8 @@ class Session:
     def _one(
         self, interpreter: Interpreter, statement: Statement, on_statement: Callable[[Result], None] | None
     ) -> Result:
-        with self._foreground.statement(self._own):  # not ``spark``: that would start one for statements without it
+        # Not ``spark``: that would start one for statements without it.
+        with self._foreground.statement(lambda: self._own):
             result = interpreter.run(statement)
         result.notices = (*result.notices, *tell_secrets(self.catalog))
         if result.query is not None:

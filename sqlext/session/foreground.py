@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,12 @@ class Foreground:
     """
 
     def __init__(self) -> None:
-        self._spark: SparkSession | None = None
+        self._spark: Callable[[], SparkSession | None] | None = None
         self._query: Query | None = None
 
     @contextmanager
-    def statement(self, spark: SparkSession | None) -> Iterator[None]:
-        """Say that the block runs a statement; without a Spark there is nothing to end."""
+    def statement(self, spark: Callable[[], SparkSession | None]) -> Iterator[None]:
+        """Say that the block runs a statement, in a Spark that may start meanwhile; without it nothing can end."""
         self._spark = spark
         try:
             yield
@@ -43,7 +43,8 @@ class Foreground:
 
     def end(self) -> None:
         """Stop the query that is waited for, or interrupt the session's Spark jobs; do nothing if there are none."""
-        query, spark = self._query, self._spark  # read once: the other thread may end its statement meanwhile
+        query, running = self._query, self._spark  # read once: the other thread may end its statement meanwhile
+        spark = running() if running is not None else None
         if query is not None:
             query.stop()
         elif spark is not None:

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import click
 
+from sqlext.cli.formats import print_line
+from sqlext.cli.messages import tell
 from sqlext.cli.shell.runner import Shell
+from sqlext.errors import SqlExtError
+from sqlext.quoting import identifier, string
+from sqlext_catalog.model import View
 
 _HELP = """\
 Statements end with ; and may have several lines. Tab completes, Ctrl-R searches the history.
@@ -15,8 +20,11 @@ Ctrl-C ends a query, or drops what is typed; Ctrl-D leaves.
 
   .help              this text (also: help)
   .quit              leave; running jobs are stopped and keep their place (also: quit, exit)
+  .tables [PATTERN]  the tables and views of the database: SHOW TABLES LIKE 'PATTERN'
+  .schema [NAME]     the CREATE of a table or view, or of all in the database
   .read FILE         run the statements of a file
   .mode FORMAT       table, csv, json or markdown: SET 'sqlext.shell.format' = '...'
+  .timer on | off    whether each statement says how long it took
   .clear             clear the screen (also: clear)
 
   SHOW TABLES;  DESCRIBE t;  EXPLAIN SELECT ...;  SHOW JOBS;  STOP JOB 'name';  SET;  RESET;
@@ -52,13 +60,60 @@ def _read(shell: Shell, argument: str) -> None:
         click.echo(".read needs a file: .read FILE", err=True)
 
 
+def _tables(shell: Shell, argument: str) -> None:
+    shell.run(f"SHOW TABLES LIKE {string(argument)};\n" if argument else "SHOW TABLES;\n")
+
+
+def _schema(shell: Shell, argument: str) -> None:
+    catalog = shell.session.catalog
+    here = catalog.snapshot().relations(catalog.current_catalog, catalog.current_database)
+    # Tables first: views read them.
+    here.sort(key=lambda relation: isinstance(relation, View))
+    names = [argument] if argument else [identifier(relation.name.name) for relation in here]
+    script = "".join(f"SHOW CREATE {_kind(shell, name)} {name};\n" for name in names)
+    try:
+        # Not as ``shell.run`` shows it: these are texts, whatever the format of rows.
+        for result in shell.session.run(script + "\n"):
+            print_line(f"{result.rows[0][0]};", shell.output)
+    except SqlExtError as error:
+        tell(error)
+
+
+def _kind(shell: Shell, name: str) -> str:
+    parts = [part.strip("`") for part in name.split(".")]
+    found = shell.session.catalog.lookup(parts) if len(parts) <= 3 else None
+    return "VIEW" if isinstance(found, View) else "TABLE"
+
+
+def _timer(shell: Shell, argument: str) -> None:
+    if argument in ("on", "off"):
+        shell.timer = argument == "on"
+    else:
+        click.echo(f"the timer is {'on' if shell.timer else 'off'}; .timer on or .timer off")
+
+
 _Action = Callable[[Shell, str], None]
 _WORDS: Mapping[str, _Action] = {"quit": _quit, "exit": _quit, "help": _help, "clear": _clear}
-_COMMANDS: Mapping[str, _Action] = {**_WORDS, "mode": _mode, "read": _read}
+_COMMANDS: Mapping[str, _Action] = {
+    **_WORDS,
+    "mode": _mode,
+    "read": _read,
+    "tables": _tables,
+    "schema": _schema,
+    "timer": _timer,
+}
+#: What serves in place of commands of psql.
+_PSQL = {
+    "d": ".tables, or DESCRIBE name;", "dt": ".tables", "dv": "SHOW VIEWS;", "df": "SHOW FUNCTIONS;",
+    "dn": "SHOW DATABASES;", "l": "SHOW DATABASES;", "c": "USE name;", "i": ".read FILE", "timing": ".timer on",
+    "q": ".quit", "h": ".help", "?": ".help", "x": ".mode json", "sf": ".schema NAME",
+}  # fmt: skip
 
 
 def command(text: str) -> Callable[[Shell], None] | None:
     """Return what a line does if it is a command, else None: then it is SQL."""
+    if text.strip().startswith("\\"):
+        return _of_psql(text.strip()[1:].partition(" ")[0].rstrip("+;"))
     dotted = text.strip().startswith(".")
     word, _, argument = text.strip().rstrip(";").strip().removeprefix(".").partition(" ")
     # A bare word is a command only alone: `clear cache` is a statement of Spark.
@@ -68,3 +123,18 @@ def command(text: str) -> Callable[[Shell], None] | None:
     if action is None:
         return lambda shell: click.echo(f"there is no command .{word}; .help lists them", err=True)
     return lambda shell: action(shell, argument.strip())
+
+
+def words(text: str) -> list[str]:
+    """Return the commands that a line could become, for completion; none for SQL."""
+    return sorted(f".{word}" for word in _COMMANDS if f".{word}".startswith(text)) if text.startswith(".") else []
+
+
+def _of_psql(word: str) -> Callable[[Shell], None]:
+    serves = _PSQL.get(word)
+    said = (
+        f"\\{word} is a command of psql; here it is {serves}"
+        if serves
+        else f"there is no command \\{word}; .help lists them"
+    )
+    return lambda shell: click.echo(said, err=True)

@@ -18,7 +18,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import Style
 
-from sqlext.cli.shell.commands import Leave, command
+from sqlext.cli.shell.commands import Leave, command, words
 from sqlext.cli.shell.runner import Shell
 from sqlext.session.api import Session
 from sqlext.session.offline.editor import Editor
@@ -124,6 +124,8 @@ class _Names(Completer):
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Return the candidates."""
         at = document.cursor_position
+        for word in words(document.text):
+            yield Completion(word, -at, display_meta="command")
         for candidate in self._editor.candidates(document.text, at):
             yield Completion(candidate.text, candidate.start - at, display_meta=candidate.kind)
 

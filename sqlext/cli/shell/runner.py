@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from sqlext.session.api import Session
     from sqlext.settings import Settings
 
-    #: A result, and the settings under which its statement ran: the worker is ahead of what is shown.
-    Arrived = tuple[Result, Settings]
+    #: A result, the settings under which its statement ran, and when (in seconds of the monotonic clock) it came: the
+    #: worker is ahead of what is shown.
+    Arrived = tuple[Result, Settings, float]
 
 _SECONDS_OF_SILENCE = 0.5
 _SECONDS_BETWEEN_LOOKS = 0.25
@@ -40,31 +41,34 @@ _SECONDS_BETWEEN_LOOKS = 0.25
 class Shell:
     """One session and what it shows.
 
-    The main thread is the one that Ctrl-C reaches, so it only waits and shows. A statement runs in the worker; Spark
-    starts there too, and so leaves the meaning of Ctrl-C alone.
+    The main thread is the one that Ctrl-C reaches, so it only waits and shows. A statement runs in the worker. Spark
+    starts in a third one, and so leaves the meaning of Ctrl-C alone.
 
     Attributes:
         form: how rows are shown unless ``SET 'sqlext.shell.format'`` says otherwise.
         silent: show rows and errors only.
+        timer: say how long each statement took.
     """
 
     session: Session
     variables: Mapping[str, str]
     form: str = "table"
     silent: bool = False
+    timer: bool = True
     output: Console = field(default_factory=console)
     messages: Console = field(default_factory=lambda: console(stderr=True))
 
     def __post_init__(self) -> None:
         """Begin with nothing under way."""
-        # One thread: statements run in their order, and Spark has started before the first of them.
+        # One thread: statements run in their order.
         self._worker = ThreadPoolExecutor(1, "sqlext shell")
+        self._starter = ThreadPoolExecutor(1, "sqlext start")
         self._starting: Future[object] | None = None
         self._jobs: list[Query] = []
 
     def start_spark(self) -> None:
-        """Let Spark start while somebody is still typing; the first statement tells what goes wrong."""
-        self._starting = self._worker.submit(lambda: self.session.spark)
+        """Let Spark start while somebody is still typing; the first statement that needs it tells what goes wrong."""
+        self._starting = self._starter.submit(lambda: self.session.spark)
 
     def run(self, script: str | os.PathLike[str]) -> bool:
         """Run statements, a text or a file, and show what they give; return whether all went well."""
@@ -75,7 +79,7 @@ class Shell:
                 self.session.run,
                 script,
                 self.variables,
-                on_statement=lambda result: arrived.put((result, self.session.settings)),
+                on_statement=lambda result: arrived.put((result, self.session.settings, time.monotonic())),
             )
             running.add_done_callback(lambda _: arrived.put(None))  # wakes the loop below: nothing more will come
             while True:
@@ -83,7 +87,10 @@ class Shell:
                     next_ = self._ended(arrived) if interrupted else self._next(arrived)
                     if next_ is None:
                         break
-                    well = self._told(*next_, began) and well
+                    result, settings, came = next_
+                    well = self._told(result, settings, max(0.0, came - began)) and well
+                    # The next statement has begun when this one was done.
+                    began = came if result.query is None else time.monotonic()
                 except KeyboardInterrupt:
                     self.session.interrupt()
                     interrupted = True
@@ -112,6 +119,7 @@ class Shell:
                 tell(error)
                 well = False
         self._worker.shutdown()
+        self._starter.shutdown()
         return well
 
     def tell_of_failed_jobs(self) -> None:
@@ -141,9 +149,9 @@ class Shell:
             except Empty:
                 self.session.interrupt()
 
-    def _told(self, result: Result, settings: Settings, began: float) -> bool:
+    def _told(self, result: Result, settings: Settings, seconds: float) -> bool:
         try:
-            self._show(result, settings, began)
+            self._show(result, settings, seconds)
         except SqlExtError as error:
             if result.query is None or result.query.bounded:
                 return False  # a bounded query's failure is that of its statement
@@ -151,7 +159,9 @@ class Shell:
             return False
         return True
 
-    def _show(self, result: Result, settings: Settings, began: float) -> None:
+    def _show(self, result: Result, settings: Settings, seconds: float) -> None:
+        """Show a result, which came after some seconds; a query is followed from then on."""
+        followed = time.monotonic()
         form = settings.get("sqlext.shell.format") or self.form
         live = result.live()
         if result.query is not None and live is not None:
@@ -162,31 +172,37 @@ class Shell:
             # Every change stands on the screen: the rows at the end would only repeat them.
             if prints_changes(screen):
                 return
-        elif result.query is not None:
-            self._follow_job(result.query)
+        elif result.query is not None and not self._follow_job(result.query):
             return
+        if result.query is not None:
+            seconds += time.monotonic() - followed
+        said = "ok"
         if result.columns:
             rows = result.rows
             print_rows(form, result.columns, rows, self.output)
-            self._say(f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'} ({time.monotonic() - began:.1f} s)")
-        else:
-            self._say(f"ok ({time.monotonic() - began:.1f} s)")
+            said = f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}"
+        self._say(f"{said} ({_shown(seconds)})" if self.timer else said)
 
-    def _follow_job(self, query: Query) -> None:
-        """Wait for a bounded job; leave any other in the background."""
+    def _follow_job(self, query: Query) -> bool:
+        """Wait for a bounded job; leave any other in the background, and return False."""
         if not query.bounded:
             self._jobs.append(query)
             self._say(f"job `{query.name}` runs; SHOW JOBS lists it, STOP JOB '{query.name}' stops it")
-            return
+            return False
         with Watch(self.messages, shown=not self.silent) as watch:
             watch.add(query)
             _until_stopped(query)
         for name, progress in by_sink(query):
             self._say(summary(name, progress))
+        return True
 
     def _say(self, text: str) -> None:
         if not self.silent:
             self.messages.print(Text(text, "dim"), soft_wrap=True)
+
+
+def _shown(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds < 1 else f"{seconds:,.1f} s"
 
 
 def _until_stopped(query: Query, look: Callable[[Query], object] = lambda query: None) -> None:

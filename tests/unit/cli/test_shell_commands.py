@@ -1,14 +1,68 @@
-"""What is a command of the shell, and what is SQL."""
+"""What is a command of the shell, what it does, and what is SQL."""
 
 from __future__ import annotations
 
-import pytest
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
 
-from sqlext.cli.shell.commands import command
+import pytest
+from rich.console import Console
+
+from sqlext.cli.shell.commands import command, words
+from sqlext.cli.shell.runner import Shell
+from sqlext.errors import SqlExtError
+from sqlext.session.api import Session
+
+TABLE = "CREATE TABLE orders (item STRING) WITH ('connector' = 'datagen');\n"
+VIEW = "CREATE VIEW `a pen` AS SELECT item FROM orders WHERE item = 'pen';\n"
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """Return a shell with a table and a view, which has started no Spark."""
+    opened = Shell(
+        Session(catalog=tmp_path_factory.mktemp("catalog")),
+        {},
+        output=Console(file=io.StringIO()),
+        messages=Console(file=io.StringIO()),
+    )
+    assert opened.run(TABLE + VIEW)
+    yield opened
+    opened.close(wait=False)
+
+
+def printed(console: Console) -> str:
+    """Return what was printed since one last asked."""
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    console.file.seek(0)
+    console.file.truncate()
+    return text
+
+
+def do(shell: Shell, text: str) -> None:
+    action = command(text)
+    assert action is not None
+    action(shell)
 
 
 @pytest.mark.parametrize(
-    "text", ["quit", "QUIT;", " exit ;", "help", ".help", ".mode csv", ".read job.sql", ".nothing"]
+    "text",
+    [
+        "quit",
+        "QUIT;",
+        " exit ;",
+        "help",
+        ".help",
+        ".mode csv",
+        ".read job.sql",
+        ".nothing",
+        r"\d",
+        r"\d orders",
+        r"\dt+",
+    ],
 )
 def test_commands(text: str) -> None:
     assert command(text) is not None
@@ -19,15 +73,75 @@ def test_sql(text: str) -> None:
     assert command(text) is None
 
 
-def test_an_unknown_command_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    action = command(".nothing at all")
-    assert action is not None
-    action(None)  # type: ignore[arg-type]
-    assert capsys.readouterr().err == "there is no command .nothing; .help lists them\n"
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (".nothing at all", "there is no command .nothing; .help lists them"),
+        (".read", ".read needs a file: .read FILE"),
+        (r"\d", r"\d is a command of psql; here it is .tables, or DESCRIBE name;"),
+        (r"\dt+ x", r"\dt is a command of psql; here it is .tables"),
+        (r"\zz", r"there is no command \zz; .help lists them"),
+    ],
+)
+def test_hints(text: str, told: str, shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    do(shell, text)
+    assert capsys.readouterr().err == f"{told}\n"
 
 
-def test_read_needs_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    found = command(".read")
-    assert found is not None
-    found(None)  # type: ignore[arg-type]
-    assert capsys.readouterr().err == ".read needs a file: .read FILE\n"
+def test_tables(shell: Shell) -> None:
+    printed(shell.output)
+    do(shell, ".tables")
+    assert printed(shell.output).split() == ["table", "name", "─" * 12, "a", "pen", "orders"]
+    do(shell, ".tables o%;")
+    assert "a pen" not in printed(shell.output)
+
+
+def test_schema(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    do(shell, ".schema")
+    shown = printed(shell.output)
+    assert shown.index("CREATE TABLE") < shown.index("CREATE VIEW")
+    assert shown.rstrip().endswith(";")
+    do(shell, ".mode csv")
+    do(shell, ".schema `a pen`")
+    assert printed(shell.output).startswith("CREATE VIEW")
+    do(shell, ".mode table")
+    capsys.readouterr()
+    do(shell, ".schema ordrs")
+    assert "did you mean `orders`?" in capsys.readouterr().err
+
+
+def test_what_is_shown_can_be_run_again(shell: Shell, tmp_path: Path) -> None:
+    do(shell, ".schema")
+    script = printed(shell.output)
+    assert len(Session(catalog=tmp_path / "other").run(script)) == 2
+
+
+def test_times(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    printed(shell.messages)
+    shell.run("SHOW TABLES; SHOW DATABASES;\n")
+    assert [line.partition("(")[0] for line in printed(shell.messages).splitlines()] == ["2 rows ", "1 row "]
+    do(shell, ".timer off")
+    shell.run("SHOW TABLES;\n")
+    assert printed(shell.messages) == "2 rows\n"
+    do(shell, ".timer")
+    assert capsys.readouterr().out == "the timer is off; .timer on or .timer off\n"
+
+
+def test_definitions_do_not_wait_for_spark(tmp_path: Path) -> None:
+    asked = Event()
+
+    def starting(version: str) -> None:
+        asked.wait(60)
+        raise SqlExtError("ENV-006", "no Spark is wanted here")
+
+    opened = Shell(Session(catalog=tmp_path, starting=starting), {}, silent=True)
+    opened.start_spark()
+    assert opened.run(TABLE)
+    asked.set()
+    opened.close(wait=False)
+
+
+def test_completion() -> None:
+    assert words(".t") == [".tables", ".timer"]
+    assert words("t") == []
+    assert ".schema" in words(".")
