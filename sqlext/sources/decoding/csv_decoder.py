@@ -8,7 +8,7 @@ that could matter; these are read as texts, and cast as Spark casts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,8 @@ from pyarrow import csv
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import ArrowField
-from sqlext.sources.decoding.line_blocks import blocks, can_cut
+from sqlext.sources.decoding.line_blocks import LINE_END, blocks, can_cut, first_failing, line_place
+from sqlext.sources.decoding.malformed import at_line
 from sqlext.sources.decoding.spark_casts import cast_texts
 from sqlext.sources.file_slices import Range
 
@@ -55,11 +56,37 @@ class CsvDecoder:
         Raises:
             SqlExtError: RUN-100 for a line of the wrong length, for a field that its type cannot hold.
         """
-        for block in blocks(part):
+        for index, block in enumerate(blocks(part)):
             try:
-                yield self.decoded(block)
-            except pa.ArrowInvalid as error:
-                raise SqlExtError("RUN-100", f"[MALFORMED_RECORD] {part.path}: {error}") from error
+                made = self.decoded(block)
+            except (pa.ArrowInvalid, SqlExtError) as error:
+                raise self._refused(part, index, block, error) from error
+            yield made
+
+    def _refused(self, part: Range, index: int, block: bytes, error: Exception) -> SqlExtError:
+        """Return what is wrong with a block, at the first line that cannot be read by itself if there is one."""
+        lines = LINE_END.split(block)
+        number = first_failing(lines, lambda some: self._why_not(some, self.decoded) is not None)
+        if number is not None:
+            line = lines[number]
+            # Taken alone it is refused in words of ours, unless the two ways differ.
+            why = self._why_not(line, self.line) or self._why_not(line + b"\n", self.decoded)
+            if why is not None:
+                return at_line(why, line_place(part, index, number), line)
+        return (
+            error
+            if isinstance(error, SqlExtError)
+            else SqlExtError("RUN-100", f"[MALFORMED_RECORD] {part.path}: {error}")
+        )
+
+    def _why_not(self, text: bytes, read: Callable[[bytes], pa.RecordBatch]) -> SqlExtError | None:
+        try:
+            read(text)
+        except pa.ArrowInvalid as error:
+            return SqlExtError("RUN-100", f"[MALFORMED_RECORD] {error}")
+        except SqlExtError as error:
+            return error
+        return None
 
     def decoded(self, block: bytes) -> pa.RecordBatch:
         """Return the rows of some lines.

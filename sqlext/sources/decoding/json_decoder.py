@@ -9,9 +9,9 @@ that stands twice) are looked at line by line (``json_objects``).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -21,13 +21,12 @@ from sqlext.connectors.splits import Passes
 from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.json_layout import LayoutReader
 from sqlext.sources.decoding.json_objects import MALFORMED, ObjectRows, parsed
-from sqlext.sources.decoding.line_blocks import BLOCK_BYTES, blocks, can_cut
+from sqlext.sources.decoding.line_blocks import BLOCK_BYTES, LINE_END, blocks, can_cut, line_place
 from sqlext.sources.decoding.malformed import SKIPS, malformed
 from sqlext.sources.file_slices import Range
 
 _BETWEEN = (b"}\n{", b"}\r\n{")
 _BLANK = bytes(range(33))
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 class JsonBlocks:
@@ -89,19 +88,21 @@ class JsonDecoder:
             SqlExtError: RUN-100 for a line that is no JSON, or has a value that does not fit its column.
         """
         reader = JsonBlocks(self.columns)
-        for block in blocks(part):
+        for index, block in enumerate(blocks(part)):
             made = reader.read(block)
-            yield made if made is not None else self._by_line(block, part.path)
+            if made is None:
+                made = self._by_line(block, partial(line_place, part, index))
+            yield made
 
-    def _by_line(self, block: bytes, path: str) -> pa.RecordBatch:
+    def _by_line(self, block: bytes, place: Callable[[int], str]) -> pa.RecordBatch:
         made = ObjectRows(self.columns)
-        for line in _LINE_END.split(block):
+        for number, line in enumerate(LINE_END.split(block)):
             if not line.strip(_BLANK):
                 continue
             try:
                 made.add(_objects(line))
             except MALFORMED as error:
-                raise malformed(path, line, error, SKIPS.format(form="json")) from error
+                raise malformed(place(number), line, error, SKIPS.format(form="json")) from error
         return made.batch()
 
 

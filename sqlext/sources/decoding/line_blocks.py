@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -17,6 +19,8 @@ BLOCK_BYTES = 1 << 23
 _LINE_BYTES = 1 << 14
 #: Hadoop's LineRecordReader leaves it out at the beginning of a file as well.
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: Where a line ends, as Spark sees it.
+LINE_END = re.compile(rb"\r\n|\r|\n")
 #: By a file's ending, as Spark (Hadoop) sees it; None for what Arrow cannot unpack as Hadoop does.
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".deflate": None, ".snappy": None, ".lz4": None}
 
@@ -46,6 +50,47 @@ def blocks(part: Range) -> Iterator[bytes]:
                 return
             yield block
             place += len(block)
+
+
+def line_place(part: Range, block: int, line: int) -> str:
+    """Return ``path:number`` of a line, numbers from 1; for messages alone, as the file is read once more.
+
+    Args:
+        part: the part that was read in blocks.
+        block: the number of the line's block in it, from 0.
+        line: the number of the line in its block, from 0.
+    """
+    before = ends_before(part) + sum(_ends(data) for data in islice(blocks(part), block))
+    return f"{part.path}:{before + line + 1}"
+
+
+def first_failing(lines: Sequence[bytes], fails: Callable[[bytes], bool]) -> int | None:
+    """Return which of some lines fails by itself, the first by halves; None if none of those that were tried does."""
+    begin, end = 0, len(lines)
+    while end - begin > 1:
+        middle = (begin + end) // 2
+        begin, end = (begin, middle) if fails(b"\n".join(lines[begin:middle]) + b"\n") else (middle, end)
+    return begin if begin < end and fails(lines[begin] + b"\n") else None
+
+
+def ends_before(part: Range) -> int:
+    """Return how many lines end before the first one that begins in a part of a file."""
+    if not part.start:
+        return 0
+    ends, last = 0, b""
+    with Path(part.path).open("rb") as file:
+        left = first_line(file, part.start)
+        file.seek(0)
+        while left > 0 and (data := file.read(min(left, BLOCK_BYTES))):
+            ends += _ends(data)
+            # A line end of two bytes that two reads have cut was counted twice.
+            ends -= last == b"\r" and data[:1] == b"\n"
+            left, last = left - len(data), data[-1:]
+    return ends
+
+
+def _ends(data: bytes) -> int:
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
 def first_line(file: IO[bytes], start: int) -> int:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
 from sqlext.connectors.splits import Passes
-from sqlext.sources.decoding.line_blocks import BLOCK_BYTES, blocks, can_cut, first_line
+from sqlext.sources.decoding.line_blocks import blocks, can_cut, ends_before
 from sqlext.sources.file_slices import Range
 
 #: The line, and where it stands: ``path:number``.
@@ -35,26 +34,10 @@ class LineDecoder:
         number = None
         for block in blocks(part):
             if number is None:
-                number = 1 + _ends_before(part)
+                number = 1 + ends_before(part)
             lines = _LINE_END.split(block.decode("utf-8", "replace"))
             if not lines[-1]:
                 lines.pop()  # behind the last end
             places = [f"{part.path}:{number + i}" for i in range(len(lines))]
             number += len(lines)
             yield pa.record_batch([pa.array(lines, pa.string()), pa.array(places, pa.string())], schema=LINES)
-
-
-def _ends_before(part: Range) -> int:
-    """Return how many lines end before the first one that begins in a part of a file."""
-    if not part.start:
-        return 0
-    ends, last = 0, b""
-    with Path(part.path).open("rb") as file:
-        left = first_line(file, part.start)
-        file.seek(0)
-        while left > 0 and (data := file.read(min(left, BLOCK_BYTES))):
-            ends += data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
-            # A line end of two bytes that two reads have cut was counted twice.
-            ends -= last == b"\r" and data[:1] == b"\n"
-            left, last = left - len(data), data[-1:]
-    return ends

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlext.errors import SqlExtError
 
 #: A hint: what leaves out such rows of a format.
 SKIPS = "'{form}.ignore-parse-errors' = 'true' skips such rows"
 
+_CONDITION = re.compile(r"\[\w+\] ")
+
 
 def malformed(place: str, text: bytes, error: Exception, hint: str | None) -> SqlExtError:
     """Return RUN-100 for a text that cannot be read."""
-    shown = text[:200].decode("utf-8", "replace")
-    return SqlExtError("RUN-100", f"[MALFORMED_RECORD_IN_PARSING] {place}: {error} in {shown}", hint=hint)
+    return SqlExtError("RUN-100", f"[MALFORMED_RECORD_IN_PARSING] {place}: {error} in {_shown(text)}", hint=hint)
+
+
+def at_line(error: SqlExtError, place: str, text: bytes) -> SqlExtError:
+    """Return what is wrong with a line, with the line's place and text; a condition of Spark's stays in front."""
+    found = _CONDITION.match(error.message)
+    condition = found.group() if found else ""
+    reason = error.message.removeprefix(condition)
+    return SqlExtError(error.code, f"{condition}{place}: {reason} in {_shown(text)}", hint=error.hint)
+
+
+def _shown(text: bytes) -> str:
+    return text[:200].decode("utf-8", "replace")
 
 
 class BadValueError(Exception):

@@ -218,7 +218,7 @@ def test_what_is_read_is_what_a_parser_reads(rows: tuple[ArrowField, ...], block
         return
     decoder = JsonDecoder(columns)
     try:
-        wanted = decoder._by_line(block, "x")
+        wanted = decoder._by_line(block, str)
     except SqlExtError as error:
         raise AssertionError(block) from error
     assert made.equals(wanted)
