@@ -47,13 +47,19 @@ class SqlExtError(Exception):
         where = f"{self.file}:{self.line}:{self.column}: " if self.file else ""
         return f"{where}{self.code}: {self.message}"
 
-    def render(self) -> str:
-        """Return the message, the source line with a caret below the column, and the hint."""
+    def render(self, width: int | None = None) -> str:
+        """Return the message, the source line with a caret below the column, and the hint.
+
+        Args:
+            width: of the screen, in characters: a longer line is cut on both sides, or its caret would stand below
+                another one.
+        """
         lines = [str(self)]
         if self.source_line is not None and self.column is not None:
+            line, column = _around(self.source_line, self.column, width)
             # Tabs stay tabs, so the caret is below its column whatever their width.
-            lead = "".join("\t" if c == "\t" else " " for c in self.source_line[: self.column - 1])
-            lines += [f"  {self.source_line}", f"  {lead}^"]
+            lead = "".join("\t" if c == "\t" else " " for c in line[: column - 1])
+            lines += [f"  {line}", f"  {lead}^"]
         if self.hint:
             lines.append(f"hint: {self.hint}")
         return "\n".join(lines)
@@ -67,6 +73,20 @@ class SqlExtError(Exception):
         if self.span is not None:
             return self
         return SqlExtError(self.code, self.message, span=span, hint=self.hint)
+
+
+def _around(line: str, column: int, width: int | None) -> tuple[str, int]:
+    """Return a line, or the part of it around a column that fits a screen, and the column in it."""
+    room = max(10, (width or 0) - 3)  # behind two blanks; a terminal may wrap at its last column
+    if width is None or len(line) <= room:
+        return line, column
+    begin = max(0, min(column - 1 - room // 2, len(line) - room))
+    part = line[begin : begin + room].replace("\t", " ")
+    if begin:
+        part = f"\u2026{part[1:]}"
+    if begin + room < len(line):
+        part = f"{part[:-1]}\u2026"
+    return part, column - begin
 
 
 def _shown(text: str, span: Span | None) -> str:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from sqlext.jobs.tables import cell, one_text, result_table
+from sqlext.jobs.tables import are_numbers, cell, one_text, result_table
 
 #: The column in front of rows that come as changes.
 OPERATION = "op"
@@ -35,13 +36,44 @@ def print_rows(form: str, columns: Sequence[str], rows: Sequence[Row], console: 
         console.print(result_table(columns, rows, most=_MOST_ON_A_SCREEN if console.is_terminal else None))
 
 
-def change_lines(
-    form: str, columns: Sequence[str], changes: Iterable[tuple[str, Row]], *, first: bool
-) -> Iterator[str]:
-    """Yield changes as lines, ``+I``, ``-U``, ``+U`` or ``-D`` in front; with a head if they are the first."""
-    rows = [(operation, *row) for operation, row in changes]
-    write = _LINES.get(form, _columns)
-    return write((OPERATION, *columns), rows, first)
+class ChangeText:
+    """Changes as lines, ``+I``, ``-U``, ``+U`` or ``-D`` in front; a head comes before the first.
+
+    Lines stay where they are, so a column is as wide as what it has shown so far, and numbers stand to its right.
+    """
+
+    def __init__(self, form: str, columns: Sequence[str]) -> None:
+        self._columns = (OPERATION, *columns)
+        self._write = _LINES.get(form)
+        self._widths = [len(OPERATION), *(max(_NARROWEST, cell_len(c)) for c in columns)]
+        self._right = [False] * len(self._widths)
+        self._first = True
+
+    def lines(self, changes: Iterable[tuple[str, Row]]) -> Iterator[str]:
+        """Yield the lines of further changes."""
+        rows = [(operation, *row) for operation, row in changes]
+        if not rows:
+            return
+        first, self._first = self._first, False
+        if self._write is not None:
+            yield from self._write(self._columns, rows, first)
+            return
+        if first:
+            self._right = [are_numbers(values) for values in zip(*rows, strict=True)]
+            yield self._line(self._columns)
+        for row in rows:
+            # A NULL stands where the values before it stood.
+            kinds = zip(row, self._right, strict=True)
+            self._right = [right if value is None else are_numbers([value]) for value, right in kinds]
+            yield self._line([_text(v) for v in row])
+
+    def _line(self, cells: Sequence[str]) -> str:
+        self._widths = [max(width, cell_len(text)) for width, text in zip(self._widths, cells, strict=True)]
+        gaps = (" " * (width - cell_len(text)) for width, text in zip(self._widths, cells, strict=True))
+        shown = (
+            gap + text if to_right else text + gap for text, gap, to_right in zip(cells, gaps, self._right, strict=True)
+        )
+        return "  ".join(shown).rstrip()
 
 
 def print_line(line: str, console: Console) -> None:
@@ -81,20 +113,6 @@ def _markdown(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Itera
 
 def _markdown_line(values: Iterable[str]) -> str:
     return "| " + " | ".join(v.replace("\\", "\\\\").replace("|", "\\|").replace("\n", "<br>") for v in values) + " |"
-
-
-def _columns(columns: Sequence[str], rows: Iterable[Row], first: bool) -> Iterator[str]:
-    """Yield rows in columns whose width does not depend on what is still to come."""
-    # Changes are printed as they come, so later rows cannot make a column wider.
-    widths = [len(OPERATION), *(max(_NARROWEST, len(c)) for c in columns[1:])]
-    for row in [columns] if first else []:
-        yield _padded(row, widths)
-    for row in rows:
-        yield _padded([_text(v) for v in row], widths)
-
-
-def _padded(values: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(v.ljust(w) for v, w in zip(values, widths, strict=True)).rstrip()
 
 
 # JSON lines need no head, so ``first`` changes nothing there.

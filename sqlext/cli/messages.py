@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,12 +17,13 @@ _COLOURS = {"error": "red", "warning": "yellow"}
 
 def tell(error: SqlExtError) -> None:
     """Print an error on standard error; in colour where that is a terminal."""
-    click.echo(coloured(error), err=True)
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
+    click.echo(coloured(error, width), err=True)
 
 
-def coloured(error: SqlExtError) -> str:
-    """Return what ``error.render()`` gives, with colours; ``click.echo`` takes them away where nobody sees them."""
-    lines = error.render().splitlines()
+def coloured(error: SqlExtError, width: int | None = None) -> str:
+    """Return what ``error.render(width)`` gives, in colour; ``click.echo`` takes that away where nobody sees it."""
+    lines = error.render(width).splitlines()
     colour = _COLOURS[error.severity]
     return "\n".join(
         [click.style(lines[0], fg=colour, bold=True), *(_coloured_line(line, colour) for line in lines[1:])]

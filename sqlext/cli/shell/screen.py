@@ -11,7 +11,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from sqlext.cli.formats import change_lines, print_line
+from sqlext.cli.formats import ChangeText, print_line
 from sqlext.cli.progress import lag, watermark
 from sqlext.jobs.tables import result_table
 
@@ -48,15 +48,14 @@ class Screen:
 class ChangeLines(Screen):
     """Every change as a line, as it comes."""
 
-    _first = True
+    def __init__(self, columns: Sequence[str], console: Console, form: str) -> None:
+        super().__init__(columns, console, form)
+        self._text = ChangeText(form, columns)
 
     def update(self, query: Query, live: LiveRows) -> None:
         """Print what is new."""
-        changes = live.take()
-        if changes:
-            for line in change_lines(self.form, self.columns, changes, first=self._first):
-                print_line(line, self.console)
-            self._first = False
+        for line in self._text.lines(live.take()):
+            print_line(line, self.console)
 
 
 class _LiveScreen(Screen):

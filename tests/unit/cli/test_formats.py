@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from sqlext.cli.formats import change_lines, jsonable, print_rows
+from sqlext.cli.formats import ChangeText, jsonable, print_rows
 
 COLUMNS = ["a", "b|c"]
 ROWS: list[tuple[Any, ...]] = [(1, 'say "x", [red]y[/red]'), (None, "two\nlines"), (Decimal("1.50"), [1, None])]
@@ -75,10 +75,19 @@ def test_values_as_json(value: object, expected: object) -> None:
 
 def test_changes() -> None:
     changes = [("+I", ("pen", 1)), ("-U", ("pen", 1)), ("+U", ("pen", 2))]
-    assert list(change_lines("csv", ["item", "n"], changes, first=True)) == [
-        "op,item,n", "+I,pen,1", "-U,pen,1", "+U,pen,2",
-    ]  # fmt: skip
-    assert list(change_lines("csv", ["item", "n"], changes[2:], first=False)) == ["+U,pen,2"]
-    head, *lines = change_lines("table", ["item", "n"], changes, first=True)
-    assert head.split() == ["op", "item", "n"]
-    assert {line.index("pen") for line in lines} == {head.index("item")}
+    csv_text = ChangeText("csv", ["item", "n"])
+    assert list(csv_text.lines(changes)) == ["op,item,n", "+I,pen,1", "-U,pen,1", "+U,pen,2"]
+    assert list(csv_text.lines(changes[2:])) == ["+U,pen,2"]
+
+
+def test_changes_in_columns() -> None:
+    text = ChangeText("table", ["item", "n"])
+    assert list(text.lines([])) == []
+    first = list(text.lines([("+I", ("pen", 1)), ("+I", ("\u58a8", None)), ("+I", ("a long name", 12_345_678_901))]))
+    assert first == [
+        "op  item                 n",
+        "+I  pen                  1",
+        "+I  \u58a8                NULL",
+        "+I  a long name  12345678901",
+    ]
+    assert list(text.lines([("-D", ("pen", 1))])) == ["-D  pen                    1"]
