@@ -5,8 +5,8 @@ A text is a URL if it begins with a scheme and a slash: ``s3a://b/ck``, ``dbfs:/
 ``file:/x`` are the local path ``/x``; a ``%20`` in them is a blank, as ``Path.as_uri`` writes it. All else is a local
 path, also with a colon in it: ``./s3a:/b`` is the folder ``s3a:`` here.
 
-What this process opens itself (catalogs, checkpoints, scripts) must be local. What Spark opens (sources, Delta
-tables) may be a URL. No URL becomes a folder in the working directory.
+What this process opens itself (checkpoints, scripts) must be local, but for a catalog, which may lie in an object store.
+What Spark opens (sources, Delta tables) may be a URL. No URL becomes a folder in the working directory.
 
 Relative paths of tables are of Python's working directory: the JVM has one of its own that ``os.chdir`` does not move,
 and Delta takes no relative path. Spark reads a URL literally: ``file:///a%20b`` is told to it as ``file:///a b``.
@@ -30,6 +30,8 @@ _KNOWN = frozenset(
     "abfs abfss adl az azure blob cosn dbfs file ftp gcs gs har hdfs http https jar jdbc maprfs mem memory o3fs obs ofs"
     " oss r2 s3 s3a s3n sftp swebhdfs swift viewfs volumefs wasb wasbs webhdfs".split()
 )
+#: URLs of object stores: with two slashes, and a bucket or container.
+_OBJECTS = re.compile(r"(?:s3|s3a|gs|abfss?)://[^/]+(?:/.*)?", re.IGNORECASE)
 #: Behind ``file:``: no host, or this one, and an absolute path.
 _FILE = re.compile(r"\s*file:(?://(?:localhost)?(/.*)|(/(?!/).*))", re.IGNORECASE | re.DOTALL)
 
@@ -59,6 +61,11 @@ def is_remote(place: PathOrText) -> bool:
     return local_path(place) is None
 
 
+def is_object_store(place: PathOrText) -> bool:
+    """Return whether a place is a URL of S3, Google Cloud or Azure, with a bucket or container."""
+    return _OBJECTS.fullmatch(os.fspath(place)) is not None
+
+
 def local(place: PathOrText, code: str, what: str, hint: str) -> Path:
     """Return the path of what must be local, as it was given.
 
@@ -80,10 +87,15 @@ def local_file(place: PathOrText, what: str = "it") -> Path:
     return local(place, "RUN-014", what, "give a path of the local file system; file:///folder is one too")
 
 
-def catalog_place(place: PathOrText) -> Path:
-    """Return the path of a catalog's folder; raises CAT-038 for a URL."""
-    hint = "give a folder of the local file system, or one that is mounted; file:///folder is one too"
-    return local(place, "CAT-038", "the catalog", hint)
+def catalog_place(place: PathOrText) -> Path | str:
+    """Return the absolute path of a catalog's folder, or its URL in an object store; raises CAT-038 for another URL."""
+    if is_object_store(place):
+        return os.fspath(place).rstrip("/")
+    hint = (
+        "give a folder of the local file system, or one that is mounted; or s3://, s3a://, gs://, abfss:// with a bucket"
+        " or container"
+    )
+    return local(place, "CAT-038", "the catalog", hint).absolute()
 
 
 def checkpoint_place(place: PathOrText) -> Path:

@@ -65,10 +65,10 @@ def to_arrow(rows: Sequence[Row]) -> Any:
     return pa.Table.from_pylist(list(rows), schema=SCHEMA)
 
 
-def read_parquet(path: str) -> list[Row]:
-    """Return the rows of a data file.
+def read_parquet(data: bytes) -> list[Row]:
+    """Return the rows of a data file from its bytes.
 
     ParquetFile and not read_table: the latter goes through pyarrow.dataset, which imports pandas (150 ms).
     """
-    with ParquetFile(path) as file:
+    with ParquetFile(pa.BufferReader(data)) as file:
         return cast(list[Row], file.read(use_threads=False).to_pylist())

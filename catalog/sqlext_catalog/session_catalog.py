@@ -57,6 +57,10 @@ class MemoryStore:
         """Return the commits, newest first."""
         return self._history[::-1]
 
+    def another(self) -> MemoryStore:
+        """Return the store itself: each version is put in place in one step."""
+        return self
+
 
 class SessionCatalog:
     """Stored objects, shadowed by temporary ones; the current catalog and database; names made full.
@@ -196,6 +200,10 @@ class SessionCatalog:
     def at_version(self, version: int) -> Snapshot:
         """Return the stored definitions as they were at a version."""
         return self._store.snapshot(version)
+
+    def another_store(self) -> Store:
+        """Return the store of this catalog for use in another thread."""
+        return self._store.another()
 
     def _with_own(self, stored: Snapshot) -> Snapshot:
         """Return a stored snapshot with what only this session has: literal secrets, and temporary objects."""

@@ -1,39 +1,38 @@
 """Store the catalog in one Delta table by delta-rs: one row an object, one commit a statement.
 
 Why 8 processes lose nothing: delta-rs publishes a commit on a local disk by hard-linking the finished file to
-``_delta_log/<version>.json``, which fails if that version exists (seen with strace: ``linkat``). Every commit of
-ours replaces the table's single data file, on top of the version it has read, without delta-rs' own retries; so of
+``_delta_log/<version>.json``, which fails if that version exists (seen with strace: ``linkat``). In an object store it
+puts that object under the condition that there is none. Every commit of ours replaces the table's single data file, on top of the version it has read, without delta-rs' own retries; so of
 two commits made from the same version one is always refused, and its change function runs again on the new state.
 """
 
 from __future__ import annotations
 
 import random
-import re
 import time
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlext.errors import SqlExtError
-from sqlext.locations import catalog_place
+from sqlext.locations import PathOrText
 from sqlext_catalog.migrations import FORMAT, migrate
+from sqlext_catalog.places import TablePlace, table_place
 from sqlext_catalog.rows import Row, from_row, to_row
 from sqlext_catalog.snapshot import NEVER_COMMITTED, Change, ChangeFunction, Snapshot, check_changes, check_no_temporary
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-#: The folder of the Delta table inside the catalog's folder, which holds checkpoints and data as well.
-TABLE_FOLDER = "definitions"
-
+_LOG = "_delta_log"
 # At most 0.25 s apart: a statement gives up after some 25 s of losing.
 _MAX_ATTEMPTS = 200
 # A reader replays the log from its last checkpoint on, so opening stays cheap.
 _CHECKPOINT_EVERY = 50
 _OPERATION = "sqlextOperation"
+#: Tells one attempt to commit from all others.
+_ATTEMPT = "sqlextAttempt"
 
 # Definitions stay readable at every version: nothing expires.
 _PROPERTIES = {
@@ -41,9 +40,6 @@ _PROPERTIES = {
     "delta.deletedFileRetentionDuration": "interval 36500 days",
     "delta.enableExpiredLogCleanup": "false",
 }
-
-# delta-rs 1.6 decodes or drops these in a path, or panics.
-_UNUSABLE_IN_PATH = re.compile(r"[\x00-\x1f\x7f\[\]\\^|]|%[0-9A-Fa-f]{2}")
 
 
 class Version(NamedTuple):
@@ -55,7 +51,7 @@ class Version(NamedTuple):
 
 
 class Store(Protocol):
-    """Where definitions are kept: on disk (``CatalogStore``) or in memory (``MemoryStore``)."""
+    """Where definitions are kept: in a place (``CatalogStore``) or in memory (``MemoryStore``)."""
 
     def snapshot(self, version: int | None = None) -> Snapshot:
         """Return the catalog as it is now, or as it was at a version."""
@@ -66,33 +62,46 @@ class Store(Protocol):
     def history(self) -> list[Version]:
         """Return the commits, newest first."""
 
+    def another(self) -> Store:
+        """Return the same store, for use in another thread."""
+
 
 class _Loaded(NamedTuple):
     """A snapshot with what tells whether it is still current, and what the next commit builds on."""
 
     snapshot: Snapshot
     table: DeltaTable
-    identity: tuple[int, int]  # of the version's file in the log: another one if the folder was made anew
+    identity: object  # of the version's file in the log: another one if the folder was made anew
     format: int
 
 
 class CatalogStore:
-    """A catalog in a folder. Nothing is created before the first commit.
+    """A catalog in a folder, or at a URL of an object store. Nothing is created before the first commit.
 
-    An instance belongs to one thread; any number of instances, in any number of processes, share a folder.
+    An instance belongs to one thread; any number of instances, in any number of processes, share a place.
+
+    Args:
+        directory: the folder or URL.
+        settings: Spark's, or Hadoop's, for a URL; what they do not say is taken from the environment.
+
+    Raises:
+        SqlExtError: as ``table_place``. Every method raises RUN-015 if an object store does not answer as it should.
     """
 
-    def __init__(self, directory: str | PathLike[str]) -> None:
-        self.directory = catalog_place(directory).absolute()
-        _check_place(self.directory)
-        self._table_path = self.directory / TABLE_FOLDER
-        self._log = self._table_path / "_delta_log"
+    def __init__(self, directory: PathOrText, settings: Mapping[str, str] | None = None) -> None:
+        self._settings = settings
+        self._place = table_place(directory, settings)
+        self.directory = self._place.catalog
         self._loaded: _Loaded | None = None
+
+    def another(self) -> CatalogStore:
+        """Return the same store, for use in another thread."""
+        return CatalogStore(self.directory, self._settings)
 
     def snapshot(self, version: int | None = None) -> Snapshot:
         """Return the catalog as it is now, or as it was at a version.
 
-        While nothing has changed this costs two stat calls: a commit exists exactly if its file in the log does.
+        While nothing has changed this costs two small reads: a commit exists exactly if its file in the log does.
         """
         if version is not None and version != NEVER_COMMITTED:
             return self._at(version)
@@ -127,13 +136,13 @@ class CatalogStore:
         loaded = self._refresh()
         if not loaded:
             return []
-        with _Reading(self.directory):
+        with _Reading(self._place):
             return [_version(entry) for entry in loaded.table.history()]
 
     def _refresh(self) -> _Loaded | None:
         if self._loaded and self._is_current(self._loaded):
             return self._loaded
-        self._loaded = self._load() if self._exists() else None
+        self._loaded = self._load() if self._is_begun() else None
         return self._loaded
 
     def _is_current(self, loaded: _Loaded) -> bool:
@@ -141,43 +150,42 @@ class CatalogStore:
         # Both are needed: a folder that was made anew may have reached the same version.
         return self._identity(version) == loaded.identity and self._identity(version + 1) is None
 
-    def _exists(self) -> bool:
+    def _is_begun(self) -> bool:
         # A log without a single commit is a first commit under way in another process.
-        return self._log.is_dir() and any(self._log.glob("*.json"))
+        return any(key.endswith(".json") for key in self._place.files.keys(_LOG))
 
-    def _identity(self, version: int) -> tuple[int, int] | None:
-        try:
-            found = self._commit_file(version).stat()
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns
-
-    def _commit_file(self, version: int) -> Path:
-        return self._log / f"{version:020}.json"
+    def _identity(self, version: int) -> object | None:
+        """Return what tells a version's commit from one of another table of this place; None if there is none."""
+        with _Reading(self._place):
+            found = self._place.files.read(_commit_name(version))
+        return found.stamp if found is not None else None
 
     def _load(self, version: int | None = None) -> _Loaded:
         from deltalake import DeltaTable
 
-        with _Reading(self.directory):
-            table = DeltaTable(self._table_path, version=version)
+        with _Reading(self._place):
+            table = DeltaTable(self._place.table, version=version, storage_options=dict(self._place.options))
             rows = self._rows(table)
             stored = _format(rows)
             self._check_format(stored)
             body = migrate([row for row in rows if row["kind"] != "format"], stored)
             snapshot = Snapshot([from_row(row) for row in body], table.version())
-        # No file has the identity (0, 0): if the commit has gone by now, the next look loads again.
-        return _Loaded(snapshot, table, self._identity(snapshot.version) or (0, 0), stored)
+        # No commit has the identity "": if it has gone by now, the next look loads again.
+        return _Loaded(snapshot, table, self._identity(snapshot.version) or "", stored)
 
     def _rows(self, table: DeltaTable) -> list[Row]:
         from sqlext_catalog.arrow import read_parquet
 
         # Not file_uris(): it escapes characters of the folder, and the result is no path.
         files = [str(file) for file in table.get_add_actions()["path"].to_pylist()]
-        commit = self._commit_file(table.version())
+        commit = self._place.files.read(_commit_name(table.version()))
         # delta-rs reads an empty commit (a disk that lost power) as one that changed nothing: a lost update.
-        if len(files) != 1 or commit.stat().st_size == 0:
-            raise ValueError(f"{commit.name} or one before it is not a commit of sqlext")
-        return read_parquet(str(self._table_path / files[0]))
+        if len(files) != 1 or commit is None or not commit.data:
+            raise ValueError(f"version {table.version()}, or one before it, is not a commit of sqlext")
+        data = self._place.files.read(files[0])
+        if data is None:
+            raise ValueError(f"{files[0]} is not there")
+        return read_parquet(data.data)
 
     def _check_format(self, stored: int) -> None:
         if stored > FORMAT:
@@ -198,19 +206,23 @@ class CatalogStore:
         from deltalake import CommitProperties, PostCommitHookProperties, write_deltalake
         from deltalake.exceptions import DeltaError
 
-        self._table_path.mkdir(parents=True, exist_ok=True)
+        self._place.prepare()
+        attempt = uuid.uuid4().hex
         outdated = loaded is not None and loaded.format < FORMAT
         try:
             # The table as it was read, so that delta-rs commits on top of that version and no other.
             write_deltalake(
-                loaded.table if loaded else str(self._table_path),
+                loaded.table if loaded else self._place.table,
                 _arrow_table(after),
+                storage_options=dict(self._place.options),
                 # The first commit must not replace the one that another process has made meanwhile.
                 mode="overwrite" if loaded else "error",
                 schema_mode="overwrite" if outdated else None,
                 configuration=None if loaded else _PROPERTIES,
                 # A retry of delta-rs would put our rows on top of a version that `change` has never seen.
-                commit_properties=CommitProperties(custom_metadata={_OPERATION: operation}, max_commit_retries=0),
+                commit_properties=CommitProperties(
+                    custom_metadata={_OPERATION: operation, _ATTEMPT: attempt}, max_commit_retries=0
+                ),
                 # A checkpoint that fails after the commit would look like a commit that failed.
                 post_commithook_properties=PostCommitHookProperties(
                     create_checkpoint=False, cleanup_expired_logs=False
@@ -218,9 +230,11 @@ class CatalogStore:
             )
         except (DeltaError, OSError) as error:
             # A lost race and a full disk raise the same classes; whether the next version exists tells them apart.
-            if self._identity(loaded.snapshot.version + 1 if loaded else 0) is not None:
-                return False
-            raise SqlExtError("CAT-035", f"cannot write the catalog in {self.directory}: {error}") from error
+            next_one = self._place.files.read(_commit_name(loaded.snapshot.version + 1 if loaded else 0))
+            if next_one is None:
+                raise self._place.unwritable(error) from None
+            # The answer to a commit that was made may get lost on its way from a store.
+            return attempt.encode() in next_one.data
         return True
 
     def _after_commit(self) -> Snapshot:
@@ -239,10 +253,10 @@ class CatalogStore:
 
 
 class _Reading:
-    """Turns whatever a damaged table raises into one error that names the folder."""
+    """Turns whatever a damaged table raises into one error that names the place."""
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, place: TablePlace) -> None:
+        self._place = place
 
     def __enter__(self) -> None:
         pass
@@ -251,21 +265,11 @@ class _Reading:
         # KeyboardInterrupt and refusals of ours say nothing of damage.
         if not isinstance(error, Exception) or isinstance(error, SqlExtError):
             return
-        raise SqlExtError(
-            "CAT-030",
-            f"the catalog in {self._directory} cannot be read: {error}",
-            hint=f"the folder is damaged; restore {TABLE_FOLDER}/ from a backup, or name another catalog folder",
-        ) from error
+        raise self._place.unreadable(error) from None
 
 
-def _check_place(directory: Path) -> None:
-    """Raise CAT-032 for a path at which no catalog can lie."""
-    message = f"the catalog cannot lie in {str(directory)!r}: "
-    if _UNUSABLE_IN_PATH.search(str(directory)):
-        hint = "choose a folder without control characters, [ ] \\ ^ | and %XX in its path"
-        raise SqlExtError("CAT-032", f"{message}the path has a character that Delta cannot use", hint=hint)
-    if directory.is_file():
-        raise SqlExtError("CAT-032", f"{message}it is a file", hint="choose a folder; it is made if it is not there")
+def _commit_name(version: int) -> str:
+    return f"{_LOG}/{version:020}.json"
 
 
 def _after(before: Snapshot, changes: Sequence[Change]) -> Snapshot:

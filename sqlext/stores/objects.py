@@ -48,8 +48,7 @@ class ObjectStore:
         self._package = package("obstore", "objects", f"`{self._url}`")
         self._errors = package("obstore.exceptions", "objects", f"`{self._url}`")
         make = package("obstore.store", "objects", f"`{self._url}`").from_url
-        is_s3 = url.lower().startswith("s3")
-        config = s3_config(settings or {}, urlsplit(url).netloc) if is_s3 else {}
+        config = s3_config(settings or {}, urlsplit(url).netloc) if _is_s3(url) else {}
         # Only an endpoint that the user has named has no TLS.
         plain = config.get("endpoint", "").startswith("http:")
         retries = {"retry_timeout": timedelta(seconds=_RETRY_SECONDS)}
@@ -132,13 +131,18 @@ class ObjectStore:
             raise self._failed(error) from None
 
     def _failed(self, error: Exception) -> SqlExtError:
-        said = [found.group(1).strip() for pattern in _SAID if (found := pattern.search(str(error)))]
-        why = (said or [type(error).__name__.removesuffix("Error")])[0]
-        return SqlExtError(
-            "RUN-015",
-            f"the store of `{self._url}` does not answer as it should: {why}",
-            hint="check the URL, the network and the credentials: of the environment, or spark.hadoop.fs.s3a.*",
-        )
+        return failure(self._url, error)
+
+
+def failure(url: str, error: Exception) -> SqlExtError:
+    """Return the refusal (RUN-015) for what a client of a store has raised, without all that may quote credentials."""
+    said = [found.group(1).strip() for pattern in _SAID if (found := pattern.search(str(error)))]
+    why = (said or [type(error).__name__.removesuffix("Error")])[0]
+    return SqlExtError(
+        "RUN-015",
+        f"the store of `{url}` does not answer as it should: {why}",
+        hint="check the URL, the network and the credentials: of the environment, or spark.hadoop.fs.s3a.*",
+    )
 
 
 def s3_config(settings: Mapping[str, str], bucket: str) -> dict[str, str]:
@@ -161,6 +165,18 @@ def s3_config(settings: Mapping[str, str], bucket: str) -> dict[str, str]:
         secure = (setting("connection.ssl.enabled") or "true").lower() == "true"
         config["endpoint"] = f"{'https' if secure else 'http'}://{endpoint}"
     return config
+
+
+def delta_options(url: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """Return what delta-rs is told of a store: as ``ObjectStore``, settings of S3, and all else by the environment."""
+    config = s3_config(settings, urlsplit(url).netloc) if _is_s3(url) else {}
+    named = {f"AWS_{name.upper()}": value for name, value in config.items()}
+    plain = {"AWS_ALLOW_HTTP": "true"} if config.get("endpoint", "").startswith("http:") else {}
+    return {"retry_timeout": f"{_RETRY_SECONDS}s", **named, **plain}
+
+
+def _is_s3(url: str) -> bool:
+    return url.lower().startswith("s3")
 
 
 def _stamp(found: Mapping[str, object]) -> Mapping[str, object]:

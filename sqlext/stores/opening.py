@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from sqlext.errors import SqlExtError
-from sqlext.locations import PathOrText, local_path
+from sqlext.locations import PathOrText, is_object_store, local_path
 from sqlext.stores.base import ByteStore
 from sqlext.stores.folder import FolderStore
 from sqlext.stores.objects import ObjectStore
 
-#: URLs for which there is a store: with two slashes, and a bucket or container.
-_OBJECTS = re.compile(r"(?:s3|s3a|gs|abfss?)://[^/]+(?:/.*)?", re.IGNORECASE)
-
 
 def has_store(place: PathOrText) -> bool:
     """Return whether there is a store for a place: it is local, or a URL of S3, Google Cloud or Azure."""
-    return local_path(place) is not None or _OBJECTS.fullmatch(os.fspath(place)) is not None
+    return local_path(place) is not None or is_object_store(place)
 
 
 def open_store(place: PathOrText, settings: Mapping[str, str] | None = None) -> ByteStore:
