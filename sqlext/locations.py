@@ -5,8 +5,8 @@ A text is a URL if it begins with a scheme and a slash: ``s3a://b/ck``, ``dbfs:/
 ``file:/x`` are the local path ``/x``; a ``%20`` in them is a blank, as ``Path.as_uri`` writes it. All else is a local
 path, also with a colon in it: ``./s3a:/b`` is the folder ``s3a:`` here.
 
-What this process opens itself (checkpoints, scripts) must be local, but for a catalog, which may lie in an object store.
-What Spark opens (sources, Delta tables) may be a URL. No URL becomes a folder in the working directory.
+What this process opens itself (checkpoints, scripts) must be local. Only a catalog may lie in an object store. What
+Spark opens (sources, Delta tables) may be a URL. No URL becomes a folder in the working directory.
 
 Relative paths of tables are of Python's working directory: the JVM has one of its own that ``os.chdir`` does not move,
 and Delta takes no relative path. Spark reads a URL literally: ``file:///a%20b`` is told to it as ``file:///a b``.
@@ -92,8 +92,8 @@ def catalog_place(place: PathOrText) -> Path | str:
     if is_object_store(place):
         return os.fspath(place).rstrip("/")
     hint = (
-        "give a folder of the local file system, or one that is mounted; or s3://, s3a://, gs://, abfss:// with a bucket"
-        " or container"
+        "give a folder of the local file system, or one that is mounted; or s3://, s3a://, gs://, abfss:// with a"
+        " bucket or container"
     )
     return local(place, "CAT-038", "the catalog", hint).absolute()
 
@@ -101,8 +101,8 @@ def catalog_place(place: PathOrText) -> Path | str:
 def checkpoint_place(place: PathOrText) -> Path:
     """Return the path of the folder of checkpoints; raises RUN-028 for a URL."""
     hint = (
-        "give a folder of the local file system, or one that is mounted; without --checkpoint they lie in the"
-        " catalog's folder"
+        "--checkpoint FOLDER, or run(checkpoint=...), names a folder of the local file system, or one that is mounted;"
+        " without it they lie in the catalog's folder"
     )
     return local(place, "RUN-028", "checkpoints", hint)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.request import Request, urlopen
 
 BUCKET = "places"
 KEY, SECRET = "KEYOFTHETESTS", "secret/of+the/tests"
@@ -29,6 +30,31 @@ class S3Server:
             "spark.hadoop.fs.s3a.secret.key": SECRET,
             "spark.hadoop.fs.s3a.path.style.access": "true",
         }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """How the variables of a process tell of it."""
+        return {
+            "AWS_ACCESS_KEY_ID": KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ALLOW_HTTP": "true",
+        }
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Look at credentials while the block runs: the server knows no key, so all are wrong."""
+        self._look_after(b"0")
+        try:
+            yield
+        finally:
+            self._look_after(b"inf")
+
+    def _look_after(self, requests: bytes) -> None:
+        plain = {"Content-Type": "text/plain"}
+        with urlopen(Request(f"{self.endpoint}/moto-api/reset-auth", requests, plain), timeout=10):
+            pass
 
 
 @contextmanager

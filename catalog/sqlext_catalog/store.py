@@ -2,16 +2,19 @@
 
 Why 8 processes lose nothing: delta-rs publishes a commit on a local disk by hard-linking the finished file to
 ``_delta_log/<version>.json``, which fails if that version exists (seen with strace: ``linkat``). In an object store it
-puts that object under the condition that there is none. Every commit of ours replaces the table's single data file, on top of the version it has read, without delta-rs' own retries; so of
-two commits made from the same version one is always refused, and its change function runs again on the new state.
+puts that object under the condition that there is none. Every commit of ours replaces the table's single data file, on
+top of the version it has read, without delta-rs' own retries; so of two commits made from the same version one is
+always refused, and its change function runs again on the new state.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -30,6 +33,8 @@ _LOG = "_delta_log"
 _MAX_ATTEMPTS = 200
 # A reader replays the log from its last checkpoint on, so opening stays cheap.
 _CHECKPOINT_EVERY = 50
+#: How many commits are read at once for the history.
+_READERS = 16
 _OPERATION = "sqlextOperation"
 #: Tells one attempt to commit from all others.
 _ATTEMPT = "sqlextAttempt"
@@ -136,8 +141,9 @@ class CatalogStore:
         loaded = self._refresh()
         if not loaded:
             return []
-        with _Reading(self._place):
-            return [_version(entry) for entry in loaded.table.history()]
+        # Not delta-rs' own history: while it waits for an object store, no thread of this process runs.
+        with _Reading(self._place), ThreadPoolExecutor(_READERS) as readers:
+            return list(readers.map(self._version, range(loaded.snapshot.version, -1, -1)))
 
     def _refresh(self) -> _Loaded | None:
         if self._loaded and self._is_current(self._loaded):
@@ -195,6 +201,16 @@ class CatalogStore:
                 f" {FORMAT})",
                 hint="upgrade sqlext",
             )
+
+    def _version(self, version: int) -> Version:
+        found = self._place.files.read(_commit_name(version))
+        if found is None:
+            raise ValueError(f"version {version} is not there")
+        entries = map(json.loads, found.data.splitlines())
+        entry = next(action["commitInfo"] for action in entries if "commitInfo" in action)
+        instant = datetime.fromtimestamp(entry["timestamp"] / 1000, timezone.utc)
+        # A commit of another tool has Delta's operation alone.
+        return Version(version, entry.get(_OPERATION, entry["operation"]), instant)
 
     def _at(self, version: int) -> Snapshot:
         newest = self.snapshot().version
@@ -292,9 +308,3 @@ def _arrow_table(snapshot: Snapshot) -> Any:
         return to_arrow(rows)
     except UnicodeEncodeError as error:
         raise SqlExtError("CAT-022", f"a definition holds text that is not valid Unicode: {error.reason}") from error
-
-
-def _version(entry: dict[str, Any]) -> Version:
-    instant = datetime.fromtimestamp(entry["timestamp"] / 1000, timezone.utc)
-    # A commit of another tool has Delta's operation alone.
-    return Version(entry["version"], entry.get(_OPERATION, entry["operation"]), instant)

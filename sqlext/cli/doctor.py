@@ -31,7 +31,7 @@ def doctor(catalog: str, checkpoint: str | None, spark: bool, conf: tuple[tuple[
     from sqlext.session.doctor.examination import Examination
 
     ask = _starting(catalog, dict(conf)) if spark else None
-    found = Examination(catalog, checkpoint, ask).diagnosis()
+    found = Examination(catalog, checkpoint, ask, stores=dict(conf)).diagnosis()
     if format_ == "json":
         click.echo(json.dumps([asdict(finding) for finding in found.findings], indent=2, ensure_ascii=False))
     else:
@@ -44,6 +44,6 @@ def _starting(catalog: str, settings: dict[str, str]) -> Callable[[], SparkSessi
         import sqlext
         from sqlext.locations import catalog_place
 
-        return sqlext.connect(catalog=catalog_place(catalog).absolute(), settings=settings).spark
+        return sqlext.connect(catalog=catalog_place(catalog), settings=settings).spark
 
     return start

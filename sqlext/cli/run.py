@@ -51,7 +51,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
         if options.progress:
             messages.print(f"starting Spark {version} ...", markup=False, highlight=False)
 
-    session = Session(catalog=catalog_place(options.catalog).absolute(), starting=starting)
+    session = Session(catalog=catalog_place(options.catalog), starting=starting)
     shown = ResultPrinter(output)
     written: dict[str, None] = {}  # in the order of the statements
     with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):

@@ -37,7 +37,7 @@ def _answer(query: str | None, catalog: str, html: Path | None, *, why: bool) ->
     from sqlext.locations import catalog_place, local_file
     from sqlext.session.introspection.watermarks import COLUMNS
 
-    known = sqlext.connect(catalog=catalog_place(catalog).absolute()).watermarks
+    known = sqlext.connect(catalog=catalog_place(catalog)).watermarks
     if query is not None and html is not None:
         html = local_file(html, "a page")
         html.write_text(known.page(query).html(), encoding="utf-8")

@@ -32,7 +32,7 @@ from sqlext.session.opening import apply_to_spark, catalog_folder, of_spark, set
 from sqlext.session.ownership import is_ours
 from sqlext.settings import Settings
 from sqlext.source import SourceText, Span
-from sqlext.spark.sessions import is_connect, own_session, platform_rules, require_shared_folder
+from sqlext.spark.sessions import is_connect, own_session, platform_rules, require_shared_folder, store_settings
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Table
 from sqlext_catalog.session_catalog import SessionCatalog
@@ -56,16 +56,17 @@ class Session:
 
     Args:
         spark: an existing Spark session; None starts a local Spark with Delta when it is first needed.
-        catalog: the catalog's folder, or the name of a database of ``spark`` whose folder has it; None makes a
-            temporary one.
+        catalog: the catalog's folder or URL (``s3://bucket/folder``, ``gs://``, ``abfss://``), or the name of a
+            database of ``spark`` whose folder has it; None makes a temporary one. Credentials of a URL are those of
+            ``spark``, of ``settings`` (``spark.hadoop.fs.s3a...``), or of the environment.
         allow_python_functions: whether a script may import code: CREATE FUNCTION ... LANGUAGE PYTHON.
         isolated: False to work in ``spark`` itself: statements see its temporary views, and DataFrames are its own.
         settings: initial settings, of Spark (``spark...``) and of SET, as texts.
         starting: is told Spark's version before a local one starts, which takes seconds.
 
     Raises:
-        SqlExtError: CAT-037 for a catalog outside of a local file system, CAT-038 for a URL, OPT-010 and OPT-011 for
-            an option or a value that SET does not know.
+        SqlExtError: CAT-032, CAT-037 and CAT-038 where no catalog can lie, ENV-011 and RUN-015 for a URL that cannot
+            be opened, OPT-010 and OPT-011 for an option or a value that SET does not know.
     """
 
     def __init__(
@@ -85,9 +86,9 @@ class Session:
         # The session holds it: the folder goes with the session.
         self._temporary = None if catalog is not None else tempfile.TemporaryDirectory(prefix="sqlext-catalog-")
         self.folder = catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
-        self._state = new_state(self.folder)
-        self._state.python_allowed = allow_python_functions
         self._spark_settings = of_spark(settings or {})
+        self._state = new_state(self.folder, {**store_settings(spark), **self._spark_settings})
+        self._state.python_allowed = allow_python_functions
         set_options(self._state, settings or {})
         self._queries: list[Query] = []
         self._foreground = Foreground()
@@ -412,7 +413,8 @@ class Session:
 
         asked = start or self._given is not None or self._own is not None
         ask = (lambda: self.spark) if asked else None
-        return Examination(self.folder, spark=ask, local=self._given is None).diagnosis()
+        stores = self._state.stores
+        return Examination(self.folder, spark=ask, local=self._given is None, stores=stores).diagnosis()
 
     def interrupt(self) -> None:
         """End the statement that another thread runs in this session; queries in the background go on."""
@@ -439,15 +441,18 @@ class Session:
 
         # What an earlier script defined may be defined again with the same text, so scripts can be run twice.
         self._state.created, self._state.sparks = set(), set()
-        statements = self._checked(source, ask=self._spark_refusal)
+        # Before anything runs: where checkpoints cannot lie, no streaming query can begin.
+        statements = self._checked(source, self._spark_refusal, lambda: checkpoint_place(checkpoint or self.folder))
         options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given), rules=self._rules)
         handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
         interpreter = Interpreter(self._state, handler)
         return [self._one(interpreter, statement, on_statement) for statement in statements]
 
-    def _checked(self, source: SourceText, ask: AskSpark | None = None) -> list[Statement]:
+    def _checked(
+        self, source: SourceText, ask: AskSpark | None = None, keeps: Callable[[], object] | None = None
+    ) -> list[Statement]:
         """Return the statements of a script, each checked against a copy of the state."""
-        return checked_statements(source, self._state.fork(), self._spark_columns, ask)
+        return checked_statements(source, self._state.fork(), self._spark_columns, ask, keeps)
 
     def _spark_refusal(self, span: Span, *, names: bool) -> SqlExtError | None:
         from sqlext.spark.refusals import refusal

@@ -14,7 +14,8 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
 from sqlext.databricks import PlatformRules
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.runs import begun_run
+from sqlext.jobs.runs import QueryRun, begun_run
+from sqlext.locations import checkpoint_place, is_remote
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
@@ -45,6 +46,16 @@ class RunOptions:
     def endless(self) -> InputEnd:
         """How a query ends that has no end: not at all, or where it has caught up if the platform takes no other."""
         return InputEnd.NONE if self.rules.endless else InputEnd.CATCH_UP
+
+    def root(self, catalog: Path | str) -> Path | None:
+        """Return the folder that has the places of queries; None of a catalog at a URL, where none has begun."""
+        place = self.checkpoint or catalog
+        return None if is_remote(place) else checkpoint_place(place)
+
+    def begun(self, catalog: Path | str, name: str) -> QueryRun | None:
+        """Return the run that a query began last; None if there is none to be read."""
+        root = self.root(catalog)
+        return begun_run(root, name, self.checkpoint) if root is not None else None
 
     def numbered(self, name: str) -> str:
         """Return a query's name, with a number behind it from the second query of that name on."""
@@ -83,10 +94,10 @@ class Drafts:
     """Makes drafts of the INSERTs of one job.
 
     Attributes:
-        folder: the catalog's.
+        folder: the catalog's, or its URL.
     """
 
-    folder: Path
+    folder: Path | str
     options: RunOptions
     settings: Settings
     env: Environment
@@ -99,13 +110,15 @@ class Drafts:
         """Return what would become of the checkpoint of each if they ran now; None of one that has none."""
         end = end_of(inserts, self.settings, self.options.endless)
         drafts = self.of(inserts, end)
-        homes = [QueryHome(self.folder, d.name, self.options.checkpoint, looks=True) for d in drafts]
-        return [
-            foretold(home, d.prints, restart_finished=end is InputEnd.FINISH, leaves_state=self.settings.leaves_state)
-            if d.script.streaming
-            else None
-            for home, d in zip(homes, drafts, strict=True)
-        ]
+        return [self._foretold(d, end) if d.script.streaming else None for d in drafts]
+
+    def _foretold(self, draft: Draft, end: InputEnd) -> str | None:
+        root = self.options.root(self.folder)
+        if root is None:
+            return None
+        home = QueryHome(root, draft.name, self.options.checkpoint, looks=True)
+        finish = end is InputEnd.FINISH
+        return foretold(home, draft.prints, restart_finished=finish, leaves_state=self.settings.leaves_state)
 
     def _draft(self, insert: BoundInsert, end: InputEnd, *, several: bool) -> Draft:
         named, sink = self.settings.get("pipeline.name"), insert.table.name.name
@@ -121,7 +134,7 @@ class Drafts:
     def _begun(self, name: str, end: InputEnd) -> Begun | None:
         """Return whose tables readers of ours read when a query began that goes on; None if it begins now."""
         # A query that goes on keeps the readers that it began with: their offsets are in its checkpoint.
-        begun = begun_run(self.folder, name, self.options.checkpoint)
+        begun = self.options.begun(self.folder, name)
         if begun is None or (begun.finished and end is InputEnd.FINISH):
             return None
         return Begun.of(begun.fingerprint)

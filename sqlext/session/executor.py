@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -26,8 +25,9 @@ from sqlext.jobs.query_files import last_number
 from sqlext.jobs.renewal import begin_empty, carry_over
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import Job, JobLog
-from sqlext.jobs.runs import QueryRun, begun_run
+from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
+from sqlext.locations import checkpoint_place
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
@@ -67,6 +67,7 @@ from sqlext.spark.refusals import refused_as_written
 from sqlext.spark.sessions import temporary_folder
 from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
 from sqlext.spark.tables import spark_columns
+from sqlext.stores.opening import remove_all
 from sqlext_catalog.model import QueryRecord, Table
 from sqlext_catalog.properties import to_properties
 
@@ -85,7 +86,7 @@ class SparkHandler:
         self,
         spark: Callable[[], SparkSession],
         state: SessionState,
-        folder: Path,
+        folder: Path | str,
         options: RunOptions,
         running: Callable[[], Sequence[Query]] = tuple,
     ) -> None:
@@ -162,8 +163,9 @@ class SparkHandler:
         drop_query(self.state.catalog, self.folder, query, if_exists=True)
         self.options.ordinals.pop(query, None)
         # Rows that WITH put elsewhere are the user's.
-        if table.option("path") == str(own_place(self.folder, table.name)):
-            shutil.rmtree(own_place(self.folder, table.name), ignore_errors=True)
+        place = own_place(self.folder, table.name)
+        if table.option("path") == place:
+            remove_all(place, self.state.stores)
 
     def add_columns(self, table: Table, span: Span) -> None:
         """Add the columns that ALTER TABLE ADD has declared to what lies there."""
@@ -221,7 +223,7 @@ class SparkHandler:
                 self._renew(draft, place, env, schedule)
             parts = [self._insert_part(d, p, env, schedule) for d, p in zip(drafts, places, strict=True)]
             records = [self._record(statement, d, p.home) for d, p in zip(drafts, places, strict=True) if p is not None]
-            log = QueryRecords(self.state.catalog, self.folder, name, records)
+            log = QueryRecords(self.state.catalog, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
             held.pop_all()  # from here on the job holds the places
         writes = list(dict.fromkeys(d.insert.table.name.plain for d in drafts))
@@ -240,7 +242,7 @@ class SparkHandler:
 
     def _repeats(self, drafts: Sequence[Draft], schedule: Schedule) -> tuple[str, ...]:
         """Tell whose rows come a second time: before the folders forget the runs that have ended."""
-        runs = [begun_run(self.folder, draft.name, self.options.checkpoint) for draft in drafts]
+        runs = [self.options.begun(self.folder, draft.name) for draft in drafts]
         # A job that was interrupted goes on as one.
         goes_on = any(run is not None and not run.finished for run in runs)
         if goes_on or not (schedule.bounded and schedule.finish):
@@ -254,7 +256,8 @@ class SparkHandler:
             return [None] * len(drafts)
         # All places before any change: one query that another driver runs refuses the whole job.
         force, checkpoint = self.state.settings.takes_over, self.options.checkpoint
-        homes = [held.enter_context(QueryHome(self.folder, d.name, checkpoint, force=force)) for d in drafts]
+        root = checkpoint_place(checkpoint or self.folder)
+        homes = [held.enter_context(QueryHome(root, d.name, checkpoint, force=force)) for d in drafts]
         found = [(home, d.prints) for home, d in zip(homes, drafts, strict=True)]
         leaves = self.state.settings.leaves_state
         # A job that only catches up always goes on; one that has ended begins anew.

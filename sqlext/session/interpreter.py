@@ -18,7 +18,7 @@ from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.cursor import too_deep
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
-from sqlext.locations import catalog_place
+from sqlext.locations import local
 from sqlext.plan.nodes import PlanNode
 from sqlext.secrets import redact, redact_text, redact_value
 from sqlext.session.handler import Handler
@@ -50,6 +50,9 @@ from sqlext_catalog.model import (
 
 #: Options of other systems' catalogs that say where they lie. Ours lie in the session's, so no URL is taken for one.
 _CATALOG_PLACES = frozenset({"location", "path", "warehouse"})
+_IN_THE_SESSIONS = (
+    "leave it out: it lies in the session's catalog, for which --catalog or connect(catalog=...) name a URL"
+)
 
 
 class Interpreter:
@@ -430,7 +433,7 @@ def _check_catalog(options: Sequence[ast.Option]) -> None:
             )
         if option.key in _CATALOG_PLACES:
             try:
-                catalog_place(option.value)
+                local(option.value, "CAT-038", "a catalog of CREATE CATALOG", _IN_THE_SESSIONS)
             except SqlExtError as error:
                 raise error.at(option.value_span) from None
 

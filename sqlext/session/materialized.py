@@ -11,6 +11,7 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.query_files import folder_name
 from sqlext.jobs.result import Result
+from sqlext.locations import absolute
 from sqlext.secrets import redact_text
 from sqlext.session.handler import Definitions
 from sqlext.source import Span
@@ -21,9 +22,9 @@ from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table, keepi
 TABLES = "tables"
 
 
-def own_place(folder: Path, name: ObjectName) -> Path:
-    """Return where the rows of a materialized view lie, if WITH says no other place."""
-    return folder.absolute() / TABLES / folder_name(name.plain)
+def own_place(folder: Path | str, name: ObjectName) -> str:
+    """Return where the rows of a materialized view lie, if WITH says no other place; ``folder`` is the catalog's."""
+    return f"{absolute(str(folder))}/{TABLES}/{folder_name(name.plain)}"
 
 
 def create_materialized(statement: ast.CreateView, interpreter: Definitions) -> Result:

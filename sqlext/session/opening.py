@@ -18,24 +18,30 @@ if TYPE_CHECKING:
 
 #: Settings with this prefix are Spark's. All others are options of SET.
 _SPARK = "spark."
+#: The catalog's folder below that of a database.
+_BELOW = "_sqlext"
 
 
-def catalog_folder(spark: SparkSession | None, catalog: str | os.PathLike[str] | None) -> Path:
-    """Return the catalog's folder: the one given, or one below that of a database of Spark of this name.
+def catalog_folder(spark: SparkSession | None, catalog: str | os.PathLike[str] | None) -> Path | str:
+    """Return the catalog's folder or URL: the one given, or one below that of a database of Spark of this name.
 
     Raises:
-        SqlExtError: CAT-037 for a database that lies elsewhere than in a local file system, CAT-038 for a URL.
+        SqlExtError: CAT-037 for a database, CAT-038 for a URL, that lies where no catalog can lie.
     """
     name = os.fspath(catalog or "")
     if spark is None or not isinstance(catalog, str) or not name.isidentifier():
         return catalog_place(name)
     # A folder goes before a database of that name, as it would without a Spark session.
     if Path(name).is_dir() or not spark.catalog.databaseExists(name):
-        return Path(name)
+        return Path(name).absolute()
     location = spark.catalog.getDatabase(name).locationUri
-    if not location.startswith("file:"):
-        raise SqlExtError("CAT-037", f"database `{name}` lies at {location}; the catalog needs a local folder")
-    return Path(url2pathname(urlparse(location).path)) / "_sqlext"
+    if location.startswith("file:"):
+        return Path(url2pathname(urlparse(location).path)) / _BELOW
+    try:
+        return catalog_place(f"{location.rstrip('/')}/{_BELOW}")
+    except SqlExtError as error:
+        message = f"database `{name}` lies at {location}, where the catalog cannot lie"
+        raise SqlExtError("CAT-037", message, hint=error.hint) from None
 
 
 def of_spark(settings: Mapping[str, str]) -> dict[str, str]:

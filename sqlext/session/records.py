@@ -19,13 +19,12 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.query import Query
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import JobLog
-from sqlext.locations import is_remote
+from sqlext.locations import checkpoint_place, is_remote
 from sqlext_catalog import ddl
 from sqlext_catalog.ddl.queries import JOB, job_of, with_inputs
 from sqlext_catalog.model import QueryRecord
 from sqlext_catalog.session_catalog import SessionCatalog
 from sqlext_catalog.snapshot import Change, ChangeFunction, Snapshot
-from sqlext_catalog.store import CatalogStore
 
 
 class QueryRecords(JobLog):
@@ -35,9 +34,8 @@ class QueryRecords(JobLog):
         records: of its parts, not yet written.
     """
 
-    def __init__(self, catalog: SessionCatalog, folder: Path, job: str, records: Sequence[QueryRecord]) -> None:
+    def __init__(self, catalog: SessionCatalog, job: str, records: Sequence[QueryRecord]) -> None:
         self._catalog = catalog
-        self._folder = folder
         self._job = job
         self._records = records
         self._began: int | None = None
@@ -55,14 +53,14 @@ class QueryRecords(JobLog):
         parts = progress.get("parts", {query.parts[0]: progress})
         updates = [ddl.update_query(r.name, self._unless_taken_over(_ended(parts[r.name]))) for r in self._records]
         if updates:
-            CatalogStore(self._folder).commit(_together(updates), f"END QUERY {self._job}")
+            self._catalog.another_store().commit(_together(updates), f"END QUERY {self._job}")
 
     def _unless_taken_over(self, update: Callable[[QueryRecord], QueryRecord]) -> Callable[[QueryRecord], QueryRecord]:
         """Leave a record alone that another driver has begun since: it says how the query does there."""
         return lambda record: update(record) if self._began in (None, record.started) else record
 
 
-def drop_query(catalog: SessionCatalog, folder: Path, name: str, *, if_exists: bool) -> None:
+def drop_query(catalog: SessionCatalog, folder: Path | str, name: str, *, if_exists: bool) -> None:
     """Forget a query, or all queries of the job of that name, and remove their state.
 
     Raises:
@@ -71,7 +69,7 @@ def drop_query(catalog: SessionCatalog, folder: Path, name: str, *, if_exists: b
     records = job_records(catalog, name)
     with ExitStack() as held:
         # The locks come first: a query that runs elsewhere is refused before the catalog has changed.
-        homes = [held.enter_context(QueryHome(folder, r.name, _elsewhere(folder, r))) for r in records]
+        homes = [held.enter_context(_home(folder, r)) for r in records]
         catalog.apply(ddl.drop_query(name, if_exists=if_exists), f"DROP QUERY {name}")
         for home in homes:
             home.remove()
@@ -101,9 +99,10 @@ def job_records(catalog: SessionCatalog, name: str) -> list[QueryRecord]:
     return [q for q in catalog.snapshot().queries() if name in (q.name, job_of(q))]
 
 
-def time_folder(folder: Path, record: QueryRecord) -> Path:
-    """Return where the time keeper of a query writes; ``folder`` is the catalog's."""
-    return checkpoint.time_folder(folder, record.name, _elsewhere(folder, record))
+def time_folder(folder: Path | str, record: QueryRecord) -> Path:
+    """Return where the time keeper of a query writes; ``folder`` is the catalog's, or its URL."""
+    place = _elsewhere(folder, record)
+    return checkpoint.time_folder(checkpoint_place(place or folder), record.name, place)
 
 
 def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> SqlExtError:
@@ -115,8 +114,15 @@ def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionC
     return SqlExtError("CAT-002", f"there is no job `{name}`", span=statement.job_span, hint=hint)
 
 
-def _elsewhere(folder: Path, record: QueryRecord) -> str | None:
+def _home(folder: Path | str, record: QueryRecord) -> QueryHome:
+    place = _elsewhere(folder, record)
+    return QueryHome(checkpoint_place(place or folder), record.name, place)
+
+
+def _elsewhere(folder: Path | str, record: QueryRecord) -> str | None:
     """Return where ``--checkpoint`` put a query's checkpoint, None if it lies in the catalog's folder."""
+    if not isinstance(folder, Path):
+        return record.checkpoint.rsplit("/", 2)[0]
     if is_remote(record.checkpoint):  # of an older version, which kept the rest in the catalog's folder
         return None
     place = Path(record.checkpoint).parent.parent

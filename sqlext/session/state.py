@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def _is_built_in(name: str) -> bool:
 class SessionState:
     """Catalog and settings, and what the running script has created so far.
 
-    ``folder`` is the catalog's. ``functions`` are those that the user has registered, and ``python_allowed`` says
+    ``folder`` is the catalog's, or its URL. ``stores`` are settings of object stores, by the names of Spark or Hadoop.
+    ``functions`` are those that the user has registered, and ``python_allowed`` says
     whether a script may name classes to import. ``stored`` is the catalog whose earlier versions can be asked for: in
     a copy, that of the original. ``frames`` are the DataFrames that are tables. ``option_places`` are those of the
     definitions that were read. ``sparks`` are the relations and functions, in lower case, that statements of Spark's
@@ -37,7 +39,8 @@ class SessionState:
     settings: Settings = field(default_factory=Settings)
     created: set[str] = field(default_factory=set)
     stored: SessionCatalog | None = None
-    folder: Path = Path()
+    folder: Path | str = Path()
+    stores: Mapping[str, str] = field(default_factory=dict, repr=False)
     functions: UserFunctions = field(default_factory=lambda: UserFunctions(_is_built_in))
     python_allowed: bool = False
     frames: Frames = field(default_factory=Frames)

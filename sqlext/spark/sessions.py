@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlext.databricks import RUNTIME_TAG, PlatformRules, is_volume, rules_of
 from sqlext.errors import SqlExtError
+from sqlext.locations import local
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +21,8 @@ T = TypeVar("T")
 #: A Connect server gives the process that writes batches ten seconds to come up. A busy machine needs longer.
 _TOO_LATE = "waiting for the Python worker to connect back"
 _TRIES = 5
+#: Settings of Spark's that go to Hadoop's file systems.
+_OF_STORES = "spark.hadoop.fs."
 
 
 def is_connect(spark: object) -> bool:
@@ -91,13 +94,26 @@ def settled(frame: DataFrame) -> DataFrame:
     return spark.table(name)
 
 
-def require_shared_folder(spark: SparkSession, folder: Path) -> None:
+def store_settings(spark: SparkSession | None) -> dict[str, str]:
+    """Return the settings of a session that say how object stores are reached: those of Hadoop's file systems."""
+    if spark is None:
+        return {}
+    try:
+        found = spark.conf.getAll
+    except Exception:  # noqa: BLE001 - serverless compute refuses the question
+        return {}
+    return {name: value for name, value in found.items() if name.startswith(_OF_STORES)}
+
+
+def require_shared_folder(spark: SparkSession, folder: Path | str) -> None:
     """Check that a Connect server sees the catalog's folder: checkpoints lie there, and files that a query reads.
+
+    At a URL neither lies there.
 
     Raises:
         SqlExtError: ENV-008 if it does not.
     """
-    if not is_connect(spark):
+    if not is_connect(spark) or not isinstance(folder, Path):
         return
     folder.mkdir(parents=True, exist_ok=True)
     probe = folder / f"seen-{uuid.uuid4().hex}"
@@ -115,10 +131,17 @@ def require_shared_folder(spark: SparkSession, folder: Path) -> None:
         probe.unlink()
 
 
-def temporary_folder(spark: SparkSession, shared: Path) -> Path:
-    """Return a new folder that Spark sees too: over Spark Connect and on Databricks one in a folder that is shared."""
-    apart = is_connect(spark) or not platform_rules(spark).local
-    return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared if apart else None))
+def temporary_folder(spark: SparkSession, catalog: Path | str) -> Path:
+    """Return a new folder that Spark sees too: over Spark Connect and on Databricks one in the catalog's folder.
+
+    Raises:
+        SqlExtError: RUN-028 where that is a URL.
+    """
+    if not is_connect(spark) and platform_rules(spark).local:
+        return Path(tempfile.mkdtemp(prefix="sqlext-"))
+    hint = "INSERT the rows into a table, or give the catalog a folder that this process and Spark share"
+    shared = local(catalog, "RUN-028", "what a SELECT of a stream keeps while it runs", hint)
+    return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared))
 
 
 def patiently(start: Callable[[], T]) -> T:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
 from sqlext.errors import SqlExtError
@@ -49,10 +50,9 @@ class ObjectStore:
         self._errors = package("obstore.exceptions", "objects", f"`{self._url}`")
         make = package("obstore.store", "objects", f"`{self._url}`").from_url
         config = s3_config(settings or {}, urlsplit(url).netloc) if _is_s3(url) else {}
-        # Only an endpoint that the user has named has no TLS.
-        plain = config.get("endpoint", "").startswith("http:")
+        # Only an endpoint that the user has named has no TLS; one of the environment says so there.
+        client = {"allow_http": True} if config.get("endpoint", "").startswith("http:") else None
         retries = {"retry_timeout": timedelta(seconds=_RETRY_SECONDS)}
-        client = {"allow_http": plain}
         self._objects = self._checked(
             lambda: make(_quoted(url), config=config, client_options=client, retry_config=retries)
         )
@@ -91,10 +91,14 @@ class ObjectStore:
     def keys(self, prefix: str = "") -> Iterator[str]:
         """Yield the keys that begin with the parts of ``prefix``, in any order."""
         below = checked_key(prefix) if prefix else None
-        pages = self._checked(lambda: self._package.list(self._objects, below))
-        while (page := self._checked(lambda: next(pages, None))) is not None:
+        for page in self._pages(below):
             for found in page:
                 yield found["path"]
+
+    def _pages(self, below: str | None) -> Iterator[Sequence[Mapping[str, Any]]]:
+        pages = self._checked(lambda: self._package.list(self._objects, below))
+        while (page := self._checked(lambda: next(pages, None))) is not None:
+            yield page
 
     def delete(self, key: str) -> None:
         """Keep nothing under a key any more; it may be free already."""
@@ -103,6 +107,11 @@ class ObjectStore:
             self._checked(lambda: self._package.delete(self._objects, key))
         except FileNotFoundError:
             return
+
+    def clear(self) -> None:
+        """Delete all objects below the URL, whatever their names are."""
+        for page in self._pages(None):
+            self._checked(partial(self._package.delete, self._objects, [found["path"] for found in page]))
 
     def _put(self, key: str, data: bytes, mode: object) -> object:
         checked_key(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +17,15 @@ from sqlext.stores.objects import ObjectStore
 def has_store(place: PathOrText) -> bool:
     """Return whether there is a store for a place: it is local, or a URL of S3, Google Cloud or Azure."""
     return local_path(place) is not None or is_object_store(place)
+
+
+def remove_all(place: PathOrText, settings: Mapping[str, str] | None = None) -> None:
+    """Remove all that lies at a place; raises as ``open_store`` for a URL."""
+    path = local_path(place)
+    if path is not None:
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        ObjectStore(os.fspath(place), settings).clear()
 
 
 def open_store(place: PathOrText, settings: Mapping[str, str] | None = None) -> ByteStore:

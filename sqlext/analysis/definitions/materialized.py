@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from sqlext.analysis.definitions.tables import table_of
 from sqlext.analysis.definitions.views import named_columns, refuse_itself
@@ -32,12 +31,12 @@ _PLACES = ("path", "table-path", "table-name")
 
 
 def materialized_of(
-    statement: CreateView, env: Environment, catalog: SessionCatalog, place: Path
+    statement: CreateView, env: Environment, catalog: SessionCatalog, place: str
 ) -> tuple[Table, Insert]:
     """Return the table of a materialized view and the INSERT that keeps it; nothing is stored.
 
     Args:
-        place: the folder of its rows, if WITH says no other.
+        place: the folder or URL of its rows, if WITH says no other.
 
     Raises:
         SqlExtError: as CREATE VIEW and CREATE TABLE AS; DDL-015 for a temporary one, DDL-022 for a table that is not
@@ -73,11 +72,11 @@ def _key(plan: PlanNode, names: Sequence[str]) -> PrimaryKey | None:
     return PrimaryKey("_".join(("PK", *key)), key) if key else None
 
 
-def _options(statement: CreateView, table: Table, place: Path) -> Options:
+def _options(statement: CreateView, table: Table, place: str) -> Options:
     options = dict(table.options)
     if options.setdefault("connector", OF_VIEWS) != OF_VIEWS:
         (span,) = (o.value_span for o in statement.options[::-1] if o.key == "connector")
         raise SqlExtError("DDL-022", "a materialized view is a delta table", span=span)
     if not any(key in options for key in _PLACES):
-        options["path"] = str(place)
+        options["path"] = place
     return tuple((options | {KEPT_BY: query_name(table.name)}).items())

@@ -75,7 +75,7 @@ def _run(options: ShellArguments) -> int:
     from sqlext.cli.shell.runner import Shell
     from sqlext.locations import catalog_place
 
-    session = sqlext.connect(catalog=catalog_place(options.catalog).absolute(), settings=options.conf)
+    session = sqlext.connect(catalog=catalog_place(options.catalog), settings=options.conf)
     if options.database is not None:
         session.catalog.use_database(options.database.split("."))
     opened = Shell(session, options.definitions, options.form, options.silent)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlext.locations import PathOrText
@@ -26,12 +26,14 @@ class Examination:
         checkpoint: the folder of checkpoints, None for the catalog's.
         spark: returns the Spark session to ask, None where none is to be asked. It may start one.
         local: whether a Spark would be started here; then Java and Delta's package are needed.
+        stores: settings of object stores, by the names of Spark or Hadoop.
     """
 
     catalog: PathOrText
     checkpoint: PathOrText | None = None
     spark: Callable[[], SparkSession] | None = None
     local: bool = True
+    stores: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def diagnosis(self) -> Diagnosis:
         """Look at all of it. Nothing is changed; Spark starts only where ``spark`` starts it."""
@@ -40,7 +42,7 @@ class Examination:
     def _findings(self) -> Iterator[Finding]:
         yield from versions(local=self.local)
         yield from capabilities()
-        yield from places(self.catalog, self.checkpoint)
+        yield from places(self.catalog, self.checkpoint, self.stores)
         yield from self._session()
         yield from extras()
 

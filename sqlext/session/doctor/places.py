@@ -5,13 +5,13 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from sqlext.errors import SqlExtError
-from sqlext.locations import PathOrText, catalog_place, checkpoint_place
+from sqlext.locations import PathOrText, catalog_place, checkpoint_place, is_object_store
 from sqlext.session.doctor.findings import Finding, refusal, refused
 from sqlext.session.offline.checking import errors_of
 from sqlext.session.offline.compilation import new_state
@@ -34,13 +34,16 @@ _NULL = "CREATE TABLE no (a INT) WITH ('connector' = 'blackhole');"
 Check = Callable[[str], object]
 
 
-def places(catalog: PathOrText, checkpoint: PathOrText | None = None) -> Iterator[Finding]:
+def places(
+    catalog: PathOrText, checkpoint: PathOrText | None = None, stores: Mapping[str, str] | None = None
+) -> Iterator[Finding]:
     """Yield a line for each folder, and for each use of URLs: the schemes that are taken, those that are refused.
 
     Args:
-        catalog, checkpoint: the folders that are to be used; None puts checkpoints into the catalog's.
+        catalog, checkpoint: the places that are to be used; None puts checkpoints into the catalog's.
+        stores: settings of object stores, by the names of Spark or Hadoop.
     """
-    yield _folder("this catalog", catalog, catalog_place)
+    yield _store(catalog, stores) if is_object_store(catalog) else _folder("this catalog", catalog, _catalog_folder)
     if checkpoint is not None:
         yield _folder("this checkpoint", checkpoint, checkpoint_place)
     yield from _by_scheme("catalog", lambda url: new_state(catalog_place(url)))
@@ -80,6 +83,18 @@ def _by_scheme(use: str, check: Check) -> Iterator[Finding]:
         first, *others = (scheme for scheme, error in refusals.items() if error.code == code)
         line = refused(_AREA, name, refusals[first])
         yield replace(line, found=f"{line.found}; so with {', '.join(others)}") if others else line
+
+
+def _store(url: PathOrText, stores: Mapping[str, str] | None) -> Finding:
+    """Return whether a catalog at a URL can be read; nothing is written."""
+    name = "this catalog"
+    if error := refusal(lambda: new_state(url, stores).catalog.snapshot()):
+        return refused(_AREA, name, error, needed=True)
+    return Finding(_AREA, name, "ok", f"{url} answers")
+
+
+def _catalog_folder(place: PathOrText) -> Path:
+    return Path(catalog_place(place))
 
 
 def _folder(name: str, place: PathOrText, rule: Callable[[PathOrText], Path]) -> Finding:

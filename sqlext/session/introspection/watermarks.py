@@ -57,11 +57,11 @@ class Watermarks:
     Args:
         running: the queries of the session that run.
         catalog: has the records of others.
-        folder: the catalog's.
+        folder: the catalog's, or its URL.
         zone: whose wall clock shows when something happened.
     """
 
-    def __init__(self, running: Sequence[Query], catalog: SessionCatalog, folder: Path, zone: str) -> None:
+    def __init__(self, running: Sequence[Query], catalog: SessionCatalog, folder: Path | str, zone: str) -> None:
         self._running = running
         self._catalog = catalog
         self._folder = folder
@@ -131,7 +131,7 @@ def _wall(ms: int | None, zone: str) -> object:
     return None if ms is None else wall(ms, zone)
 
 
-def timed(snapshot: Snapshot, folder: Path) -> Snapshot:
+def timed(snapshot: Snapshot, folder: Path | str) -> Snapshot:
     """Return a snapshot of the catalog whose running queries say what their time keepers wrote last."""
     changes = []
     for record in snapshot.queries():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from sqlext.analysis.definitions.cautions import table_cautions
@@ -71,7 +71,11 @@ def _cautions(statement: Statement, compiled: Iterable[Compiled], state: Session
 
 
 def checked_statements(
-    source: SourceText, state: SessionState, lookup: SparkLookup, ask: AskSpark | None = None
+    source: SourceText,
+    state: SessionState,
+    lookup: SparkLookup,
+    ask: AskSpark | None = None,
+    keeps: Callable[[], object] | None = None,
 ) -> list[Statement]:
     """Return the statements of a script, each checked.
 
@@ -82,11 +86,12 @@ def checked_statements(
         state: gets the script's definitions; it should be a copy.
         lookup: asks Spark for a table.
         ask: asks Spark about a query of its own; None leaves that to the run.
+        keeps: refuses queries that need a checkpoint, where none can lie; None leaves that to the run.
 
     Raises:
         SqlExtError: what is wrong with the first statement that is wrong.
     """
-    handler = DryRun(state, lookup, ask)
+    handler = DryRun(state, lookup, ask, keeps)
     interpreter = Interpreter(state, handler)
     statements = []
     for statement in parse_script(source, state.settings.expressions, unparsed=True):

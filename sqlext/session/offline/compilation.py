@@ -10,7 +10,7 @@ from sqlext.analysis.names.environment import SparkLookup
 from sqlext.dialect.ast.statements import Statement
 from sqlext.dialect.script import parse_script, substitute
 from sqlext.errors import SqlExtError
-from sqlext.locations import catalog_place, local_file
+from sqlext.locations import local_file
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.dry_run import DryRun
@@ -53,12 +53,19 @@ def read_text(file: Path_) -> str:
         raise SqlExtError("RUN-011", f"cannot read `{os.fspath(file)}`: {reason}") from error
 
 
-def new_state(catalog: Path_ | None) -> SessionState:
-    """Return the state of a session over the catalog in a folder, in memory without one."""
+def new_state(catalog: Path_ | None, stores: Mapping[str, str] | None = None) -> SessionState:
+    """Return the state of a session over the catalog in a folder or at a URL, in memory without one.
+
+    Args:
+        stores: settings of object stores, by the names of Spark or Hadoop.
+
+    Raises:
+        SqlExtError: as ``CatalogStore``.
+    """
     if catalog is None:
         return SessionState(SessionCatalog())
-    place = catalog_place(catalog)
-    return SessionState(SessionCatalog(CatalogStore(place)), folder=place)
+    store = CatalogStore(catalog, stores)
+    return SessionState(SessionCatalog(store), folder=store.directory, stores=stores or {})
 
 
 def compile_source(

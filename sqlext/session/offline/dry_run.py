@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -42,6 +42,7 @@ class DryRun:
     Attributes:
         lookup: asks Spark for a table, None without Spark.
         ask: asks Spark about a query of its own, None without Spark.
+        keeps: refuses queries that need a checkpoint, where none can lie; None where none will run.
         compiled: what was compiled, in order.
         passed_on: whether a statement other than a query went to Spark: it may make tables that only Spark knows.
     """
@@ -49,6 +50,7 @@ class DryRun:
     state: SessionState
     lookup: SparkLookup | None = None
     ask: AskSpark | None = None
+    keeps: Callable[[], object] | None = None
     heartbeat: bool = True
     at_once: bool = True
     compiled: list[Compiled] = field(default_factory=list)
@@ -97,6 +99,8 @@ class DryRun:
             self._require_secrets(insert.plan, (insert,), insert.span)
             script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
+            if script.streaming and self.keeps is not None:
+                _placed(self.keeps, insert.span)
         return Result()
 
     def _require_places(self, inserts: Sequence[BoundInsert], env: Environment) -> None:
@@ -153,3 +157,11 @@ class DryRun:
         name = ".".join(statement.name)
         self.state.catalog.apply(ddl.drop_query(name, if_exists=statement.if_exists), f"DROP QUERY {name}")
         return Result()
+
+
+def _placed(check: Callable[[], object], span: Span) -> None:
+    """Make a check whose refusal gets a position."""
+    try:
+        check()
+    except SqlExtError as error:
+        raise error.at(span) from None

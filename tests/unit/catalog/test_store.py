@@ -14,10 +14,10 @@ import pytest
 from sqlext.errors import SqlExtError
 from sqlext_catalog import ddl, migrations
 from sqlext_catalog.model import Table
+from sqlext_catalog.places import TABLE_FOLDER
 from sqlext_catalog.rows import Row
 from sqlext_catalog.session_catalog import MemoryStore
 from sqlext_catalog.snapshot import Change, ChangeFunction, Put, Snapshot
-from sqlext_catalog.places import TABLE_FOLDER
 from sqlext_catalog.store import CatalogStore, Store
 
 MakeTable = Callable[..., Table]
