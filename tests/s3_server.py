@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -16,9 +16,14 @@ KEY, SECRET = "KEYOFTHETESTS", "secret/of+the/tests"
 
 @dataclass(frozen=True)
 class S3Server:
-    """A running server with one empty bucket."""
+    """A running server with one empty bucket.
+
+    Attributes:
+        lost: ends of the paths of objects whose next PUT is done, but answered by an error of the server.
+    """
 
     endpoint: str
+    lost: list[str] = field(default_factory=list)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -65,11 +70,12 @@ def s3_server() -> Iterator[S3Server]:
     from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    app = _one_at_a_time(DomainDispatcherApplication(create_backend_app))
+    lost: list[str] = []
+    app = _one_at_a_time(DomainDispatcherApplication(create_backend_app), lost)
     server = make_server("127.0.0.1", 0, app, threaded=True)
     threading.Thread(target=server.serve_forever, name="s3 server", daemon=True).start()
     try:
-        found = S3Server(f"http://127.0.0.1:{server.server_port}")
+        found = S3Server(f"http://127.0.0.1:{server.server_port}", lost)
         login = {"aws_access_key_id": KEY, "aws_secret_access_key": SECRET, "region_name": "us-east-1"}
         boto3.client("s3", endpoint_url=found.endpoint, **login).create_bucket(Bucket=BUCKET)
         yield found
@@ -78,12 +84,18 @@ def s3_server() -> Iterator[S3Server]:
         server.server_close()
 
 
-def _one_at_a_time(app: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
+def _one_at_a_time(app: Callable[..., Iterable[bytes]], lost: list[str]) -> Callable[..., Iterable[bytes]]:
     """Serve one request after the other: S3 decides on a condition and writes in one step, which moto does not."""
     serving = threading.Lock()
 
     def serve(environment: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         with serving:
-            return list(app(environment, start))
+            ends = [end for end in lost if environment["PATH_INFO"].endswith(end)]
+            if environment["REQUEST_METHOD"] != "PUT" or not ends:
+                return list(app(environment, start))
+            lost.remove(ends[0])
+            list(app(environment, lambda *_: None))
+            start("500 Internal Server Error", [])
+            return [b""]
 
     return serve

@@ -21,8 +21,8 @@ T = TypeVar("T")
 #: A Connect server gives the process that writes batches ten seconds to come up. A busy machine needs longer.
 _TOO_LATE = "waiting for the Python worker to connect back"
 _TRIES = 5
-#: Settings of Spark's that go to Hadoop's file systems.
-_OF_STORES = "spark.hadoop.fs."
+#: Settings that go to Hadoop's file systems: of a Spark, and of a session.
+_OF_STORES = ("spark.hadoop.fs.", "fs.")
 
 
 def is_connect(spark: object) -> bool:

@@ -16,7 +16,16 @@ from sqlext.cli.main import main
 from sqlext.connectors.filesystem.sink.commit import Folder
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import begun_run
-from sqlext.locations import absolute, holds_bytes, is_remote, local_path, on_disk, scheme_of
+from sqlext.locations import (
+    absolute,
+    catalog_place,
+    holds_bytes,
+    is_object_store,
+    is_remote,
+    local_path,
+    on_disk,
+    scheme_of,
+)
 from sqlext.session.offline.commands import check_file, check_files, explain_file, rewrite_file, rewrite_project
 from sqlext.session.opening import catalog_folder
 from sqlext.settings import Settings
@@ -120,7 +129,7 @@ def test_spark_gets_urls_as_they_are(place: str) -> None:
     assert absolute(place) == place
 
 
-@pytest.mark.parametrize("place", REMOTE)
+@pytest.mark.parametrize("place", [place for place in REMOTE if not is_object_store(place)])
 def test_catalogs(place: str) -> None:
     assert code(sqlext.connect, catalog=place) == "CAT-038"
     assert code(CatalogStore, place) == "CAT-038"
@@ -128,6 +137,12 @@ def test_catalogs(place: str) -> None:
     assert code(rewrite_file, QUERY, catalog=place) == "CAT-038"
     assert code(explain_file, QUERY, catalog=place) == "CAT-038"
     assert code(check_file, QUERY, catalog=place) == "CAT-038"
+
+
+@pytest.mark.parametrize("place", ["s3://b/x", "S3A://b/x/", "gs://b", "abfss://c@a.dfs.core.windows.net/x"])
+def test_catalogs_in_object_stores(place: str) -> None:
+    assert catalog_folder(None, place) == catalog_place(place) == place.rstrip("/")
+    assert sqlext.connect(catalog=place).folder == place.rstrip("/")
 
 
 def test_a_catalog_as_a_path_object() -> None:
@@ -293,6 +308,7 @@ def test_other_tools_write_where_they_like(target: str) -> None:
     assert "s3://b/in" in text
 
 
+ELSEWHERE = ["s3a://b/x", "dbfs:/x", "S3://b/x", "hdfs://n/x"]
 COMMANDS = {
     "run": (["run", "{script}", "--catalog", "{url}"], "CAT-038"),
     "checkpoint": (["run", "{script}", "--catalog", "{out}/catalog", "--checkpoint", "{url}"], "RUN-028"),
@@ -310,8 +326,16 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("url", ["s3a://b/x", "dbfs:/x", "S3://b/x"])
-@pytest.mark.parametrize("command", COMMANDS)
+# A catalog in an object store is taken.
+@pytest.mark.parametrize(
+    ("command", "url"),
+    [
+        (name, url)
+        for name, (_, code) in COMMANDS.items()
+        for url in ELSEWHERE
+        if code != "CAT-038" or not is_object_store(url)
+    ],
+)
 def test_the_command_line(command: str, url: str, tmp_path: Path) -> None:
     script = tmp_path / "job.sql"
     script.write_text(QUERY)

@@ -94,11 +94,20 @@ def test_a_commit_between_read_and_write_is_retried(
     assert names(store.snapshot()) == ["t", "u"]
 
 
+def test_a_commit_whose_answer_got_lost_is_made_once(store: CatalogStore, s3: S3Server, make_table: MakeTable) -> None:
+    store.commit(ddl.create(make_table("t")), "CREATE")
+    s3.lost.append(f"{1:020}.json")
+    store.commit(ddl.create(make_table("u")), "CREATE")  # made again it would be refused: it exists already
+    assert s3.lost == []
+    assert [v.version for v in store.history()] == [1, 0]
+    assert names(store.snapshot()) == ["t", "u"]
+
+
 @pytest.mark.slow
 def test_eight_processes_lose_nothing(store: CatalogStore, environment: None) -> None:
-    race("create", store, 5)
-    assert set(names(store.snapshot())) == {f"t_{w}_{n}" for w in range(WORKERS) for n in range(5)}
-    assert [v.version for v in store.history()] == list(range(WORKERS * 5))[::-1]
+    race("create", store, 2)
+    assert set(names(store.snapshot())) == {f"t_{w}_{n}" for w in range(WORKERS) for n in range(2)}
+    assert [v.version for v in store.history()] == list(range(WORKERS * 2))[::-1]
 
 
 def test_credentials_of_the_environment(url: str, environment: None, make_table: MakeTable) -> None:

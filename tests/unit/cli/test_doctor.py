@@ -23,7 +23,7 @@ def test_as_text(tmp_path: Path) -> None:
 
 
 def test_as_json(tmp_path: Path) -> None:
-    result = CliRunner().invoke(main, ["doctor", "--format", "json", "--catalog", "s3a://bucket/catalog"])
+    result = CliRunner().invoke(main, ["doctor", "--format", "json", "--catalog", "hdfs://host/catalog"])
     assert result.exit_code == 1
     [catalog] = [f for f in json.loads(result.output) if f["name"] == "this catalog"]
     assert catalog.keys() == {"area", "name", "state", "found", "advice", "code", "needed"}

@@ -19,6 +19,7 @@ from sqlext.session.api import Session
 from sqlext.session.doctor import versions
 from sqlext.session.doctor.examination import Examination
 from sqlext.session.doctor.findings import Diagnosis, Finding
+from tests.s3_server import BUCKET, SECRET, S3Server
 
 PROJECT = Path(__file__).parents[3] / "pyproject.toml"
 #: Extras of those who work on the project, and the one that platforms bring.
@@ -87,10 +88,11 @@ def test_what_an_old_spark_cannot_do(tmp_path: Path, old_spark: None) -> None:
 def test_urls_are_what_the_rules_say(tmp_path: Path) -> None:
     found = Examination(tmp_path).diagnosis()
     with pytest.raises(SqlExtError) as raised:
-        catalog_place("s3://bucket/folder")
-    catalog = line(found, "places", "catalog at a URL")
+        catalog_place("hdfs://host/folder")
+    taken, catalog = (f for f in found.findings if f.name == "catalog at a URL")
+    assert (taken.state, taken.found) == ("ok", "s3, s3a, abfss, gs: taken; not opened here")
     assert (catalog.state, catalog.code, catalog.advice) == ("refused", raised.value.code, raised.value.hint)
-    assert catalog.found == f"{raised.value.message}; so with s3a, abfss, gs, hdfs, dbfs"
+    assert catalog.found == f"{raised.value.message}; so with dbfs"
     assert not catalog.needed
     assert line(found, "places", "filesystem source at a URL").state == "ok"
     assert line(found, "places", "filesystem sink at a URL").code == "OPT-018"
@@ -99,11 +101,20 @@ def test_urls_are_what_the_rules_say(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("place", "code"),
-    [("s3a://bucket/catalog", "CAT-038"), ("/proc/none", "CAT-035"), ("/bin/sh", "CAT-032")],
+    [("hdfs://host/catalog", "CAT-038"), ("/proc/none", "CAT-035"), ("/bin/sh", "CAT-032")],
 )
 def test_a_catalog_that_cannot_be(place: str, code: str) -> None:
     found = Examination(place).diagnosis()
     assert [(f.name, f.code) for f in found.missing] == [("this catalog", code)]
+
+
+def test_a_catalog_at_a_url_is_asked(s3: S3Server) -> None:
+    name = "this catalog"
+    found = Examination(f"s3://{BUCKET}/never-written", stores=s3.settings).diagnosis()
+    assert line(found, "places", name).found == f"s3://{BUCKET}/never-written answers"
+    found = Examination("s3://no-such-bucket/catalog", stores=s3.settings).diagnosis()
+    assert [(f.name, f.code) for f in found.missing] == [(name, "RUN-015")]
+    assert SECRET not in str(found)
 
 
 def test_a_checkpoint_has_a_line(tmp_path: Path) -> None:

@@ -1,0 +1,69 @@
+"""Queries on Spark with a catalog at a URL: what runs, and what is refused before it begins."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import sqlext
+from sqlext import Session, SqlExtError
+from tests.s3_server import BUCKET, S3Server
+
+TABLES = """
+CREATE TABLE words (word STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '{folder}/in', 'format' = 'json');
+CREATE TABLE seen (word STRING) WITH ('connector' = 'delta', 'path' = '{folder}/out');
+"""
+QUERY = "INSERT INTO seen SELECT word FROM words;"
+
+
+@pytest.fixture
+def url() -> str:
+    """A place where nothing lies."""
+    return f"s3://{BUCKET}/{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def session(spark: SparkSession, url: str, s3: S3Server, tmp_path: Path) -> Session:
+    """A session whose catalog lies there, by the settings of Spark's session."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.json").write_text('{"word": "a", "ts": "2024-01-01 00:00:00"}\n')
+    own = spark.newSession()
+    for name, value in s3.settings.items():
+        own.conf.set(name, value)
+    session = sqlext.connect(own, url)
+    session.run(TABLES.format(folder=tmp_path))
+    return session
+
+
+def test_information_schema_and_its_versions(session: Session) -> None:
+    tables = "SELECT table_name FROM information_schema.tables {} WHERE table_schema = 'default_database' ORDER BY 1"
+    assert session.sql(tables.format("")).rows == [("seen",), ("words",)]
+    assert session.sql(tables.format("VERSION AS OF 0")).rows == [("words",)]
+
+
+def test_batches_and_selects_need_no_checkpoint(session: Session) -> None:
+    assert session.sql("SELECT word FROM words").rows == [("a",)]
+    session.run(f"SET 'execution.runtime-mode' = 'batch'; {QUERY}")
+    assert session.sql("SELECT word FROM seen").rows == [("a",)]
+
+
+def test_a_stream_needs_a_checkpoint(session: Session, url: str, s3: S3Server, tmp_path: Path) -> None:
+    with pytest.raises(SqlExtError) as refused:
+        session.run(f"CREATE VIEW v AS SELECT word FROM words; {QUERY}")
+    assert refused.value.code == "RUN-028"
+    assert session.catalog.lookup(["v"]) is None
+    session.run(QUERY, checkpoint=tmp_path / "checkpoints")
+    assert session.sql("SELECT word FROM seen").rows == [("a",)]
+    # Another process knows the query by its record, and where its place is.
+    other = sqlext.connect(catalog=url, settings=s3.settings)
+    (record,) = other.catalog.snapshot().queries()
+    assert (record.status, record.writes.split(".")[-1]) == ("finished", "seen")
+    assert Path(record.checkpoint).parent.parent == tmp_path / "checkpoints"
+    assert other.watermarks.why(record.name)
+    session.sql(f"DROP QUERY `{record.name}`")
+    assert list((tmp_path / "checkpoints").iterdir()) == []
+    assert other.catalog.snapshot().queries() == []
