@@ -27,7 +27,7 @@ class SqlextCredentials(SparkCredentials):
     """A profile of ``type: sqlext``; paths are relative to the dbt project.
 
     Attributes:
-        catalog: the folder of sqlext's catalog, which has the queries' checkpoints too.
+        catalog: the folder of sqlext's catalog, which has the queries' checkpoints too; or its URL.
         spark_folder: where a local Spark keeps its warehouse, metastore and log.
         spark_settings: further settings of a local Spark.
         packages: further Maven coordinates for a local Spark, such as its Kafka connector.
@@ -52,7 +52,7 @@ class SqlextCredentials(SparkCredentials):
         """Return a Session of its own for one script: no setting of a model reaches another one.
 
         Raises:
-            SqlExtError: ENV-... if Spark cannot be started; CAT-038, RUN-014 for folders at URLs.
+            SqlExtError: ENV-... if Spark cannot be started; CAT-038, RUN-014 for folders at URLs; as ``Session``.
         """
         from sqlext.spark.local import persistent_spark
 
