@@ -75,7 +75,8 @@ def connect(
     Args:
         spark: an existing Spark session with Delta, classic or of Spark Connect; None builds a local one when it is
             first needed.
-        catalog: the folder of the catalog, made if it is not there; None uses a fresh temporary one.
+        catalog: the folder of the catalog, made if it is not there, or its URL (``s3://bucket/folder``, ``gs://``,
+            ``abfss://``); None uses a fresh temporary one.
         allow_python_functions: whether scripts may import code with CREATE FUNCTION ... LANGUAGE PYTHON.
         isolated: False to work in ``spark`` itself instead of a session of its own beside it: statements see its
             temporary views, and the DataFrames that come out are its own.

@@ -9,7 +9,7 @@ import click
 DEFAULT_CATALOG = ".sqlext"
 CATALOG = click.option(
     "--catalog", default=DEFAULT_CATALOG, show_default=True, metavar="DIR",
-    help="The folder that remembers tables, views and queries.",
+    help="The folder, or URL, that remembers tables, views and queries.",
 )  # fmt: skip
 
 _NAME = re.compile(r"[A-Z0-9_]+")

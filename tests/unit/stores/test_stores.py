@@ -15,7 +15,7 @@ from sqlext import SqlExtError
 from sqlext.stores.base import ByteStore, KeptBytes
 from sqlext.stores.folder import FolderStore
 from sqlext.stores.objects import ObjectStore, s3_config
-from sqlext.stores.opening import has_store, open_store
+from sqlext.stores.opening import has_store, open_store, remove_all
 from tests.s3_server import BUCKET, KEY, SECRET, S3Server
 
 
@@ -241,3 +241,23 @@ def _failure(s3: S3Server) -> str:
     with pytest.raises(SqlExtError) as failed:
         list(open_store("s3://no-such-bucket/x", s3.settings).keys())
     return failed.value.message
+
+
+def test_all_of_a_place_is_removed(opened: Callable[[], ByteStore], s3: S3Server, tmp_path: Path) -> None:
+    below = f"{tmp_path.as_uri()}/rows" if isinstance(opened(), FolderStore) else f"s3://{BUCKET}/{uuid.uuid4().hex}"
+    place = open_store(below, s3.settings)
+    opened().write("kept", b"")
+    for key in ("a", "b/c", "b/d/e"):
+        place.write(key, b"1")
+    remove_all(below, s3.settings)
+    assert list(place.keys()) == []
+    assert list(opened().keys()) == ["kept"]
+    remove_all(below, s3.settings)
+
+
+def test_names_of_other_writers_are_removed_too(s3: S3Server) -> None:
+    place = f"s3://{BUCKET}/{uuid.uuid4().hex}"
+    for part in ("k=1", "k=a%20b", "_x"):
+        open_store(f"{place}/{part}", s3.settings).write("part-0.parquet", b"1")
+    remove_all(place, s3.settings)
+    assert list(ObjectStore(place, s3.settings).keys()) == []
