@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Interval, Literal
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.tokens import Token, TokenKind, words
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, did_you_mean
 
 #: Words that make a typed literal of the string after them, and its kind.
 TYPED = {
@@ -17,6 +18,16 @@ TYPED = {
     "TIMESTAMP_NTZ": "TIMESTAMP",
     "TIMESTAMP_LTZ": "TIMESTAMP_LTZ",
     "X": "BINARY",
+}
+
+#: The character sets that Flink knows by one word, and what Python calls them.
+_CHARACTER_SETS = {
+    "UTF8": "utf-8",
+    "UTF16": "utf-16-le",
+    "LATIN1": "latin-1",
+    "BIG5": "big5",
+    "GB2312": "gb2312",
+    "GBK": "gbk",
 }
 
 _UNITS = words(
@@ -68,6 +79,34 @@ def parse_typed_literal(cursor: Cursor) -> Expr:
     if word.upper == "X" and not _HEX.fullmatch(value):
         raise SqlExtError("PARSE-008", f"{span.text} is not a binary literal", span=span, hint="write X'1F2E'")
     return Literal(span, TYPED[word.upper], value)
+
+
+def at_character_set(cursor: Cursor) -> bool:
+    """Whether a text with its character set comes next: ``_UTF8'text'``, without a blank between the two."""
+    token, text = cursor.token, cursor.peek()
+    return token.text.startswith("_") and text.kind is TokenKind.STRING and text.start == token.end
+
+
+def parse_text_of_character_set(cursor: Cursor) -> Expr:
+    """Read ``_UTF8'text'``: the text itself, if that character set has all its characters.
+
+    Raises:
+        SqlExtError: PARSE-008 for a character set that Flink does not know, or a character that it does not have.
+    """
+    word = cursor.advance()
+    span = cursor.source.span(word.start, word.end)
+    codec = _CHARACTER_SETS.get(word.upper[1:])
+    if codec is None:
+        hint = did_you_mean(word.upper[1:], list(_CHARACTER_SETS)) or "leave the prefix out"
+        raise SqlExtError("PARSE-008", f"there is no character set `{word.text[1:]}`", span=span, hint=hint)
+    text = parse_literal(cursor)
+    assert isinstance(text, Literal)
+    try:
+        text.value.encode(codec)
+    except UnicodeEncodeError as error:
+        missing = text.value[error.start]
+        raise SqlExtError("PARSE-008", f"`{word.text[1:]}` has no character `{missing}`", span=text.span) from None
+    return replace(text, span=cursor.span_from(word.start))
 
 
 def parse_unit(cursor: Cursor) -> str:

@@ -168,6 +168,8 @@ def _word(cursor: Cursor, token: Token) -> Expr:
     # DATE, ARRAY, CAST and the like are no reserved words: what follows decides whether they are names.
     if following.kind is TokenKind.STRING and word in literals.TYPED:
         return literals.parse_typed_literal(cursor)
+    if literals.at_character_set(cursor):
+        return literals.parse_text_of_character_set(cursor)
     if following.kind is TokenKind.SYMBOL:
         if following.text == "(" and (special := special_calls.SPECIAL.get(word) or json_calls.JSON.get(word)):
             return special(cursor)

@@ -34,6 +34,8 @@ _PLAIN = {
     "VOID": types.NULL,
     "VARIANT": types.VARIANT,
 }
+#: That of Flink's texts. Ours hold any character, whatever it takes to store one.
+_CHARACTER_SET = "UTF-16LE"
 _DAY_TIME = ("DAY", "HOUR", "MINUTE", "SECOND")
 _YEAR_MONTH = ("YEAR", "QUARTER", "MONTH")
 
@@ -129,9 +131,24 @@ def _text(root: str) -> Callable[[Cursor, Token], LogicalType]:
         # Spark's BINARY has no length: it is Flink's BYTES.
         if actual == "BINARY" and cursor.mode == "spark" and not cursor.at_symbol("("):
             return types.BYTES
-        return LogicalType(actual, _parameter(cursor, name.upper, 0, UNBOUNDED, UNBOUNDED if varying else 1))
+        length = _parameter(cursor, name.upper, 0, UNBOUNDED, UNBOUNDED if varying else 1)
+        if actual.endswith("CHAR"):
+            _character_set(cursor)
+        return LogicalType(actual, length)
 
     return read
+
+
+def _character_set(cursor: Cursor) -> None:
+    """Read ``CHARACTER SET name`` if it comes next: Flink takes the one that its texts have, and no other."""
+    # In spark mode a CAST is copied, and Spark's types have no such clause.
+    if cursor.mode != "flink" or not cursor.accept_words("CHARACTER", "SET"):
+        return
+    token = cursor.expect_identifier("a character set")
+    if token.value.upper() != _CHARACTER_SET:
+        hint = f"leave CHARACTER SET out, or write `{_CHARACTER_SET}`"
+        span = cursor.source.span(token.start, token.end)
+        raise SqlExtError("PARSE-006", f"a text cannot have the character set `{token.value}`", span=span, hint=hint)
 
 
 def _decimal(cursor: Cursor, name: Token) -> LogicalType:

@@ -22,10 +22,11 @@ _NO_ESCAPE = "'\\u0001'"
 
 
 def literal(node: e.Literal, texts: Texts) -> str | None:
-    """Return a literal that Spark reads otherwise: strings with backslashes, U&'..', timestamps without zone."""
+    """Return a literal that Spark reads otherwise: ``'\\'``, ``U&'..'``, ``_UTF8'..'``, timestamps without zone."""
     text = node.span.text
     if node.kind == "STRING":
-        if text[:2].upper() == "U&" or (texts.mode == "flink" and not quoting.is_plain_string(text)):
+        foreign = text.startswith("_") or text[:2].upper() == "U&"
+        if foreign or (texts.mode == "flink" and not quoting.is_plain_string(text)):
             return quoting.string(node.value)
         return None
     if texts.mode == "flink" and node.kind == "TIMESTAMP":

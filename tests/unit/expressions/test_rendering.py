@@ -79,6 +79,8 @@ def test_plain_spark_is_byte_identical(expression: str) -> None:
         ("n BETWEEN SYMMETRIC 2 AND 1", "(n BETWEEN 2 AND 1 OR n BETWEEN 1 AND 2)"),
         ("ARRAY[1, 2][0]", "array(1, 2)[0]"),
         ("U&'\\00e4'", "'ä'"),
+        ("_utf8'ä'", "'ä'"),
+        ("_LATIN1'it' || s", "'it' || s"),
         ("s SIMILAR TO 'a%'", "(s RLIKE '^(?s:a.*)$')"),
         ("IS_DIGIT(s)", "coalesce(s RLIKE '^\\\\p{Nd}+$', false)"),
         ("transform(ai, n -> n + SPLIT_INDEX(s, ',', n))", "transform(ai, n -> n + get(split(nullif(s, ''), ','), n))"),
