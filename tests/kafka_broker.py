@@ -6,9 +6,6 @@ Needs Java, nothing else to be installed. The jars (43 MB) are fetched once, int
 from __future__ import annotations
 
 import base64
-import fcntl
-import importlib.util
-import os
 import shutil
 import signal
 import subprocess
@@ -18,10 +15,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.maven_jars import fetched, java
 from tests.ports import await_port, free_port
 
 VERSION = "4.1.0"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sqlext"
 
 # Spark's connector and what it needs beyond Spark's own jars, one by one: some registries have no
 # spark-token-provider newer than this one, whose classes the connector of 4.2.0 is content with.
@@ -34,16 +31,9 @@ _SPARK_CONNECTOR = (
 # The newest that every registry has; what it needs of Spark is the same in 4.2.0.
 _SPARK_AVRO = (("org.apache.spark", "spark-avro_2.13", "4.1.1"),)
 
-_FETCH_SECONDS = 600
 _START_SECONDS = 90
 #: Messages that a producer holds at once.
 _PRODUCED = 500_000
-
-
-def java() -> str:
-    """Return the java command."""
-    home = os.environ.get("JAVA_HOME")
-    return str(Path(home) / "bin" / "java") if home else shutil.which("java") or "java"
 
 
 def fetch_broker() -> Path:
@@ -60,45 +50,6 @@ def fetch_spark_connector() -> list[Path]:
 def fetch_spark_avro() -> list[Path]:
     """Return the jar that Spark needs to read and write Avro, fetched if need be."""
     return list(fetched(f"spark-avro-{_SPARK_AVRO[0][2]}", _SPARK_AVRO, transitive=False).glob("*.jar"))
-
-
-def fetched(name: str, modules: tuple[tuple[str, str, str], ...], *, transitive: bool) -> Path:
-    """Return a folder of jars, by its name in the cache; it appears only when it is complete."""
-    folder = CACHE / name
-    if folder.is_dir():
-        return folder
-    with _alone():  # Ivy's cache, which all of them share, takes no two at once
-        return folder if folder.is_dir() else _fetch(folder, modules, transitive=transitive)
-
-
-def _fetch(folder: Path, modules: tuple[tuple[str, str, str], ...], *, transitive: bool) -> Path:
-    partial = folder.with_name(f"{folder.name}.{uuid.uuid4().hex}")
-    for organisation, module, version in modules:
-        command = [java(), "-jar", str(_ivy()), "-cache", str(CACHE / "ivy"), "-confs", "default", "-warn"]
-        command += ["-dependency", organisation, module, version, *([] if transitive else ["-notransitive"])]
-        command += ["-retrieve", f"{partial}/[artifact]-[revision](-[classifier]).[ext]"]
-        said = subprocess.run(command, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False)
-        if not (partial / f"{module}-{version}.jar").exists():
-            raise RuntimeError(f"cannot fetch {module} {version}:\n{said.stdout[-2000:]}{said.stderr[-2000:]}")
-    partial.rename(folder)
-    return folder
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Let one process at a time into the block."""
-    CACHE.mkdir(parents=True, exist_ok=True)
-    with (CACHE / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-def _ivy() -> Path:
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("pyspark is not installed")
-    (ivy,) = (Path(spec.origin).parent / "jars").glob("ivy-*.jar")
-    return ivy
 
 
 @contextmanager
