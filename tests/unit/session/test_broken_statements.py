@@ -164,7 +164,7 @@ BROKEN = [
     ("ALTER TABLE orders ADD COLUMNS (c INT)", "CAT-040", 13),
     ("ALTER TABLE s RECOVER", "PARSE-002", 22),
     ("ALTER VIEW s SET ('a' = 'b')", "PARSE-002", 18),
-    ("ALTER DATABASE d SET ('a' = 'b')", "PARSE-002", 22),
+    ("ALTER DATABASE d SET 'a'", "PARSE-002", 22),
     ("ALTER DATABASE d LOCATION '/x'", "PARSE-002", 18),
     ("DROP TABLE s PURGE NOW", "PARSE-002", 20),
     ("DROP NAMESPACE", "PARSE-002", 15),
