@@ -39,6 +39,7 @@ _CLAUSE_PAIRS = {
     "VERSION": ("AS",),
     "TIMESTAMP": ("AS",),
     "WITH": ("ORDINALITY", "("),
+    "INSERT": ("INTO", "OVERWRITE"),
     "SORT": ("BY",),
     "CLUSTER": ("BY",),
     "DISTRIBUTE": ("BY",),

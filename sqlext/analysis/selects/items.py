@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlext.analysis.joins.sub_queries import misplaced_sub_query
+from sqlext.analysis.names.stars import left_out
 from sqlext.analysis.over.aggregations import misplaced
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.types.calls import is_aggregate
@@ -105,13 +106,15 @@ def _expand(star: Star, scope: Scope) -> list[Item]:
             raise SqlExtError("NAME-002", f"there is no `{'.'.join(star.qualifier)}` here", span=star.span)
     if not relations:
         raise SqlExtError("NAME-003", "* needs a FROM", span=star.span)
-    return [
-        Item(c.name, None, Found(r, c, ()), star.span)
+    columns = [
+        (r, c)
         for r in relations
         for c in r.columns
         # * gives a column of USING once, t.* all columns of t. The columns of a group window are not the user's.
         if c.name not in NAMES and (star.qualifier or c.name not in r.merged)
     ]
+    without = left_out(star, [c.name for _, c in columns])
+    return [Item(c.name, None, Found(r, c, ()), star.span) for r, c in columns if c.name not in without]
 
 
 def _natural_name(expr: Expr) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.names.stars import left_out
 from sqlext.analysis.relations.binding import Block, FromClause
 from sqlext.analysis.unnest.forms import Bound, behind, row_wise
 from sqlext.analysis.unnest.sources import made_columns, source_of
@@ -174,7 +175,8 @@ def _without_stars(select: Select, relations: tuple[ScopeRelation, ...]) -> tupl
         meant = tuple(r for r in relations if not qualifier or r.answers_to(qualifier, fold=False))
         if not meant:
             raise SqlExtError("NAME-002", f"there is no `{'.'.join(qualifier) or '*'}` here", span=item.span)
-        items += _references(meant, item.span)
+        without = left_out(item.expr, [c.name for r in meant for c in r.columns])
+        items += [i for i in _references(meant, item.span) if i.alias not in without]
     return tuple(items)
 
 

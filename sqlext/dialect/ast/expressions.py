@@ -96,9 +96,10 @@ class ColumnRef(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Star(Expr):
-    """``*`` or ``t.*``."""
+    """``*`` or ``t.*``; ``excluded``: Spark's ``* EXCEPT (a, b)``."""
 
     qualifier: tuple[str, ...] = ()
+    excluded: tuple[ColumnRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

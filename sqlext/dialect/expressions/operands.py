@@ -91,7 +91,7 @@ def _symbol(cursor: Cursor, token: Token) -> Expr:
         return _parenthesised(cursor)
     if token.text == "*":
         cursor.advance()
-        return Star(cursor.span_from(token.start))
+        return _star(cursor, token.start, ())
     # sqlglot reads .5 as a dot and a number.
     if token.text == "." and cursor.peek().kind is TokenKind.NUMBER and cursor.peek().start == token.end:
         cursor.index += 2
@@ -185,6 +185,25 @@ def _word(cursor: Cursor, token: Token) -> Expr:
     return _name(cursor)
 
 
+def _star(cursor: Cursor, start: int, qualifier: tuple[str, ...]) -> Star:
+    """Read what stands behind ``*``: Spark's EXCEPT with names, where no query follows as of a set operation."""
+    excluded: list[ColumnRef] = []
+    if cursor.mode == "spark" and cursor.at_words("EXCEPT") and cursor.peek().text == "(" and not at_query(cursor, 2):
+        cursor.index += 2
+        excluded.append(_excluded(cursor))
+        while cursor.accept_symbol(","):
+            excluded.append(_excluded(cursor))
+        cursor.expect_symbol(")")
+    return Star(cursor.span_from(start), qualifier, tuple(excluded))
+
+
+def _excluded(cursor: Cursor) -> ColumnRef:
+    token = cursor.expect_identifier("a column's name")
+    if cursor.at_symbol("."):
+        raise unsupported(cursor, "EXCEPT of a field", "name whole columns, and take the fields that you want by name")
+    return ColumnRef(cursor.source.span(token.start, token.end), (token.value,))
+
+
 def _name(cursor: Cursor) -> Expr:
     """Read ``a``, ``t.a``, ``t.*`` or a call ``db.f(...)``."""
     start = cursor.token.start
@@ -192,7 +211,7 @@ def _name(cursor: Cursor) -> Expr:
     while cursor.at_symbol("."):
         cursor.advance()
         if cursor.accept_symbol("*"):
-            return Star(cursor.span_from(start), tuple(parts))
+            return _star(cursor, start, tuple(parts))
         parts.append(cursor.expect_identifier("a name after the dot").value)
     if cursor.at_symbol("("):
         return calls.parse_call(cursor, ".".join(parts), start)

@@ -82,3 +82,34 @@ def test_a_view_sees_its_own_names(flink: Analysis) -> None:
 def test_a_view_sees_its_own_database(flink: Analysis) -> None:
     flink.run("CREATE VIEW v AS SELECT amount FROM clicks; CREATE DATABASE other; USE other")
     assert list(flink.columns("SELECT * FROM default_database.v")) == ["amount"]
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT * EXCEPT (tags, EXTRA, pt) FROM clicks", ["user_name", "amount", "ts"]),
+        (
+            "SELECT c.* EXCEPT (tags, extra, pt, ts), 1 AS one, u.* EXCEPT (user_name) FROM clicks c, users u",
+            ["user_name", "amount", "one", "country", "since"],
+        ),
+        (
+            "SELECT x.* FROM clicks c, LATERAL (SELECT u.* EXCEPT (user_name) FROM users u WHERE since = c.ts) x",
+            ["country", "since"],
+        ),
+        ("SELECT page FROM visits EXCEPT (SELECT country FROM users)", ["page"]),
+    ],
+)
+def test_sparks_except_leaves_columns_out(spark_mode: Analysis, query: str, columns: list[str]) -> None:
+    assert [c.name for c in spark_mode.plan(query).columns] == columns
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "at"),
+    [
+        ("SELECT * EXCEPT (tag) FROM clicks", "NAME-003", "tag"),
+        ("SELECT v.* EXCEPT (user_name, page, vt) FROM visits v", "NAME-003", "v.*"),
+        ("SELECT * EXCEPT (extra.a) FROM clicks", "PARSE-004", ".a"),
+    ],
+)
+def test_columns_that_cannot_be_left_out(spark_mode: Analysis, query: str, code: str, at: str) -> None:
+    spark_mode.refuse(query, code, at)
