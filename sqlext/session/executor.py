@@ -67,6 +67,7 @@ from sqlext.spark.refusals import refused_as_written
 from sqlext.spark.sessions import temporary_folder
 from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, spark_settings
 from sqlext.spark.tables import spark_columns
+from sqlext.spark.workers.ready import require_folder, require_python
 from sqlext.stores.opening import remove_all
 from sqlext_catalog.model import QueryRecord, Table
 from sqlext_catalog.properties import to_properties
@@ -383,16 +384,27 @@ class SparkHandler:
         """Return a script's query as a DataFrame, with nothing of what its sources have if it ``skips``.
 
         Raises:
-            SqlExtError: OPT-..., RUN-010 for a source that cannot be opened, RUN-101 what Spark refuses.
+            SqlExtError: OPT-..., RUN-010 for a source that cannot be opened, RUN-101 what Spark refuses, ENV-015 to
+                ENV-018 where workers cannot run it.
         """
         spark, state = self.spark_session, self.state
         try:
+            self._require_workers(script, home)
             with quiet():
                 return open_script(spark, script, env.zone, home, ticks, env.functions, state.frames, skips=skips)
         except PySparkException as error:
             raise refused(error, span) from error
         except SqlExtError as error:
             raise error.at(span) from error.__cause__
+
+    def _require_workers(self, script: SparkScript, home: QueryHome | None) -> None:
+        if script.runs_python:
+            require_python(self.spark_session)
+        if home is not None:
+            catalog, own = self.folder, home.folder.absolute()
+            # One look serves all queries of a catalog. Checkpoints may lie elsewhere.
+            inside = isinstance(catalog, Path) and own.is_relative_to(catalog)
+            require_folder(self.spark_session, Path(catalog) if inside else own.parent)
 
     def settings(self, env: Environment, scripts: Sequence[SparkScript]) -> AbstractContextManager[None]:
         """Return a block in which Spark has the settings that scripts are opened and started under."""

@@ -10,6 +10,7 @@ from sqlext.connectors.base import loaded
 from sqlext.connectors.registry import connector_named
 from sqlext.connectors.spec import WriteSpec
 from sqlext.sinks.base import Sink, SinkContext
+from sqlext.spark.workers.ready import require_target
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,8 +24,10 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
 
     Raises:
         SqlExtError: SINK-090 the sink cannot write in that mode, SINK-091 what is there has other columns,
-            SINK-092 the path is a file, SINK-093 a type that the format cannot hold.
+            SINK-092 the path is a file, SINK-093 a type that the format cannot hold, ENV-017 workers do not see the
+            path.
     """
+    require_target(spark, spec.path)
     sink = _sink(spec, context)
     sink.open(spark)
     return sink if context.fence is None else FencedSink(sink, context)

@@ -9,6 +9,7 @@ from pathlib import Path
 import sqlext_udfs
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
+from sqlext.spark.worker_failures import worker_failure
 
 _OURS = re.compile(r"\[(RUN-\d{3})\] ([^\n]*?)(?= SQLSTATE|\n|$)")
 #: The same, raised by an operator of ours in a Python worker.
@@ -47,7 +48,7 @@ _CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sour
 
 
 def run_error(error: BaseException, span: Span | None) -> SqlExtError:
-    """Return a failure of a running query as RUN-..., at its statement."""
+    """Return a failure of a running query as RUN-..., at its statement; as ENV-... where it is of Spark's Python."""
     for cause in _causes(error):
         if isinstance(cause, SqlExtError):
             return cause if span is None else _caused(cause.at(span), cause.__cause__ or error)
@@ -56,13 +57,13 @@ def run_error(error: BaseException, span: Span | None) -> SqlExtError:
     if ours:
         made = SqlExtError(ours.group(1), ours.group(2).strip(), span=span)
     else:
-        made = SqlExtError("RUN-100", sentence(text), span=span, hint=_hint(text))
+        made = worker_failure(text, span) or SqlExtError("RUN-100", sentence(text), span=span, hint=_hint(text))
     return _caused(made, error)
 
 
 def refused(error: BaseException, span: Span | None) -> SqlExtError:
-    """Return what Spark's analyser refuses in a rewritten query as RUN-101, before anything ran."""
-    made = SqlExtError(
+    """Return what Spark's analyser refuses in a rewritten query as RUN-101, before anything ran; ENV-... as above."""
+    made = worker_failure(_text(error), span) or SqlExtError(
         "RUN-101",
         f"Spark refuses the query: {sentence(_text(error))}",
         span=span,

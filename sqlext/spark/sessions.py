@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import uuid
 from collections.abc import Callable
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LOCAL = re.compile(r"local(\[.*\])?")
+
 #: A Connect server gives the process that writes batches ten seconds to come up. A busy machine needs longer.
 _TOO_LATE = "waiting for the Python worker to connect back"
 _TRIES = 5
@@ -28,6 +31,11 @@ _OF_STORES = ("spark.hadoop.fs.", "fs.")
 def is_connect(spark: object) -> bool:
     """Whether a Spark session is a client of Spark Connect (its class cannot be imported without grpc)."""
     return type(spark).__module__.startswith("pyspark.sql.connect.")
+
+
+def on_this_machine(spark: SparkSession) -> bool:
+    """Whether workers are threads of a JVM here, and so see the files that this process sees."""
+    return not is_connect(spark) and _LOCAL.fullmatch(spark.sparkContext.master or "") is not None
 
 
 def is_spark(value: object) -> bool:
@@ -105,6 +113,11 @@ def store_settings(spark: SparkSession | None) -> dict[str, str]:
     return {name: value for name, value in found.items() if name.startswith(_OF_STORES)}
 
 
+def file_name(file: Path) -> str:
+    """Return what Spark reads a local file by: it has a volume under its plain path alone."""
+    return str(file) if is_volume(file) else file.absolute().as_uri()
+
+
 def require_shared_folder(spark: SparkSession, folder: Path | str) -> None:
     """Check that a Connect server sees the catalog's folder: checkpoints lie there, and files that a query reads.
 
@@ -119,8 +132,7 @@ def require_shared_folder(spark: SparkSession, folder: Path | str) -> None:
     probe = folder / f"seen-{uuid.uuid4().hex}"
     probe.write_text("seen\n", encoding="utf-8")
     try:
-        # Spark has a volume under its plain path alone.
-        spark.read.text(str(probe) if is_volume(probe) else probe.absolute().as_uri()).count()
+        spark.read.text(file_name(probe)).count()
     except Exception as error:
         raise SqlExtError(
             "ENV-008",
@@ -132,16 +144,17 @@ def require_shared_folder(spark: SparkSession, folder: Path | str) -> None:
 
 
 def temporary_folder(spark: SparkSession, catalog: Path | str) -> Path:
-    """Return a new folder that Spark sees too: over Spark Connect and on Databricks one in the catalog's folder.
+    """Return a new folder that Spark sees too: on other machines and on Databricks one in the catalog's folder.
 
     Raises:
         SqlExtError: RUN-028 where that is a URL.
     """
-    if not is_connect(spark) and platform_rules(spark).local:
+    if on_this_machine(spark) and platform_rules(spark).local:
         return Path(tempfile.mkdtemp(prefix="sqlext-"))
     hint = "INSERT the rows into a table, or give the catalog a folder that this process and Spark share"
     shared = local(catalog, "RUN-028", "what a SELECT of a stream keeps while it runs", hint)
-    return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared))
+    shared.mkdir(parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(prefix="sqlext-", dir=shared.absolute()))
 
 
 def patiently(start: Callable[[], T]) -> T:

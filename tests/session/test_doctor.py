@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlext
-from sqlext.session.doctor import workers
+from sqlext.session.doctor.workers import workers
+from sqlext.spark.workers import needs, ready
+from sqlext.spark.workers.needs import OURS, Need
 
 if TYPE_CHECKING:
     import pytest
     from pyspark.sql import SparkSession
+
+#: What workers call this machine.
+HOST = os.environ.get("SPARK_LOCAL_HOSTNAME") or socket.gethostname()
 
 
 def test_a_given_spark_is_asked(spark: SparkSession, tmp_path: Path) -> None:
@@ -22,8 +29,11 @@ def test_a_given_spark_is_asked(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_workers_that_lack_a_module_are_named(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_MODULES", {"no_such_module": "no-such-package", "no.such": "other", "json": "x"})
-    [line] = workers.workers(spark)
-    assert line.state == "refused"
-    assert line.found.endswith(f"{platform.node()} does not find no_such_module, no.such")
-    assert line.advice == "pip install no-such-package other for the Python of the workers"
+    wanted = (Need("no_such_module", "no-such-package"), Need("no.such", "other", "2"), Need("json", "json"))
+    monkeypatch.setattr(needs, "NEEDS", wanted)
+    monkeypatch.setattr(ready, "ASKED", (OURS, *((need.module, need.package) for need in wanted)))
+    [line] = workers(spark, {})
+    assert (line.state, line.code) == ("refused", "ENV-015")
+    assert line.found.endswith(f"no no-such-package, no other on {HOST}")
+    assert line.advice is not None
+    assert line.advice.startswith("pip install 'no-such-package' 'other>=2' into that Python")

@@ -18,6 +18,7 @@ from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier
 from sqlext.sinks.base import Sink, SinkContext, refuse_mode
 from sqlext.sinks.last_rows import existence, one_row_per_key
+from sqlext.spark.workers.ready import require_python
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -152,9 +153,10 @@ class JdbcSink(Sink):
 
         Raises:
             SqlExtError: SINK-090 for INSERT OVERWRITE, SINK-091 for other columns, SINK-094 where the table has no
-                unique key, RUN-070 where the database refuses.
+                unique key, RUN-070 where the database refuses, ENV-015 to ENV-018 where workers cannot run it.
         """
         refuse_mode(self.spec, self.context, "append", "upsert")
+        require_python(spark)
         self._writing().prepare()
 
     def write(self, df: DataFrame, batch_id: int) -> None:

@@ -233,6 +233,12 @@ class SparkScript:
     at_once: bool = False
 
     @property
+    def runs_python(self) -> bool:
+        """Whether workers run Python for it: readers and operators of ours, table functions of the user's."""
+        steps = any(isinstance(step, (ArrowView, OperatorView)) for step in self.steps)
+        return steps or any(source.own for source in self.sources) or bool(self.table_functions)
+
+    @property
     def read_by_arrow(self) -> tuple[ArrowView, ...]:
         """The tables that Arrow reads."""
         return tuple(step for step in self.steps if isinstance(step, ArrowView))

@@ -16,6 +16,7 @@ from sqlext.session.doctor.findings import Finding, refusal, refused
 from sqlext.session.offline.checking import errors_of
 from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
+from sqlext.spark.workers.folders import existing
 
 _AREA = "places"
 #: A place of each kind, by the scheme of its URL. Nothing is opened.
@@ -32,6 +33,7 @@ _DELTA = ("delta", "'connector' = 'delta'")
 _NULL = "CREATE TABLE no (a INT) WITH ('connector' = 'blackhole');"
 
 Check = Callable[[str], object]
+PathRule = Callable[[PathOrText], Path]
 
 
 def places(
@@ -43,14 +45,28 @@ def places(
         catalog, checkpoint: the places that are to be used; None puts checkpoints into the catalog's.
         stores: settings of object stores, by the names of Spark or Hadoop.
     """
-    yield _store(catalog, stores) if is_object_store(catalog) else _folder("this catalog", catalog, _catalog_folder)
-    if checkpoint is not None:
-        yield _folder("this checkpoint", checkpoint, checkpoint_place)
+    if is_object_store(catalog):
+        yield _store(catalog, stores)
+    for name, place, rule in _given(catalog, checkpoint):
+        yield _folder(name, place, rule)
     yield from _by_scheme("catalog", lambda url: new_state(catalog_place(url)))
     yield from _by_scheme("checkpoints", checkpoint_place)
     for name, options in (_FILES, _DELTA):
         yield from _by_scheme(f"{name} source", _reads(options))
         yield from _by_scheme(f"{name} sink", _writes(options))
+
+
+def folders(catalog: PathOrText, checkpoint: PathOrText | None = None) -> dict[str, Path]:
+    """Return the folders that are to be used and can be, by their lines' names; where one is not there, one above."""
+    given = _given(catalog, checkpoint)
+    return {name: existing(rule(place)) for name, place, rule in given if _folder(name, place, rule).state == "ok"}
+
+
+def _given(catalog: PathOrText, checkpoint: PathOrText | None) -> Iterator[tuple[str, PathOrText, PathRule]]:
+    if not is_object_store(catalog):
+        yield "this catalog", catalog, _catalog_folder
+    if checkpoint is not None:
+        yield "this checkpoint", checkpoint, checkpoint_place
 
 
 def _reads(options: str) -> Check:
@@ -97,14 +113,13 @@ def _catalog_folder(place: PathOrText) -> Path:
     return Path(catalog_place(place))
 
 
-def _folder(name: str, place: PathOrText, rule: Callable[[PathOrText], Path]) -> Finding:
+def _folder(name: str, place: PathOrText, rule: PathRule) -> Finding:
     """Return whether a folder can hold what a query keeps; the folder itself is not made."""
     if error := refusal(lambda: new_state(rule(place))):
         return refused(_AREA, name, error, needed=True)
     folder = rule(place).absolute()
-    there = next(p for p in (folder, *folder.parents) if p.exists())
     try:
-        _try_out(there)
+        _try_out(existing(folder))
     except OSError as failed:
         message = f"`{folder}` takes no files, hard links or locks: {failed.strerror or failed}"
         error = SqlExtError("CAT-035", message, hint="a folder of a local disk that this user may write")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.databricks import PlatformRules
@@ -19,11 +20,12 @@ _AREA = "Spark"
 _PLATFORM = "platform"
 
 
-def running(start: Callable[[], SparkSession]) -> Iterator[Finding]:
+def running(start: Callable[[], SparkSession], folders: Mapping[str, Path]) -> Iterator[Finding]:
     """Yield what a Spark session says of itself and of its workers.
 
     Args:
         start: returns the session, or raises a SqlExtError that says why there is none.
+        folders: what workers must see, by what each is called.
     """
     try:
         spark = start()
@@ -35,7 +37,7 @@ def running(start: Callable[[], SparkSession]) -> Iterator[Finding]:
     yield from platform(platform_rules(spark))
     yield _delta(spark)
     yield _avro(spark)
-    yield from workers(spark)
+    yield from workers(spark, folders)
 
 
 def platform(rules: PlatformRules) -> Iterator[Finding]:
