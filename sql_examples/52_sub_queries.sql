@@ -29,6 +29,10 @@ WHERE amount > 10 OR EXISTS (SELECT 1 FROM payments AS p WHERE p.order_id = o.or
 SELECT customer, COUNT(*) AS orders FROM orders GROUP BY customer
 HAVING COUNT(*) > (SELECT COUNT(*) FROM payments WHERE method = 'cash');
 
+-- Orders of ann that cost at least as much as any order of bob.
+SELECT order_id, amount FROM orders
+WHERE customer = 'ann' AND amount >= ALL (SELECT amount FROM orders WHERE customer = 'bob');
+
 -- An order and those payments that are its own, or were made in cash for the order two before or two after it.
 SELECT o.order_id, p.order_id AS paid, p.method
 FROM orders AS o LEFT JOIN payments AS p

@@ -196,6 +196,8 @@ def _in_list(node: e.InList, printer: ExpressionPrinter) -> _Text:
 
 
 def _in_query(node: e.InQuery, printer: ExpressionPrinter) -> _Text:
+    if node.quantified:  # no form of Flink's is recorded
+        raise Unprintable
     word = "NOT IN" if node.negated else "IN"
     return f"{printer.left(node.operand, _IN)} {word} ({printer.query(node.query)})", _IN
 

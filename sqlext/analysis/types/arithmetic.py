@@ -49,7 +49,27 @@ def binary_type(expr: e.Binary, types: OperandTypes) -> LogicalType | None:
     return BOOLEAN.not_null() if expr.op == "<=>" else None
 
 
-def _check_comparison(expr: e.Binary, types: OperandTypes, left: LogicalType | None, right: LogicalType | None) -> None:
+def list_comparison_type(expr: e.ListComparison, types: OperandTypes) -> LogicalType | None:
+    """Return BOOLEAN, after checking that the operand goes with each value (TYPE-001)."""
+    operand, items = types.type_of(expr.operand), [types.type_of(item) for item in expr.items]
+    for item in items:
+        _check_comparison(expr, types, operand, item)
+    return boolean(operand, *items)
+
+
+def query_comparison_type(expr: e.QueryComparison, types: OperandTypes) -> LogicalType | None:
+    """Return BOOLEAN, after checking that the operand goes with the query's values (TYPE-001)."""
+    operand, summary = types.type_of(expr.operand), types.type_of(expr.summary)
+    _check_comparison(expr, types, operand, summary.fields[0].type if summary and summary.fields else None)
+    return BOOLEAN
+
+
+def _check_comparison(
+    expr: e.Binary | e.ListComparison | e.QueryComparison,
+    types: OperandTypes,
+    left: LogicalType | None,
+    right: LogicalType | None,
+) -> None:
     if types.mode != "flink" or comparable(left, right):
         return
     if left is None or right is None or (expr.op not in ("=", "<>") and _orderable(left, right)):

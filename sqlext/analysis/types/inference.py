@@ -119,6 +119,8 @@ _RULES: dict[type[e.Node], Callable[[Any, TypeInference], LogicalType | None]] =
     e.Exists: _exists,
     e.AllOf: _all_of,
     e.InQuery: _in_query,
+    e.ListComparison: arithmetic.list_comparison_type,
+    e.QueryComparison: arithmetic.query_comparison_type,
     e.Call: calls.call_type,
     e.Literal: literals.literal_type,
     e.Interval: literals.interval_type,

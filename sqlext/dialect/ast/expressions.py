@@ -235,11 +235,36 @@ class InList(Expr):
 
 @dataclass(frozen=True, slots=True)
 class InQuery(Expr):
-    """``x [NOT] IN (SELECT ...)``."""
+    """``x [NOT] IN (SELECT ...)``; ``quantified``: written ``x = ANY (...)`` or ``x <> ALL (...)``."""
 
     operand: Expr
     query: Query
     negated: bool = False
+    quantified: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListComparison(Expr):
+    """``x op ANY | SOME | ALL (a, b)``; ``every``: ALL."""
+
+    operand: Expr
+    op: str
+    every: bool
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryComparison(Expr):
+    """``x op ANY | SOME | ALL (SELECT ...)``; ``every``: ALL.
+
+    ``summary`` is what decides it: the least and the greatest value of the query, the number of its rows, and that of
+    its values that are not NULL, as the fields of one ROW.
+    """
+
+    operand: Expr
+    op: str
+    every: bool
+    summary: ScalarQuery
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from sqlext.dialect.ast.expressions import (
     Unary,
 )
 from sqlext.dialect.cursor import STRAIN, Cursor, balanced, check_height, enter, leave, too_deep
-from sqlext.dialect.expressions import operands
+from sqlext.dialect.expressions import operands, quantified
 from sqlext.dialect.keywords import at_query
 from sqlext.dialect.queries import whole
 from sqlext.dialect.tokens import TokenKind, tokenize
@@ -202,6 +202,20 @@ def _is(cursor: Cursor, left: Expr, level: int) -> Expr:
     return IsTest(cursor.span_from(left.span.start), left, test, negated)
 
 
+def _comparison(op: str) -> Callable[[Cursor, Expr, int], Expr]:
+    """Return the parser of what follows a comparison's left operand: another one, or ANY, SOME, ALL of some values."""
+
+    def parse(cursor: Cursor, left: Expr, level: int) -> Expr:
+        cursor.index += 1
+        found = quantified.parse_quantified(cursor, left, op)
+        if found is not None:
+            return found
+        right = parse_expression(cursor, level + 1)
+        return Binary(left.span.to(right.span), op, left, right)
+
+    return parse
+
+
 def _bang_equals(cursor: Cursor, left: Expr, level: int) -> Expr:
     """Read ``a != b``, which the standard writes ``<>`` and Flink's parser (Calcite) takes in no other way."""
     if cursor.mode == "flink":
@@ -224,7 +238,8 @@ _COMMON: dict[str, _Infix] = {
     "AND": _Infix(AND, _chain("AND")),
     "IS": _Infix(IS, _is),
     "OVERLAPS": _Infix(COMPARISON, _binary("OVERLAPS")),
-    **{op: _Infix(COMPARISON, _binary(op)) for op in ("=", "==", "<>", "<", "<=", ">", ">=", "<=>")},
+    **{op: _Infix(COMPARISON, _comparison(op)) for op in ("=", "<>", "<", "<=", ">", ">=")},
+    **{op: _Infix(COMPARISON, _binary(op)) for op in ("==", "<=>")},
     "!=": _Infix(COMPARISON, _bang_equals),
     # As many tokens as characters: see `_operator`.
     **{op: _Infix(SHIFT, _binary(op, len(op))) for op in ("<<", ">>", ">>>")},

@@ -8,7 +8,7 @@ from typing import Any
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError
-from sqlext.rewrite.expressions import arithmetic, calls, casts, forms
+from sqlext.rewrite.expressions import arithmetic, calls, casts, forms, quantified
 from sqlext.rewrite.expressions.protocols import RenderContext
 from sqlext.source import Span
 from sqlext.types import LogicalType
@@ -163,6 +163,9 @@ _BOTH: dict[type[e.Node], _Rule] = {
     e.MapValue: forms.map_,
     e.OverSpec: forms.over,
     e.Binary: arithmetic.binary,
+    e.InQuery: quantified.in_query,
+    e.ListComparison: quantified.list_comparison,
+    e.QueryComparison: quantified.query_comparison,
 }
 
 #: What means something else in Flink.

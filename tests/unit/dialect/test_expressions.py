@@ -95,7 +95,8 @@ BOTH = {
         "ScalarQuery(Query(SetOperation(UNION, False, Query(Select([SelectItem(1)])), Query(Select([SelectItem(2)])))))"
     ),
     "EXISTS (SELECT 1)": "Exists(Query(Select([SelectItem(1)])))",
-    "a = ANY (SELECT 1)": "Binary(=, a, Call(ANY, args=[ScalarQuery(Query(Select([SelectItem(1)])))]))",
+    "a <> ALL (SELECT 1)": "InQuery(a, Query(Select([SelectItem(1)])), negated=True, quantified=True)",
+    "a = ANY (SELECT 1)": "InQuery(a, Query(Select([SelectItem(1)])), quantified=True)",
     "ARRAY(SELECT 1)": "Call(ARRAY, args=[ScalarQuery(Query(Select([SelectItem(1)])))])",
     # CASE
     "CASE a WHEN 1 THEN 2 ELSE 3 END": "Case(a, [When(1, 2)], otherwise=3)",

@@ -1,0 +1,3 @@
+CREATE TABLE l (id INT, a INT, b STRING) WITH ('connector'='filesystem', 'path'='${IN}/l.json', 'format'='json');
+CREATE TABLE r (id INT, a INT, a0 INT) WITH ('connector'='filesystem', 'path'='${IN}/r.json', 'format'='json');
+CREATE VIEW v AS SELECT *, id FROM l;
