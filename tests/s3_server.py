@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -55,6 +57,21 @@ class S3Server:
             yield
         finally:
             self._look_after(b"inf")
+
+    def reader(self) -> dict[str, str]:
+        """Return the settings of a new user who may read, and write nothing; they count while it is ``locked``."""
+        import boto3
+
+        login = {"aws_access_key_id": KEY, "aws_secret_access_key": SECRET, "region_name": "us-east-1"}
+        users = boto3.client("iam", endpoint_url=self.endpoint, **login)
+        name = uuid.uuid4().hex
+        users.create_user(UserName=name)
+        allowed = [{"Effect": "Allow", "Action": ["s3:Get*", "s3:List*"], "Resource": "*"}]
+        policy = json.dumps({"Version": "2012-10-17", "Statement": allowed})
+        users.put_user_policy(UserName=name, PolicyName="reads", PolicyDocument=policy)
+        key = users.create_access_key(UserName=name)["AccessKey"]
+        own = {"access.key": key["AccessKeyId"], "secret.key": key["SecretAccessKey"]}
+        return self.settings | {f"spark.hadoop.fs.s3a.{option}": value for option, value in own.items()}
 
     def _look_after(self, requests: bytes) -> None:
         plain = {"Content-Type": "text/plain"}

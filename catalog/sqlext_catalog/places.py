@@ -19,8 +19,8 @@ TABLE_FOLDER = "definitions"
 _UNUSABLE_IN_PATH = re.compile(r"[\x00-\x1f\x7f\[\]\\^|]|%[0-9A-Fa-f]{2}")
 # Of a URL it decodes ``%`` always, and it takes no empty part.
 _UNUSABLE_IN_URL = re.compile(r"[\x00-\x1f\x7f\[\]\\^|%]|[^:/]/(?=/)|/\.{1,2}(?:/|$)")
-# What delta-rs calls a failure of the store itself: ``Generic S3 error``.
-_OF_STORE = re.compile(r"Generic (?:S3|GCS|MicrosoftAzure) error")
+# What delta-rs says of a failure of the store itself. A file that is not there is damage.
+_OF_STORE = re.compile(r"(?s)(?!.*<Code>NoSuchKey<).*(?:Generic (?:S3|GCS|MicrosoftAzure) error|Error performing \w+ )")
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class TablePlace:
 
     def _store_failure(self, error: Exception) -> SqlExtError | None:
         """Return the refusal for an answer of an object store: its own text may quote a request's credentials."""
-        if isinstance(self.catalog, Path) or _OF_STORE.search(str(error)) is None:
+        if isinstance(self.catalog, Path) or _OF_STORE.match(str(error)) is None:
             return None
         return failure(self.catalog, error)
 

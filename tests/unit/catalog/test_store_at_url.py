@@ -123,7 +123,7 @@ def test_a_place_made_anew_is_noticed(store: CatalogStore, url: str, s3: S3Serve
     assert names(store.snapshot()) == ["new"]
 
 
-@pytest.mark.parametrize("damage", ["truncated", "emptied", "data", "garbage"])
+@pytest.mark.parametrize("damage", ["truncated", "emptied", "gone", "data", "garbage"])
 def test_damage_is_one_clear_error(
     store: CatalogStore, url: str, s3: S3Server, make_table: MakeTable, damage: str
 ) -> None:
@@ -131,6 +131,8 @@ def test_damage_is_one_clear_error(
         store.commit(ddl.create(make_table(name)), "CREATE")
     files = ObjectStore(f"{url}/{TABLE_FOLDER}", s3.settings)
     commit = f"_delta_log/{1:020}.json"
+    if damage == "gone":
+        files.delete(f"_delta_log/{0:020}.json")
     data = [key for key in files.keys("") if key.endswith(".parquet")]
     if damage in ("truncated", "emptied"):
         files.write(commit, b"{" if damage == "truncated" else b"")
@@ -167,6 +169,18 @@ def test_wrong_credentials(store: CatalogStore, s3: S3Server, make_table: MakeTa
         found.append(refusal(lambda: store.commit(late, "CREATE")))  # what delta-rs says comes first
     assert {error.code for error in found} == {"RUN-015"}
     assert all("InvalidAccessKeyId" in error.message for error in found)
+    assert names(store.snapshot()) == ["t"]
+
+
+def test_who_may_only_read(store: CatalogStore, url: str, s3: S3Server, make_table: MakeTable) -> None:
+    store.commit(ddl.create(make_table("t")), "CREATE")
+    settings = s3.reader()
+    with s3.locked():
+        reading = CatalogStore(url, settings)
+        assert names(reading.snapshot()) == ["t"]
+        error = refusal(lambda: reading.commit(ddl.create(make_table("u")), "CREATE"))
+    assert error.code == "RUN-015"
+    assert error.message.endswith("AccessDenied")
     assert names(store.snapshot()) == ["t"]
 
 
