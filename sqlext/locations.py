@@ -98,13 +98,18 @@ def catalog_place(place: PathOrText) -> Path | str:
     return local(place, "CAT-038", "the catalog", hint).absolute()
 
 
-def checkpoint_place(place: PathOrText) -> Path:
-    """Return the path of the folder of checkpoints; raises RUN-028 for a URL."""
-    hint = (
-        "--checkpoint FOLDER, or run(checkpoint=...), names a folder of the local file system, or one that is mounted;"
-        " without it they lie in the catalog's folder"
+def checkpoint_place(place: PathOrText) -> str:
+    """Return where checkpoints lie: an absolute path, or the URL of an object store.
+
+    Raises:
+        SqlExtError: RUN-028 for another URL.
+    """
+    if is_object_store(place):
+        return os.fspath(place).rstrip("/")
+    hint = "give a local folder, or s3://, s3a://, gs://, abfss:// with a bucket or container"
+    return str(
+        local(place, "RUN-028", "checkpoints", f"{hint}; without --checkpoint they lie beside the catalog").absolute()
     )
-    return local(place, "RUN-028", "checkpoints", hint)
 
 
 def _old_folder(text: str) -> str:
@@ -123,6 +128,11 @@ def absolute(path: str | None) -> str | None:
     if inside is None or path in (f"file:{inside}", f"file://{inside}"):
         return path
     return f"file://{inside}" if scheme_of(path) else str(Path(inside).absolute())
+
+
+def for_spark(place: str) -> str:
+    """Return a place as Spark names it: what Amazon calls ``s3`` is ``s3a`` to Hadoop, and ``s3`` is nothing there."""
+    return f"s3a{place.lstrip()[2:]}" if scheme_of(place) == "s3" else place
 
 
 def on_disk(path: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
 
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.locations import checkpoint_place, local_file, scheme_of
+from sqlext.locations import checkpoint_place, is_object_store, local_file, scheme_of
 from sqlext.source import Span
 
 #: Into how many buckets the state of a new query's operators is cut by itself: enough for a machine of a few cores,
@@ -43,7 +43,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 _TEXTS = ("sqlext.clock", "sqlext.late-rows.table", "sqlext.bad-rows")
 #: The folder of a clock.
 _CLOCK = "sqlext.clock"
-#: Flink's keys of where checkpoints lie. They say nothing here (``--checkpoint`` does), so no URL is taken for one.
+#: Flink's keys of where checkpoints lie. ``--checkpoint`` comes first, and says where a local folder is.
 _CHECKPOINTS = (
     "execution.checkpointing.dir",
     "execution.checkpointing.savepoint-dir",
@@ -51,6 +51,8 @@ _CHECKPOINTS = (
     "state.checkpoints.dir",
     "state.savepoints.dir",
 )
+#: Those under which new checkpoints are kept: Flink's present key, and the one before.
+_CHECKPOINT = ("execution.checkpointing.dir", "state.checkpoints.dir")
 #: Keys that take a whole number, and the least and the greatest.
 _NUMBERS = {"sqlext.state.buckets": (1, MAX_BUCKETS)}
 #: Keys that take a duration.
@@ -167,6 +169,12 @@ class Settings:
     def takes_over(self) -> bool:
         """Whether a query is taken over from a driver that has it."""
         return self.get(TAKES_OVER) == "true"
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The URL where checkpoints lie, None where none is set; a folder is one of the machine that ran Flink."""
+        wanted = (self.get(key) for key in _CHECKPOINT)
+        return next((checkpoint_place(place) for place in wanted if place and is_object_store(place)), None)
 
     @property
     def streaming(self) -> bool:

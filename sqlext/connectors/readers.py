@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from sqlext.stores.location import Location
 from sqlext_catalog.model import Column, Table
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class TableReader(Protocol):
     def why_not(self, table: Table) -> str:
         """Return why ``source`` does not give the table's rows, empty if it does."""
 
-    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+    def source(self, table: Table, state: Location | None, tasks: int) -> OwnSource:
         """Return the table's rows; where ``why_not`` has nothing against it.
 
         Args:
@@ -69,7 +69,7 @@ class TableReader(Protocol):
             Unread: for one that it does not give exactly as Spark does.
         """
 
-    def reader(self, table: Table, needed: Sequence[str], state: Path, tasks: int) -> SplitReader:
+    def reader(self, table: Table, needed: Sequence[str], state: Location, tasks: int) -> SplitReader:
         """Return what reads some columns of a table; see ``source``.
 
         Args:

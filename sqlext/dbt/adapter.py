@@ -16,7 +16,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from sqlext.dbt.connections import SqlextConnectionManager, SqlextCredentials
 from sqlext.errors import SqlExtError
 from sqlext.session.api import Session
-from sqlext.session.records import drop_query
 from sqlext.settings import parse_duration
 from sqlext_catalog import ddl
 from sqlext_catalog.model import View
@@ -149,7 +148,7 @@ def _forget(session: Session, name: tuple[str, str]) -> None:
         SqlExtError: RUN-022 if another process runs the query.
     """
     catalog = session.catalog
-    drop_query(catalog, session.folder, ".".join(name), if_exists=True)
+    session.drop_query(".".join(name))
     found = catalog.lookup(name)
     if found is not None:
         drop = ddl.drop_view if isinstance(found, View) else ddl.drop_table

@@ -1,6 +1,6 @@
 """Keep a query's place: one folder a query, owned by one driver, tied to one plan.
 
-<catalog>/queries/<name>/     (or <checkpoint>/<name>/, where ``--checkpoint`` names a folder; never a URL: RUN-028)
+<catalog>/queries/<name>/     (or <checkpoint>/<name>/, where ``--checkpoint`` names a folder, or a URL)
     lease/           whose it is, and until when (``sqlext.stores.lease``): that of the driver that runs the query
     run.json         the run's id, its plan's fingerprint, whether it came to its end
     checkpoint/      Spark's own checkpoint
@@ -15,25 +15,23 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 import uuid
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, replace
-from pathlib import Path
 from types import TracebackType
 
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
-from sqlext.jobs.query_files import last_number, query_folder, write_whole
+from sqlext.jobs.query_files import last_number, query_location
 from sqlext.jobs.runs import QueryRun, run_from_json
+from sqlext.locations import PathOrText
 from sqlext.settings import LEAVES_STATE, TAKES_OVER
 from sqlext.stores import lease
 from sqlext.stores.fence import Fence, lost
 from sqlext.stores.lease import FencedError, HeldError, Lease, Term
-from sqlext.stores.opening import open_store
+from sqlext.stores.location import Location, StoreSettings
 
 #: In Spark's checkpoint: the run that it belongs to. Sinks know a run's batches by their numbers, so a checkpoint
 #: that was removed, emptied or exchanged must not go on under the same run: its first batches would be taken for
@@ -41,10 +39,16 @@ from sqlext.stores.opening import open_store
 _MARK = "sqlext-run"
 #: Beside it: which of the sources that Spark counts in there are none of the user's, as JSON.
 _OWN = "sqlext-own-sources"
+_RUN = "run.json"
+_CHECKPOINT = "checkpoint"
+_HEARTBEAT = "heartbeat"
+_TICKS = "ticks"
+_SOURCES = "sources"
 _TIME = "time"
+_STAGING = "staging"
 _BEFORE = "before"
 #: What goes with the state of a query, its checkpoint first.
-_STATE = ("checkpoint", "heartbeat", "ticks", _TIME, "staging")
+_STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, _TIME, _STAGING)
 #: In place of a time: the input has ended (``sqlext_udfs.kernel.operator.Clock.END``).
 END_TICK = (1 << 63) - 1
 
@@ -55,19 +59,27 @@ class QueryHome:
     Args:
         root: the catalog's folder.
         name: the query's name, any text.
-        checkpoint: the local folder where checkpoints go, if not into the catalog's.
+        checkpoint: the folder where checkpoints go, if not into the catalog's.
+        settings: Spark's, for URLs.
         looks: it is only looked at: it belongs to nobody, and nothing may be written.
         force: it is taken also from a driver that has it, which writes no more then (RUN-029).
 
     Raises:
-        SqlExtError: RUN-022 if another driver has it.
+        SqlExtError: RUN-022 if another driver has it. Every method raises ENV-011, RUN-015 where its store does.
     """
 
     def __init__(
-        self, root: Path, name: str, checkpoint: str | None = None, *, looks: bool = False, force: bool = False
+        self,
+        root: PathOrText,
+        name: str,
+        checkpoint: str | None = None,
+        *,
+        settings: StoreSettings | None = None,
+        looks: bool = False,
+        force: bool = False,
     ) -> None:
         self.name = name
-        self.folder = query_folder(root, name, checkpoint)
+        self.location = query_location(root, name, checkpoint, settings)
         self._lease = None if looks else self._taken(force)
         if not looks:
             self._settle()
@@ -84,29 +96,29 @@ class QueryHome:
 
     @property
     def checkpoint(self) -> str:
-        """The location of Spark's checkpoint."""
-        return str(self.folder / "checkpoint")
+        """The location of Spark's checkpoint, as Spark names it."""
+        return f"{self.location.for_spark}/{_CHECKPOINT}"
 
     @property
-    def staging(self) -> Path:
-        """A folder for what a sink has to keep until the end."""
-        return self.folder / "staging"
+    def staging(self) -> str:
+        """A folder for what a sink has to keep until the end, as Spark names it."""
+        return f"{self.location.for_spark}/{_STAGING}"
 
     @property
-    def heartbeat(self) -> Path:
+    def heartbeat(self) -> Location:
         """The folder of the row that ends a bounded input."""
-        return self.folder / "heartbeat"
+        return self.location.below(_HEARTBEAT)
 
     @property
-    def ticks(self) -> Path:
+    def ticks(self) -> Location:
         """The folder of the tick with which it begins."""
-        return self.folder / "ticks"
+        return self.location.below(_TICKS)
 
     @property
     def fence(self) -> Fence:
         """What lets nobody but this driver write."""
         assert self._lease is not None
-        return Fence(self.name, str(self.folder), self._lease.term, taken_over=self._lease.previous is not None)
+        return Fence(self.name, self.location, self._lease.term, taken_over=self._lease.previous is not None)
 
     @property
     def taken_from(self) -> Term | None:
@@ -124,18 +136,18 @@ class QueryHome:
         Args:
             clock: the folder of files that its clock is, None for the machine's.
         """
-        own = str(self.folder.resolve())
-        return (own, str(Path(clock).resolve())) if clock is not None else (own,)
+        places = (self.location,) if clock is None else (self.location, Location.of(clock))
+        return tuple(p.for_spark if p.path is None else str(p.path.resolve()) for p in places)
 
     @property
-    def sources(self) -> Path:
+    def sources(self) -> Location:
         """The folder of what readers of ours must remember, a folder for each."""
-        return self.folder / "sources"
+        return self.location.below(_SOURCES)
 
     @property
-    def time(self) -> Path:
+    def time(self) -> Location:
         """The folder of its time keeper."""
-        return self.folder / _TIME
+        return self.location.below(_TIME)
 
     def run(self) -> QueryRun | None:
         """Return the run that was begun here last, None if there is none.
@@ -143,15 +155,13 @@ class QueryHome:
         Raises:
             SqlExtError: RUN-023 if it cannot be read.
         """
-        path = self.folder / "run.json"
         try:
-            return run_from_json(json.loads(path.read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            return None
+            found = self.location.json(_RUN)
+            return run_from_json(found) if found is not None else None
         except (ValueError, TypeError, KeyError, AttributeError):
             raise SqlExtError(
                 "RUN-023",
-                f"`{path}` is damaged",
+                f"`{self.location.place}/{_RUN}` is damaged",
                 hint=f"{self._anew}, without what it has in state",
             ) from None
 
@@ -186,52 +196,51 @@ class QueryHome:
 
     def note_own_sources(self, places: Sequence[int]) -> None:
         """Remember which of the sources in Spark's checkpoint are the query's own (heartbeats, ticks)."""
-        write_whole(Path(self.checkpoint) / _OWN, json.dumps(list(places)))
+        self.location.put(f"{_CHECKPOINT}/{_OWN}", json.dumps(list(places)))
 
-    def sources_of_the_user(self, checkpoint: Path, count: int) -> list[int]:
-        """Return which of so many sources in a checkpoint are the user's.
+    def sources_of_the_user(self, checkpoint: str, count: int) -> list[int]:
+        """Return which of so many sources are the user's, in a checkpoint below this folder.
 
         Raises:
             SqlExtError: RUN-027 where nobody has noted it: the query never ran long enough, or an older version did.
         """
-        try:
-            own = json.loads((checkpoint / _OWN).read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        own = self.location.json(f"{checkpoint}/{_OWN}")
+        if own is None:
             raise SqlExtError(
                 "RUN-027",
                 f"query `{self.name}` cannot go on without its state: nothing says which sources its checkpoint counts",
                 hint="run it once more as it was, stop it, and then change it",
-            ) from None
+            )
         return [n for n in range(count) if n not in own]
 
     def repeats_a_batch(self) -> bool:
         """Whether Spark begins with a batch that was begun before: its driver died, or its sink failed."""
-        begun, done = (last_number(Path(self.checkpoint) / name) for name in ("offsets", "commits"))
+        begun, done = (last_number(self.location, f"{_CHECKPOINT}/{log}") for log in ("offsets", "commits"))
         return begun > done
 
     def clear(self) -> None:
         """Remove the state of a run that ended; ``run.json`` stays until another run begins."""
-        shutil.rmtree(self.checkpoint, ignore_errors=True)
-        for name in (*_STATE, "sources"):
-            shutil.rmtree(self.folder / name, ignore_errors=True)
+        for name in (*_STATE, _SOURCES):
+            self.location.store.remove(name)
 
-    def set_aside(self) -> Path:
-        """Put what goes with the state aside and return where: until the next ``begin``, ``close`` puts it back."""
-        self._before.mkdir()
+    def set_aside(self) -> str:
+        """Put what goes with the state aside, until the next ``begin``; ``close`` puts it back.
+
+        Returns:
+            Where the checkpoint lies now, as a path below the folder.
+        """
         for name in _STATE:  # the checkpoint first: without it nobody takes a half of this for the whole
-            if (self.folder / name).exists():
-                (self.folder / name).rename(self._before / name)
-        return self._before
+            self.location.store.move(name, f"{_BEFORE}/{name}", _MARK)
+        return f"{_BEFORE}/{_CHECKPOINT}"
 
     def begin(self, run: QueryRun) -> None:
         """Remember the run, before its first batch; raises RUN-029 if the folder has become another driver's."""
         self.fence.check()
         # The mark comes first. Alone it says nothing, but ``run.json`` without it would be a lost checkpoint (RUN-024).
         if self._read_mark() != run.checkpoint_id:
-            self._mark.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self._mark, run.checkpoint_id)
-        write_whole(self.folder / "run.json", json.dumps(asdict(run), indent=1))
-        shutil.rmtree(self._before, ignore_errors=True)
+            self.location.put(f"{_CHECKPOINT}/{_MARK}", run.checkpoint_id)
+        self.location.put(_RUN, json.dumps(asdict(run), indent=1))
+        self.location.store.remove(_BEFORE)
 
     def finish(self, run: QueryRun) -> None:
         """Remember that the query came to its end."""
@@ -239,23 +248,24 @@ class QueryHome:
 
     def write_heartbeat(self) -> None:
         """Put the row that moves the watermark to the end of time, once; in place in one step."""
-        self._put(self.heartbeat / "end.txt", "9999-01-01 00:00:00Z\n")
+        self._put(f"{_HEARTBEAT}/end.txt", "9999-01-01 00:00:00Z\n")
 
     def write_first_tick(self) -> None:
         """Put the tick with which a query begins, once; the time is now."""
-        self._put(self.ticks / "start.txt", f"{time.time_ns() // 1_000_000}\n")
+        self._put(f"{_TICKS}/start.txt", f"{time.time_ns() // 1_000_000}\n")
 
     def write_tick(self) -> None:
         """Put a tick of a run of its own, in place of those of runs before; the time is now."""
         now = time.time_ns() // 1_000_000
         # A micro-batch that is run again reads the tick that it had.
-        for old in self.ticks.glob("[0-9]*.txt") if not self.repeats_a_batch() else ():
-            old.unlink()
-        self._put(self.ticks / f"{now}.txt", f"{now}\n")
+        for old in list(self.location.names(_TICKS)) if not self.repeats_a_batch() else ():
+            if old[:1].isdecimal():
+                self.location.store.delete(f"{_TICKS}/{old}")
+        self._put(f"{_TICKS}/{now}.txt", f"{now}\n")
 
     def write_last_tick(self) -> None:
         """Put the tick that says that the input has ended, once."""
-        self._put(self.ticks / "end.txt", f"{END_TICK}\n")
+        self._put(f"{_TICKS}/end.txt", f"{END_TICK}\n")
 
     def close(self) -> None:
         """Give the folder free for another driver; a second time does nothing."""
@@ -269,63 +279,48 @@ class QueryHome:
             self._lease = None
             taken.release()
 
-    def _put(self, target: Path, text: str) -> None:
-        target.parent.mkdir(exist_ok=True)
-        if not target.exists():
-            # Outside of the folder that Spark reads: its file source could take a file that is half written.
-            temporary = self.folder / f"{target.name}.tmp"
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(target)
+    def _put(self, key: str, text: str) -> None:
+        self.location.store.create(key, text.encode("utf-8"))
 
     def remove(self) -> None:
         """Remove the query's state and give its folder free."""
         assert self._lease is not None
         self.fence.check()
         self.clear()
-        for entry in self.folder.iterdir():
-            if entry.name != lease.FOLDER:
-                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-        # Last: until then nobody else may begin here.
+        # The lease last: until then nobody else may begin here.
+        store = self.location.store
+        left = {name.partition("/")[0] for name in self.location.names()} - {lease.FOLDER}
+        for name in (*left, _BEFORE):
+            store.remove(name)
         self._lease.remove()
         self._lease = None
-        with suppress(OSError):  # another driver has begun
-            self.folder.rmdir()
+        store.leave()
 
     def _settle(self) -> None:
         """End what ``set_aside`` began, also in a process that died: with what the last run has begun with."""
-        if not self._before.exists():
+        store = self.location.store
+        if next(iter(store.keys(_BEFORE)), None) is None:
             return
         run = self.run()
         if run is None or run.checkpoint_id != self._read_mark():
             for name in reversed(_STATE):  # the checkpoint last: it says that all is there again
-                if (self._before / name).exists():
-                    shutil.rmtree(self.folder / name, ignore_errors=True)
-                    (self._before / name).rename(self.folder / name)
-        shutil.rmtree(self._before)
-
-    @property
-    def _before(self) -> Path:
-        return self.folder / _BEFORE
+                store.move(f"{_BEFORE}/{name}", name, _MARK)
+        store.remove(_BEFORE)
 
     @property
     def _anew(self) -> str:
-        return f"DROP QUERY `{self.name}` (or removing `{self.folder}`) starts it anew"
-
-    @property
-    def _mark(self) -> Path:
-        return Path(self.checkpoint) / _MARK
+        return f"DROP QUERY `{self.name}` (or removing `{self.location.place}`) starts it anew"
 
     def _read_mark(self) -> str | None:
-        return self._mark.read_text(encoding="utf-8") if self._mark.exists() else None
+        return self.location.text(f"{_CHECKPOINT}/{_MARK}")
 
     def _is_used(self) -> bool:
         """Whether Spark has written into the checkpoint."""
-        folder = Path(self.checkpoint)
-        return folder.is_dir() and any(entry.name not in (_MARK, _OWN) for entry in folder.iterdir())
+        return any(name not in (_MARK, _OWN) for name in self.location.names(_CHECKPOINT))
 
     def _taken(self, force: bool) -> Lease:
         try:
-            taken = lease.take(open_store(self.folder), force=force)
+            taken = lease.take(self.location.store, force=force)
         except HeldError as held:
             raise self._runs_already(held.term) from None
         taken.keep()
@@ -404,6 +399,8 @@ def plan_runs(
     return runs
 
 
-def time_folder(root: Path, name: str, checkpoint: str | None = None) -> Path:
+def time_location(
+    root: PathOrText, name: str, checkpoint: str | None = None, settings: StoreSettings | None = None
+) -> Location:
     """Return the folder of the time keeper of a query that may run elsewhere; arguments as of ``QueryHome``."""
-    return query_folder(root, name, checkpoint) / _TIME
+    return query_location(root, name, checkpoint, settings).below(_TIME)

@@ -229,7 +229,8 @@ def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 
 def is_own(description: str, folders: Iterable[str]) -> bool:
     """Whether a source, as Spark's reports describe it, is none of the user's: the clock, or one of some folders."""
-    inside = any(f":{folder}{end}" in description for folder in folders for end in "/]")
+    # Spark writes ``FileStreamSource[file:/folder/heartbeat]``, and a URL as it is.
+    inside = any(f"{before}{folder}{end}" in description for folder in folders for before in ":[" for end in "/]")
     return inside or description.rstrip("]") == _CLOCK
 
 

@@ -1,13 +1,15 @@
-"""Find a query's folder, and write its files in one step."""
+"""Find a query's folder, and the last number in one of Spark's logs there."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from pathlib import Path
 
-from sqlext.locations import checkpoint_place
+from sqlext.locations import PathOrText, checkpoint_place
+from sqlext.stores.location import Location, StoreSettings
+
+#: Below the catalog's folder: those of queries.
+QUERIES = "queries"
 
 
 def folder_name(name: str) -> str:
@@ -17,25 +19,22 @@ def folder_name(name: str) -> str:
     return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def query_folder(root: Path, name: str, checkpoint: str | None) -> Path:
-    """Return the folder of a query below the catalog's folder ``root``, or below ``checkpoint`` where it is given."""
-    place = checkpoint_place(checkpoint).absolute() if checkpoint else root / "queries"
-    return place / folder_name(name)
+def query_location(
+    root: PathOrText, name: str, checkpoint: str | None, settings: StoreSettings | None = None
+) -> Location:
+    """Return the folder of a query below the catalog's folder ``root``, or below ``checkpoint`` where it is given.
+
+    Args:
+        settings: Spark's, for URLs.
+
+    Raises:
+        SqlExtError: RUN-028 for a URL without a store.
+    """
+    place = Location.of(checkpoint_place(checkpoint) if checkpoint else root, settings)
+    return (place if checkpoint else place.below(QUERIES)).below(folder_name(name))
 
 
-def last_number(folder: Path) -> int:
+def last_number(location: Location, folder: str) -> int:
     """Return the last batch in one of Spark's logs, -1 if there is none."""
-    # Spark's logs also hold `.crc` and temporary files, whose names are no numbers.
-    numbers = [int(f.name) for f in folder.iterdir() if f.name.isdigit()] if folder.is_dir() else []
-    return max(numbers, default=-1)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all, also after a power cut."""
-    temporary = path.with_name(f"{path.name}.tmp")
-    with temporary.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        # Before the rename: a file system may store the new name earlier than the bytes.
-        os.fsync(stream.fileno())
-    temporary.replace(path)
+    # Spark's logs also hold temporary files, whose names are no numbers.
+    return max((int(name) for name in location.names(folder) if name.isdecimal()), default=-1)

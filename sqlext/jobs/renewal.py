@@ -13,9 +13,7 @@ rule.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError
@@ -24,10 +22,13 @@ from sqlext.jobs.progress import is_own
 from sqlext.jobs.query_files import last_number
 from sqlext.spark.sessions import patiently
 from sqlext.spark.settings_scope import spark_settings
+from sqlext.stores.location import Location
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+#: Below the query's folder: its checkpoint.
+_NEW = "checkpoint"
 #: What Spark writes for a source that has not been read.
 _NOTHING = "-"
 #: Whether what is filtered out as a whole is not even read.
@@ -54,23 +55,24 @@ def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str) -> list[str]
         raise _impossible(home, str(error).partition("\n")[0]) from error
     report = query.lastProgress
     # Spark runs no micro-batch where no source has data, and then there is no place to write over.
-    if report is None or not (Path(home.checkpoint) / "commits" / "0").exists():
+    if report is None or last_number(home.location, f"{_NEW}/commits") != 0:
         raise _impossible(home, "its sources have nothing now that would say how they are to be read")
     return [source.description for source in report.sources]
 
 
-def carry_over(old: Path, home: QueryHome, sources: Sequence[str], clock: str | None) -> None:
+def carry_over(old: str, home: QueryHome, sources: Sequence[str], clock: str | None) -> None:
     """Make the place of a query's first micro-batch the one that an old checkpoint has.
 
     Args:
+        old: what ``QueryHome.set_aside`` returned.
         sources: what ``begin_empty`` returned.
         clock: see ``QueryHome.own_sources``.
 
     Raises:
         SqlExtError: RUN-027 where the old query had more sources, or less.
     """
-    new = Path(home.checkpoint)
-    ends = _ends(old)
+    place, store = home.location, home.location.store
+    ends = _ends(place, old)
     theirs = home.sources_of_the_user(old, len(ends))
     ours = [n for n, description in enumerate(sources) if not is_own(description, home.own_sources(clock))]
     if len(theirs) != len(ours):
@@ -78,28 +80,34 @@ def carry_over(old: Path, home: QueryHome, sources: Sequence[str], clock: str | 
     carried = [_NOTHING] * len(sources)
     for n in range(len(sources)):
         # What the empty batch noted there does not belong to the old offsets.
-        shutil.rmtree(new / "sources" / str(n), ignore_errors=True)
+        store.remove(f"{_NEW}/sources/{n}")
     for before, now in zip(theirs, ours, strict=True):
         carried[now] = ends[before]
-        if (old / "sources" / str(before)).exists():
-            shutil.copytree(old / "sources" / str(before), new / "sources" / str(now))
-    _write_ends(new / "offsets" / "0", carried)
+        for name in list(place.names(f"{old}/sources/{before}")):
+            kept = store.read(f"{old}/sources/{before}/{name}")
+            store.write(f"{_NEW}/sources/{now}/{name}", kept.data if kept is not None else b"")
+    _write_ends(place, f"{_NEW}/offsets/0", carried)
 
 
-def _ends(checkpoint: Path) -> list[str]:
+def _ends(place: Location, checkpoint: str) -> list[str]:
     """Return where each source was at the end of the last micro-batch, as Spark writes it."""
-    offsets = checkpoint / "offsets"
     # Spark's OffsetSeqLog: a line with the version, one with metadata, then one for each source.
-    return (offsets / str(last_number(offsets))).read_text(encoding="utf-8").splitlines()[2:]
+    return _lines(place, f"{checkpoint}/offsets/{last_number(place, f'{checkpoint}/offsets')}")[2:]
 
 
-def _write_ends(file: Path, ends: Sequence[str]) -> None:
-    version, settings, *_ = file.read_text(encoding="utf-8").splitlines()
+def _write_ends(place: Location, key: str, ends: Sequence[str]) -> None:
+    version, settings, *_ = _lines(place, key)
     found = json.loads(settings)
     # On a restart Spark takes this setting from the log (OffsetSeqMetadata), and later batches must read their sources.
     found["conf"][_PRUNES] = "false"
-    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Hadoop would compare it
-    file.write_text("\n".join([version, json.dumps({**found, "batchWatermarkMs": 0}), *ends]), encoding="utf-8")
+    place.put(key, "\n".join([version, json.dumps({**found, "batchWatermarkMs": 0}), *ends]))
+
+
+def _lines(place: Location, key: str) -> list[str]:
+    text = place.text(key)
+    if text is None:
+        raise FileNotFoundError(f"{place.place}/{key}")
+    return text.splitlines()
 
 
 def _impossible(home: QueryHome, why: str) -> SqlExtError:

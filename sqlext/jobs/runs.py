@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from sqlext.analysis.inserts.fingerprint import Fingerprint
-from sqlext.jobs.query_files import query_folder
+from sqlext.jobs.query_files import query_location
+from sqlext.locations import PathOrText
+from sqlext.stores.location import StoreSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,11 @@ class QueryRun:
         return self.run_id == before.run_id and self.renewals != before.renewals
 
 
-def begun_run(root: Path, name: str, checkpoint: str | None = None) -> QueryRun | None:
+def begun_run(root: PathOrText, name: str, checkpoint: str | None, settings: StoreSettings) -> QueryRun | None:
     """Return the run that a query began last, without asking for its folder; None if there is none to be read."""
     try:
-        return run_from_json(
-            json.loads((query_folder(root, name, checkpoint) / "run.json").read_text(encoding="utf-8"))
-        )
+        found = query_location(root, name, checkpoint, settings).json("run.json")
+        return run_from_json(found) if found is not None else None
     # Whoever only looks is not refused: ``QueryHome.run`` raises RUN-023 for a damaged file when the query starts.
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -21,6 +21,8 @@ from typing import Any
 
 from sqlext.jobs.progress import InputCounts, InputsRead
 from sqlext.rewrite.script.model import KeptInput
+from sqlext.sources.stream import holds_key
+from sqlext.stores.location import Location
 from sqlext.watermarks.history import History, Sample
 from sqlext.watermarks.inputs import WHOLE, Known
 from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
@@ -50,7 +52,7 @@ class Timekeeping:
     """Keeps the time of one query.
 
     Args:
-        folder: ``QueryHome.time``.
+        place: ``QueryHome.time``.
         kept: its inputs.
         clock: what time it is.
 
@@ -61,8 +63,8 @@ class Timekeeping:
         looks: how often it has looked.
     """
 
-    def __init__(self, folder: Path, kept: Sequence[KeptInput], clock: ProcessingClock) -> None:
-        self._folder = folder
+    def __init__(self, place: Location, kept: Sequence[KeptInput], clock: ProcessingClock) -> None:
+        self._place = place
         self._kept = {k.input.name: (number, k) for number, k in enumerate(kept)}
         self._clock = clock
         self._taken: dict[str, Mapping[str, InputCounts]] = {}
@@ -71,7 +73,7 @@ class Timekeeping:
         self._taking = threading.Lock()  # its own thread looks, the job's settles
         self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
         self.report = TimeReport.of(self.keeper)
-        self.history = History(folder)
+        self.history = History(place)
         self._written: TimeReport | None = None
         self._held: dict[int, str] = {}
 
@@ -135,7 +137,7 @@ class Timekeeping:
         for name, watermark in decisions.beats.items():
             number, _ = self._kept[name]
             # Named by the watermark: Spark's file source knows files by path, and reads none of them twice.
-            _put(self._folder / str(number) / f"{watermark}.txt", f"{_timestamp(watermark)}\n")
+            self._place.put(f"{number}/{watermark}.txt", f"{_timestamp(watermark)}\n")
         # Spark's own sources may report a number or null. Only the offsets of our splits are compared with these.
         seen = [end for end in map(json.loads, ends) if isinstance(end, dict)]
         for name, held in decisions.held.items():
@@ -143,11 +145,11 @@ class Timekeeping:
 
     def _hold(self, number: int, text: str) -> None:
         if self._held.get(number) != text:
-            _put(self._folder / "held" / f"{number}.json", text)
+            self._place.put(holds_key(number), text)
             self._held[number] = text
 
     def _state(self) -> Mapping[str, Any]:
-        state = read_state(self._folder)
+        state = read_state(self._place)
         known: Mapping[str, Any] = state["known"] if state else {}
         return known
 
@@ -157,25 +159,21 @@ class Timekeeping:
         # Five looks a second must not be five writes.
         if self.report != self._written:
             state = {"known": self.keeper.to_json(), "report": self.report.to_json()}
-            _put(self._folder / _STATE, json.dumps(state))
+            self._place.put(_STATE, json.dumps(state))
             self._written = self.report
 
 
-def read_state(folder: Path) -> dict[str, Any] | None:
+def read_state(place: Location) -> dict[str, Any] | None:
     """Return what a keeper wrote last into a query's folder ``time``, None if none ran there."""
-    path = folder / _STATE
-    try:
-        state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    for known in state["known"].values():
+    state: dict[str, Any] | None = place.json(_STATE)
+    for known in state["known"].values() if state is not None else ():
         Known.from_json(known)
     return state
 
 
-def read_report(folder: Path) -> TimeReport | None:
+def read_report(place: Location) -> TimeReport | None:
     """Return what the keeper of a query's folder ``time`` knew last, None if none ran there."""
-    state = read_state(folder)
+    state = read_state(place)
     try:
         return TimeReport.from_json(state["report"]) if state else None
     except (KeyError, TypeError):  # of another version of sqlext; a keeper that runs writes it anew
@@ -187,14 +185,6 @@ def _seen(counts: Mapping[str, InputCounts], before: Mapping[str, InputCounts]) 
     names = [n for n in counts if n != WHOLE] or [WHOLE]
     first = counts[WHOLE].smallest
     return [Seen(counts[n].largest, counts[n].rows - before.get(n, InputCounts()).rows, n, first) for n in names]
-
-
-def _put(path: Path, text: str) -> None:
-    """Write a file in one step; files that begin with a dot are seen by no reader."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{path.name}.tmp"
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
 
 
 def _timestamp(ms: int) -> str:

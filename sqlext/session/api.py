@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import known
@@ -33,6 +33,7 @@ from sqlext.session.ownership import is_ours
 from sqlext.settings import Settings
 from sqlext.source import SourceText, Span
 from sqlext.spark.sessions import is_connect, own_session, platform_rules, require_shared_folder, store_settings
+from sqlext.stores.opening import open_store
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Table
 from sqlext_catalog.session_catalog import SessionCatalog
@@ -153,7 +154,7 @@ class Session:
         """The watermarks of queries, of this session's and of those in the catalog: ``rows``, ``why``, ``page``."""
         from sqlext.session.introspection.watermarks import Watermarks
 
-        return Watermarks(self.queries, self.catalog, self.folder, self._state.environment().zone)
+        return Watermarks(self.queries, self._state)
 
     def register_trigger(self, name: str, cls: type) -> None:
         """Register a class as the trigger of ``EMIT USING TRIGGER name(arguments)``.
@@ -323,7 +324,8 @@ class Session:
             script: a path (a ``PathLike``, or a one-line string ending in ``.sql``), or the text itself.
             variables: values of ``${NAME}``.
             on_statement: called with each result as it comes; its query is running then.
-            checkpoint: the local folder for checkpoints; by default the catalog's.
+            checkpoint: the folder for checkpoints, or its URL (of S3, Google Cloud or Azure); by default the
+                catalog's.
             run_for: milliseconds, from the last statement on, after which unbounded queries are stopped; None leaves
                 them running.
             trigger_interval: milliseconds between the micro-batches of unbounded queries; None runs them as fast as
@@ -331,11 +333,11 @@ class Session:
 
         Raises:
             SqlExtError: as ``sql``; NAME-001 for an unknown variable, RUN-011 for a file that cannot be read, RUN-014
-                and RUN-028 for a URL in place of a local script or checkpoint; ENV-020 for a checkpoint that the
-                platform does not see.
+                for the URL of a script, RUN-028 for a checkpoint's that is none of an object store; ENV-020 for a
+                checkpoint that the platform does not see.
         """
         # Absolute, as records keep it: another process drops or explains the query by it.
-        place = str(checkpoint_place(checkpoint).absolute()) if checkpoint is not None else None
+        place = checkpoint_place(checkpoint) if checkpoint is not None else None
         source = read_source(script, variables)
         results = self._run(source, script_name(source), on_statement, place, trigger_interval)
         # The time begins now: bounded queries have ended, and all endless ones run.
@@ -361,6 +363,16 @@ class Session:
     def is_query(self, text: str) -> bool:
         """Return whether a text is one that ``query`` takes; raises as ``owns``."""
         return _is_query(self._parsed(SourceText.of(text)))
+
+    def drop_query(self, name: str) -> None:
+        """Forget a query and remove its state, as DROP QUERY IF EXISTS does; no Spark is needed.
+
+        Raises:
+            SqlExtError: RUN-022 if it runs.
+        """
+        from sqlext.session.records import drop_query
+
+        drop_query(self._state, name, if_exists=True)
 
     def _parsed(self, source: SourceText) -> list[Statement]:
         return list(parse_script(source, self._state.settings.expressions, unparsed=True))
@@ -442,7 +454,8 @@ class Session:
         # What an earlier script defined may be defined again with the same text, so scripts can be run twice.
         self._state.created, self._state.sparks = set(), set()
         # Before anything runs: where checkpoints cannot lie, no streaming query can begin.
-        statements = self._checked(source, self._spark_refusal, lambda: checkpoint_place(checkpoint or self.folder))
+        keeps = partial(open_store, checkpoint or self.folder, self._state.stores)
+        statements = self._checked(source, self._spark_refusal, keeps)
         options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given), rules=self._rules)
         handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
         interpreter = Interpreter(self._state, handler)

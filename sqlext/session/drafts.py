@@ -14,8 +14,7 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
 from sqlext.databricks import PlatformRules
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.runs import QueryRun, begun_run
-from sqlext.locations import checkpoint_place, is_remote
+from sqlext.jobs.runs import begun_run
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
@@ -25,6 +24,7 @@ from sqlext.rewrite.script.side_rows import kept_bad
 from sqlext.session.notices import foretold
 from sqlext.settings import Settings
 from sqlext.source import SourceText
+from sqlext.stores.location import StoreSettings
 
 
 @dataclass
@@ -46,16 +46,6 @@ class RunOptions:
     def endless(self) -> InputEnd:
         """How a query ends that has no end: not at all, or where it has caught up if the platform takes no other."""
         return InputEnd.NONE if self.rules.endless else InputEnd.CATCH_UP
-
-    def root(self, catalog: Path | str) -> Path | None:
-        """Return the folder that has the places of queries; None of a catalog at a URL, where none has begun."""
-        place = self.checkpoint or catalog
-        return None if is_remote(place) else checkpoint_place(place)
-
-    def begun(self, catalog: Path | str, name: str) -> QueryRun | None:
-        """Return the run that a query began last; None if there is none to be read."""
-        root = self.root(catalog)
-        return begun_run(root, name, self.checkpoint) if root is not None else None
 
     def numbered(self, name: str) -> str:
         """Return a query's name, with a number behind it from the second query of that name on."""
@@ -95,12 +85,19 @@ class Drafts:
 
     Attributes:
         folder: the catalog's, or its URL.
+        stores: Spark's settings of object stores.
     """
 
     folder: Path | str
     options: RunOptions
     settings: Settings
     env: Environment
+    stores: StoreSettings
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The folder or URL where checkpoints go, None for the catalog's folder."""
+        return self.options.checkpoint or self.settings.checkpoint
 
     def of(self, inserts: Sequence[BoundInsert], end: InputEnd) -> list[Draft]:
         """Return a draft of each; their names are taken then."""
@@ -110,15 +107,14 @@ class Drafts:
         """Return what would become of the checkpoint of each if they ran now; None of one that has none."""
         end = end_of(inserts, self.settings, self.options.endless)
         drafts = self.of(inserts, end)
-        return [self._foretold(d, end) if d.script.streaming else None for d in drafts]
-
-    def _foretold(self, draft: Draft, end: InputEnd) -> str | None:
-        root = self.options.root(self.folder)
-        if root is None:
-            return None
-        home = QueryHome(root, draft.name, self.options.checkpoint, looks=True)
-        finish = end is InputEnd.FINISH
-        return foretold(home, draft.prints, restart_finished=finish, leaves_state=self.settings.leaves_state)
+        place, stores = self.checkpoint, self.stores
+        homes = [QueryHome(self.folder, d.name, place, settings=stores, looks=True) for d in drafts]
+        return [
+            foretold(home, d.prints, restart_finished=end is InputEnd.FINISH, leaves_state=self.settings.leaves_state)
+            if d.script.streaming
+            else None
+            for home, d in zip(homes, drafts, strict=True)
+        ]
 
     def _draft(self, insert: BoundInsert, end: InputEnd, *, several: bool) -> Draft:
         named, sink = self.settings.get("pipeline.name"), insert.table.name.name
@@ -134,7 +130,7 @@ class Drafts:
     def _begun(self, name: str, end: InputEnd) -> Begun | None:
         """Return whose tables readers of ours read when a query began that goes on; None if it begins now."""
         # A query that goes on keeps the readers that it began with: their offsets are in its checkpoint.
-        begun = self.options.begun(self.folder, name)
+        begun = begun_run(self.folder, name, self.checkpoint, self.stores)
         if begun is None or (begun.finished and end is InputEnd.FINISH):
             return None
         return Begun.of(begun.fingerprint)

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,9 +26,8 @@ from sqlext.jobs.query_files import last_number
 from sqlext.jobs.renewal import begin_empty, carry_over
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import Job, JobLog
-from sqlext.jobs.runs import QueryRun
+from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
-from sqlext.locations import checkpoint_place
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
@@ -126,13 +126,13 @@ class SparkHandler:
     def explain(self, statement: ast.Explain, env: Environment) -> Result:
         """Say what a statement would do."""
         options = replace(self.options, ordinals=dict(self.options.ordinals))  # no query takes a name
-        drafts = Drafts(self.folder, options, self.state.settings, env)
+        drafts = self._drafts(env, options)
         return explain_statement(statement, env, self.options.interval, drafts.foretold, at_once=options.at_once)
 
     def drop_query(self, statement: ast.Drop) -> Result:
         """Remove a query's record, checkpoint and state."""
         name = ".".join(statement.name)
-        drop_query(self.state.catalog, self.folder, name, if_exists=statement.if_exists)
+        drop_query(self.state, name, if_exists=statement.if_exists)
         return Result()
 
     def stop_job(self, statement: ast.StopJob) -> Result:
@@ -141,16 +141,16 @@ class SparkHandler:
 
     def show_watermarks(self, statement: ast.Show, env: Environment) -> Result:
         """Say how far the inputs of queries are."""
-        rows = self._watermarks(env).rows(".".join(statement.name) or None, statement.name_span)
+        rows = self._watermarks().rows(".".join(statement.name) or None, statement.name_span)
         return Result(WATERMARKS, matching(statement, rows))
 
     def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
         """Say why nothing comes out of a query."""
-        text = self._watermarks(env).why(".".join(statement.name), statement.name_span)
+        text = self._watermarks().why(".".join(statement.name), statement.name_span)
         return Result(("result",), [(text,)])
 
-    def _watermarks(self, env: Environment) -> Watermarks:
-        return Watermarks(self._running(), self.state.catalog, self.folder, env.zone)
+    def _watermarks(self) -> Watermarks:
+        return Watermarks(self._running(), self.state)
 
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""
@@ -161,7 +161,7 @@ class SparkHandler:
         for running in self._running():
             if running.name == query:
                 running.stop()
-        drop_query(self.state.catalog, self.folder, query, if_exists=True)
+        drop_query(self.state, query, if_exists=True)
         self.options.ordinals.pop(query, None)
         # Rows that WITH put elsewhere are the user's.
         place = own_place(self.folder, table.name)
@@ -210,7 +210,7 @@ class SparkHandler:
             refuse_endless_final_state(insert, schedule.bounded)
             check_secrets(insert.plan, (insert,), insert.span)
         told = self._warn_of_endless([i.plan for i in inserts])
-        drafts = Drafts(self.folder, self.options, self.state.settings, env).of(inserts, schedule.end)
+        drafts = self._drafts(env, self.options).of(inserts, schedule.end)
         scripts = [d.script for d in drafts]
         name = self.state.settings.get("pipeline.name") or drafts[0].name
         # One thread at a time: settings and views are one for the whole Spark session.
@@ -230,6 +230,13 @@ class SparkHandler:
         writes = list(dict.fromkeys(d.insert.table.name.plain for d in drafts))
         return Result(query=job.start(), notices=(*told, *notices), writes=writes)
 
+    def _drafts(self, env: Environment, options: RunOptions) -> Drafts:
+        return Drafts(self.folder, options, self.state.settings, env, self.state.stores)
+
+    @property
+    def _checkpoint(self) -> str | None:
+        return self.options.checkpoint or self.state.settings.checkpoint
+
     def _warn_of_endless(self, plans: Sequence[PlanNode]) -> tuple[str, ...]:
         """Warn of what a query without an end brings; return what its result tells too."""
         if all(is_bounded(plan) for plan in plans):
@@ -243,7 +250,7 @@ class SparkHandler:
 
     def _repeats(self, drafts: Sequence[Draft], schedule: Schedule) -> tuple[str, ...]:
         """Tell whose rows come a second time: before the folders forget the runs that have ended."""
-        runs = [self.options.begun(self.folder, draft.name) for draft in drafts]
+        runs = [begun_run(self.folder, d.name, self._checkpoint, self.state.stores) for d in drafts]
         # A job that was interrupted goes on as one.
         goes_on = any(run is not None and not run.finished for run in runs)
         if goes_on or not (schedule.bounded and schedule.finish):
@@ -256,9 +263,9 @@ class SparkHandler:
         if not any(d.script.streaming for d in drafts):
             return [None] * len(drafts)
         # All places before any change: one query that another driver runs refuses the whole job.
-        force, checkpoint = self.state.settings.takes_over, self.options.checkpoint
-        root = checkpoint_place(checkpoint or self.folder)
-        homes = [held.enter_context(QueryHome(root, d.name, checkpoint, force=force)) for d in drafts]
+        force, checkpoint = self.state.settings.takes_over, self._checkpoint
+        open_home = partial(QueryHome, self.folder, checkpoint=checkpoint, settings=self.state.stores, force=force)
+        homes = [held.enter_context(open_home(d.name)) for d in drafts]
         found = [(home, d.prints) for home, d in zip(homes, drafts, strict=True)]
         leaves = self.state.settings.leaves_state
         # A job that only catches up always goes on; one that has ended begins anew.
@@ -272,8 +279,10 @@ class SparkHandler:
             return
         home, span = place.home, draft.insert.span
         # Closing the folder puts it back, if anything below fails.
-        old = home.set_aside() / "checkpoint"
-        if draft.script.at_once or last_number(old / "offsets") < 0:  # it has read nothing: there is no place to keep
+        old = home.set_aside()
+        if (
+            draft.script.at_once or last_number(home.location, f"{old}/offsets") < 0
+        ):  # it has read nothing: there is no place to keep
             return
         rows = self._open(draft.script, env, home, span, runs=not schedule.bounded, skips=True).rows
         try:
@@ -293,7 +302,7 @@ class SparkHandler:
             exists=EXISTS if script.updating else None,
             kind=KIND if script.changelog else None,
             zone=env.zone,
-            staging=str(place.home.staging) if place else None,
+            staging=place.home.staging if place else None,
             properties=tuple(to_properties(insert.table).items()),
             fence=place.home.fence if place else None,
         )
@@ -400,8 +409,9 @@ class SparkHandler:
     def _require_workers(self, script: SparkScript, home: QueryHome | None) -> None:
         if script.runs_python:
             require_python(self.spark_session)
-        if home is not None:
-            catalog, own = self.folder, home.folder.absolute()
+        own = home.location.path if home is not None else None
+        if own is not None:  # a URL is one place for all
+            catalog = self.folder
             # One look serves all queries of a catalog. Checkpoints may lie elsewhere.
             inside = isinstance(catalog, Path) and own.is_relative_to(catalog)
             require_folder(self.spark_session, Path(catalog) if inside else own.parent)

@@ -24,6 +24,7 @@ from sqlext.session.needed_secrets import check_secrets
 from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.sessions import temporary_folder
+from sqlext.stores.location import Location
 
 
 class FrameHandler(SparkHandler):
@@ -58,7 +59,7 @@ class FrameHandler(SparkHandler):
         folder = temporary_folder(self.spark_session, self.folder)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         (folder / "start.txt").write_text(f"{time.time_ns() // 1_000_000}\n", encoding="utf-8")
-        return TickSource(folder, runs=True, clock=env.settings.get("sqlext.clock"))
+        return TickSource(Location.of(folder), runs=True, clock=env.settings.get("sqlext.clock"))
 
 
 def _refuse_changes(statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> None:

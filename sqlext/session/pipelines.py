@@ -22,6 +22,7 @@ from sqlext.session.offline.compilation import compile_source, new_state, read_s
 from sqlext.spark.event_time import tagged
 from sqlext.spark.reading.spark_sources import open_batch, open_stream
 from sqlext.spark.reading.ticks import TickSource
+from sqlext.stores.location import Location
 from sqlext_udfs.spark.registry import operator
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def define(spark: SparkSession, script: str, *, table: str, folder: str, clock: 
 
     with _working_in(folder):
         compiled, zone = _last(script, table)
-        flow = _Flow(spark, zone, TickSource(clock, runs=True))
+        flow = _Flow(spark, zone, TickSource(Location.of(clock), runs=True))
         rows = flow.rows(compiled.script)
     pipelines.table(name=table)(partial(_given, rows))
 

@@ -5,11 +5,11 @@ A record is written when a job starts and when it ends, never between.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from sqlext.dialect.ast.statements import StopJob
@@ -17,9 +17,12 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs import checkpoint
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.query import Query
+from sqlext.jobs.query_files import QUERIES
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import JobLog
-from sqlext.locations import checkpoint_place, is_remote
+from sqlext.locations import PathOrText, for_spark
+from sqlext.session.state import SessionState
+from sqlext.stores.location import Location, StoreSettings
 from sqlext_catalog import ddl
 from sqlext_catalog.ddl.queries import JOB, job_of, with_inputs
 from sqlext_catalog.model import QueryRecord
@@ -60,17 +63,17 @@ class QueryRecords(JobLog):
         return lambda record: update(record) if self._began in (None, record.started) else record
 
 
-def drop_query(catalog: SessionCatalog, folder: Path | str, name: str, *, if_exists: bool) -> None:
+def drop_query(state: SessionState, name: str, *, if_exists: bool) -> None:
     """Forget a query, or all queries of the job of that name, and remove their state.
 
     Raises:
         SqlExtError: CAT-002 there is none, RUN-022 it runs.
     """
-    records = job_records(catalog, name)
+    records = job_records(state.catalog, name)
     with ExitStack() as held:
         # The locks come first: a query that runs elsewhere is refused before the catalog has changed.
-        homes = [held.enter_context(_home(folder, r)) for r in records]
-        catalog.apply(ddl.drop_query(name, if_exists=if_exists), f"DROP QUERY {name}")
+        homes = [held.enter_context(_home(state, r)) for r in records]
+        state.catalog.apply(ddl.drop_query(name, if_exists=if_exists), f"DROP QUERY {name}")
         for home in homes:
             home.remove()
 
@@ -99,10 +102,14 @@ def job_records(catalog: SessionCatalog, name: str) -> list[QueryRecord]:
     return [q for q in catalog.snapshot().queries() if name in (q.name, job_of(q))]
 
 
-def time_folder(folder: Path | str, record: QueryRecord) -> Path:
-    """Return where the time keeper of a query writes; ``folder`` is the catalog's, or its URL."""
-    place = _elsewhere(folder, record)
-    return checkpoint.time_folder(checkpoint_place(place or folder), record.name, place)
+def time_location(folder: PathOrText, record: QueryRecord, stores: StoreSettings) -> Location:
+    """Return where the time keeper of a query writes.
+
+    Args:
+        folder: the catalog's, or its URL.
+        stores: Spark's settings of object stores.
+    """
+    return checkpoint.time_location(folder, record.name, _elsewhere(folder, record), stores)
 
 
 def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> SqlExtError:
@@ -114,19 +121,14 @@ def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionC
     return SqlExtError("CAT-002", f"there is no job `{name}`", span=statement.job_span, hint=hint)
 
 
-def _home(folder: Path | str, record: QueryRecord) -> QueryHome:
-    place = _elsewhere(folder, record)
-    return QueryHome(checkpoint_place(place or folder), record.name, place)
+def _home(state: SessionState, record: QueryRecord) -> QueryHome:
+    return QueryHome(state.folder, record.name, _elsewhere(state.folder, record), settings=state.stores)
 
 
-def _elsewhere(folder: Path | str, record: QueryRecord) -> str | None:
+def _elsewhere(folder: PathOrText, record: QueryRecord) -> str | None:
     """Return where ``--checkpoint`` put a query's checkpoint, None if it lies in the catalog's folder."""
-    if not isinstance(folder, Path):
-        return record.checkpoint.rsplit("/", 2)[0]
-    if is_remote(record.checkpoint):  # of an older version, which kept the rest in the catalog's folder
-        return None
-    place = Path(record.checkpoint).parent.parent
-    return None if place == folder / "queries" else str(place)
+    place = record.checkpoint.rsplit("/", 2)[0]
+    return None if place == f"{for_spark(os.fspath(folder))}/{QUERIES}" else place
 
 
 def _ended(progress: dict[str, Any]) -> Callable[[QueryRecord], QueryRecord]:

@@ -82,4 +82,4 @@ class SessionState:
             return snapshot
         from sqlext.session.introspection.watermarks import timed
 
-        return timed(snapshot, self.folder)
+        return timed(snapshot, self.folder, self.stores)

@@ -7,17 +7,17 @@ is written is never changed, so a crash leaves the log as it was or with one mor
 from __future__ import annotations
 
 import json
-import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 from sqlext.errors import SqlExtError
+from sqlext.stores.location import Location
 
 #: Twenty digits hold any number of 64 bits, so file names sort as their numbers do.
 _DIGITS = 20
+_ENDING = ".json"
 
 
 class FoundFile(NamedTuple):
@@ -33,10 +33,10 @@ class FileLog:
     """The log of one query's source.
 
     Attributes:
-        folder: where it lies.
+        place: where it lies.
     """
 
-    folder: Path
+    place: Location
     _starts: list[int] = field(default_factory=list)
     _paths: set[str] = field(default_factory=set)
     _count: int = 0
@@ -56,15 +56,8 @@ class FileLog:
         if not files:
             return
         self._load()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        place = self._place(self._count)
-        temporary = place.with_name(f".{place.name}.tmp")
-        with temporary.open("w", encoding="utf-8") as stream:
-            json.dump(files, stream)
-            stream.flush()
-            # Spark writes an offset that counts these files next: a restart must find the same ones.
-            os.fsync(stream.fileno())
-        temporary.replace(place)
+        # Spark writes an offset that counts these files next: a restart must find the same ones.
+        self.place.put(_key(self._count), json.dumps(files))
         self._take(self._count, files)
 
     def between(self, start: int, end: int) -> Iterator[FoundFile]:
@@ -77,7 +70,7 @@ class FileLog:
         if end > self._count:
             raise SqlExtError(
                 "RUN-063",
-                f"the query has read {end} files, its log in `{self.folder}` knows {self._count}",
+                f"the query has read {end} files, its log in `{self.place.place}` knows {self._count}",
                 hint="put the log back beside the checkpoint; DROP QUERY starts the query anew",
             )
         # Memory holds paths only; times and sizes are read again from the entries that are asked for.
@@ -85,25 +78,25 @@ class FileLog:
         for at in self._starts[first:]:
             if at >= end:
                 return
-            for number, found in enumerate(_read(self._place(at)), at):
+            for number, found in enumerate(self._read(_key(at)), at):
                 if start <= number < end:
                     yield found
 
     def _load(self) -> None:
         # Read once: entries never change, and only this process adds some.
-        if self._count or not self.folder.is_dir():
+        if self._count:
             return
-        for place in sorted(self.folder.glob("[0-9]*.json")):
-            self._take(int(place.stem), _read(place))
+        for key in sorted(key for key in self.place.names() if key[:1].isdecimal()):
+            self._take(int(key.removesuffix(_ENDING)), self._read(key))
 
     def _take(self, start: int, files: Sequence[FoundFile]) -> None:
         self._starts.append(start)
         self._paths.update(f.path for f in files)
         self._count = start + len(files)
 
-    def _place(self, start: int) -> Path:
-        return self.folder / f"{start:0{_DIGITS}}.json"
+    def _read(self, key: str) -> list[FoundFile]:
+        return [FoundFile(*entry) for entry in self.place.json(key) or ()]
 
 
-def _read(place: Path) -> list[FoundFile]:
-    return [FoundFile(*entry) for entry in json.loads(place.read_text(encoding="utf-8"))]
+def _key(start: int) -> str:
+    return f"{start:0{_DIGITS}}{_ENDING}"

@@ -18,6 +18,7 @@ from sqlext.connectors.splits import Limit, SplitReader
 from sqlext.locations import absolute, is_remote, on_disk
 from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.file_slices import FileDecoder
+from sqlext.stores.location import Location
 from sqlext_catalog.model import Column, Table
 
 
@@ -32,7 +33,7 @@ class FileTables:
         """
         raise NotImplementedError
 
-    def files(self, table: Table, decoder: FileDecoder, state: Path, tasks: int) -> SplitReader:
+    def files(self, table: Table, decoder: FileDecoder, state: Location, tasks: int) -> SplitReader:
         """Return what reads a table's files by a decoder; see ``TableReader.reader``."""
         raise NotImplementedError
 
@@ -61,7 +62,7 @@ class FileTables:
             return str(reason)
         return ""
 
-    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+    def source(self, table: Table, state: Location | None, tasks: int) -> OwnSource:
         """Return a table's rows; see ``TableReader.source``."""
         types = {c.name: self.column(table, c) for c in read_columns(table)}
         reader = self.reader(table, tuple(types), kept_in(state), tasks)
@@ -84,7 +85,7 @@ class FileTables:
             raise Unread(f"column `{column.name}` is of type {declared}")
         return found
 
-    def reader(self, table: Table, needed: Sequence[str], state: Path, tasks: int) -> SplitReader:
+    def reader(self, table: Table, needed: Sequence[str], state: Location, tasks: int) -> SplitReader:
         """Return what reads some columns of a table; see ``TableReader.reader``."""
         self.require_there(table)
         return self.files(table, self.decoder(table, needed), state, tasks)
@@ -128,6 +129,6 @@ def require_plain_files(table: Table) -> None:
         raise Unread("its path is a URL")
 
 
-def kept_in(state: Path | None) -> Path:
+def kept_in(state: Location | None) -> Location:
     """Return the folder for what a reader must remember: one that nobody asks for again where there is none."""
-    return state if state is not None else Path(tempfile.mkdtemp(prefix="sqlext-"))
+    return state if state is not None else Location(tempfile.mkdtemp(prefix="sqlext-"))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from sqlext.connectors.splits import Limit, Offset, SplitReader
+from sqlext.stores.location import Location
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,13 +21,13 @@ class SplitStream:
 
     Attributes:
         reader: the source.
-        holds: a file of ``Holds``, written by whoever aligns sources; None where nobody does.
+        holds: where ``Holds`` lie, written by whoever aligns sources; None where nobody does.
         target: how far it goes once it has been told to take what is available and no more.
         given: where it last let a micro-batch go: the next one waits until that has been looked at.
     """
 
     reader: SplitReader
-    holds: Path | None = None
+    holds: HoldsPlace | None = None
     target: Offset | None = None
     given: Offset | None = None
 
@@ -38,7 +37,7 @@ class SplitStream:
 
     def latest(self, start: Offset, limit: Limit | None) -> dict[str, int]:
         """Return where the micro-batch ends that begins at ``start``."""
-        holds = read_holds(self.holds)
+        holds = self.holds.read() if self.holds is not None else None
         # The keeper has not looked at the last micro-batch: the next one would run ahead of its holds.
         if holds is not None and self.given is not None and self.given not in holds.seen:
             return dict(start)
@@ -71,12 +70,27 @@ class Holds:
     seen: Sequence[Offset] = ()
 
 
-def read_holds(place: Path | None) -> Holds | None:
-    """Return what a file says; None where there is none."""
-    try:
-        return Holds(**json.loads(place.read_text(encoding="utf-8"))) if place is not None else None
-    except FileNotFoundError:
-        return None
+@dataclass(frozen=True)
+class HoldsPlace:
+    """Where a time keeper writes what an aligned source is told.
+
+    Attributes:
+        time: the folder of the time keeper.
+        number: of the input that is aligned.
+    """
+
+    time: Location
+    number: int
+
+    def read(self) -> Holds | None:
+        """Return what it says; None where nothing is written yet."""
+        found = self.time.json(holds_key(self.number))
+        return Holds(**found) if found is not None else None
+
+
+def holds_key(number: int) -> str:
+    """Return the key of an input's holds in the time keeper's folder."""
+    return f"held/{number}.json"
 
 
 Read: TypeAlias = "Callable[[Passes | None], Iterator[pa.RecordBatch]]"

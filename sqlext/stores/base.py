@@ -54,6 +54,26 @@ class ByteStore(Protocol):
     def delete(self, key: str) -> None:
         """Keep nothing under a key any more; it may be free already."""
 
+    def make(self) -> None:
+        """Let Spark find the place also while nothing lies there."""
+
+    def remove(self, prefix: str) -> None:
+        """Keep nothing any more under a key, nor under those that begin with its parts."""
+
+    def move(self, source: str, target: str, last: str) -> None:
+        """Keep what begins with ``source`` below ``target`` instead, in place of what is there; there may be nothing.
+
+        A folder does so in one step. An object store copies all, then deletes all: stopped in between, it leaves the
+        source whole, or the target whole. The key ``last`` tells which: it is copied last, and deleted first. Where
+        the source has no such key, nobody can tell; then what lies below the target stays, too.
+
+        Args:
+            last: below ``source``; the rest of its name, such as ``done.txt``.
+        """
+
+    def leave(self) -> None:
+        """Let the place itself go, if nothing is left there."""
+
 
 def checked_key(key: str) -> str:
     """Return a key; raises ValueError if it is none, so that no key leaves its store."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlext.errors import SqlExtError
 from sqlext.stores.lease import FencedError, Term, check_owner
-from sqlext.stores.opening import open_store
+from sqlext.stores.location import Location
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Fence:
     """
 
     query: str
-    place: str
+    place: Location
     term: Term
     taken_over: bool = False
 
@@ -32,7 +32,7 @@ class Fence:
             SqlExtError: RUN-029 if it is not.
         """
         try:
-            check_owner(open_store(self.place), self.term)
+            check_owner(self.place.store, self.term)
         except FencedError as fenced:
             raise lost(self.query, fenced) from None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,8 +18,8 @@ from pathlib import Path
 
 from sqlext.stores.base import KeptBytes, checked_key
 
-#: A file whose name ends so is being written; it is no key.
-_UNFINISHED = ".part"
+#: A file whose name begins so is no key: it is being written, or it is a checksum of Hadoop's. Spark reads none.
+_HIDDEN = "."
 #: How often a folder that is removed meanwhile is made again, each time within microseconds of its removal.
 _TRIES = 1_000
 
@@ -70,7 +71,7 @@ class FolderStore:
         """Yield the keys that begin with the parts of ``prefix``, in any order."""
         for folder, _, names in os.walk(self._path(prefix) if prefix else self._folder):
             for name in names:
-                if not name.endswith(_UNFINISHED):
+                if not name.startswith(_HIDDEN):
                     yield (Path(folder) / name).relative_to(self._folder).as_posix()
 
     def delete(self, key: str) -> None:
@@ -83,6 +84,30 @@ class FolderStore:
             for part in Path(key).parents:
                 if part.parts:
                     (self._folder / part).rmdir()
+
+    def make(self) -> None:
+        """Make the store's own folder."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def remove(self, prefix: str) -> None:
+        """Remove the folder or file of that name, with all below it; there may be none."""
+        path = self._path(prefix)
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+    def leave(self) -> None:
+        """Remove the store's own folder, if it is empty."""
+        with suppress(OSError):
+            self._folder.rmdir()
+
+    def move(self, source: str, target: str, last: str) -> None:
+        """Give a folder another name, in one step; what had that name goes."""
+        if self._path(source).exists():
+            self.remove(target)
+            self._path(target).parent.mkdir(parents=True, exist_ok=True)
+            self._path(source).rename(self._path(target))
 
     def _path(self, key: str) -> Path:
         return self._folder / checked_key(key)
@@ -104,9 +129,12 @@ class FolderStore:
 
     @contextmanager
     def _written(self, key: str, data: bytes) -> Iterator[Path]:
-        """Write bytes beside the file that they are for; the block gives them their name."""
+        """Write bytes beside the file that they are for; the block gives them their name.
+
+        Hadoop keeps a checksum beside a file that it has written, and would compare it with ours.
+        """
         path = self._path(key)
-        temporary = path.with_name(f"{path.name}.{uuid.uuid4().hex}{_UNFINISHED}")
+        temporary = path.with_name(f"{_HIDDEN}{path.name}.{uuid.uuid4().hex}")
         # Another owner may remove the folder at any moment. What is in the way for longer (a file of that name, a link
         # to nothing) cannot be told from that by another look, which would race as well: only by trying again.
         for _ in range(_TRIES):
@@ -116,6 +144,7 @@ class FolderStore:
         else:
             self._write(temporary, data)
         try:
+            path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
             yield temporary
         finally:
             temporary.unlink(missing_ok=True)

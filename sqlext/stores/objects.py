@@ -23,9 +23,18 @@ _S3A = {
     "endpoint": "endpoint",
     "endpoint.region": "region",
 }
+#: What obstore calls them, and what pyarrow calls them.
+_OF_PYARROW = {
+    "access_key_id": "access_key",
+    "secret_access_key": "secret_key",
+    "session_token": "session_token",
+    "region": "region",
+}
 #: Spark hands what begins so to Hadoop, without it.
 _OF_SPARK = "spark.hadoop."
 _PREFIX = "fs.s3a."
+#: An object that stands for a folder in which nothing lies. Spark passes over names that begin so.
+_FOLDER = "_folder"
 #: How long one asks again, where the store fails or cannot be reached.
 _RETRY_SECONDS = 20
 #: What a store's answer says in short; all else of it may quote a request with its credentials.
@@ -49,7 +58,7 @@ class ObjectStore:
         self._package = package("obstore", "objects", f"`{self._url}`")
         self._errors = package("obstore.exceptions", "objects", f"`{self._url}`")
         make = package("obstore.store", "objects", f"`{self._url}`").from_url
-        config = s3_config(settings or {}, urlsplit(url).netloc) if _is_s3(url) else {}
+        self._config = config = s3_config(settings or {}, urlsplit(url).netloc) if _is_s3(url) else {}
         # Only an endpoint that the user has named has no TLS; one of the environment says so there.
         client = {"allow_http": True} if config.get("endpoint", "").startswith("http:") else None
         retries = {"retry_timeout": timedelta(seconds=_RETRY_SECONDS)}
@@ -90,10 +99,8 @@ class ObjectStore:
 
     def keys(self, prefix: str = "") -> Iterator[str]:
         """Yield the keys that begin with the parts of ``prefix``, in any order."""
-        below = checked_key(prefix) if prefix else None
-        for page in self._pages(below):
-            for found in page:
-                yield found["path"]
+        for page in self._listed(prefix):
+            yield from page
 
     def _pages(self, below: str | None) -> Iterator[Sequence[Mapping[str, Any]]]:
         pages = self._checked(lambda: self._package.list(self._objects, below))
@@ -112,6 +119,73 @@ class ObjectStore:
         """Delete all objects below the URL, whatever their names are."""
         for page in self._pages(None):
             self._checked(partial(self._package.delete, self._objects, [found["path"] for found in page]))
+
+    def make(self) -> None:
+        """Let Spark find the place: it is there with its first object. Spark reads none of such a name."""
+        self.write(_FOLDER, b"")
+
+    def remove(self, prefix: str) -> None:
+        """Delete what has a name, and all that lies below it."""
+        delete = self._package.delete
+        for keys in self._listed(prefix):
+            self._checked(partial(delete, self._objects, keys))
+        self.delete(prefix)
+        if _is_s3(self._url):
+            self._remove_folders(prefix)
+
+    def _remove_folders(self, prefix: str) -> None:
+        """Delete Hadoop's objects that stand for folders: Spark takes a folder of state for state.
+
+        Their keys end in a slash, which obstore takes for no part of a key. pyarrow deletes them.
+        """
+        from pyarrow import fs
+
+        config, url = self._config, urlsplit(self._url)
+        endpoint = config.get("endpoint", "")
+        known = {ours: config[theirs] for theirs, ours in _OF_PYARROW.items() if theirs in config}
+        if endpoint:
+            known |= {"scheme": endpoint.partition(":")[0], "endpoint_override": endpoint.partition("://")[2]}
+        try:
+            found = fs.S3FileSystem(**known)
+            found.delete_dir(f"{url.netloc}{url.path}/{prefix}")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._failed(error) from None
+
+    def move(self, source: str, target: str, last: str) -> None:
+        """Copy what lies below a name to below another, then delete it; see ``ByteStore.move``."""
+        mark = f"{source}/{last}"
+        keys = sorted((key for page in self._listed(source) for key in page), key=lambda key: key == mark)
+        marked = keys[-1:] == [mark]
+        if marked:
+            self.remove(target)
+        copy = self._package.copy
+        for key in keys:
+            self._checked(partial(copy, self._objects, key, target + key.removeprefix(source)))
+        if marked:
+            self.delete(mark)
+        self.remove(source)
+
+    def leave(self) -> None:
+        """Do nothing: no place is there without an object."""
+
+    def _listed(self, prefix: str) -> Iterator[list[str]]:
+        """Yield the keys below a name, whoever has written them, a page at a time."""
+        below = checked_key(prefix) if prefix else None
+        for page in self._pages(below):
+            yield [found["path"] for found in page if found["size"] or not self._is_marker(found["path"])]
+
+    def _is_marker(self, path: str) -> bool:
+        """Whether an empty object only says that there is a folder: its key ends in a slash, and no path does.
+
+        Hadoop leaves such objects. Nothing can be asked of them under the path by which they are listed.
+        """
+        try:
+            self._checked(partial(self._package.head, self._objects, path))
+        except FileNotFoundError:
+            return True
+        return False
 
     def _put(self, key: str, data: bytes, mode: object) -> object:
         checked_key(key)

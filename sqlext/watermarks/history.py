@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlext.stores.location import Location
 from sqlext.watermarks.report import InputReport, TimeReport
 
 #: Samples kept; an older one goes when a newer one comes.
 MOST = 1000
 #: ms between two samples: one is taken when something has changed, and at most two within this time.
 _SPACING = 1000
+#: ms between two times that a file is written whole which cannot grow.
+_REWRITES = 30_000
 _FILE = "history.jsonl"
 
 
@@ -59,15 +62,19 @@ def _state(known: InputReport) -> str:
 class History:
     """The last samples of a query, in a file that goes on after a restart.
 
+    A file of this machine gets line after line. An object can only be written whole, so it is written rarely.
+
     Args:
-        folder: ``QueryHome.time``; it is there.
+        place: ``QueryHome.time``.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / _FILE
-        self._lines = sum(1 for _ in samples(folder))
+    def __init__(self, place: Location) -> None:
+        self._place = place
+        self._kept = deque(samples(place), maxlen=MOST)
+        self._lines = len(self._kept)
         self._last: Sample | None = None
         self._waiting: Sample | None = None
+        self._saved = 0
         # The keeper's thread writes, and a page is asked for in another.
         self._lock = threading.Lock()
 
@@ -84,6 +91,8 @@ class History:
         """Write the newest sample if it waits."""
         with self._lock:
             self._flush()
+            if self._place.path is None and self._kept:
+                self._rewrite()
 
     def _flush(self) -> None:
         if self._waiting is not None:
@@ -93,39 +102,46 @@ class History:
     def samples(self) -> list[Sample]:
         """Return the last samples, oldest first, and the one that waits to be written."""
         with self._lock:
-            return [*samples(self._path.parent), *([self._waiting] if self._waiting is not None else [])]
+            return [*self._kept, *([self._waiting] if self._waiting is not None else [])]
 
     def _write(self, sample: Sample) -> None:
         if sample == self._last:
             return
         self._last = sample
+        self._kept.append(sample)
+        path = self._place.path
+        if path is not None:
+            self._append(path / _FILE, sample)
+        elif sample.at - self._saved >= _REWRITES:
+            self._saved = sample.at
+            self._rewrite()
+
+    def _append(self, file: Path, sample: Sample) -> None:
         # Not at MOST: then each sample would write the whole file anew.
         if self._lines >= 2 * MOST:
-            self._shorten()
+            self._rewrite()
+            return
         with suppress(FileNotFoundError):  # the folder of a SELECT goes when it ends
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(sample)) + "\n")
+            with file.open("a", encoding="utf-8") as stream:
+                stream.write(_line(sample))
             self._lines += 1
 
-    def _shorten(self) -> None:
-        kept = samples(self._path.parent)
-        temporary = self._path.with_name(f".{_FILE}.tmp")
-        temporary.write_text("".join(json.dumps(asdict(s)) + "\n" for s in kept), encoding="utf-8")
-        # By a rename: a reader in another process sees the old file or the new one.
-        temporary.replace(self._path)
-        self._lines = len(kept)
+    def _rewrite(self) -> None:
+        # In one step: a reader in another process sees the old file or the new one.
+        self._place.put(_FILE, "".join(map(_line, self._kept)))
+        self._lines = len(self._kept)
 
 
-def samples(folder: Path) -> list[Sample]:
-    """Return the last samples of a query's folder ``time``, oldest first; lines that a kill cut off are left out."""
-    try:
-        with (folder / _FILE).open(encoding="utf-8") as file:
-            return list(deque(_read(file), maxlen=MOST))
-    except FileNotFoundError:
-        return []
+def samples(place: Location) -> list[Sample]:
+    """Return the last samples in a query's folder ``time``, oldest first; lines that a kill cut off are left out."""
+    return list(deque(_read((place.text(_FILE) or "").splitlines()), maxlen=MOST))
 
 
-def _read(lines: Iterator[str]) -> Iterator[Sample]:
+def _line(sample: Sample) -> str:
+    return json.dumps(asdict(sample)) + "\n"
+
+
+def _read(lines: Iterable[str]) -> Iterator[Sample]:
     for line in lines:
         with suppress(json.JSONDecodeError):
             value = json.loads(line)

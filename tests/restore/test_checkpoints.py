@@ -119,7 +119,7 @@ def _a_link_to_nothing(path: Path) -> None:
 @pytest.mark.parametrize("put", [_a_file, _a_link_to_nothing])
 def test_something_in_the_way_of_the_folder(tmp_path: Path, put: Callable[[Path], None]) -> None:
     QueryHome(tmp_path, "q").close()
-    folder = QueryHome(tmp_path, "q", looks=True).folder
+    folder = Path(QueryHome(tmp_path, "q", looks=True).location.place)
     shutil.rmtree(folder)
     put(folder)
     with pytest.raises(FileExistsError):
@@ -135,7 +135,7 @@ def test_a_checkpoint_elsewhere_is_locked_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../../evil", "a/b", "", "x" * 500, "名前", "a\x00b"])
 def test_no_name_leaves_the_folder(tmp_path: Path, name: str) -> None:
     with QueryHome(tmp_path / "catalog", name) as home:
-        assert home.folder.parent == tmp_path / "catalog" / "queries"
+        assert Path(home.location.place).parent == tmp_path / "catalog" / "queries"
     assert [p.name for p in tmp_path.iterdir()] == ["catalog"]
 
 
@@ -183,7 +183,7 @@ def test_interrupted_while_it_began_again(tmp_path: Path) -> None:
 def test_nothing_is_cleared_if_one_query_is_refused(tmp_path: Path) -> None:
     begin(homes(tmp_path), finish=2)
     found = homes(tmp_path)
-    (found[0].folder / "run.json").unlink()
+    (Path(found[0].location.place) / "run.json").unlink()
     (Path(found[0].checkpoint) / "offsets").mkdir()
     with pytest.raises(SqlExtError) as refused:
         plan_runs([(home, PRINTS) for home in found], restart_finished=True)

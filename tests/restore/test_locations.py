@@ -119,7 +119,7 @@ def test_changed_amid_a_batch(workspace: Workspace) -> None:
     assert code(workspace, place, future.format(2), *SCRIPT) == "RUN-026"
 
 
-@pytest.mark.parametrize("place", ["s3a://b/ck", "dbfs:/ck", "abfss://c@a/ck", "S3://b/ck"])
+@pytest.mark.parametrize("place", ["hdfs://n/ck", "dbfs:/ck", "wasbs://c@a/ck", "FTP://b/ck"])
 def test_a_remote_checkpoint_runs_nothing(workspace: Workspace, here: Path, place: str) -> None:
     workspace.put("a.csv", "a,1,1")
     assert code(workspace, place) == "RUN-028"

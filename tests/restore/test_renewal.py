@@ -169,28 +169,28 @@ def test_what_was_set_aside_comes_back_unless_the_new_run_has_begun(tmp_path: Pa
         home.write_first_tick()
     for begins in (False, True):
         home = QueryHome(tmp_path, "q")
-        (home.set_aside() / "checkpoint" / "of").write_text("old")
-        assert not home.ticks.exists()
+        (Path(home.location.place) / home.set_aside() / "of").write_text("old")
+        assert not Path(home.ticks.place).exists()
         if begins:
             home.begin(new)
         home.close()
-        assert home.ticks.exists() != begins
+        assert Path(home.ticks.place).exists() != begins
         assert (Path(home.checkpoint) / "of").exists() != begins
-        assert not (home.folder / "before").exists()
+        assert not (Path(home.location.place) / "before").exists()
 
 
 def test_a_process_that_died_on_the_way_is_put_right_by_the_next(tmp_path: Path) -> None:
     with QueryHome(tmp_path, "q") as home:
         home.begin(QueryRun("r", {}))
         home.write_heartbeat()
-    (home.folder / "before").mkdir()
-    Path(home.checkpoint).rename(home.folder / "before" / "checkpoint")
+    (Path(home.location.place) / "before").mkdir()
+    Path(home.checkpoint).rename(Path(home.location.place) / "before" / "checkpoint")
     Path(home.checkpoint).mkdir()
     (Path(home.checkpoint) / "half").write_text("made")
     with QueryHome(tmp_path, "q"):
         assert not (Path(home.checkpoint) / "half").exists()
-        assert home.heartbeat.exists()
-        assert not (home.folder / "before").exists()
+        assert Path(home.heartbeat.place).exists()
+        assert not (Path(home.location.place) / "before").exists()
 
 
 def test_each_renewal_has_a_checkpoint_of_its_own(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_each_renewal_has_a_checkpoint_of_its_own(tmp_path: Path) -> None:
             seen.append(run.checkpoint_id)
             home.begin(run)
     assert seen == ["r", "r-1", "r-2"]
-    assert json.loads((home.folder / "run.json").read_text())["renewals"] == 2
+    assert json.loads((Path(home.location.place) / "run.json").read_text())["renewals"] == 2
 
 
 def test_a_micro_batch_that_was_begun_comes_first(tmp_path: Path) -> None:

@@ -205,4 +205,4 @@ def test_it_is_foretold(home: QueryHome, tmp_path: Path) -> None:
     assert foretold(seen, other, restart_finished=True) == "it came to its end, and begins anew"
     unknown = QueryHome(tmp_path, "unknown", looks=True)
     assert foretold(unknown, OLD, restart_finished=True) is None
-    assert not unknown.folder.exists()
+    assert not Path(unknown.location.place).exists()

@@ -1,4 +1,4 @@
-"""Queries on Spark with a catalog at a URL: what runs, and what is refused before it begins."""
+"""Queries on Spark with a catalog at a URL: their places lie beside it, or where they are told to."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import sqlext
-from sqlext import Session, SqlExtError
+from sqlext import Session
+from sqlext.stores.location import Location
 from tests.s3_server import BUCKET, S3Server
+from tests.s3_spark import s3a_session
 
 TABLES = """
 CREATE TABLE words (word STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
@@ -31,7 +33,7 @@ def session(spark: SparkSession, url: str, s3: S3Server, tmp_path: Path) -> Sess
     """A session whose catalog lies there, by the settings of Spark's session."""
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "1.json").write_text('{"word": "a", "ts": "2024-01-01 00:00:00"}\n')
-    own = spark.newSession()
+    own = s3a_session(spark, s3)
     for name, value in s3.settings.items():
         own.conf.set(name, value)
     session = sqlext.connect(own, url)
@@ -51,11 +53,19 @@ def test_batches_and_selects_need_no_checkpoint(session: Session) -> None:
     assert session.sql("SELECT word FROM seen").rows == [("a",)]
 
 
-def test_a_stream_needs_a_checkpoint(session: Session, url: str, s3: S3Server, tmp_path: Path) -> None:
-    with pytest.raises(SqlExtError) as refused:
-        session.run(f"CREATE VIEW v AS SELECT word FROM words; {QUERY}")
-    assert refused.value.code == "RUN-028"
-    assert session.catalog.lookup(["v"]) is None
+def test_a_stream_keeps_its_place_beside_the_catalog(session: Session, url: str, s3: S3Server) -> None:
+    for _ in range(2):
+        session.run(f"SET 'sqlext.bounded' = 'catch-up'; {QUERY}")
+        assert session.sql("SELECT word FROM seen").rows == [("a",)]
+    (record,) = session.catalog.snapshot().queries()
+    assert record.checkpoint.startswith(url.replace("s3://", "s3a://") + "/queries/")
+    other = sqlext.connect(catalog=url, settings=s3.settings)
+    assert other.watermarks.why(record.name)
+    other.drop_query(record.name)
+    assert list(Location.of(f"{url}/queries", s3.settings).names()) == []
+
+
+def test_a_stream_of_another_checkpoint(session: Session, url: str, s3: S3Server, tmp_path: Path) -> None:
     session.run(QUERY, checkpoint=tmp_path / "checkpoints")
     assert session.sql("SELECT word FROM seen").rows == [("a",)]
     # Another process knows the query by its record, and where its place is.

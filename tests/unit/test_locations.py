@@ -149,7 +149,7 @@ def test_a_catalog_as_a_path_object() -> None:
     assert code(sqlext.connect, catalog=Path("s3a://b/catalog")) == "CAT-038"
 
 
-@pytest.mark.parametrize("place", REMOTE)
+@pytest.mark.parametrize("place", [p for p in REMOTE if not is_object_store(p.strip())])
 def test_checkpoints(place: str, tmp_path: Path) -> None:
     session = sqlext.connect(catalog=tmp_path / "catalog")
     assert code(session.run, QUERY, checkpoint=place) == "RUN-028"
@@ -163,14 +163,28 @@ def test_checkpoints(place: str, tmp_path: Path) -> None:
     ["execution.checkpointing.dir", "state.checkpoints.dir", "state.savepoints.dir", "execution.state-recovery.path"],
 )
 def test_flinks_keys(key: str) -> None:
-    assert code(sqlext.connect, settings={key: "s3://b/ck"}) == "RUN-028"
+    assert code(sqlext.connect, settings={key: "hdfs://b/ck"}) == "RUN-028"
+    assert Settings().with_value(key, "s3://b/ck").get(key) == "s3://b/ck"
     assert Settings().with_value(key, "file:///ck").get(key) == "file:///ck"
     assert Settings().with_value(key, "/ck").get(key) == "/ck"
-    (error,) = sqlext.connect().check(f"SET '{key}' = 's3://b/ck'; {QUERY}")
+    (error,) = sqlext.connect().check(f"SET '{key}' = 'dbfs:/ck'; {QUERY}")
     assert (error.code, error.line) == ("RUN-028", 1)
     with pytest.raises(SqlExtError) as refused:
-        sqlext.connect().run(f"{TABLES}\nSET '{key}' = 's3://b/ck';")
+        sqlext.connect().run(f"{TABLES}\nSET '{key}' = 'wasbs://b/ck';")
     assert (refused.value.code, refused.value.line) == ("RUN-028", 6)
+
+
+def test_where_flinks_keys_put_checkpoints() -> None:
+    def place(*pairs: tuple[str, str]) -> str | None:
+        return Settings(dict(pairs)).checkpoint
+
+    assert place(("execution.checkpointing.dir", "s3://b/ck/")) == "s3://b/ck"
+    assert place(("state.checkpoints.dir", "gs://b/old")) == "gs://b/old"
+    assert (
+        place(("state.checkpoints.dir", "gs://b/old"), ("execution.checkpointing.dir", "s3a://b/new")) == "s3a://b/new"
+    )
+    assert place(("execution.checkpointing.dir", "/of/flinks/machine")) is None
+    assert place(("state.savepoints.dir", "s3://b/ck")) is None
 
 
 def test_the_clock() -> None:
@@ -311,7 +325,6 @@ def test_other_tools_write_where_they_like(target: str) -> None:
 ELSEWHERE = ["s3a://b/x", "dbfs:/x", "S3://b/x", "hdfs://n/x"]
 COMMANDS = {
     "run": (["run", "{script}", "--catalog", "{url}"], "CAT-038"),
-    "checkpoint": (["run", "{script}", "--catalog", "{out}/catalog", "--checkpoint", "{url}"], "RUN-028"),
     "script": (["run", "{url}/x.sql", "--catalog", "{out}/catalog"], "RUN-014"),
     "rewrite": (["rewrite", "{script}", "--catalog", "{url}"], "CAT-038"),
     "out": (["rewrite", "{script}", "--target", "pipelines", "--out", "{url}"], "RUN-014"),
@@ -347,6 +360,14 @@ def test_the_command_line(command: str, url: str, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_checkpoint_of_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "job.sql").write_text(QUERY)
+    given = ["run", str(tmp_path / "job.sql"), "--catalog", str(tmp_path / "out"), "--checkpoint", "dbfs:/ck"]
+    result = CliRunner().invoke(main, given)
+    assert (result.exit_code, "RUN-028: " in result.stderr) == (1, True)
+    assert not (tmp_path / "out").exists()
+
+
 def test_files_by_url(tmp_path: Path) -> None:
     script = tmp_path / "a job.sql"
     script.write_text(QUERY)
@@ -372,12 +393,12 @@ def test_a_catalog_by_url(tmp_path: Path) -> None:
 
 def test_a_folder_of_an_older_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "s3a:" / "b" / "ck").mkdir(parents=True)
+    (tmp_path / "dbfs:" / "ck").mkdir(parents=True)
     with pytest.raises(SqlExtError) as refused:
-        sqlext.connect().run(QUERY, checkpoint="s3a://b/ck")
-    assert str(tmp_path / "s3a:" / "b" / "ck") in (refused.value.hint or "")
-    with QueryHome(tmp_path, "q", "./s3a:/b/ck") as home:
-        assert home.folder.parent == tmp_path / "s3a:" / "b" / "ck"
-    assert begun_run(tmp_path, "q", os.fspath(tmp_path / "s3a:" / "b" / "ck")) is None
+        sqlext.connect().run(QUERY, checkpoint="dbfs:/ck")
+    assert str(tmp_path / "dbfs:" / "ck") in (refused.value.hint or "")
+    with QueryHome(tmp_path, "q", "./dbfs:/ck") as home:
+        assert Path(home.location.place).parent == tmp_path / "dbfs:" / "ck"
+    assert begun_run(tmp_path, "q", os.fspath(tmp_path / "dbfs:" / "ck"), {}) is None
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path / "here")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -19,6 +18,7 @@ from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit, Offset, Passes, Slice, SplitReader
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import arrow_type
+from sqlext.stores.location import Location
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, Table
 
@@ -144,7 +144,7 @@ class JdbcTables:
         """Return nothing: any table is read."""
         return ""
 
-    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+    def source(self, table: Table, state: Location | None, tasks: int) -> OwnSource:
         """Return the table's rows; see ``TableReader.source``.
 
         Raises:
@@ -177,7 +177,7 @@ class JdbcTables:
         """Refuse; see ``require``."""
         raise Unread("a database gives no rows that Arrow decodes")
 
-    def reader(self, table: Table, needed: Sequence[str], state: Path, tasks: int) -> SplitReader:
+    def reader(self, table: Table, needed: Sequence[str], state: Location, tasks: int) -> SplitReader:
         """Refuse; see ``require``."""
         raise Unread("a database gives no rows that Arrow decodes")
 

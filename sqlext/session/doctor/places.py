@@ -5,7 +5,9 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +19,7 @@ from sqlext.session.offline.checking import errors_of
 from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
 from sqlext.spark.workers.folders import existing
+from sqlext.stores.location import Location, StoreSettings
 
 _AREA = "places"
 #: A place of each kind, by the scheme of its URL. Nothing is opened.
@@ -33,11 +36,11 @@ _DELTA = ("delta", "'connector' = 'delta'")
 _NULL = "CREATE TABLE no (a INT) WITH ('connector' = 'blackhole');"
 
 Check = Callable[[str], object]
-PathRule = Callable[[PathOrText], Path]
+PathRule = Callable[[PathOrText], PathOrText]
 
 
 def places(
-    catalog: PathOrText, checkpoint: PathOrText | None = None, stores: Mapping[str, str] | None = None
+    catalog: PathOrText, checkpoint: PathOrText | None = None, stores: StoreSettings | None = None
 ) -> Iterator[Finding]:
     """Yield a line for each folder, and for each use of URLs: the schemes that are taken, those that are refused.
 
@@ -47,6 +50,8 @@ def places(
     """
     if is_object_store(catalog):
         yield _store(catalog, stores)
+    if checkpoint is not None and is_object_store(checkpoint):
+        yield _tried("this checkpoint", checkpoint, stores)
     for name, place, rule in _given(catalog, checkpoint):
         yield _folder(name, place, rule)
     yield from _by_scheme("catalog", lambda url: new_state(catalog_place(url)))
@@ -59,13 +64,15 @@ def places(
 def folders(catalog: PathOrText, checkpoint: PathOrText | None = None) -> dict[str, Path]:
     """Return the folders that are to be used and can be, by their lines' names; where one is not there, one above."""
     given = _given(catalog, checkpoint)
-    return {name: existing(rule(place)) for name, place, rule in given if _folder(name, place, rule).state == "ok"}
+    return {
+        name: existing(Path(rule(place))) for name, place, rule in given if _folder(name, place, rule).state == "ok"
+    }
 
 
 def _given(catalog: PathOrText, checkpoint: PathOrText | None) -> Iterator[tuple[str, PathOrText, PathRule]]:
     if not is_object_store(catalog):
-        yield "this catalog", catalog, _catalog_folder
-    if checkpoint is not None:
+        yield "this catalog", catalog, catalog_place
+    if checkpoint is not None and not is_object_store(checkpoint):
         yield "this checkpoint", checkpoint, checkpoint_place
 
 
@@ -101,7 +108,7 @@ def _by_scheme(use: str, check: Check) -> Iterator[Finding]:
         yield replace(line, found=f"{line.found}; so with {', '.join(others)}") if others else line
 
 
-def _store(url: PathOrText, stores: Mapping[str, str] | None) -> Finding:
+def _store(url: PathOrText, stores: StoreSettings | None) -> Finding:
     """Return whether a catalog at a URL can be read; nothing is written."""
     name = "this catalog"
     if error := refusal(lambda: new_state(url, stores).catalog.snapshot()):
@@ -109,15 +116,29 @@ def _store(url: PathOrText, stores: Mapping[str, str] | None) -> Finding:
     return Finding(_AREA, name, "ok", f"{url} answers")
 
 
-def _catalog_folder(place: PathOrText) -> Path:
-    return Path(catalog_place(place))
+def _tried(name: str, place: PathOrText, stores: StoreSettings | None) -> Finding:
+    """Return whether an object store takes what a query keeps: an object is made under a condition, and deleted."""
+    location, key = Location.of(place, stores), f"doctor/{uuid.uuid4().hex}"
+
+    def try_out() -> None:
+        if location.store.create(key, b"") is None or location.store.create(key, b"") is not None:
+            raise SqlExtError("RUN-015", f"the store of `{location.place}` knows no conditional writes")
+
+    try:
+        error = refusal(try_out)
+    finally:
+        with suppress(SqlExtError):
+            location.store.delete(key)
+    if error is not None:
+        return refused(_AREA, name, error, needed=True)
+    return Finding(_AREA, name, "ok", f"{location.place} takes objects, and writes under a condition")
 
 
 def _folder(name: str, place: PathOrText, rule: PathRule) -> Finding:
     """Return whether a folder can hold what a query keeps; the folder itself is not made."""
     if error := refusal(lambda: new_state(rule(place))):
         return refused(_AREA, name, error, needed=True)
-    folder = rule(place).absolute()
+    folder = Path(rule(place)).absolute()
     try:
         _try_out(existing(folder))
     except OSError as failed:

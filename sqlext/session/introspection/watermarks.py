@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.timekeeping import read_report
-from sqlext.session.records import time_folder
+from sqlext.session.records import time_location
 from sqlext.sinks.live_rows import Row
 from sqlext.source import Span
+from sqlext.stores.location import StoreSettings
 from sqlext.watermarks.history import Sample, samples
 from sqlext.watermarks.page import Page, QueryPart
 from sqlext.watermarks.texts import wall
 from sqlext.watermarks.why import Asked, why
 from sqlext_catalog.ddl.queries import job_of, with_inputs
-from sqlext_catalog.session_catalog import SessionCatalog
 from sqlext_catalog.snapshot import Put, Snapshot
 
 if TYPE_CHECKING:
     from sqlext.jobs.query import Query
+    from sqlext.session.state import SessionState
 
 #: Of SHOW WATERMARKS.
 COLUMNS = (
@@ -57,15 +58,13 @@ class Watermarks:
     Args:
         running: the queries of the session that run.
         catalog: has the records of others.
-        folder: the catalog's, or its URL.
-        zone: whose wall clock shows when something happened.
+        state: the session's. Its zone is whose wall clock shows when something happened.
     """
 
-    def __init__(self, running: Sequence[Query], catalog: SessionCatalog, folder: Path | str, zone: str) -> None:
+    def __init__(self, running: Sequence[Query], state: SessionState) -> None:
         self._running = running
-        self._catalog = catalog
-        self._folder = folder
-        self._zone = zone
+        self._state = state
+        self._zone = state.settings.zone
 
     def rows(self, name: str | None = None, span: Span | None = None) -> list[Row]:
         """Return SHOW WATERMARKS: a row for each split of each input, of one query or job or of all that run.
@@ -112,9 +111,9 @@ class Watermarks:
                 mine.add(name)
                 asked = Asked(name, "running", query.bounded, query.time_report(name))
                 yield _Known(query.name, asked, partial(query.time_samples, name))
-        for record in self._catalog.snapshot().queries():
+        for record in self._state.catalog.snapshot().queries():
             if record.name not in mine:  # of another process: its folder has what its time keeper wrote last
-                place = time_folder(self._folder, record)
+                place = time_location(self._state.folder, record, self._state.stores)
                 asked = Asked(record.name, record.status, bounded=False, report=read_report(place), live=False)
                 yield _Known(job_of(record), asked, partial(samples, place))
 
@@ -131,11 +130,11 @@ def _wall(ms: int | None, zone: str) -> object:
     return None if ms is None else wall(ms, zone)
 
 
-def timed(snapshot: Snapshot, folder: Path | str) -> Snapshot:
+def timed(snapshot: Snapshot, folder: Path | str, stores: StoreSettings) -> Snapshot:
     """Return a snapshot of the catalog whose running queries say what their time keepers wrote last."""
     changes = []
     for record in snapshot.queries():
-        report = read_report(time_folder(folder, record)) if record.status == "running" else None
+        report = read_report(time_location(folder, record, stores)) if record.status == "running" else None
         if report is not None:
             watermark = record.watermark if report.watermark is None else report.watermark
             changes.append(Put(with_inputs(replace(record, watermark=watermark), report.rows())))

@@ -93,7 +93,7 @@ def explanations(
     texts = []
     for _, found in compile_source(source, state, lookup=lookup, at_once=at_once):
         inserts = [c.insert for c in found if c.insert is not None]
-        drafts = Drafts(state.folder, options, state.settings, state.environment(lookup))
+        drafts = Drafts(state.folder, options, state.settings, state.environment(lookup), state.stores)
         places = drafts.foretold(inserts) if inserts else [None] * len(found)
         texts += [
             explained(c.plan, c.script, format.upper(), c.insert, place) for c, place in zip(found, places, strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from sqlext.rewrite.script.model import ArrowView
@@ -12,6 +11,7 @@ from sqlext.sources.program import Program
 from sqlext.sources.tables import reader_of
 from sqlext.spark.observed import READ_BY_US
 from sqlext.spark.reading.data_source import ArrowInput, open_arrow
+from sqlext.stores.location import Location
 from sqlext_udfs.spark.registry import PackedFunction, operator
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _DEFAULT_TASKS = 8
 
 
-def packed_input(spark: SparkSession, step: ArrowView, sources: Path, arguments: Mapping[str, Any]) -> ArrowInput:
+def packed_input(spark: SparkSession, step: ArrowView, sources: Location, arguments: Mapping[str, Any]) -> ArrowInput:
     """Return what reads a table, and works on its rows by an operator.
 
     Args:
@@ -35,7 +35,7 @@ def packed_input(spark: SparkSession, step: ArrowView, sources: Path, arguments:
     made = function.made(arguments, cast("tuple[pa.DataType, ...]", step.types), spark)
     work = PackedWork(cast(Program, step.program), made.operator, made.keys, made.buckets)
     tables = reader_of(step.table)
-    reader = tables.reader(step.table, step.needed, sources / step.scan, tasks_of(spark))
+    reader = tables.reader(step.table, step.needed, sources.below(step.scan), tasks_of(spark))
     return ArrowInput(reader, MARKED, work, tables.limit(step.table))
 
 

@@ -12,7 +12,6 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from pyspark import cloudpickle
@@ -21,7 +20,7 @@ from pyspark.sql.types import StructType
 
 from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.splits import Limit, Slice, SplitReader
-from sqlext.sources.stream import Read, Work
+from sqlext.sources.stream import HoldsPlace, Read, Work
 from sqlext_udfs.kernel.worker_memory import spare_what_is_loaded
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ class ArrowInput:
     schema: str
     work: Work = field(default_factory=Work)
     limit: Limit | None = None
-    holds: Path | None = None
+    holds: HoldsPlace | None = None
 
 
 def open_arrow(spark: SparkSession, source: ArrowInput, *, at_once: bool = False) -> DataFrame:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlext.connectors.registry import connector_of
 from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext.quoting import identifier
 from sqlext.rewrite.script.model import ArrowView, SourceView, SparkScript
+from sqlext.sources.stream import HoldsPlace
 from sqlext.spark.reading.spark_sources import open_frame
+from sqlext.stores.location import Location
 from sqlext.watermarks.inputs import SPLIT
 
 if TYPE_CHECKING:
@@ -25,15 +26,15 @@ class QueryFolders(Protocol):
     """The folders of one query."""
 
     @property
-    def heartbeat(self) -> Path:
+    def heartbeat(self) -> Location:
         """The folder of the row that ends a bounded input."""
 
     @property
-    def sources(self) -> Path:
+    def sources(self) -> Location:
         """The folder of what readers of ours must remember, a folder for each."""
 
     @property
-    def time(self) -> Path:
+    def time(self) -> Location:
         """The folder of its time keeper."""
 
 
@@ -64,7 +65,7 @@ class OwnReaders:
         from sqlext.spark.reading.data_source import ArrowInput, open_arrow
 
         connector = connector_of(source.table)
-        state = self._home.sources / source.view if self._home is not None else None
+        state = self._home.sources.below(source.view) if self._home is not None else None
         own = connector.table_reader().source(source.table, state, tasks_of(self._spark))
         spec = _as_they_are(spec) if own.decoded else _without(spec, own.schema.names)
         if source.split:
@@ -89,7 +90,7 @@ class OwnReaders:
 
         assert self._home is not None
         if self._script.at_once:
-            anew = self._home.sources / uuid.uuid4().hex  # a run that failed is no reason to read what it has seen
+            anew = self._home.sources.below(uuid.uuid4().hex)  # a run that failed is no reason to read what it has seen
             rows, counted = packed_at_once(self._spark, packed_input(self._spark, step, anew, arguments))
             self.counted.append(counted)
             return rows
@@ -103,12 +104,12 @@ class OwnReaders:
         reader = self._readers.get(view)
         return sorted(reader.latest({}, None)) if reader is not None else ()
 
-    def _holds(self, view: str) -> Path | None:
+    def _holds(self, view: str) -> HoldsPlace | None:
         if self._home is None:
             return None
         aligned = (n for n, k in enumerate(self._script.kept) if k.source == view and k.input.alignment is not None)
         number = next(aligned, None)
-        return self._home.time / "held" / f"{number}.json" if number is not None else None
+        return HoldsPlace(self._home.time, number) if number is not None else None
 
 
 def _without(spec: ReadSpec, given: Sequence[str]) -> ReadSpec:

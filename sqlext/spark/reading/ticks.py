@@ -9,8 +9,9 @@ retried micro-batch has the same ticks, so its processing time is the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from sqlext.stores.location import Location
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,13 +25,13 @@ class TickSource:
     """Where the ticks of a query come from.
 
     Attributes:
-        folder: where the first tick is written.
+        place: where the first tick is written.
         runs: whether the clock goes on.
         clock: a folder of text files, each line a time in ms since 1970 UTC, that takes the place of the clock
             (``SET 'sqlext.clock' = '<folder>'``): for tests and for replaying.
     """
 
-    folder: Path
+    place: Location
     runs: bool
     clock: str | None = None
 
@@ -40,8 +41,7 @@ class TickSource:
             return None
         if self.clock is not None:
             return _lines(spark, self.clock)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        start = _lines(spark, str(self.folder))
+        start = _lines(spark, self.place.made())
         if kind != "clock" or not self.runs:
             return start
         seconds = spark.readStream.format("rate").options(**CLOCK).load()

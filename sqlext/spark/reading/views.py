@@ -107,12 +107,9 @@ class _Opening:
         """Register the rows that only move watermarks."""
         texts = self.spark.readStream.format("text")
         if script.heartbeat:
-            home.heartbeat.mkdir(parents=True, exist_ok=True)
-            self._taken(texts.load(str(home.heartbeat))).createOrReplaceTempView(HEARTBEAT_VIEW)
+            self._taken(texts.load(home.heartbeat.made())).createOrReplaceTempView(HEARTBEAT_VIEW)
         for number, kept in enumerate(script.kept):
-            folder = home.time / str(number)
-            folder.mkdir(parents=True, exist_ok=True)
-            rows = texts.option("cleanSource", "delete").load(str(folder))
+            rows = texts.option("cleanSource", "delete").load(home.time.below(str(number)).made())
             self._taken(rows).createOrReplaceTempView(kept.view)
 
     def _taken(self, rows: DataFrame) -> DataFrame:

@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlext.jobs.progress import InputCounts, InputsRead
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping, read_report
 from sqlext.rewrite.script.model import KeptInput
+from sqlext.stores.location import Location
 from sqlext.watermarks.inputs import Input
 
 NAME = "orders"
@@ -19,7 +20,7 @@ def read(counts: InputCounts) -> InputsRead:
 
 
 def keeping(folder: Path) -> Timekeeping:
-    return Timekeeping(folder, [KeptInput(Input(NAME, delay=1_000), "beats", "source")], ProcessingClock())
+    return Timekeeping(Location.of(folder), [KeptInput(Input(NAME, delay=1_000), "beats", "source")], ProcessingClock())
 
 
 def test_the_last_micro_batch_counts_though_nobody_looked(tmp_path: Path) -> None:
@@ -29,7 +30,7 @@ def test_the_last_micro_batch_counts_though_nobody_looked(tmp_path: Path) -> Non
     (row,) = kept.report.rows()
     assert (row["rows"], row["largest"]) == (7, 9_000)
     assert row["watermark"] == 4_000, "no micro-batch follows that would see another"
-    assert read_report(tmp_path) == kept.report
+    assert read_report(Location.of(tmp_path)) == kept.report
 
 
 def test_what_was_seen_is_not_taken_twice(tmp_path: Path) -> None:

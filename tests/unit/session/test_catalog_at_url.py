@@ -60,12 +60,12 @@ def test_versions(url: str) -> None:
     assert [r.name.name for r in session.catalog.at_version(0).relations()] == ["orders"]
 
 
-def test_a_query_without_a_checkpoint_is_refused_before_anything_runs(url: str) -> None:
+def test_a_place_of_queries_is_looked_for_before_anything_runs(url: str) -> None:
     session = sqlext.connect(catalog=url)
     with pytest.raises(SqlExtError) as refused:
-        session.run(f"{TABLES}{QUERY}")
-    assert (refused.value.code, refused.value.line) == ("RUN-028", 6)
-    assert "--checkpoint FOLDER" in (refused.value.hint or "")
+        session.run(f"{TABLES}{QUERY}", checkpoint="s3://key:secret@bucket/checkpoints")
+    assert (refused.value.code, refused.value.line) == ("RUN-015", 6)
+    assert "secret" not in str(refused.value)
     assert session.catalog.history() == []
     assert session.check(f"{TABLES}{QUERY}") == []
     assert "Scan" in session.explain(f"{TABLES}{QUERY}")[0]
@@ -92,7 +92,7 @@ def test_the_command_line(url: str, tmp_path: Path) -> None:
     said("shell", "-e", TABLES)
     assert "orders" in said("shell", "-S", "--format", "csv", "-e", "SHOW TABLES")
     said("watermarks")
-    refused = CliRunner().invoke(main, ["run", str(script), "--catalog", url])
+    refused = CliRunner().invoke(main, ["run", str(script), "--catalog", url, "--checkpoint", "hdfs://host/x"])
     assert refused.exit_code == 1
     assert "RUN-028" in refused.stderr
 

@@ -118,7 +118,7 @@ def test_a_catalog_at_a_url_is_asked(s3: S3Server) -> None:
 
 
 def test_a_checkpoint_has_a_line(tmp_path: Path) -> None:
-    found = Examination(tmp_path, checkpoint="gs://bucket/checkpoints").diagnosis()
+    found = Examination(tmp_path, checkpoint="hdfs://host/checkpoints").diagnosis()
     assert [(f.name, f.code) for f in found.missing] == [("this checkpoint", "RUN-028")]
     assert line(Examination(tmp_path, tmp_path / "there").diagnosis(), "places", "this checkpoint").state == "ok"
 

@@ -38,7 +38,7 @@ def keeper() -> TimeKeeper:
 
 
 def watermarks(folder: Path, *running: Query) -> Watermarks:
-    return Watermarks(running, new_state(folder).catalog, folder, "UTC")
+    return Watermarks(running, new_state(folder))
 
 
 @pytest.fixture
@@ -49,9 +49,8 @@ def folder(tmp_path: Path) -> Path:
         with QueryHome(tmp_path, name) as home:
             record = QueryRecord(name, "INSERT ...", ("a", "b"), "c", home.checkpoint, "f", status, None, 5)
             kept = keeper()
-            home.time.mkdir(parents=True)
             state = {"known": kept.to_json(), "report": TimeReport.of(kept).to_json()}
-            (home.time / "keeper.json").write_text(json.dumps(state))
+            home.time.put("keeper.json", json.dumps(state))
         catalog.apply(ddl.record_query(record), "INSERT")
     return tmp_path
 

@@ -19,14 +19,15 @@ from sqlext.sources.decoding.csv_decoder import CsvDecoder
 from sqlext.sources.decoding.line_blocks import blocks
 from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import Range
-from sqlext.sources.stream import SplitStream
+from sqlext.sources.stream import HoldsPlace, SplitStream, holds_key
+from sqlext.stores.location import Location
 
 _DECODER = CsvDecoder((ArrowField("id", pa.int64()),), ("id",))
 
 
 def _reader(folder: Path, **changes: object) -> FolderReader:
     (folder / "in").mkdir(exist_ok=True)
-    return FolderReader(str(folder / "in"), folder / "log", _DECODER, **changes)  # type: ignore[arg-type]
+    return FolderReader(str(folder / "in"), Location.of(folder / "log"), _DECODER, **changes)  # type: ignore[arg-type]
 
 
 def _put(folder: Path, name: str, text: str, modified: int) -> None:
@@ -81,12 +82,12 @@ def test_a_pattern_matches_whole_paths(tmp_path: Path) -> None:
 
 
 def test_the_log_is_small_files_that_do_not_change(tmp_path: Path) -> None:
-    log = FileLog(tmp_path)
+    log = FileLog(Location.of(tmp_path))
     log.append([FoundFile(f"/{i}", i, 1) for i in range(3)])
     log.append([])
     log.append([FoundFile("/x", 5, 1)])
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"{0:020}.json", f"{3:020}.json"]
-    again = FileLog(tmp_path)
+    again = FileLog(Location.of(tmp_path))
     assert len(again) == 4
     assert [f.path for f in again.between(2, 4)] == ["/2", "/x"]
     with pytest.raises(SqlExtError, match="its log") as raised:
@@ -128,10 +129,10 @@ def test_a_stream_stops_at_what_is_there(tmp_path: Path) -> None:
 
 
 def test_a_split_that_is_held_stays_where_it_is(tmp_path: Path) -> None:
-    reader, holds = _reader(tmp_path), tmp_path / "holds.json"
+    reader, holds = _reader(tmp_path), HoldsPlace(Location.of(tmp_path), 0)
     _put(tmp_path, "a", "1\n", 1)
     stream = SplitStream(reader, holds)
-    holds.write_text(json.dumps({"held": [SPLIT]}), encoding="utf-8")
+    holds.time.put(holds_key(0), json.dumps({"held": [SPLIT]}))
     assert stream.latest({SPLIT: 0}, None) == {SPLIT: 0}
-    holds.write_text(json.dumps({"held": []}), encoding="utf-8")
+    holds.time.put(holds_key(0), json.dumps({"held": []}))
     assert stream.latest({SPLIT: 0}, None) == {SPLIT: 1}

@@ -6,6 +6,7 @@ import traceback
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -261,3 +262,80 @@ def test_names_of_other_writers_are_removed_too(s3: S3Server) -> None:
         open_store(f"{place}/{part}", s3.settings).write("part-0.parquet", b"1")
     remove_all(place, s3.settings)
     assert list(ObjectStore(place, s3.settings).keys()) == []
+
+
+def test_move(store: ByteStore) -> None:
+    for key in ("a/1", "a/b/2", "a/mark", "ab/3", "to/old"):
+        store.write(key, key.encode())
+    store.move("a", "to", "mark")
+    assert sorted(store.keys()) == ["ab/3", "to/1", "to/b/2", "to/mark"]
+    assert data(store.read("to/b/2")) == b"a/b/2"
+    store.move("a", "to", "mark")
+    assert sorted(store.keys("to")) == ["to/1", "to/b/2", "to/mark"], "nothing was there to be moved"
+    store.move("to", "x/y/z", "mark")
+    assert sorted(store.keys()) == ["ab/3", "x/y/z/1", "x/y/z/b/2", "x/y/z/mark"]
+
+
+@pytest.mark.parametrize("steps", range(12))
+def test_a_move_that_stopped_leaves_one_place_whole(s3: S3Server, steps: int) -> None:
+    store = ObjectStore(f"s3://{BUCKET}/{uuid.uuid4().hex}", s3.settings)
+    for key in ("a/1", "a/mark", "a/z", "to/left", "to/mark"):
+        store.write(key, b"")
+    left = iter(range(steps))
+    checked = store._checked
+
+    def stopping(act: Callable[[], object]) -> object:
+        if next(left, None) is None:
+            raise InterruptedError
+        return checked(act)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(store, "_checked", stopping)
+        with suppress(InterruptedError):
+            store.move("a", "to", "mark")
+    source, target = sorted(store.keys("a")), sorted(store.keys("to"))
+    whole = (source == ["a/1", "a/mark", "a/z"], target == ["to/1", "to/mark", "to/z"])
+    assert any(whole)
+    assert "a/mark" not in source or whole[0], "the mark says that the source is whole"
+    assert "to/mark" not in target or whole[1] or (whole[0] and "to/left" in target)
+
+
+def test_remove(store: ByteStore) -> None:
+    for key in ("a/1", "a/b/2", "ab/3"):
+        store.write(key, b"")
+    store.remove("a")
+    store.remove("a")
+    assert list(store.keys()) == ["ab/3"]
+    store.remove("ab/3")
+    assert list(store.keys()) == []
+    store.leave()
+
+
+def test_a_folder_that_was_made(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path / "place")
+    store.make()
+    assert (tmp_path / "place").is_dir()
+    (tmp_path / "place" / ".0.crc").write_text("of Hadoop's")
+    store.write("0", b"ours")
+    assert [file.name for file in (tmp_path / "place").iterdir()] == ["0"], "Hadoop would compare it with ours"
+    store.leave()
+    assert (tmp_path / "place").is_dir()
+    store.delete("0")
+    store.leave()
+    assert not (tmp_path / "place").exists()
+
+
+def test_markers_of_folders_are_no_keys(s3: S3Server) -> None:
+    folder = uuid.uuid4().hex
+    store = ObjectStore(f"s3://{BUCKET}/{folder}", s3.settings)
+    store.write("a/real", b"")
+    store.write("a/b/c", b"x")
+    for marker in ("", "a/", "a/b/", "a/empty/"):
+        s3.client().put_object(Bucket=BUCKET, Key=f"{folder}/{marker}", Body=b"")
+    assert sorted(store.keys()) == ["a/b/c", "a/real"]
+    store.move("a", "to", "real")
+    assert sorted(store.keys()) == ["to/b/c", "to/real"]
+    store.remove("to")
+    assert list(store.keys()) == []
+    listed = s3.client().list_objects_v2(Bucket=BUCKET, Prefix=f"{folder}/")
+    assert [found["Key"] for found in listed["Contents"]] == [f"{folder}/"], "Spark would find the folders"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sqlext.stores.location import Location
 from sqlext.watermarks import history
 from sqlext.watermarks.history import History, Sample, samples
 from sqlext.watermarks.inputs import Alignment, Input
@@ -18,34 +19,34 @@ def sample(at: int, rows: int = 0) -> Sample:
 
 
 def test_what_says_nothing_new_is_left_out_and_what_comes_too_fast_waits(tmp_path: Path) -> None:
-    kept = History(tmp_path)
+    kept = History(Location.of(tmp_path))
     for at, rows in ((0, 1), (200, 1), (400, 2), (600, 3), (1200, 4), (5000, 4), (9000, 5), (9100, 6)):
         kept.take(sample(at, rows))
-    assert [(s.at, s.rows_in) for s in samples(tmp_path)] == [(0, 1), (600, 3), (1200, 4), (9000, 5)]
+    assert [(s.at, s.rows_in) for s in samples(Location.of(tmp_path))] == [(0, 1), (600, 3), (1200, 4), (9000, 5)]
     kept.flush()
-    assert [(s.at, s.rows_in) for s in samples(tmp_path)][-1] == (9100, 6)
+    assert [(s.at, s.rows_in) for s in samples(Location.of(tmp_path))][-1] == (9100, 6)
 
 
 def test_the_newest_thousand_are_kept_over_restarts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "MOST", 3)
     for start in range(0, 20, 4):
-        kept = History(tmp_path)
+        kept = History(Location.of(tmp_path))
         for second in range(start, start + 4):
             kept.take(sample(second * 1000, second))
         assert len((tmp_path / "history.jsonl").read_text().splitlines()) <= 6
-    assert [s.rows_in for s in samples(tmp_path)] == [17, 18, 19]
+    assert [s.rows_in for s in samples(Location.of(tmp_path))] == [17, 18, 19]
 
 
 def test_a_line_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
-    kept = History(tmp_path)
+    kept = History(Location.of(tmp_path))
     kept.take(sample(0, 1))
     path = tmp_path / "history.jsonl"
     path.write_text(path.read_text() + '{"at": 1')
-    assert samples(tmp_path) == [sample(0, 1)]
+    assert samples(Location.of(tmp_path)) == [sample(0, 1)]
     for at in (0, 1000):
-        History(tmp_path).take(sample(at, 2))
-    assert [s.at for s in samples(tmp_path)] == [0, 1000]  # the first of them shares its line
-    assert samples(tmp_path / "nowhere") == []
+        History(Location.of(tmp_path)).take(sample(at, 2))
+    assert [s.at for s in samples(Location.of(tmp_path))] == [0, 1000]  # the first of them shares its line
+    assert samples(Location.of(tmp_path / "nowhere")) == []
 
 
 def test_a_sample_says_who_is_idle_held_or_through() -> None:

@@ -20,6 +20,7 @@ from sqlext.sources.decoding.parquet_decoder import fits
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.file_tables import FileTables, path_of, require_path
 from sqlext.sources.table_decoders import parquet_decoder
+from sqlext.stores.location import Location
 from sqlext_catalog.model import Table
 
 
@@ -33,7 +34,7 @@ class DeltaTables(FileTables):
                 raise Unread(f"option '{option}' is for Delta's own reader")
         return parquet_decoder(table, needed)
 
-    def files(self, table: Table, decoder: FileDecoder, state: Path, tasks: int) -> DeltaReader:
+    def files(self, table: Table, decoder: FileDecoder, state: Location, tasks: int) -> DeltaReader:
         """Return the reader of the table's versions; the table itself remembers what there was."""
         log = DeltaLog(path_of(table))
         _require_columns(table, log.schema())

@@ -13,6 +13,7 @@ import pyarrow as pa
 from sqlext.connectors.splits import Limit, Offset, Passes, Slice
 from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
+from sqlext.stores.location import Location
 
 SPLIT = "files"
 
@@ -30,7 +31,7 @@ class FolderReader:
     """
 
     path: str
-    log: Path
+    log: Location
     decoder: FileDecoder
     pattern: str | None = None
     tasks: int = 2

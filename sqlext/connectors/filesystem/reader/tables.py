@@ -14,6 +14,7 @@ from sqlext.sources.decoding.line_decoder import LINES, LineDecoder
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.file_tables import FileTables, kept_in, path_of, require_path, require_plain_files
 from sqlext.sources.table_decoders import csv_decoder, json_fields, parquet_decoder
+from sqlext.stores.location import Location
 from sqlext_catalog.model import Table
 
 
@@ -27,7 +28,7 @@ class FolderTables(FileTables):
             raise Unread(f"format '{form}' has no Arrow reader")
         return _DECODERS[form](table, needed)
 
-    def files(self, table: Table, decoder: FileDecoder, state: Path, tasks: int) -> FolderReader:
+    def files(self, table: Table, decoder: FileDecoder, state: Location, tasks: int) -> FolderReader:
         """Return the reader of the table's folder."""
         return FolderReader(path_of(table), state, decoder, table.option("source.path.regex-pattern"), tasks)
 
@@ -46,7 +47,7 @@ class FolderTables(FileTables):
         looks_at_paths = metadata_columns(table) or table.option("source.path.regex-pattern")
         return "it looks at the paths of its files" if looks_at_paths else ""
 
-    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+    def source(self, table: Table, state: Location | None, tasks: int) -> OwnSource:
         """Return the table's rows, or its lines; see ``TableReader.source``."""
         if bad_rows_policy(table) is None:
             return super().source(table, state, tasks)

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
@@ -22,6 +21,7 @@ import pyarrow as pa
 from sqlext.connectors.kafka.reader.rows import KafkaRows, RawRows
 from sqlext.connectors.splits import Limit, Offset, Passes, Slice
 from sqlext.errors import SqlExtError
+from sqlext.stores.location import Location
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Message
@@ -32,6 +32,8 @@ _BATCH = 10_000
 _POLL = 0.1
 _PATIENCE = 120.0
 _ANSWER = 30.0
+#: In the folder of what the reader must remember: where the query began.
+_INITIAL = "initial.json"
 #: The client would write each failure to connect to stderr, twenty a second; what matters is raised.
 _QUIET = {"log_level": "0"}
 #: The client would wait a second before it fetches more, once it has a hundred thousand messages: most of its time,
@@ -80,7 +82,7 @@ class KafkaReader:
     topics: tuple[str, ...] = ()
     pattern: str | None = None
     start: KafkaStart = field(default_factory=KafkaStart)
-    state: Path | None = None
+    state: Location | None = None
     rows: KafkaRows = field(default_factory=RawRows)
     discovery: int = 10_000
     _found: tuple[float, tuple[tuple[str, int], ...]] | None = None
@@ -94,17 +96,12 @@ class KafkaReader:
 
     def initial(self) -> Offset:
         """Return where a new query begins; asked again, the same."""
-        place = self.state / "initial.json" if self.state is not None else None
-        if place is not None and place.exists():
-            kept: dict[str, int] = json.loads(place.read_text(encoding="utf-8"))
+        kept: dict[str, int] | None = self.state.json(_INITIAL) if self.state is not None else None
+        if kept is not None:
             return kept
         found = self._begin()
-        if place is not None:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            # A rename: a crash leaves the whole file or none, never half of one.
-            temporary = place.with_name(f".{place.name}")
-            temporary.write_text(json.dumps(found), encoding="utf-8")
-            temporary.replace(place)
+        if self.state is not None:
+            self.state.put(_INITIAL, json.dumps(found))
         return found
 
     def latest(self, start: Offset, limit: Limit | None) -> Offset:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -23,6 +22,7 @@ from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.decoding.avro_messages import KINDS, AvroField, AvroValues
 from sqlext.sources.decoding.text_messages import CsvValues, JsonValues, MessageValues
 from sqlext.sources.table_decoders import csv_decoder, json_fields
+from sqlext.stores.location import Location
 from sqlext_catalog.model import Column, Table
 
 #: Rows of a micro-batch where alignment holds sources back: it can only do so between two of them.
@@ -36,7 +36,7 @@ class KafkaTables:
         """Return why its records are not read, empty if they are."""
         return why_no_client(table)
 
-    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+    def source(self, table: Table, state: Location | None, tasks: int) -> OwnSource:
         """Return the table's records; see ``TableReader.source``."""
         headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
         reader = _reader(table, RawRows(headers), state)
@@ -69,7 +69,7 @@ class KafkaTables:
             raise Unread(f"column `{column.name}` is of type {declared}")
         return found
 
-    def reader(self, table: Table, needed: Sequence[str], state: Path, tasks: int) -> KafkaReader:
+    def reader(self, table: Table, needed: Sequence[str], state: Location, tasks: int) -> KafkaReader:
         """Return what reads some columns of a table; see ``TableReader.reader``."""
         metadata = tuple((c.name, metadata_key(c)) for c in metadata_columns(table) if c.name in needed)
         return _reader(table, ValueRows(_values(table, needed), metadata), state)
@@ -85,12 +85,12 @@ class KafkaTables:
 class UpsertTables(KafkaTables):
     """The ``TableReader`` of topics that hold current rows."""
 
-    def source(self, table: Table, state: Path | None, tasks: int) -> OwnSource:
+    def source(self, table: Table, state: Location | None, tasks: int) -> OwnSource:
         """Return the table's records; see ``TableReader.source``."""
         return super().source(keyed(table), state, tasks)
 
 
-def _reader(table: Table, rows: KafkaRows, state: Path | None) -> KafkaReader:
+def _reader(table: Table, rows: KafkaRows, state: Location | None) -> KafkaReader:
     """Return the reader of a table's topics, given what becomes of messages; ``state`` is a folder of the query."""
     topic, pattern = table.option("topic"), table.option("topic-pattern")
     topics = tuple(t.strip() for t in topic.split(";")) if topic is not None else ()
