@@ -184,7 +184,7 @@ def test_nothing_is_cleared_if_one_query_is_refused(tmp_path: Path) -> None:
     begin(homes(tmp_path), finish=2)
     found = homes(tmp_path)
     (Path(found[0].location.place) / "run.json").unlink()
-    (Path(found[0].checkpoint) / "offsets").mkdir()
+    found[0].location.put("checkpoint/offsets/0", "v1")
     with pytest.raises(SqlExtError) as refused:
         plan_runs([(home, PRINTS) for home in found], restart_finished=True)
     assert refused.value.code == "RUN-021"
