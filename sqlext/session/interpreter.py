@@ -31,7 +31,7 @@ from sqlext.session.ownership import (
     names_sparks_table,
     refuse_our_syntax,
 )
-from sqlext.session.scripted_functions import create_function, drop_function, java_class
+from sqlext.session.scripted_functions import create_function, drop_function, java_class, knows_function
 from sqlext.session.state import SessionState
 from sqlext.session.stored_tables import on_stored_tables
 from sqlext.source import Span
@@ -232,6 +232,8 @@ class Interpreter:
         return Result()
 
     def _create_function(self, statement: ast.CreateFunction) -> Result:
+        if statement.altered and not knows_function(statement, self.state):
+            return Result()
         if statement.language == "PYTHON":
             create_function(statement, self.state)
             return Result()

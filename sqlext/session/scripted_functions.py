@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sqlext.dialect.ast import statements as ast
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.session.state import SessionState
 from sqlext.user_functions import imported, kind_of
 
@@ -43,6 +43,20 @@ def _register(statement: ast.CreateFunction, state: SessionState) -> None:
         message = f"{kind} `{name}` is {known.implementation} already"
         raise SqlExtError("FUNC-037", message, span=statement.name_span, hint="CREATE OR REPLACE FUNCTION replaces it")
     state.functions.register(kind, name, cls)
+
+
+def knows_function(statement: ast.CreateFunction, state: SessionState) -> bool:
+    """Return whether there is the function that an ALTER FUNCTION changes.
+
+    Raises:
+        SqlExtError: FUNC-001 if there is none, without IF EXISTS.
+    """
+    name, known = statement.name[-1], state.functions.names()
+    found = name.upper() in {n.upper() for n in known}
+    if not found and not statement.if_exists:
+        hint = did_you_mean(name, known) or "CREATE FUNCTION makes one"
+        raise SqlExtError("FUNC-001", f"there is no function `{name}` to change", span=statement.name_span, hint=hint)
+    return found
 
 
 def java_class(statement: ast.CreateFunction) -> SqlExtError:

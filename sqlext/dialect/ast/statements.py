@@ -221,6 +221,8 @@ class AlterCatalog(Statement):
 class CreateFunction(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY] [SYSTEM] FUNCTION [IF NOT EXISTS] f AS 'module.Class' [LANGUAGE l]``.
 
+    ``ALTER FUNCTION [IF EXISTS] f AS ...`` is one that replaces what must be there (``altered``).
+
     ``language`` is PYTHON, JAVA, SCALA, or empty where none is said: the class is then one of Java.
     """
 
@@ -231,6 +233,8 @@ class CreateFunction(Statement):
     if_not_exists: bool = False
     or_replace: bool = False
     language: str = "PYTHON"
+    altered: bool = False
+    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)

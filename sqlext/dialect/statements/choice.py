@@ -24,7 +24,7 @@ from sqlext.dialect.statements.databases import (
     parse_drop,
     parse_use,
 )
-from sqlext.dialect.statements.functions import parse_create_function
+from sqlext.dialect.statements.functions import parse_alter_function, parse_create_function
 from sqlext.dialect.statements.insert import at_statement_set, parse_insert, parse_statement_set
 from sqlext.dialect.statements.jobs import parse_query_name, parse_stop
 from sqlext.dialect.statements.settings import parse_reset, parse_set
@@ -148,6 +148,8 @@ def _alter(cursor: Cursor) -> Statement | None:
         return parse_alter_view(cursor, start)
     if cursor.accept_words("CATALOG"):
         return parse_alter_catalog(cursor, start)
+    if cursor.accept_words("FUNCTION"):
+        return parse_alter_function(cursor, start)
     return parse_alter_database(cursor, start) if cursor.accept_any("DATABASE", "SCHEMA") else None
 
 

@@ -87,7 +87,7 @@ BROKEN = [
     ("DROP CONNECTION c", "PARSE-002", 6),
     ("ALTER TABEL t RENAME TO u", "PARSE-002", 7),
     ("ALTER t RENAME TO u", "PARSE-002", 7),
-    ("ALTER FUNCTION f AS 'x'", "PARSE-002", 7),
+    ("ALTER FUNCTION f A 'x'", "PARSE-002", 18),
     ("ALTER CATALOG c SETS ('a' = 'b')", "PARSE-002", 17),
     ("ALTER", "PARSE-002", 6),
     ("SHOW TABELS", "PARSE-002", 6),

@@ -102,6 +102,35 @@ def test_an_expression_is_sparks() -> None:
     assert isinstance(parsed("CREATE FUNCTION f(x INT) RETURNS INT RETURN x + 1"), SparkStatement)
 
 
+def test_alter_replaces_a_class(state: SessionState) -> None:
+    run(
+        state,
+        f"CREATE FUNCTION f AS '{COUNTS}' LANGUAGE PYTHON; ALTER FUNCTION F AS '{__name__}.Others' LANGUAGE PYTHON;",
+    )
+    known = state.functions.find("aggregate", "f")
+    assert known is not None
+    assert known.cls.__name__ == "Others"
+    # A class of Python goes on standing for one of Java.
+    assert not run(state, "ALTER FUNCTION f AS 'a.b.D'; ALTER FUNCTION IF EXISTS f AS 'a.b.E' LANGUAGE JAVA;").passed_on
+    assert not run(state, "ALTER FUNCTION IF EXISTS g AS 'a.b.C';").passed_on
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "at"),
+    [
+        ("ALTER FUNCTION g AS 'a.b.C'", "FUNC-001", "g AS"),
+        ("ALTER FUNCTION f AS 'no.such.Class' LANGUAGE PYTHON", "FUNC-034", "'no"),
+        ("ALTER FUNCTION f RENAME TO g", "PARSE-002", "RENAME"),
+        ("ALTER TEMPORARY FUNCTION f AS 'a.b.C'", "PARSE-002", "TEMPORARY"),
+    ],
+)
+def test_alter_is_refused(state: SessionState, text: str, code: str, at: str) -> None:
+    run(state, f"CREATE FUNCTION f AS '{COUNTS}' LANGUAGE PYTHON;")
+    with pytest.raises(SqlExtError) as caught:
+        run(state, text)
+    assert (caught.value.code, caught.value.column) == (code, text.index(at) + 1)
+
+
 def test_drop(state: SessionState) -> None:
     assert isinstance(parsed("DROP TEMPORARY SYSTEM FUNCTION IF EXISTS f"), Drop)
     handler = run(state, f"CREATE FUNCTION f AS '{COUNTS}' LANGUAGE PYTHON; DROP FUNCTION F;")
