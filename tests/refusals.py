@@ -27,6 +27,7 @@ def pytest_runtest_makereport(
     lacking = lacks(call.excinfo.value) if call.excinfo is not None else None
     if report.failed and lacking is not None:
         report.outcome = "skipped"
+        report.user_properties.append(("refused", lacking.name))
         report.longrepr = (str(item.path), item.location[1] or 0, f"{REFUSED}{lacking.name}")
     return report
 

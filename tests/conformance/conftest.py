@@ -98,7 +98,7 @@ def _tally(reporter: TerminalReporter) -> tuple[dict[str, Counter[str]], dict[st
             properties = dict(getattr(report, "user_properties", []))
             if "area" not in properties or (outcome == "passed" and report.when != "call"):
                 continue
-            outcomes[str(properties["area"])][outcome] += 1
+            outcomes[str(properties["area"])]["refused" if "refused" in properties else outcome] += 1
             if outcome == "xfailed":
                 waiting[str(properties["area"])][str(properties["later"])] += 1
     return outcomes, waiting
@@ -115,5 +115,6 @@ def _line(area: str, counts: Counter[str], waiting: Counter[str]) -> str:
     counted = sum(counts.values()) - counts["skipped"]
     text = f"{area:16} {counts['passed']:4} of {counted:4} passed"
     rest = [f"{n} wait for {what}" for what, n in sorted(waiting.items())]
+    rest += [f"{counts['refused']} refused: this Spark cannot"] if counts["refused"] else []
     rest += [f"{counts['skipped']} depend on Flink's timing"] if counts["skipped"] else []
     return text + (f"   ({'; '.join(rest)})" if rest else "")
