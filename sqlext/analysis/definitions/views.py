@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
@@ -39,6 +41,7 @@ def view_of(statement: CreateView, env: Environment, catalog: SessionCatalog) ->
     )
 
 
+_Found = TypeVar("_Found")
 #: Refused of streams alone: sub-queries that are values, outer joins of static rows.
 _OF_STREAMS = frozenset({"JOIN-016", "JOIN-017", "JOIN-018"})
 
@@ -46,19 +49,25 @@ _OF_STREAMS = frozenset({"JOIN-016", "JOIN-017", "JOIN-018"})
 def query_columns(query: Query, env: Environment) -> tuple[PlanColumn, ...]:
     """Return the columns of a query that is defined or described, not run.
 
-    What only a stream cannot do is refused when the query is used: until then it is read as batch, where it has the
-    same columns.
-
     Raises:
         SqlExtError: what is wrong with the query.
     """
+    return _not_run(env, lambda binder: binder.bind(query).columns)
+
+
+def _not_run(env: Environment, found: Callable[[QueryBinder], _Found]) -> _Found:
+    """Return what a binder finds in a query that does not run yet.
+
+    What only a stream cannot do is refused when the query is used: until then it is read as batch, where it has the
+    same columns.
+    """
     try:
-        return QueryBinder(env).bind(query).columns
+        return found(QueryBinder(env))
     except SqlExtError as error:
         if error.code not in _OF_STREAMS or not env.settings.streaming:
             raise
         try:
-            return QueryBinder(as_batch(env)).bind(query).columns
+            return found(QueryBinder(as_batch(env)))
         # The first refusal is the one about the user's query as it will run.
         except SqlExtError:
             raise error from None
@@ -80,7 +89,7 @@ def named_columns(statement: CreateView, columns: tuple[str, ...], env: Environm
             hint=f"the query's are {', '.join(columns)}",
         )
     # A star's second `id` becomes `id0`; one that is written is refused, as by Flink.
-    item = None if statement.columns else QueryBinder(as_batch(env)).repeated_item(statement.query)
+    item = None if statement.columns else _not_run(env, lambda b: b.repeated_item(statement.query))
     if item is not None:
         raise _named_twice(item.name, item.span)
     for i, name in enumerate(names):

@@ -35,6 +35,16 @@ def test_columns_are_those_of_the_query(views: Definitions) -> None:
     assert views.view("w").columns == ("k", "v", "EXPR$1")
 
 
+def test_a_view_can_join_the_versions_of_its_time(views: Definitions) -> None:
+    timed = "ts TIMESTAMP(3), WATERMARK FOR ts AS ts"
+    files = "WITH ('connector' = 'filesystem', 'path' = 'x', 'format' = 'json')"
+    views.run(f"CREATE TABLE orders (k STRING, {timed}) {files}")
+    views.run(f"CREATE TABLE rates (k STRING PRIMARY KEY NOT ENFORCED, v INT, {timed}) {files}")
+    versions = "rates FOR SYSTEM_TIME AS OF o.ts AS r"
+    views.run(f"CREATE VIEW w AS SELECT o.k, r.v, o.ts FROM orders AS o JOIN {versions} ON o.k = r.k")
+    assert views.view("w").columns == ("k", "v", "ts")
+
+
 @pytest.mark.parametrize(
     ("query", "columns"),
     [
