@@ -6,7 +6,7 @@ A query that has ended is no longer reported; Prometheus sees its metrics go sta
 sqlext_query_rows_read_total, _rows_written_total, _rows_late_total (kept in a late table), _rows_dropped_total,
 _rows_bad_total (could not be decoded)
 sqlext_query_batch_duration_seconds_count, _sum     micro-batches done, and the time within them
-sqlext_query_state_rows                             windows and groups open
+sqlext_query_state_rows, sqlext_query_state_bytes   windows and groups open, and the memory of state stores
 sqlext_query_watermark_timestamp_seconds, _watermark_lag_seconds (behind the clock)
 sqlext_input_rows_total, sqlext_input_event_timestamp_seconds (the largest event time)
 sqlext_input_watermark_timestamp_seconds, sqlext_input_watermark_lag_seconds
@@ -80,10 +80,12 @@ class Metrics:
             yield counter
         batches = SummaryMetricFamily("sqlext_query_batch_duration_seconds", "Micro-batches.", labels=_QUERY)
         state = GaugeMetricFamily("sqlext_query_state_rows", "Windows and groups open.", labels=_QUERY)
+        memory = GaugeMetricFamily("sqlext_query_state_bytes", "Memory of state stores.", labels=_QUERY)
         for query, progress in parts.items():
             batches.add_metric((query,), progress["batch"], progress["busy_ms"] / 1000)
             state.add_metric((query,), progress["state_rows"])
-        yield from (batches, state)
+            memory.add_metric((query,), progress["state_bytes"])
+        yield from (batches, state, memory)
         yield from self._times("sqlext_query_watermark", _QUERY, [((q,), p["watermark"]) for q, p in parts.items()])
 
     def _of_inputs(self, rows: list[tuple[tuple[str, str, str], Mapping[str, Any]]]) -> Iterator[Metric]:

@@ -22,8 +22,11 @@ _SECONDS_BETWEEN_LOOKS = 0.25
 # Where lines stay: how often one comes while something changes, and while nothing does.
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_OF_SILENCE = 30.0
+_SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 _UNITS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000))
-_TITLES = "query, batch, batch time, rows in, rows/s, watermark, open windows, rows out, late and dropped, status"
+_TITLES = (
+    "query, batch, batch time, rows in, rows/s, watermark, lag, open windows, state, rows out, late and dropped, status"
+)
 _COLUMNS = _TITLES.split(", ")
 
 
@@ -36,8 +39,8 @@ class RunningQuery(Protocol):
 
     @property
     def progress(self) -> Mapping[str, Any]:
-        """``batch``, ``rows_in``, ``watermark`` (ms), ``state_rows``, ``rows_out``, ``rows_dropped``, ``status``,
-        ``last_rows`` and ``last_ms`` of the last batch."""
+        """``batch``, ``rows_in``, ``watermark`` (ms), ``state_rows``, ``state_bytes``, ``rows_out``, ``rows_dropped``,
+        ``status``, ``last_rows`` and ``last_ms`` of the last batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,9 @@ def progress_table(queries: list[RunningQuery], seconds: float | None = None) ->
             _count(p.get("rows_in")),
             rows_a_second(p),
             watermark(p.get("watermark")),
+            lag(p.get("watermark"), _now()),
             _count(p.get("state_rows")),
+            size(p.get("state_bytes")),
             _count(p.get("rows_out")),
             _count(p.get("rows_dropped")),
             _status(p, seconds),
@@ -141,14 +146,17 @@ def progress_table(queries: list[RunningQuery], seconds: float | None = None) ->
     return table
 
 
-def progress_line(name: str, p: Mapping[str, Any]) -> str:
-    """Return one line for a log."""
+def progress_line(name: str, p: Mapping[str, Any], now: int | None = None) -> str:
+    """Return one line for a log; ``now`` is in ms since 1970 UTC."""
     if not p.get("batch"):
         return f"{name}: {p.get('status') or 'running'}, no micro-batch is done yet"
     taken = f" ({_seconds(p['last_ms'])}, {rows_a_second(p)} rows/s)" if p.get("last_ms") else ""
+    behind = lag(p.get("watermark"), _now() if now is None else now)
+    lags = "" if behind == "-" else f" ({behind} behind the clock)"
+    state = f" ({size(p['state_bytes'])})" if p.get("state_bytes") else ""
     return (
         f"{name}: batch {_count(p.get('batch'))}{taken}, {_count(p.get('rows_in'))} rows in, "
-        f"watermark {watermark(p.get('watermark'))}, {_count(p.get('state_rows'))} windows open, "
+        f"watermark {watermark(p.get('watermark'))}{lags}, {_count(p.get('state_rows'))} windows open{state}, "
         f"{_count(p.get('rows_out'))} rows out, {_count(p.get('rows_dropped'))} late and dropped"
     )
 
@@ -199,6 +207,16 @@ def lag(millis: int | None, now: int) -> str:
     return f"{behind} ms"
 
 
+def size(count: int | None) -> str:
+    """Return a number of bytes as people read it, in powers of 1,000."""
+    if count is None:
+        return "-"
+    for unit, of in _SIZES:
+        if count >= of:
+            return f"{count / of:,.1f} {unit}"
+    return f"{count} B"
+
+
 def at_end(millis: int | None) -> bool:
     """Whether a watermark (ms since 1970 UTC) is where the end of bounded input has brought it."""
     return millis is not None and millis >= _NEAR_END_MS
@@ -211,6 +229,10 @@ def _status(p: Mapping[str, Any], seconds: float | None) -> str:
 
 def _seconds(millis: int | None) -> str:
     return f"{millis / 1000:,.1f} s" if millis else "-"
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
 
 
 def _count(value: int | None) -> str:

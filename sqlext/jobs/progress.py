@@ -118,6 +118,7 @@ class Progress:
         self._last: tuple[str, int] | None = None  # the run and the batch that were taken last
         self._watermark: int | None = None
         self._state_rows = 0
+        self._state_bytes = 0
         self._inputs: dict[str, dict[str, InputCounts]] = {}
         self._ends: tuple[str, ...] = ()
         self._moments: deque[MicroBatch] = deque(maxlen=MOST)
@@ -159,6 +160,7 @@ class Progress:
                 "rows_out": total.rows_out,
                 "watermark": self._watermark,
                 "state_rows": self._state_rows,
+                "state_bytes": self._state_bytes,
                 "rows_late": total.rows_late,
                 "rows_dropped": total.rows_dropped,
                 "rows_bad": total.rows_bad,
@@ -181,6 +183,7 @@ class Progress:
         self._total = self._total.plus(counts)
         self._moments.append(moment_of(report, counts.rows_in, counts.rows_out))
         self._state_rows = _open(report)
+        self._state_bytes = sum(op.memoryUsedBytes for op in report.stateOperators)
 
     def _was_taken(self, report: StreamingQueryProgress) -> bool:
         # A query that is started again has another run id, and goes on counting its batches.
@@ -220,7 +223,7 @@ def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     if len(parts) == 1:
         return dict(next(iter(parts.values())))
     watermarks = [p["watermark"] for p in parts.values() if p["watermark"] is not None]
-    names = "batch rows_in rows_out state_rows rows_late rows_dropped rows_bad busy_ms last_rows".split()
+    names = "batch rows_in rows_out state_rows state_bytes rows_late rows_dropped rows_bad busy_ms last_rows".split()
     sums = {name: sum(p[name] for p in parts.values()) for name in names}
     inputs = [row for p in parts.values() for row in p["inputs"]]
     longest = max(p["last_ms"] for p in parts.values())

@@ -123,6 +123,7 @@ class Query:
         ``rows_out``     rows written
         ``watermark``    milliseconds since 1970 UTC, or None
         ``state_rows``   groups and windows open now
+        ``state_bytes``  memory that Spark's state stores use now, in bytes
         ``rows_late``    late rows that a late table has taken (LATE DATA TO)
         ``rows_dropped`` late rows that nobody kept, and rows for a group that ONCE had closed;
                          Spark's own operators count groups after partial aggregation

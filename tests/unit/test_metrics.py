@@ -65,7 +65,7 @@ def test_what_is_served(server: MetricsServer) -> None:
     found = samples(server)
     assert found["sqlext_query_rows_written_total"] == {(): 7}
     assert found["sqlext_query_batch_duration_seconds_count"] == {(): 0}
-    assert found["sqlext_query_state_rows"] == {(): 0}
+    assert found["sqlext_query_state_rows"] == found["sqlext_query_state_bytes"] == {(): 0}
     assert found["sqlext_input_rows_total"] == {("a", "0"): 3, ("a", "1"): 2, ("b", ""): 1, ("c", ""): 0}
     assert found["sqlext_input_event_timestamp_seconds"] == {("a", "0"): 100, ("a", "1"): 90, ("b", ""): 20}
     assert found["sqlext_input_watermark_timestamp_seconds"] == {("a", "0"): 80, ("a", "1"): 80, ("b", ""): 80}

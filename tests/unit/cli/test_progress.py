@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sqlext.cli.progress import Pace, Watch, progress_line, progress_table, rows_a_second, summary, watermark
+from sqlext.cli.progress import Pace, Watch, progress_line, progress_table, rows_a_second, size, summary, watermark
 
 END = 253_402_300_799_999
 
@@ -27,6 +27,7 @@ RUNNING = FakeQuery(
     rows_in=336_776,
     watermark=1_356_998_400_000,
     state_rows=12,
+    state_bytes=3_456_000,
     rows_out=100,
     rows_dropped=0,
     status="running",
@@ -50,10 +51,12 @@ def test_watermark() -> None:
 
 
 def test_line() -> None:
-    assert progress_line(RUNNING.name, RUNNING.progress) == (
-        "hourly: batch 3 (0.8 s, 1,250 rows/s), 336,776 rows in, watermark 2013-01-01 00:00:00, "
-        "12 windows open, 100 rows out, 0 late and dropped"
+    assert progress_line(RUNNING.name, RUNNING.progress, 1_356_998_700_000) == (
+        "hourly: batch 3 (0.8 s, 1,250 rows/s), 336,776 rows in, "
+        "watermark 2013-01-01 00:00:00 (5 min behind the clock), 12 windows open (3.5 MB), 100 rows out, 0 late and dropped"
     )
+    ended = progress_line("q", {**RUNNING.progress, "watermark": END, "state_bytes": 0})
+    assert "watermark end of time, 12 windows open, 100" in ended
 
 
 def test_line_before_the_first_batch() -> None:
@@ -72,8 +75,15 @@ def test_table_has_a_row_per_query() -> None:
     assert "336,776" in shown
     assert "other" in shown
     assert "0.8 s" in shown
+    assert "3.5 MB" in shown
     assert "1,250" in shown
     assert "running, 12 s" in shown
+
+
+def test_sizes() -> None:
+    assert [size(n) for n in (None, 0, 999, 1000, 12_345_678, 7_000_000_000)] == [
+        "-", "0 B", "999 B", "1.0 kB", "12.3 MB", "7.0 GB",
+    ]  # fmt: skip
 
 
 def test_lines_come_rarely_and_do_not_cease() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from pyspark.sql.streaming.listener import StreamingQueryProgress
@@ -33,10 +34,26 @@ def report(batch: int, rows: int | None, *, watermark: int = 0, run: str = RUN) 
     return StreamingQueryProgress.fromJson(made)
 
 
+def with_state(of: StreamingQueryProgress, *memory: int) -> StreamingQueryProgress:
+    """Return a report with operators that use so many bytes each."""
+    names = "allUpdatesTimeMs numRowsTotal numRowsUpdated allRemovalsTimeMs numRowsRemoved commitTimeMs memoryUsedBytes"
+    names += " numRowsDroppedByWatermark numShufflePartitions numStateStoreInstances"
+    operators = [{"operatorName": "x", **dict.fromkeys(names.split(), 0), "customMetrics": {}} for _ in memory]
+    for operator, used in zip(operators, memory, strict=True):
+        operator["memoryUsedBytes"] = used
+    return StreamingQueryProgress.fromJson({**json.loads(of.json), "stateOperators": operators})
+
+
 def read(progress: Progress) -> tuple[InputCounts, tuple[str, ...]]:
     """Return what was read of the one input."""
     found = progress.read()
     return found.counts["a"][""], tuple(found.ends)
+
+
+def test_the_memory_of_state_is_that_of_the_last_batch() -> None:
+    progress = Progress()
+    progress.add([with_state(report(0, 5), 100, 20), with_state(report(1, 5), 70)])
+    assert progress.values()["state_bytes"] == 70
 
 
 def test_a_batch_after_a_trigger_that_found_nothing_is_counted() -> None:
