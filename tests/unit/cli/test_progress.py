@@ -53,7 +53,8 @@ def test_watermark() -> None:
 def test_line() -> None:
     assert progress_line(RUNNING.name, RUNNING.progress, 1_356_998_700_000) == (
         "hourly: batch 3 (0.8 s, 1,250 rows/s), 336,776 rows in, "
-        "watermark 2013-01-01 00:00:00 (5 min behind the clock), 12 windows open (3.5 MB), 100 rows out, 0 late and dropped"
+        "watermark 2013-01-01 00:00:00 (5 min behind the clock), "
+        "12 windows open (3.5 MB), 100 rows out, 0 late and dropped"
     )
     ended = progress_line("q", {**RUNNING.progress, "watermark": END, "state_bytes": 0})
     assert "watermark end of time, 12 windows open, 100" in ended
