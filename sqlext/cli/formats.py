@@ -24,8 +24,13 @@ _MOST_ON_A_SCREEN = 1000
 Row = Sequence[Any]
 
 
-def print_rows(form: str, columns: Sequence[str], rows: Sequence[Row], console: Console) -> None:
-    """Print a result; a single text of several lines as it is, unless it is to be data."""
+def print_rows(
+    form: str, columns: Sequence[str], rows: Sequence[Row], console: Console, *, every: bool = False
+) -> None:
+    """Print a result; a single text of several lines as it is, unless it is to be data.
+
+    A table on a terminal ends after 1,000 rows, unless it is to show ``every`` one.
+    """
     text = one_text(rows)
     if form != "table":
         for line in _LINES[form](columns, rows, True):
@@ -33,7 +38,9 @@ def print_rows(form: str, columns: Sequence[str], rows: Sequence[Row], console: 
     elif text is not None:
         print_line(text, console)
     else:
-        console.print(result_table(columns, rows, most=_MOST_ON_A_SCREEN if console.is_terminal else None))
+        console.print(
+            result_table(columns, rows, most=_MOST_ON_A_SCREEN if console.is_terminal and not every else None)
+        )
 
 
 class ChangeText:

@@ -25,6 +25,7 @@ Ctrl-C ends a query, or drops what is typed; Ctrl-D leaves.
   .read FILE         run the statements of a file
   .mode FORMAT       table, csv, json or markdown: SET 'sqlext.shell.format' = '...'
   .timer on | off    whether each statement says how long it took
+  .pager on | off    whether tables longer than the screen are shown in the pager (PAGER, or less)
   .clear             clear the screen (also: clear)
 
   SHOW TABLES;  DESCRIBE t;  EXPLAIN SELECT ...;  SHOW JOBS;  STOP JOB 'name';  SET;  RESET;
@@ -86,10 +87,19 @@ def _kind(shell: Shell, name: str) -> str:
 
 
 def _timer(shell: Shell, argument: str) -> None:
+    shell.timer = _switched("timer", argument, now=shell.timer)
+
+
+def _pager(shell: Shell, argument: str) -> None:
+    shell.pager = _switched("pager", argument, now=shell.pager)
+
+
+def _switched(what: str, argument: str, *, now: bool) -> bool:
+    """Return whether something is on from now on; say how it is where neither was asked for."""
     if argument in ("on", "off"):
-        shell.timer = argument == "on"
-    else:
-        click.echo(f"the timer is {'on' if shell.timer else 'off'}; .timer on or .timer off")
+        return argument == "on"
+    click.echo(f"the {what} is {'on' if now else 'off'}; .{what} on or .{what} off")
+    return now
 
 
 _Action = Callable[[Shell, str], None]
@@ -101,6 +111,7 @@ _COMMANDS: Mapping[str, _Action] = {
     "tables": _tables,
     "schema": _schema,
     "timer": _timer,
+    "pager": _pager,
 }
 #: What serves in place of commands of psql.
 _PSQL = {

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     Arrived = tuple[Result, Settings, float]
 
 _SECONDS_OF_SILENCE = 0.5
+#: Lines around the rows of a table: its head and its lines, how many rows it has, the prompt.
+_OTHER_LINES = 7
 _SECONDS_BETWEEN_LOOKS = 0.25
 
 
@@ -48,6 +51,7 @@ class Shell:
         form: how rows are shown unless ``SET 'sqlext.shell.format'`` says otherwise.
         silent: show rows and errors only.
         timer: say how long each statement took.
+        pager: show tables that are longer than the screen in the pager (PAGER, or ``less``).
     """
 
     session: Session
@@ -55,6 +59,7 @@ class Shell:
     form: str = "table"
     silent: bool = False
     timer: bool = True
+    pager: bool = False
     output: Console = field(default_factory=console)
     messages: Console = field(default_factory=lambda: console(stderr=True))
 
@@ -179,9 +184,16 @@ class Shell:
         said = "ok"
         if result.columns:
             rows = result.rows
-            print_rows(form, result.columns, rows, self.output)
+            paged = self._is_paged(form, len(rows))
+            with self.output.pager(styles=True) if paged else nullcontext():
+                print_rows(form, result.columns, rows, self.output, every=paged)
             said = f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}"
         self._say(f"{said} ({_shown(seconds)})" if self.timer else said)
+
+    def _is_paged(self, form: str, rows: int) -> bool:
+        """Whether a table is shown in the pager: if that is wanted and it does not fit the screen."""
+        long = rows > self.output.height - _OTHER_LINES
+        return self.pager and long and form == "table" and self.output.is_terminal
 
     def _follow_job(self, query: Query) -> bool:
         """Wait for a bounded job; leave any other in the background, and return False."""

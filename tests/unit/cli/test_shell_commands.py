@@ -127,6 +127,23 @@ def test_times(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "the timer is off; .timer on or .timer off\n"
 
 
+def test_the_pager(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = Console(file=io.StringIO(), force_terminal=True, width=80, height=10)
+    opened = Shell(Session(catalog=tmp_path), {}, output=output, silent=True)
+    databases = "".join(f"CREATE DATABASE d{i};" for i in range(4))
+    opened.run(databases + "\n")
+    for setting, paged in (("off", False), ("on", True)):
+        do(opened, f".pager {setting}")
+        capsys.readouterr()
+        printed(output)
+        opened.run("SHOW DATABASES;\n")
+        assert ("d3" in capsys.readouterr().out) == paged
+        assert ("d3" in printed(output)) != paged
+    opened.run("SHOW CATALOGS;\n")
+    assert "default_catalog" in printed(output)  # it fits
+    opened.close(wait=False)
+
+
 def test_definitions_do_not_wait_for_spark(tmp_path: Path) -> None:
     asked = Event()
 
