@@ -142,5 +142,5 @@ def _objects(line: bytes) -> list[Mapping[str, Any]]:
     found = parsed(line)
     rows = found if isinstance(found, list) else [found]
     if not all(isinstance(row, dict) for row in rows):
-        raise ValueError("no object")
+        raise ValueError("it is no JSON object")
     return rows

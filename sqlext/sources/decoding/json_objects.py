@@ -46,7 +46,10 @@ class ObjectRows:
             self._rows += 1
             for name, convert in self._converters:
                 value = row.get(name)
-                self._made[name].append(None if value is None else convert(value))
+                try:
+                    self._made[name].append(None if value is None else convert(value))
+                except MALFORMED as error:
+                    raise ValueError(f"a value does not fit its column: {name}") from error
 
     def batch(self) -> pa.RecordBatch:
         """Return all rows."""
@@ -56,14 +59,22 @@ class ObjectRows:
 
 
 def parsed(text: bytes) -> Any:
-    """Return what a text says, numbers as they are written."""
-    return _DECODER.decode(text.decode("utf-8", "replace"))
+    """Return what a text says, numbers as they are written; fails with one of ``MALFORMED``."""
+    return _decoded(text.decode("utf-8", "replace"), whole=True)
 
 
 def first_parsed(text: bytes) -> Any:
     """Return what a text says first, as Spark's ``from_json`` does: no object where nothing stands."""
     plain = text.decode("utf-8", "replace").strip(_BLANK)
-    return _DECODER.raw_decode(plain)[0] if plain else {}
+    return _decoded(plain, whole=False) if plain else {}
+
+
+def _decoded(text: str, *, whole: bool) -> Any:
+    try:
+        return _DECODER.decode(text) if whole else _DECODER.raw_decode(text)[0]
+    # Its own message counts lines too: those of this text.
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is no JSON from character {error.pos + 1} on") from error
 
 
 _BLANK = "".join(map(chr, range(33)))

@@ -65,7 +65,7 @@ class JsonValues:
 def _object(text: bytes) -> Mapping[str, Any]:
     found = first_parsed(text)
     if not isinstance(found, dict):
-        raise ValueError("no object")
+        raise ValueError("it is no JSON object")
     return found
 
 
