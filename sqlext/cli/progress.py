@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import chain
@@ -12,9 +12,11 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 # The year 9000. The end of bounded input moves the watermark to the last date there is, less its delay.
 _NEAR_END_MS = 221_845_392_000_000
@@ -22,6 +24,8 @@ _SECONDS_BETWEEN_LOOKS = 0.25
 # Where lines stay: how often one comes while something changes, and while nothing does.
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_OF_SILENCE = 30.0
+#: Wider than any screen.
+_ANY_WIDTH = 10_000
 _SIZES = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 _UNITS = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000))
 _TITLES = (
@@ -36,6 +40,10 @@ class RunningQuery(Protocol):
     @property
     def name(self) -> str:
         """The query's name."""
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it ends by itself: then nobody asks how far its watermark is behind the clock."""
 
     @property
     def progress(self) -> Mapping[str, Any]:
@@ -78,9 +86,15 @@ class Watch:
         """Show this query too."""
         self.queries.append(query)
 
-    def __rich__(self) -> Table | str:
-        """Return the table that rich's Live draws again and again."""
-        return progress_table(self.queries, time.monotonic() - self._began) if self.queries else ""
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield what rich's Live draws again and again: the widest form that fits the screen."""
+        if self.queries:
+            seconds = time.monotonic() - self._began
+            wide, high = progress_table(self.queries, seconds), progress_list(self.queries, seconds)
+            lines = Text("\n".join(chain.from_iterable(map(_lines, self.queries))))
+            unlimited = options.update(max_width=_ANY_WIDTH)
+            fits = (t for t in (wide, high) if Measurement.get(console, unlimited, t).maximum <= options.max_width)
+            yield next(fits, lines)
 
     def __enter__(self) -> Watch:
         """Start to show."""
@@ -109,11 +123,13 @@ class Watch:
             # A copy: the main thread adds queries meanwhile.
             for query in tuple(self.queries):
                 for name, progress in by_sink(query):
+                    # The lag changes with the clock: it is no news by itself.
                     line, now = progress_line(name, progress), time.monotonic()
                     before = said.get((id(query), name))
                     if before is None or before.due(line, now, ended=ended):
                         said[id(query), name] = Pace(line, now)
-                        self._console.print(line, markup=False, highlight=False)
+                        shown = progress_line(name, progress, _now(query))
+                        self._console.print(shown, markup=False, highlight=False)
 
 
 def by_sink(query: RunningQuery) -> Iterable[tuple[str, Mapping[str, Any]]]:
@@ -123,35 +139,53 @@ def by_sink(query: RunningQuery) -> Iterable[tuple[str, Mapping[str, Any]]]:
     return parts.items()
 
 
-def progress_table(queries: list[RunningQuery], seconds: float | None = None) -> Table:
+def progress_table(queries: Sequence[RunningQuery], seconds: float | None = None) -> Table:
     """Return a table with one row per query; ``seconds`` is for how long they have been watched."""
     table = Table(box=box.SIMPLE_HEAD)
     for title in _COLUMNS:
         table.add_column(title, justify="left" if title in ("query", "watermark", "status") else "right")
-    for name, p in chain.from_iterable(map(by_sink, queries)):
-        table.add_row(
-            name,
-            _count(p.get("batch")),
-            _seconds(p.get("last_ms")),
-            _count(p.get("rows_in")),
-            rows_a_second(p),
-            watermark(p.get("watermark")),
-            lag(p.get("watermark"), _now()),
-            _count(p.get("state_rows")),
-            size(p.get("state_bytes")),
-            _count(p.get("rows_out")),
-            _count(p.get("rows_dropped")),
-            _status(p, seconds),
-        )
+    for cells in _cells(queries, seconds):
+        table.add_row(*cells)
     return table
 
 
+def progress_list(queries: Sequence[RunningQuery], seconds: float | None = None) -> Table:
+    """Return the same with one column per query, for narrow screens."""
+    table = Table.grid(padding=(0, 2))
+    for cells in zip(_COLUMNS, *_cells(queries, seconds), strict=True):
+        table.add_row(*cells)
+    return table
+
+
+def _cells(queries: Iterable[RunningQuery], seconds: float | None) -> Iterator[list[str]]:
+    for query in queries:
+        for name, p in by_sink(query):
+            yield [
+                name,
+                _count(p.get("batch")),
+                _seconds(p.get("last_ms")),
+                _count(p.get("rows_in")),
+                rows_a_second(p),
+                watermark(p.get("watermark")),
+                lag(p.get("watermark"), _now(query)),
+                _count(p.get("state_rows")),
+                size(p.get("state_bytes")),
+                _count(p.get("rows_out")),
+                _count(p.get("rows_dropped")),
+                _status(p, seconds),
+            ]
+
+
+def _lines(query: RunningQuery) -> Iterator[str]:
+    return (progress_line(name, p, _now(query)) for name, p in by_sink(query))
+
+
 def progress_line(name: str, p: Mapping[str, Any], now: int | None = None) -> str:
-    """Return one line for a log; ``now`` is in ms since 1970 UTC."""
+    """Return one line for a log; with ``now``, in ms since 1970 UTC, it says how far the watermark is behind."""
     if not p.get("batch"):
         return f"{name}: {p.get('status') or 'running'}, no micro-batch is done yet"
     taken = f" ({_seconds(p['last_ms'])}, {rows_a_second(p)} rows/s)" if p.get("last_ms") else ""
-    behind = lag(p.get("watermark"), _now() if now is None else now)
+    behind = lag(p.get("watermark"), now)
     lags = "" if behind == "-" else f" ({behind} behind the clock)"
     state = f" ({size(p['state_bytes'])})" if p.get("state_bytes") else ""
     return (
@@ -195,9 +229,9 @@ def watermark(millis: int | None) -> str:
     return datetime.fromtimestamp(millis / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def lag(millis: int | None, now: int) -> str:
-    """Return how far a watermark is behind the clock; both in ms since 1970 UTC."""
-    if millis is None or at_end(millis):
+def lag(millis: int | None, now: int | None) -> str:
+    """Return how far a watermark is behind the clock, ``-`` where one is not known; in ms since 1970 UTC."""
+    if millis is None or now is None or at_end(millis):
         return "-"
     behind = max(0, now - millis)
     for unit, size in _UNITS:
@@ -231,8 +265,8 @@ def _seconds(millis: int | None) -> str:
     return f"{millis / 1000:,.1f} s" if millis else "-"
 
 
-def _now() -> int:
-    return int(time.time() * 1000)
+def _now(query: RunningQuery) -> int | None:
+    return None if query.bounded else int(time.time() * 1000)
 
 
 def _count(value: int | None) -> str:

@@ -16,6 +16,8 @@ END = 253_402_300_799_999
 class FakeQuery:
     """A query that stands still."""
 
+    bounded = True
+
     def __init__(self, name: str, **progress: Any) -> None:
         self.name = name
         self.progress: Mapping[str, Any] = progress
@@ -79,6 +81,23 @@ def test_table_has_a_row_per_query() -> None:
     assert "3.5 MB" in shown
     assert "1,250" in shown
     assert "running, 12 s" in shown
+
+
+def test_a_narrow_screen_has_no_cut_words() -> None:
+    with Watch(Console(file=io.StringIO()), shown=False) as watch:
+        watch.add(RUNNING)
+        forms = {}
+        for width in (30, 60, 200):
+            console = Console(file=io.StringIO(), width=width)
+            console.print(watch)
+            assert isinstance(console.file, io.StringIO)
+            forms[width] = console.file.getvalue()
+    assert all("2013-01-01" in form and "\u2026" not in form for form in forms.values())
+    assert "336,776 rows in" in " ".join(forms[30].split())
+    assert ["rows in", "336,776"] in [
+        line.rstrip().split("  ")[:1] + line.split()[-1:] for line in forms[60].splitlines()
+    ]
+    assert any(line.split()[:2] == ["hourly", "3"] for line in forms[200].splitlines())
 
 
 def test_sizes() -> None:
