@@ -115,6 +115,24 @@ def endless(spark, folder):
     return sorted(map(list, session.sql("SELECT * FROM sums").rows))
 
 
+def bare(spark, folder):
+    """Work with a server whose Python has no sqlext: as one batch, and then as a stream, which it writes itself."""
+    session = sqlext.connect(spark, folder / "bare")
+    session.sql(EVENTS.format(name="events", path=folder / "in"))
+    query = """
+        SELECT * FROM events MATCH_RECOGNIZE (
+          PARTITION BY k ORDER BY ts MEASURES LAST(x.v) AS v PATTERN (x) DEFINE x AS x.v > 1)
+    """
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    at_once = sorted(map(list, session.sql(query).rows))
+    session.sql("SET 'execution.runtime-mode' = 'streaming'")
+    try:
+        session.sql(query).rows  # noqa: B018 - they are awaited
+    except SqlExtError as error:
+        return at_once, error.code, error.message, error.hint
+    return at_once, "no refusal"
+
+
 def _example(spark, folder, name):
     own = folder / name
     own.mkdir()
@@ -133,7 +151,7 @@ def _tell(part: Callable[[], object]) -> None:
     print(json.dumps(found), flush=True)
 
 
-PARTS = {part.__name__: part for part in (same_script, registered, handed_on, installed, printed, endless)}
+PARTS = {part.__name__: part for part in (same_script, registered, handed_on, installed, printed, endless, bare)}
 
 if __name__ == "__main__":
     main(sys.argv[1], Path(sys.argv[2]))

@@ -18,8 +18,12 @@ _START_SECONDS = 180
 
 
 @contextmanager
-def connect_server(folder: Path, cores: int) -> Iterator[str]:
-    """Run a server with the settings of a local Spark of ours and its files in ``folder``; gives its address."""
+def connect_server(folder: Path, cores: int, python: str = sys.executable) -> Iterator[str]:
+    """Run a server with the settings of a local Spark of ours and its files in ``folder``; gives its address.
+
+    Args:
+        python: what it and its workers run Python by.
+    """
     folder.mkdir(parents=True)
     port = free_port()
     settings = {
@@ -30,7 +34,7 @@ def connect_server(folder: Path, cores: int) -> Iterator[str]:
     }
     given = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
     home = str(spark_home())
-    environment = {**short_lived(), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": home}
+    environment = {**short_lived(), "PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": home}
     log = folder / "server.log"
     with log.open("wb") as said:
         command = [f"{home}/bin/spark-submit", "--class", _CLASS, *given, "spark-internal"]

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import one_script
+from tests.cluster.standalone import packages_without, python_with
 from tests.conftest import CORES
 from tests.connect.server import connect_server
 from tests.examples.examples import DEMO, examples, expected_file
@@ -138,3 +140,22 @@ def test_a_client_is_killed_and_another_goes_on(client: Client) -> None:
     finally:
         first.close()
         second.close()
+
+
+@pytest.mark.costly
+def test_a_server_without_sqlext(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its workers get sqlext; where it writes batches itself the start is refused."""
+    python = python_with(tmp_path / "python", packages_without(tmp_path / "packages", ()))
+    with ExitStack() as running:
+        with monkeypatch.context() as apart:
+            apart.delenv("PYTHONPATH", raising=False)  # the server's alone
+            url = running.enter_context(connect_server(tmp_path / "server", CORES, str(python)))
+        client = Client(url, tmp_path)
+        running.callback(client.close)
+        told = client.ask("bare")
+    assert isinstance(told, list), told
+    at_once, code, message, hint = told
+    assert at_once == [["a", 2], ["b", 4]]
+    assert code == "ENV-018"
+    assert message.startswith("a Python that Spark started has no module `sqlext")
+    assert "where the driver or the server of Spark runs" in hint
