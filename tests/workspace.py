@@ -101,16 +101,18 @@ class Workspace:
             assert time.monotonic() < deadline, "it has not come in time"
             time.sleep(0.05)
 
-    def killed(self, script: str, plan: str, *, seconds: int = 180) -> None:
+    def killed(self, script: str, plan: str, *, seconds: int = 180, variables: Mapping[str, str] | None = None) -> None:
         """Run a script in a driver of its own, which kills itself (kill -9) where ``plan`` says.
 
         Args:
             plan: see ``tests/faults/driver.py``.
+            variables: of the driver's environment, beside those that it has.
         """
         file = self.folder / "job.sql"
         file.write_text(script)
         command = [sys.executable, str(DRIVER), str(self.folder), str(file), plan]
-        ended = subprocess.run(command, capture_output=True, timeout=seconds, check=False, text=True, env=short_lived())
+        environment = {**short_lived(), **(variables or {})}
+        ended = subprocess.run(command, capture_output=True, timeout=seconds, check=False, text=True, env=environment)
         assert ended.returncode == -signal.SIGKILL, f"{ended.returncode}\n{ended.stdout}\n{ended.stderr}"
 
 

@@ -9,10 +9,13 @@ usage: driver.py FOLDER SCRIPT MOMENT:NTH, where MOMENT is
     after-finish     a sink has come to its end, its query is not marked as finished
     between-finish   one query of a job is marked as finished, the next is not
     begin            a run has begun, Spark has not started
+
+The variable SETTINGS has Spark's settings as JSON, CATALOG and CHECKPOINT have other places than the folder.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -63,11 +66,12 @@ def arm(moment: str, nth: int) -> None:
 def main(folder: Path, script: Path, moment: str, nth: int) -> None:
     """Run the script over the folder of a ``Workspace``."""
     # One core and one shuffle partition: the tests, which restart the job, have two.
-    spark = local_spark(cores=1, folder=folder / "spark")
+    settings = json.loads(os.environ.get("SETTINGS", "{}"))
+    spark = local_spark(cores=1, folder=folder / "spark", settings=settings)
     arm(moment, nth)
-    session = sqlext.connect(spark, catalog=folder / "catalog")
+    session = sqlext.connect(spark, catalog=os.environ.get("CATALOG", folder / "catalog"))
     variables = {"IN": str(folder / "in"), "OUT": str(folder / "out")}
-    for result in session.run(script.read_text(), variables=variables):
+    for result in session.run(script.read_text(), variables=variables, checkpoint=os.environ.get("CHECKPOINT")):
         if result.query is not None:
             result.query.await_termination()
 
