@@ -59,6 +59,7 @@ class ObjectStore:
         self._errors = package("obstore.exceptions", "objects", f"`{self._url}`")
         make = package("obstore.store", "objects", f"`{self._url}`").from_url
         self._config = config = s3_config(settings or {}, urlsplit(url).netloc) if _is_s3(url) else {}
+        _require_endpoint(config.get("endpoint"))
         # Only an endpoint that the user has named has no TLS; one of the environment says so there.
         client = {"allow_http": True} if config.get("endpoint", "").startswith("http:") else None
         retries = {"retry_timeout": timedelta(seconds=_RETRY_SECONDS)}
@@ -260,6 +261,20 @@ def delta_options(url: str, settings: Mapping[str, str]) -> dict[str, str]:
 
 def _is_s3(url: str) -> bool:
     return url.lower().startswith("s3")
+
+
+def _require_endpoint(endpoint: str | None) -> None:
+    """Refuse an endpoint that is no URL (RUN-015): obstore would end the thread at its first request."""
+    if endpoint is None:
+        return
+    try:
+        parts = urlsplit(endpoint)
+        known = parts.hostname and parts.port != 0  # ``port`` raises for what is no number of one
+    except ValueError:
+        known = False
+    if not known:
+        hint = "give host and port: spark.hadoop.fs.s3a.endpoint = http://host:9000"
+        raise SqlExtError("RUN-015", f"the endpoint `{endpoint}` of the object store is no URL", hint=hint)
 
 
 def _stamp(found: Mapping[str, object]) -> Mapping[str, object]:

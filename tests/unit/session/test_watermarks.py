@@ -14,7 +14,7 @@ from sqlext.cli.main import main
 from sqlext.dialect.script import parse_script
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.query import Query
-from sqlext.session.introspection.watermarks import Watermarks
+from sqlext.session.introspection.watermarks import Watermarks, timed
 from sqlext.session.offline.commands import check_file
 from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
@@ -122,3 +122,17 @@ def test_the_command_line(folder: Path) -> None:
 
 def at(time: str) -> datetime:
     return datetime.fromisoformat(f"1970-01-01 {time}")
+
+
+def test_a_store_that_does_not_answer_hides_no_other_query(folder: Path) -> None:
+    catalog = new_state(folder).catalog
+    away = QueryRecord("away", "INSERT ...", ("a",), "c", "s3a://b/ck/away-1/checkpoint", "f", "running", None, 5)
+    catalog.apply(ddl.record_query(away), "INSERT")
+    stores = {"fs.s3a.endpoint": "http://[::1", "fs.s3a.access.key": "k", "fs.s3a.secret.key": "s"}
+    found = timed(catalog.snapshot(), folder, stores).queries()
+    assert {q.name for q in found} == {"etl.minutes", "etl.old", "away"}
+    state = new_state(folder)
+    state.stores = stores
+    with pytest.raises(SqlExtError) as refused:
+        Watermarks((), state).why("away")
+    assert refused.value.code == "RUN-015"

@@ -339,3 +339,12 @@ def test_markers_of_folders_are_no_keys(s3: S3Server) -> None:
     assert list(store.keys()) == []
     listed = s3.client().list_objects_v2(Bucket=BUCKET, Prefix=f"{folder}/")
     assert [found["Key"] for found in listed["Contents"]] == [f"{folder}/"], "Spark would find the folders"
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["http://[::1", "http://", "http://host:port", "http://host:99999", "https://:9000"]
+)
+def test_an_endpoint_that_is_no_url(endpoint: str) -> None:
+    with pytest.raises(SqlExtError) as refused:
+        open_store(f"s3://{BUCKET}/x", {"fs.s3a.endpoint": endpoint})
+    assert (refused.value.code, endpoint in refused.value.message) == ("RUN-015", True)
