@@ -41,7 +41,12 @@ EXTRAS = (
     Extra("shell", ("prompt_toolkit",), "the prompt of `sqlext shell`", "-e, -f and pipes work"),
     Extra("kafka", ("confluent_kafka",), "our own reader of Kafka", "Spark's connector reads"),
     Extra("jdbc", ("psycopg",), "PostgreSQL of connector 'jdbc'", "SQLite works"),
-    Extra("objects", ("obstore",), "catalogs and checkpoints at URLs: `s3://`, `gs://`, `abfss://`", "folders work"),
+    Extra(
+        "objects",
+        ("obstore",),
+        "catalogs, checkpoints and filesystem sinks at URLs: `s3://`, `gs://`, `abfss://`",
+        "folders work, and other tables at URLs",
+    ),
     Extra("connect", ("grpc", "grpc_status"), "a session of Spark Connect", "classic sessions work"),
     Extra(
         "notebook",

@@ -33,6 +33,7 @@ from sqlext.session.ownership import is_ours
 from sqlext.settings import Settings
 from sqlext.source import SourceText, Span
 from sqlext.spark.sessions import is_connect, own_session, platform_rules, require_shared_folder, store_settings
+from sqlext.stores.access import reached_by
 from sqlext.stores.opening import open_store
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Table
@@ -121,7 +122,8 @@ class Session:
         require_shared_folder(given, self.folder)
         # A session of its own: no setting and no view of ours is seen in the user's.
         own = own_session(given) if self._isolated else given
-        apply_to_spark(own, self._spark_settings)
+        # What the user's session has set itself of object stores does not reach a new one.
+        apply_to_spark(own, {**store_settings(given), **self._spark_settings})
         return own
 
     @cached_property
@@ -256,13 +258,14 @@ class Session:
         from sqlext.session.frame_handler import FrameHandler
 
         source = SourceText.of(text)
-        statements = self._checked(source)
-        if not _is_query(statements):
-            span = statements[0].span if statements else None
-            raise SqlExtError("PARSE-021", "query() takes one SELECT", span=span, hint="sql() takes any statement")
-        options = RunOptions("query", rules=self._rules)
-        handler = FrameHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
-        frame = Interpreter(self._state, handler).run(statements[0]).df
+        with reached_by(lambda: self._state.stores):
+            statements = self._checked(source)
+            if not _is_query(statements):
+                span = statements[0].span if statements else None
+                raise SqlExtError("PARSE-021", "query() takes one SELECT", span=span, hint="sql() takes any statement")
+            options = RunOptions("query", rules=self._rules)
+            handler = FrameHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
+            frame = Interpreter(self._state, handler).run(statements[0]).df
         assert frame is not None
         return frame
 
@@ -399,7 +402,9 @@ class Session:
         """
         # A copy: definitions of the script must not reach the session.
         source, state = read_source(script, variables), self._state.fork()
-        return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))
+        running = self._own or self._given
+        with reached_by((lambda: self._state.stores) if running is not None else None):
+            return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))
 
     def check(
         self, script: PathOrText, variables: Mapping[str, str] | None = None, *, warnings: bool = False
@@ -453,13 +458,14 @@ class Session:
 
         # What an earlier script defined may be defined again with the same text, so scripts can be run twice.
         self._state.created, self._state.sparks = set(), set()
-        # Before anything runs: where checkpoints cannot lie, no streaming query can begin.
-        keeps = partial(open_store, checkpoint or self.folder, self._state.stores)
-        statements = self._checked(source, self._spark_refusal, keeps)
-        options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given), rules=self._rules)
-        handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
-        interpreter = Interpreter(self._state, handler)
-        return [self._one(interpreter, statement, on_statement) for statement in statements]
+        with reached_by(lambda: self._state.stores):
+            # Before anything runs: where checkpoints cannot lie, no streaming query can begin.
+            keeps = partial(open_store, checkpoint or self.folder, self._state.stores)
+            statements = self._checked(source, self._spark_refusal, keeps)
+            options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given), rules=self._rules)
+            handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
+            interpreter = Interpreter(self._state, handler)
+            return [self._one(interpreter, statement, on_statement) for statement in statements]
 
     def _checked(
         self, source: SourceText, ask: AskSpark | None = None, keeps: Callable[[], object] | None = None

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _SPARK = "spark."
 #: The catalog's folder below that of a database.
 _BELOW = "_sqlext"
+#: Settings of Hadoop's file systems: how Spark is started with them, and their own names.
+_OF_HADOOP, _STORES = "spark.hadoop.", "fs."
 
 
 def catalog_folder(spark: SparkSession | None, catalog: str | os.PathLike[str] | None) -> Path | str:
@@ -67,6 +69,12 @@ def apply_to_spark(spark: SparkSession, settings: Mapping[str, str]) -> None:
         SqlExtError: ENV-010 for one that must be there when Spark starts, and is not.
     """
     for key, value in settings.items():
+        hadoop = key.removeprefix(_OF_HADOOP)
+        if hadoop.startswith(_STORES):
+            # A session's own go to Hadoop under their plain names.
+            if spark.conf.get(hadoop, spark.conf.get(key, None)) != value:
+                spark.conf.set(hadoop, value)
+            continue
         # Spark's static settings cannot be set any more; one that has the value already is no reason to refuse.
         if spark.conf.isModifiable(key):
             spark.conf.set(key, value)

@@ -10,6 +10,7 @@ from sqlext.connectors.base import loaded
 from sqlext.connectors.registry import connector_named
 from sqlext.connectors.spec import WriteSpec
 from sqlext.sinks.base import Sink, SinkContext
+from sqlext.spark.object_urls import require_s3
 from sqlext.spark.workers.ready import require_target
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
             path.
     """
     require_target(spark, spec.path)
+    require_s3(spark, spec.path)
     sink = _sink(spec, context)
     sink.open(spark)
     return sink if context.fence is None else FencedSink(sink, context)
@@ -35,6 +37,7 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
 
 def add_columns(spark: SparkSession, spec: WriteSpec) -> None:
     """Add the columns that a table declares to what lies there, as ALTER TABLE ADD asks."""
+    require_s3(spark, spec.path)
     _sink(spec, SinkContext("", "")).add_columns(spark)
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from sqlext.connectors.splits import Limit, Passes, Slice
 from sqlext.sources.file_log import FoundFile
+from sqlext.stores.files import LOCAL, FileAccess
 
 #: A slice has at least so many bytes, where there are as many, and not many more than that.
 #: 128 MB is also what Spark reads in one task (spark.sql.files.maxPartitionBytes).
@@ -18,11 +19,12 @@ _LEAST, _MOST = 1 << 22, 1 << 27
 
 
 class Range(NamedTuple):
-    """Some bytes of a file: those of the lines (or row groups) that begin in them."""
+    """Some bytes of a file: those of the lines (or row groups) that begin in them; and how the file is opened."""
 
     path: str
     start: int
     end: int
+    access: FileAccess = LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +48,23 @@ class FileDecoder(Protocol):
         """
 
 
-def sliced(split: str, end: int, files: Sequence[FoundFile], decoder: FileDecoder, tasks: int) -> list[FileSlice]:
+def sliced(
+    split: str,
+    end: int,
+    files: Sequence[FoundFile],
+    decoder: FileDecoder,
+    tasks: int,
+    access: FileAccess = LOCAL,
+) -> list[FileSlice]:
     """Return the slices of a micro-batch that reads some files and ends at a position of their split.
 
     Args:
         tasks: how many slices there are, if the files are large enough.
+        access: opens the files.
     """
     # Rounded up, or what is left over would be one slice more than there are tasks.
     size = min(max(sum(f.size for f in files) // tasks + 1, _LEAST), _MOST)
-    cut = _cut([r for f in files for r in _ranges(f, size, decoder)], size)
+    cut = _cut([r for f in files for r in _ranges(f, size, decoder, access)], size)
     return [FileSlice(split, end, part, tuple(ranges)) for part, ranges in enumerate(cut)]
 
 
@@ -79,15 +89,15 @@ def rows_of(piece: Slice, decoder: FileDecoder, passes: Passes | None) -> Iterat
         yield from decoder.read(part, passes)
 
 
-def _ranges(found: FoundFile, size: int, decoder: FileDecoder) -> Iterator[Range]:
+def _ranges(found: FoundFile, size: int, decoder: FileDecoder, access: FileAccess) -> Iterator[Range]:
     if not decoder.can_cut(found.path):
-        yield Range(found.path, 0, found.size)
+        yield Range(found.path, 0, found.size, access)
         return
     parts = max(round(found.size / size), 1)
     # Each bound is computed from the whole size, so parts meet without a gap.
     bounds = [found.size * i // parts for i in range(parts + 1)]
     for start, end in pairwise(bounds):
-        yield Range(found.path, start, end)
+        yield Range(found.path, start, end, access)
 
 
 def _cut(ranges: Sequence[Range], size: int) -> Iterator[list[Range]]:

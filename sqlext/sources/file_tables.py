@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -15,9 +14,10 @@ from sqlext.connectors.base import declared_type, is_instant, read_columns
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit, SplitReader
-from sqlext.locations import absolute, is_remote, on_disk
+from sqlext.locations import absolute, is_remote, on_disk, scheme_of
 from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.file_slices import FileDecoder
+from sqlext.stores.files import can_read, file_access
 from sqlext.stores.location import Location
 from sqlext_catalog.model import Column, Table
 
@@ -100,22 +100,23 @@ class FileTables:
 
 
 def path_of(table: Table) -> str:
-    """Return the table's path, absolute."""
+    """Return the table's path, absolute, or its URL."""
     return on_disk(absolute(table.option("path") or table.option("table-path")) or "")
 
 
-def require_path(path: Path, shown: str) -> None:
+def require_path(path: str, shown: str) -> None:
     """Check that something lies at a path.
 
     Raises:
         OptionError: OPT-009 if not.
+        SqlExtError: RUN-015 if an object store does not answer.
     """
-    if not path.exists():
+    if not file_access(path).is_there(path):
         raise OptionError("OPT-009", f"{shown} does not exist", option="path")
 
 
 def require_plain_files(table: Table) -> None:
-    """Check that a table's files lie in one local folder, without values in the names of folders.
+    """Check that a table's files lie in one place that can be read here, without values in the names of folders.
 
     Raises:
         Unread: if they do not.
@@ -125,8 +126,8 @@ def require_plain_files(table: Table) -> None:
     place = table.option("path") or table.option("table-path")
     if place is None:
         raise Unread("it has no path")
-    if is_remote(place):
-        raise Unread("its path is a URL")
+    if is_remote(place) and not can_read(place):
+        raise Unread(f"its path is a URL of {scheme_of(place)}")
 
 
 def kept_in(state: Location | None) -> Location:

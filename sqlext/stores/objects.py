@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -30,6 +31,8 @@ _OF_PYARROW = {
     "session_token": "session_token",
     "region": "region",
 }
+#: The one provider of credentials of Hadoop's that has none: for buckets that all may read.
+_ANONYMOUS = "AnonymousAWSCredentialsProvider"
 #: Spark hands what begins so to Hadoop, without it.
 _OF_SPARK = "spark.hadoop."
 _PREFIX = "fs.s3a."
@@ -54,7 +57,7 @@ class ObjectStore:
     """
 
     def __init__(self, url: str, settings: Mapping[str, str] | None = None) -> None:
-        self._url = _without_secrets(url)
+        self._url = without_secrets(url)
         self._package = package("obstore", "objects", f"`{self._url}`")
         self._errors = package("obstore.exceptions", "objects", f"`{self._url}`")
         make = package("obstore.store", "objects", f"`{self._url}`").from_url
@@ -141,13 +144,9 @@ class ObjectStore:
         """
         from pyarrow import fs
 
-        config, url = self._config, urlsplit(self._url)
-        endpoint = config.get("endpoint", "")
-        known = {ours: config[theirs] for theirs, ours in _OF_PYARROW.items() if theirs in config}
-        if endpoint:
-            known |= {"scheme": endpoint.partition(":")[0], "endpoint_override": endpoint.partition("://")[2]}
+        url = urlsplit(self._url)
         try:
-            found = fs.S3FileSystem(**known)
+            found = fs.S3FileSystem(**pyarrow_options(self._config, url.netloc))
             found.delete_dir(f"{url.netloc}{url.path}/{prefix}")
         except FileNotFoundError:
             return
@@ -237,18 +236,45 @@ def s3_config(settings: Mapping[str, str], bucket: str) -> dict[str, str]:
         bucket: whose own settings (``fs.s3a.bucket.NAME.endpoint``) go before those of all.
     """
     of_all, own = _PREFIX, f"{_PREFIX}bucket.{bucket}."
-    hadoop = {name.removeprefix(_OF_SPARK): value for name, value in settings.items() if value}
+    # Those without the prefix are a session's own, and go before Spark's.
+    ordered = sorted(settings.items(), key=lambda setting: not setting[0].startswith(_OF_SPARK))
+    hadoop = {name.removeprefix(_OF_SPARK): value for name, value in ordered if value}
 
     def setting(name: str) -> str | None:
         return hadoop.get(own + name) or hadoop.get(of_all + name)
 
     config = {ours: value for name, ours in _S3A.items() if (value := setting(name)) is not None}
+    if _ANONYMOUS in (setting("aws.credentials.provider") or ""):
+        config["skip_signature"] = "true"
     # Hadoop takes an endpoint without a scheme; TLS is its default.
     endpoint = config.get("endpoint")
     if endpoint is not None and "://" not in endpoint:
         secure = (setting("connection.ssl.enabled") or "true").lower() == "true"
         config["endpoint"] = f"{'https' if secure else 'http'}://{endpoint}"
     return config
+
+
+def pyarrow_options(config: Mapping[str, str], bucket: str) -> dict[str, object]:
+    """Return what ``s3_config`` gives as pyarrow calls it; what stands in the environment alone too."""
+    from pyarrow import fs
+
+    found: dict[str, object] = {ours: config[theirs] for theirs, ours in _OF_PYARROW.items() if theirs in config}
+    if "skip_signature" in config:
+        found["anonymous"] = True
+    endpoint = config.get("endpoint") or _variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+    if endpoint is not None:
+        # pyarrow takes the scheme of a variable for part of the host.
+        parts = urlsplit(endpoint if "://" in endpoint else f"https://{endpoint}")
+        found |= {"endpoint_override": parts.netloc, "scheme": parts.scheme}
+    # pyarrow takes us-east-1 else, and a bucket elsewhere does not answer it. Other servers have no regions.
+    elif "region" not in found and _variable("AWS_REGION", "AWS_DEFAULT_REGION") is None:
+        found["region"] = fs.resolve_s3_region(bucket)
+    return found
+
+
+def _variable(*names: str) -> str | None:
+    """Return the first variable of the environment that is there."""
+    return next((value for name in names if (value := os.environ.get(name))), None)
 
 
 def delta_options(url: str, settings: Mapping[str, str]) -> dict[str, str]:
@@ -288,7 +314,7 @@ def _quoted(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{quote(parts.path)}"
 
 
-def _without_secrets(url: str) -> str:
+def without_secrets(url: str) -> str:
     """Return a URL that has no credentials in it; raises RUN-015 for another, which is not quoted."""
     parts = urlsplit(url)
     # Azure names the container before the account: ``container@account``. A name has no colon anywhere.

@@ -36,8 +36,10 @@ from sqlext.connectors.options import (
     positive,
 )
 from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
+from sqlext.extras import package
 from sqlext.locations import absolute, is_remote
 from sqlext.quoting import identifier, string
+from sqlext.stores.opening import has_store
 from sqlext.types import BIGINT, STRING, TIMESTAMP_LTZ3, LogicalType
 from sqlext_catalog.model import Column, Options, Table
 
@@ -230,12 +232,15 @@ class Filesystem(Connector):
         )
 
     def require_written_here(self, table: Table) -> None:
-        """Refuse a URL: files are committed by renames, which no object store has."""
+        """Refuse a URL without a store that has conditional writes: by these files are committed."""
         path = table.option("path") or ""
-        if is_remote(path):
-            message = f"{self.owner} writes to local folders, and `{path}` is a URL"
-            hint = "'connector' = 'delta' writes there, by Spark; a filesystem table can be read there"
+        if not is_remote(path):
+            return
+        if not has_store(path):
+            message = f"{self.owner} writes to local folders and object stores, and `{path}` is neither"
+            hint = "s3://, s3a://, gs:// and abfss:// name object stores; 'connector' = 'delta' writes where Spark does"
             raise OptionError("OPT-018", message, option="path", hint=hint)
+        package("obstore", "objects", f"writing to `{path}`")
 
     def write_spec(self, table: Table) -> WriteSpec:
         """Return how the files are written."""

@@ -22,13 +22,15 @@ from typing import TYPE_CHECKING
 from sqlext.capabilities import ADMISSION, has, missing
 from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import connector_of
-from sqlext.locations import holds_bytes
+from sqlext.locations import is_remote
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
 from sqlext.plan.grouping import Aggregate, Combining
 from sqlext.plan.nodes import WindowKind
 from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
+from sqlext.stores.access import are_reached
+from sqlext.stores.files import holds_bytes
 from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
@@ -128,7 +130,8 @@ def _lies_there(table: Table, enough: int, renderer: Rendering) -> bool:
     there = not connector_of(table).in_files or holds_bytes(_path(table), enough)
     if not there:
         few = f"less than {enough >> 20} MB lie there, too few to make up for the Python processes"
-        renderer.read_by_spark[table.name.name] = few
+        unseen = is_remote(_path(table) or "") and not are_reached()
+        renderer.read_by_spark[table.name.name] = "it is not looked at without a Spark session" if unseen else few
     return there
 
 

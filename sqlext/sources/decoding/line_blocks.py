@@ -11,6 +11,7 @@ from typing import IO
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
+from sqlext.locations import is_remote
 from sqlext.sources.file_slices import Range
 
 #: How much is parsed at once: large enough for few calls, small enough to stay near the processor.
@@ -37,10 +38,10 @@ def blocks(part: Range) -> Iterator[bytes]:
         SqlExtError: RUN-064 for a compression that cannot be unpacked here.
     """
     if not can_cut(part.path):
-        yield from _unpacked(part.path)
+        yield from _unpacked(part)
         return
-    # Reads are of megabytes, which a buffer would copy once more.
-    with Path(part.path).open("rb", buffering=0) as file:
+    # Reads are of megabytes, which a buffer would copy once more; in an object store each is a request of its range.
+    with part.access.opened(part.path) as file:
         place = first_line(file, part.start)
         while place < part.end:
             file.seek(place)
@@ -78,7 +79,7 @@ def ends_before(part: Range) -> int:
     if not part.start:
         return 0
     ends, last = 0, b""
-    with Path(part.path).open("rb") as file:
+    with part.access.opened(part.path) as file:
         left = first_line(file, part.start)
         file.seek(0)
         while left > 0 and (data := file.read(min(left, BLOCK_BYTES))):
@@ -115,17 +116,18 @@ def _lines(file: IO[bytes], size: int) -> bytes:
             return data[: end + 1]
 
 
-def _unpacked(path: str) -> Iterator[bytes]:
-    codec = _COMPRESSED[Path(path).suffix]
+def _unpacked(part: Range) -> Iterator[bytes]:
+    codec = _COMPRESSED[Path(part.path).suffix]
     if codec is None:
         raise SqlExtError(
             "RUN-064",
-            f"`{path}` is compressed in a way that the Arrow path cannot unpack",
+            f"`{part.path}` is compressed in a way that the Arrow path cannot unpack",
             hint="SET 'sqlext.source' = 'spark' reads it by Spark's own source",
         )
     left = b""
     first = True
-    with pa.input_stream(path, compression=codec) as stream:
+    packed = part.access.opened(part.path) if is_remote(part.path) else part.path
+    with pa.input_stream(packed, compression=codec) as stream:
         while block := stream.read(BLOCK_BYTES):
             if first:
                 block, first = block.removeprefix(_BYTE_ORDER_MARK), False

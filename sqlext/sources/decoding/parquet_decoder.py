@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from sqlext.connectors.row_bounds import ColumnBounds
 from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
+from sqlext.locations import is_remote
 from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.file_slices import Range
 from sqlext_udfs.kernel.arrow_numpy import whole
@@ -51,8 +52,7 @@ class ParquetDecoder:
                 parquet file.
         """
         try:
-            # INT96 would come as nanoseconds, which reach from 1677 to 2262 only.
-            with pq.ParquetFile(part.path, coerce_int96_timestamp_unit="us", memory_map=True) as file:
+            with _opened(part) as file:
                 self._check(file, part.path)
                 groups = _groups(file.metadata, part)
                 yield from self._rows(file, [g for g in groups if passes is None or not self._passed(file, g, passes)])
@@ -92,6 +92,14 @@ class ParquetDecoder:
             own = file.schema_arrow.field(column.name).type
             if not fits(own, column.type):
                 raise _other(path, f"has column `{column.name}` of type {own}, declared is {column.type}")
+
+
+def _opened(part: Range) -> pq.ParquetFile:
+    """Return a file; of one in an object store the columns of a row group are asked for at once, in parallel."""
+    far = is_remote(part.path)
+    file = part.access.opened(part.path) if far else part.path
+    # INT96 would come as nanoseconds, which reach from 1677 to 2262 only.
+    return pq.ParquetFile(file, coerce_int96_timestamp_unit="us", memory_map=not far, pre_buffer=far)
 
 
 def _other(path: str, what: str) -> SqlExtError:

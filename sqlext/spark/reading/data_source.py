@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-#: The name of the data source, and of its options.
+#: The name of the data source, and of its options. A reader may hold credentials, and Spark does not show options whose
+#: names say ``secret``.
 FORMAT = "sqlext"
-_INPUT, _COLUMNS = "input", "columns"
+_INPUT, _COLUMNS = "secret.input", "columns"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.errors import SqlExtError
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.script.side_rows import FAULT, IS_ROW
+from sqlext.spark.object_urls import require_s3
 from sqlext.spark.packages import require_avro
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def open_stream(spark: SparkSession, spec: ReadSpec) -> DataFrame:
         OptionError: OPT-009 nothing lies at the path, OPT-012 what lies there has other columns than declared,
             OPT-013 the format has no streaming reader, OPT-014 Spark has not the format.
     """
-    _require_packages(spark, spec)
+    _prepare(spark, spec)
     reader = spark.readStream.format(spec.format).options(**_options(spec, stream=True))
     if spec.schema and not spec.fixed_schema:
         reader = reader.schema(_ddl(spec))
@@ -46,7 +47,7 @@ def open_stream(spark: SparkSession, spec: ReadSpec) -> DataFrame:
 
 def open_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
     """Return all that the source holds now as a DataFrame of ``spec.columns``; raises as ``open_stream``."""
-    _require_packages(spark, spec)
+    _prepare(spark, spec)
     try:
         return _project(spark, _open_raw_batch(spark, spec), spec)
     except SqlExtError:
@@ -57,13 +58,14 @@ def open_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
 
 def open_frame(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
     """Return a DataFrame that is there already, as ``spec.columns``."""
-    _require_packages(spark, spec)
+    _prepare(spark, spec)
     return _project(spark, raw, spec)
 
 
-def _require_packages(spark: SparkSession, spec: ReadSpec) -> None:
+def _prepare(spark: SparkSession, spec: ReadSpec) -> None:
     if spec.avro:
         require_avro(spark)
+    require_s3(spark, spec.path)
 
 
 def _open_raw_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:

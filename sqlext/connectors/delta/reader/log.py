@@ -1,4 +1,4 @@
-"""Read the log of a Delta table on a local disk: its files at a version, and those of each commit.
+"""Read the log of a Delta table, on a local disk or at a URL: its files at a version, and those of each commit.
 
 By the protocol of Delta (github.com/delta-io/delta, PROTOCOL.md): a commit is a file of JSON actions, of which ``add``
 and ``remove`` with ``dataChange`` change the table's rows; without it they only store the same rows otherwise.
@@ -17,7 +17,9 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from sqlext.errors import SqlExtError
+from sqlext.locations import is_remote
 from sqlext.sources.file_log import FoundFile
+from sqlext.stores.files import LOCAL, FileAccess
 
 _LOG = "_delta_log"
 _MAPPING = "delta.columnMapping.mode"
@@ -46,14 +48,16 @@ class DeltaLog:
     """The log of a table.
 
     Attributes:
-        path: of the table, absolute.
+        path: of the table, absolute, or its URL.
+        access: opens its files.
     """
 
     path: str
+    access: FileAccess = LOCAL
 
     def version(self) -> int:
         """Return the latest version."""
-        return int(DeltaTable(self.path).version())
+        return int(self._table().version())
 
     def schema(self) -> pa.Schema:
         """Return the columns that its files have, those of folders left out.
@@ -61,7 +65,7 @@ class DeltaLog:
         Raises:
             SqlExtError: RUN-067 for a table whose rows are not what its files say.
         """
-        table = DeltaTable(self.path)
+        table = self._table()
         self._require_plain(table.metadata().configuration)
         unknown = sorted(set(table.protocol().reader_features or ()) - _HARMLESS)
         if unknown:
@@ -104,7 +108,7 @@ class DeltaLog:
             SqlExtError: RUN-067 for what a reader of plain files cannot follow.
         """
         try:
-            lines = self._file(version).read_text(encoding="utf-8").splitlines()
+            lines = self.access.text(self._file(version)).splitlines()
         except FileNotFoundError:
             return None
         actions = [json.loads(line) for line in lines if line]
@@ -123,7 +127,7 @@ class DeltaLog:
             SqlExtError: RUN-068 if it has been cleaned away.
         """
         # A version above the latest is one that is still to come.
-        if not self._file(version).exists() and self.version() >= version:
+        if not self.access.is_there(self._file(version)) and self.version() >= version:
             raise self.gone(version)
 
     def gone(self, version: int) -> SqlExtError:
@@ -133,13 +137,19 @@ class DeltaLog:
 
     def _at(self, version: int) -> DeltaTable:
         try:
-            return DeltaTable(self.path, version=version)
+            return self._table(version)
         except Exception as error:
             raise self.gone(version) from error
 
-    def _file(self, version: int) -> Path:
+    def _table(self, version: int | None = None) -> DeltaTable:
+        return DeltaTable(self.path, version=version, storage_options=self.access.delta_options(self.path))
+
+    def _file(self, version: int) -> str:
         # PROTOCOL.md: versions are padded to twenty digits.
-        return Path(self.path) / _LOG / f"{version:020}.json"
+        return self._below(f"{_LOG}/{version:020}.json")
+
+    def _below(self, name: str) -> str:
+        return f"{self.path.rstrip('/')}/{name}" if is_remote(self.path) else str(Path(self.path) / name)
 
     def _found(self, add: Mapping[str, Any]) -> FoundFile:
         # PROTOCOL.md: paths in the log are URL-encoded.
@@ -150,7 +160,7 @@ class DeltaLog:
         place = path.removeprefix("file://") if path.startswith("file:///") else path.removeprefix("file:")
         if "://" in place:
             raise self._refused(f"has a file at `{place}`")
-        return str(Path(self.path) / place)
+        return self._below(place)
 
     def _require_plain(self, configuration: Mapping[str, str]) -> None:
         if configuration.get(_MAPPING, "none") != "none":

@@ -1,4 +1,4 @@
-"""Read tables of connector ``delta`` that lie on a local path by Arrow."""
+"""Read tables of connector ``delta`` that have a path or URL by Arrow."""
 
 from __future__ import annotations
 
@@ -15,17 +15,20 @@ from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.readers import Unread
 from sqlext.errors import SqlExtError
+from sqlext.locations import is_remote
 from sqlext.sources.arrow_types import arrow_type
 from sqlext.sources.decoding.parquet_decoder import fits
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.file_tables import FileTables, path_of, require_path
 from sqlext.sources.table_decoders import parquet_decoder
+from sqlext.stores.access import are_reached
+from sqlext.stores.files import file_access
 from sqlext.stores.location import Location
 from sqlext_catalog.model import Table
 
 
 class DeltaTables(FileTables):
-    """Delta tables on a local path, without what Delta's own reader is needed for."""
+    """Delta tables with a path or URL, without what Delta's own reader is needed for."""
 
     def decoder(self, table: Table, needed: Sequence[str]) -> FileDecoder:
         """Return the decoder of the table's files; see ``FileTables.decoder``."""
@@ -36,7 +39,7 @@ class DeltaTables(FileTables):
 
     def files(self, table: Table, decoder: FileDecoder, state: Location, tasks: int) -> DeltaReader:
         """Return the reader of the table's versions; the table itself remembers what there was."""
-        log = DeltaLog(path_of(table))
+        log = _log(path_of(table))
         _require_columns(table, log.schema())
         version = table.option("startingVersion")
         start = (
@@ -49,7 +52,7 @@ class DeltaTables(FileTables):
 
     def require_there(self, table: Table) -> None:
         """Check that a Delta table is there."""
-        require_path(Path(path_of(table)) / "_delta_log", f"delta `{path_of(table)}`")
+        require_path(_log_folder(path_of(table)), f"delta `{path_of(table)}`")
 
     def require_types(self, table: Table) -> None:
         """Check that no time is an instant there and a wall clock here, or the other way round: Spark knows the zone.
@@ -59,10 +62,11 @@ class DeltaTables(FileTables):
         Raises:
             Unread: if one is, or if the rows are not what the files say.
         """
-        place = Path(path_of(table))
+        place = path_of(table)
+        if is_remote(place) and not are_reached():
+            raise Unread("its path is a URL, and no Spark session says how it is reached")
         try:
-            # A commit changes the folder's time of modification, and with it the key of the cache.
-            found = _schema(str(place), (place / "_delta_log").stat().st_mtime_ns)
+            found = _schema(place)
         except FileNotFoundError:  # it may come until it is read
             return
         except SqlExtError as error:
@@ -90,8 +94,27 @@ def _require_columns(table: Table, found: pa.Schema) -> None:
             raise OptionError("OPT-012", what, hint="declare the type that is there, or convert it in a query")
 
 
+def _log(path: str) -> DeltaLog:
+    return DeltaLog(path, file_access(path))
+
+
+def _log_folder(path: str) -> str:
+    return f"{path.rstrip('/')}/_delta_log"
+
+
+def _schema(path: str) -> pa.Schema:
+    """Return the columns of a table; raises FileNotFoundError if it is not there."""
+    if not is_remote(path):
+        # A commit changes the folder's time of modification, and with it the key of the cache.
+        return _local_schema(path, Path(_log_folder(path)).stat().st_mtime_ns)
+    log = _log(path)
+    if not log.access.is_there(_log_folder(path)):
+        raise FileNotFoundError(path)
+    return log.schema()
+
+
 @lru_cache(maxsize=64)
-def _schema(path: str, _changed: int) -> pa.Schema:
+def _local_schema(path: str, _changed: int) -> pa.Schema:
     """Return the columns of a table, opened once while its log does not change: a statement asks repeatedly."""
     return DeltaLog(path).schema()
 

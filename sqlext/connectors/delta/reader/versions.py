@@ -20,6 +20,7 @@ from sqlext.connectors.splits import Limit, Offset, Passes, Slice
 from sqlext.errors import SqlExtError
 from sqlext.sources.file_log import FoundFile
 from sqlext.sources.file_slices import FileDecoder, FileSlice, Range, admitted, rows_of, sliced
+from sqlext.stores.files import FileAccess
 
 SPLIT = "versions"
 #: Room for 16 million files of a version, and for 2**38 versions in a number of 63 bits.
@@ -141,9 +142,9 @@ class DeltaReader:
         for version, run in groupby(files, _version_of_marks):
             found = [file.found for _, file in run]
             if version is None:
-                pieces += sliced(SPLIT, end[SPLIT], found, self.decoder, self.tasks)
+                pieces += sliced(SPLIT, end[SPLIT], found, self.decoder, self.tasks, self.log.access)
             else:
-                pieces += _marked(end[SPLIT], version, found, self.tasks)
+                pieces += _marked(end[SPLIT], version, found, self.tasks, self.log.access)
         return [replace(piece, part=part) for part, piece in enumerate(pieces)]
 
     def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
@@ -220,9 +221,9 @@ def _version_of_marks(placed: tuple[DeltaPosition, LogFile]) -> int | None:
     return place.read_version if file.marked else None
 
 
-def _marked(end: int, version: int, files: Sequence[FoundFile], tasks: int) -> list[MarkedSlice]:
+def _marked(end: int, version: int, files: Sequence[FoundFile], tasks: int, access: FileAccess) -> list[MarkedSlice]:
     """Return whole files in as many slices as there are tasks: each slice reads the vectors of the version once."""
-    ranges = [Range(file.path, 0, file.size) for file in files]
+    ranges = [Range(file.path, 0, file.size, access) for file in files]
     each = -(-len(ranges) // tasks)
     return [MarkedSlice(SPLIT, end, 0, tuple(ranges[i : i + each]), version) for i in range(0, len(ranges), each)]
 

@@ -11,11 +11,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from sqlext.connectors.splits import Limit, Offset, Passes, Slice
+from sqlext.locations import is_remote
 from sqlext.sources.file_log import FileLog, FoundFile
 from sqlext.sources.file_slices import FileDecoder, FileSlice, admitted, rows_of, sliced
+from sqlext.stores.files import LOCAL, FileAccess
 from sqlext.stores.location import Location
 
 SPLIT = "files"
+#: What stands before the path of a URL.
+_AUTHORITY = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*")
 
 
 @dataclass(frozen=True)
@@ -23,11 +27,12 @@ class FolderReader:
     """The ``SplitReader`` of a folder.
 
     Attributes:
-        path: absolute: a folder, or a file.
+        path: absolute, or a URL: a folder, or a file.
         log: a folder for the log of admitted files, beside the query's checkpoint.
         decoder: of the files' format.
         pattern: a regular expression that paths must match as a whole.
         tasks: into how many slices a micro-batch is cut, if it is large enough.
+        access: opens the files.
     """
 
     path: str
@@ -35,6 +40,7 @@ class FolderReader:
     decoder: FileDecoder
     pattern: str | None = None
     tasks: int = 2
+    access: FileAccess = LOCAL
     _opened: list[FileLog] = field(default_factory=list, compare=False, repr=False)
 
     def initial(self) -> Offset:
@@ -45,13 +51,13 @@ class FolderReader:
         """Admit what has come, and return how far the limit lets a micro-batch go."""
         log = self._log()
         # Written before the offset is: after a crash the same numbers mean the same files.
-        log.append([f for f in listed(self.path, self.pattern) if f.path not in log])
+        log.append([f for f in listed(self.path, self.pattern, self.access) if f.path not in log])
         return {SPLIT: start[SPLIT] + admitted(limit, log.between(start[SPLIT], len(log)))}
 
     def slices(self, start: Offset, end: Offset) -> Sequence[FileSlice]:
         """Return the files between two positions, cut into slices of about equal size."""
         files = list(self._log().between(start[SPLIT], end[SPLIT]))
-        return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks)
+        return sliced(SPLIT, end[SPLIT], files, self.decoder, self.tasks, self.access)
 
     def read(self, piece: Slice, passes: Passes | None = None) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a slice."""
@@ -70,18 +76,20 @@ class FolderReader:
         return self._opened[0]
 
 
-def listed(path: str, pattern: str | None) -> list[FoundFile]:
+def listed(path: str, pattern: str | None, access: FileAccess = LOCAL) -> list[FoundFile]:
     """Return the files of a folder and of the folders in it (or the one file), oldest first, then by path.
 
     These are the files that Spark's own source reads. Hidden ones are left out: names that begin with ``.`` or ``_``,
     and what is being copied.
 
     Args:
-        path: absolute.
-        pattern: a regular expression that a whole path must match; None for all.
+        path: absolute, or a URL.
+        pattern: a regular expression that a whole path must match, of a URL that behind the bucket; None for all.
+        access: opens the files.
     """
     matches = re.compile(pattern).fullmatch if pattern else None
-    found = [f for f in _walk(path) if matches is None or matches(f.path)]
+    there = _objects(path, access) if is_remote(path) else _walk(path)
+    found = [f for f in there if matches is None or matches(_AUTHORITY.sub("", f.path))]
     return sorted(found, key=lambda f: (f.modified, f.path))
 
 
@@ -104,6 +112,14 @@ def _walk(path: str) -> Iterator[FoundFile]:
                 except FileNotFoundError:  # removed since it was listed
                     continue
                 yield FoundFile(entry.path, state.st_mtime_ns // 1_000_000, state.st_size)
+
+
+def _objects(url: str, access: FileAccess) -> Iterator[FoundFile]:
+    # Objects have no folders: each name in a path is looked at.
+    for file in access.below(url, _is_hidden):
+        inside = file.path.removeprefix(url.rstrip("/")).strip("/")
+        if not any(map(_is_hidden, inside.split("/"))):
+            yield FoundFile(*file)
 
 
 def _is_hidden(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from sqlext.connectors.base import metadata_columns
 from sqlext.connectors.filesystem.reader.folder import FolderReader
@@ -14,6 +13,7 @@ from sqlext.sources.decoding.line_decoder import LINES, LineDecoder
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.file_tables import FileTables, kept_in, path_of, require_path, require_plain_files
 from sqlext.sources.table_decoders import csv_decoder, json_fields, parquet_decoder
+from sqlext.stores.files import file_access
 from sqlext.stores.location import Location
 from sqlext_catalog.model import Table
 
@@ -30,11 +30,12 @@ class FolderTables(FileTables):
 
     def files(self, table: Table, decoder: FileDecoder, state: Location, tasks: int) -> FolderReader:
         """Return the reader of the table's folder."""
-        return FolderReader(path_of(table), state, decoder, table.option("source.path.regex-pattern"), tasks)
+        path, pattern = path_of(table), table.option("source.path.regex-pattern")
+        return FolderReader(path, state, decoder, pattern, tasks, file_access(path))
 
     def require_there(self, table: Table) -> None:
         """Check that the folder is there."""
-        require_path(Path(path_of(table)), f"`{path_of(table)}`")
+        require_path(path_of(table), f"`{path_of(table)}`")
 
     def why_not(self, table: Table) -> str:
         """Return why neither columns nor lines are read, empty if they are."""

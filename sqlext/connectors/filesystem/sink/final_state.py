@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pyarrow.fs import FileType
-
-from sqlext.connectors.filesystem.sink.commit import STAGING, filesystem
 from sqlext.connectors.filesystem.sink.part_files import FileSink
+from sqlext.connectors.filesystem.sink.places import STAGING
 from sqlext.connectors.spec import WriteSpec
+from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier
 from sqlext.sinks.base import Sink, SinkContext
+from sqlext.spark.object_urls import require_s3
 from sqlext.spark.sessions import own_session
+from sqlext.stores.access import object_settings
+from sqlext.stores.files import FileAccess
 from sqlext_udfs.kernel.row_kinds import INSERT, UPDATE_AFTER
 
 if TYPE_CHECKING:
@@ -33,7 +35,8 @@ _VIEW = "sqlext_changes"
 
 def file_sink(spec: WriteSpec, context: SinkContext) -> Sink:
     """Return the sink of a folder, for the query's mode."""
-    files = FileSink(spec, context)
+    far = is_remote(spec.path or "") or is_remote(context.staging or "")
+    files = FileSink(spec, context, object_settings() if far else {})
     return FinalStateSink(context, files) if context.mode == "final-state" else files
 
 
@@ -54,8 +57,7 @@ class FinalStateSink(Sink):
 
     def finish(self, spark: SparkSession) -> None:
         """Write the rows that exist at the end. A second time replaces what the first has written."""
-        where, root = filesystem(self._changes)
-        if where.get_file_info(root).type != FileType.NotFound:
+        if FileAccess(self.target.settings).is_there(on_disk(self._changes)):
             self.target.write(self._rows(own_session(spark)), 0)
         self.target.finish(spark)
 
@@ -67,6 +69,9 @@ class FinalStateSink(Sink):
 
     def _rows(self, spark: SparkSession) -> DataFrame:
         # A session of its own: nobody else's view can be replaced, and the settings are certain.
+        for name, value in self.target.settings.items():
+            spark.conf.set(name, value)
+        require_s3(spark, self._changes)
         spark.conf.set("spark.sql.timeType.enabled", "true")
         spark.conf.set("spark.sql.caseSensitive", "true")
         spark.conf.set("spark.sql.session.timeZone", self.context.zone)

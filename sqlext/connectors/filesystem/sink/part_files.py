@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,10 +25,15 @@ _SPARK_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 @dataclass(frozen=True)
 class FileSink(Sink):
-    """Appends (or, in batch, overwrites) part files; ``commit`` says how exactly once."""
+    """Appends (or, in batch, overwrites) part files; ``commit`` says how exactly once.
+
+    Attributes:
+        settings: of object stores, where the folder lies in one.
+    """
 
     spec: WriteSpec
     context: SinkContext
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def path(self) -> str:
@@ -59,7 +64,7 @@ class FileSink(Sink):
         self._folder().forget()
 
     def _folder(self) -> Folder:
-        return Folder(self.path, self.context.identity)
+        return Folder(self.path, self.context.identity, self.settings)
 
     def _stage(self, df: DataFrame, where: str) -> None:
         columns = self._held()
@@ -71,7 +76,7 @@ class FileSink(Sink):
         if self.spec.partitioned_by:
             writer = writer.partitionBy(*self.spec.partitioned_by)
         writer.save(where)
-        # The next step is the commit. What a driver that has been away since then has staged, another one replaces.
+        # The next step is the commit. What a driver that has been away since then has staged is its own.
         self.context.check_fence()
 
     def _spread(self, rows: DataFrame) -> DataFrame:
@@ -137,7 +142,7 @@ class FileSink(Sink):
     def _is_empty(self, folder: Folder, batch_id: int, name: str) -> bool:
         """Return whether a staged file has no rows: Spark writes one for an empty batch."""
         if self.spec.format not in ("parquet", "orc"):
-            return folder.staged_size(batch_id, name) == 0
+            return folder.staged_size(name) == 0
         with folder.open_staged(batch_id, name) as stream:
             if self.spec.format == "parquet":
                 from pyarrow import parquet
