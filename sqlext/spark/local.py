@@ -29,7 +29,7 @@ _STREAMING = "org.apache.spark.sql.execution.streaming"
 #: From here on the names of Delta's jars say for which Spark they are.
 _JARS_BY_SPARK = (4, 1)
 _SCALA = "2.13"
-_PACKAGES = "spark.jars.packages"
+_PACKAGES, _EXCLUDES = "spark.jars.packages", "spark.jars.excludes"
 
 #: The classes that Spark loads, made by ``python -m sqlext.spark.class_archive``.
 CLASS_ARCHIVE = Path(sys.prefix) / "share" / "sqlext" / "spark-classes.jsa"
@@ -104,8 +104,9 @@ def local_spark(
     # Else Spark warns about host names, and a laptop that changes networks loses its driver.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     chosen = dict(settings or {})
-    further = [p for p in chosen.pop(_PACKAGES, "").split(",") if p]  # beside ours, not in their place
-    conf = configuration(cores or os.cpu_count() or 1, home, [*packages, *further])
+    # Beside ours, not in their place.
+    further, excluded = (_listed(chosen.pop(name, "")) for name in (_PACKAGES, _EXCLUDES))
+    conf = configuration(cores or os.cpu_count() or 1, home, [*packages, *further], excluded)
     log4j = Path(__file__).with_name("log4j2.properties").as_uri()
     tuning = archive_options() if java_options is None else java_options
     conf.set("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={log4j} {_process_starts()} {tuning}")
@@ -163,19 +164,20 @@ def _running() -> SparkSession | None:
     return spark
 
 
-def configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf:
+def configuration(cores: int, home: Path, packages: Sequence[str], excluded: Sequence[str] = ()) -> SparkConf:
     """Return the settings of a local Spark.
 
     Args:
         home: where its files go.
         packages: Maven coordinates beside Delta's.
+        excluded: ``group:module`` of what they ask for and is not fetched, beside what Spark has already.
     """
     return (
         SparkConf()
         .setMaster(f"local[{cores}]")
         .setAppName("sqlext")
         .set(_PACKAGES, ",".join([_delta_package(), *packages]))
-        .set("spark.jars.excludes", ",".join(_SHIPPED_WITH_SPARK))
+        .set(_EXCLUDES, ",".join([*_SHIPPED_WITH_SPARK, *excluded]))
         .set(EXTENSIONS, DELTA_EXTENSION)
         .set("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
         .set("spark.sql.warehouse.dir", (home / "warehouse").resolve().as_uri())
@@ -202,6 +204,10 @@ def configuration(cores: int, home: Path, packages: Sequence[str]) -> SparkConf:
         # The tables of the catalog are small: one partition reads their log fastest.
         .set("spark.databricks.delta.snapshotPartitions", "1")
     )
+
+
+def _listed(text: str) -> list[str]:
+    return [part for part in text.split(",") if part]
 
 
 def _delta_package() -> str:

@@ -259,8 +259,8 @@ def pyarrow_options(config: Mapping[str, str], bucket: str) -> dict[str, object]
     from pyarrow import fs
 
     found: dict[str, object] = {ours: config[theirs] for theirs, ours in _OF_PYARROW.items() if theirs in config}
-    if "skip_signature" in config:
-        found["anonymous"] = True
+    if "skip_signature" in config:  # pyarrow takes no keys then
+        found = {name: value for name, value in found.items() if name == "region"} | {"anonymous": True}
     endpoint = config.get("endpoint") or _variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
     if endpoint is not None:
         # pyarrow takes the scheme of a variable for part of the host.

@@ -160,7 +160,7 @@ def test_a_bucket_for_all(s3: S3Server, url: str) -> None:
     owner = boto3.client("s3", endpoint_url=endpoint, **login)
     owner.put_object(Bucket=BUCKET, Key=key, Body=b"1,x\n", ACL="public-read")
     provider = "org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider"
-    open_to_all = {"spark.hadoop.fs.s3a.endpoint": endpoint, "fs.s3a.aws.credentials.provider": provider}
+    open_to_all = {**s3.settings, "spark.hadoop.fs.s3a.endpoint": endpoint, "fs.s3a.aws.credentials.provider": provider}
     assert FileAccess(open_to_all).text(f"{url}/a.csv") == "1,x\n"
     assert ObjectFiles(url, open_to_all).get("a.csv") == b"1,x\n"
 
