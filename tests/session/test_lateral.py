@@ -88,6 +88,18 @@ def test_lateral_queries(events: Workspace) -> None:
     assert selected(events, query, EVENTS + RATES) == [("a", 1, 10, 10, 20), ("a", 2, 10, 20, 40), ("a", 2, 20, 40, 80)]
 
 
+def test_first_rows_of_each_row(events: Workspace) -> None:
+    events.put("1.csv", "a,9,3", "b,7,4", "a,5,5", "c,1,6")
+    query = """SELECT e.k, e.v, l.v AS top, l.above FROM events AS e
+    CROSS JOIN LATERAL (SELECT v, v - e.v AS above FROM events AS i WHERE k = e.k AND v > 0 ORDER BY v DESC LIMIT 2)
+    AS l WHERE e.v < 6;"""
+    found = {row[:4] for row in selected(events, query)}
+    assert found == {
+        ("a", 1, 9, 8), ("a", 1, 5, 4), ("a", 2, 9, 7), ("a", 2, 5, 3), ("a", 5, 9, 4), ("a", 5, 5, 0),
+        ("b", 0, 7, 7), ("b", 0, 1, 1), ("c", 1, 1, 0),
+    }  # fmt: skip
+
+
 def test_a_changelog_goes_through(events: Workspace) -> None:
     query = """SELECT n, x, COUNT(*) AS c
     FROM (SELECT k, COUNT(*) AS n FROM events GROUP BY k), UNNEST(ARRAY[k, 'z']) AS t (x) GROUP BY n, x;"""

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.ranking.first_rows import first_rows
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.types.calls import is_aggregate
-from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Literal
+from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr
 from sqlext.dialect.ast.queries import Query, Select, SelectItem
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
-from sqlext.plan.columns import PlanColumn, Time
+from sqlext.plan.columns import Time
 from sqlext.plan.over import Over
 from sqlext.plan.panes import readable
-from sqlext.plan.ranking import Rank
 from sqlext.plan.scope import Found, Scope, own_parts
-from sqlext.types import BIGINT
 
-_NUMBER, _KEY = "__number", "__sort_{}"
+_KEY = "__sort_{}"
 
 
 def ordered_stream(query: Query, node: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
@@ -39,11 +38,7 @@ def ordered_stream(query: Query, node: nodes.PlanNode, scope: Scope) -> nodes.Pl
     (relation,) = scope.relations
     # Ranks of rows that change must see each one taken back.
     below = nodes.Aliased(node.columns, readable(node), relation.alias)
-    if query.limit is None:
-        return _sorted(query, below, scope)
-    first = _number(query.offset) + 1 if query.offset is not None else 1
-    last = first + _number(query.limit) - 1
-    return _first(query, below, scope, first, last)
+    return _sorted(query, below, scope) if query.limit is None else _first(query, below, scope)
 
 
 def _sorted(query: Query, below: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
@@ -64,36 +59,14 @@ def _sorted(query: Query, below: nodes.PlanNode, scope: Scope) -> nodes.PlanNode
     return Over(below.columns, (below,), scope=scope, functions=(), time=time)
 
 
-def _first(query: Query, below: nodes.PlanNode, scope: Scope, first: int, last: int) -> nodes.PlanNode:
-    assert query.limit is not None
-    number = PlanColumn(_NUMBER, BIGINT.not_null(), _NUMBER)
-    items = query.order_by
-    found = scope.bare(items[0].expr) if items else None
-    arrival = not items or (found is not None and found.column.time is Time.PROCTIME)
-    rank = Rank(
-        (*below.columns, number),
-        (below,),
-        scope=scope,
-        call=Call(query.limit.span, "ROW_NUMBER"),
-        partition=(),
-        order=() if arrival else items,
-        first=first,
-        last=last,
-        numbered=False,
-        latest_first=arrival and bool(items) and items[0].descending,
-    ).settled()
+def _first(query: Query, below: nodes.PlanNode, scope: Scope) -> nodes.PlanNode:
+    rank = first_rows(query, below, scope)
     relation = scope.relations[0]
     builder = OutputBuilder(scope)
     for column in below.columns:
         builder.add(column.name, None, Found(relation, column, ()))
     top = nodes.Aliased(rank.columns, rank, relation.alias)
     return nodes.Project(tuple(builder.columns), top, scope, tuple(builder.outputs))
-
-
-def _number(expr: Expr) -> int:
-    if isinstance(expr, Literal) and expr.kind == "NUMBER" and expr.value.isdigit():
-        return int(expr.value)
-    raise SqlExtError("ORDER-002", "LIMIT and OFFSET of a stream are whole numbers", span=expr.span)
 
 
 def with_hidden_keys(query: Query, scope: Scope) -> Query | None:

@@ -24,16 +24,8 @@ def row_wise(query: Query, mode: str) -> Select:
     """Return the SELECT of a LATERAL query that makes its rows of one row to the left and one of its FROM at a time.
 
     Raises:
-        SqlExtError: LATERAL-002 for a Top-N or LIMIT, LATERAL-003 for what else puts several rows together.
+        SqlExtError: LATERAL-003 for what puts several rows together; ORDER BY and LIMIT are not looked at.
     """
-    if query.order_by or query.limit is not None or query.offset is not None:
-        raise SqlExtError(
-            "LATERAL-002",
-            "ORDER BY and LIMIT of a LATERAL sub-query that uses columns of its left side are not supported",
-            span=query.span,
-            hint="join the two, number the rows by ROW_NUMBER() OVER (PARTITION BY left key ORDER BY ...) and keep "
-            "those up to n",
-        )
     body = query.body
     if (
         not isinstance(body, Select)

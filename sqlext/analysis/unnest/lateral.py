@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.names.stars import left_out
+from sqlext.analysis.ranking.first_rows import first_rows
 from sqlext.analysis.relations.binding import Block, FromClause
 from sqlext.analysis.unnest.forms import Bound, behind, row_wise
+from sqlext.analysis.unnest.keys import keys_of, not_by_key, order_of
 from sqlext.analysis.unnest.sources import made_columns, source_of
 from sqlext.analysis.windows.sessions import session_rows
-from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, Paren, Star
-from sqlext.dialect.ast.queries import Join, Select, SelectItem, SubqueryRef, TableFunction, Unnest
+from sqlext.dialect.ast.expressions import AllOf, ColumnRef, Expr, Literal, Paren, Star
+from sqlext.dialect.ast.queries import Join, Query, Select, SelectItem, SubqueryRef, TableFunction, Unnest
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
@@ -100,6 +102,8 @@ def _physical(columns: tuple[PlanColumn, ...]) -> list[str]:
 
 def _query(clause: FromClause, left: nodes.PlanNode, right: SubqueryRef, first: int, *, outer: bool) -> nodes.PlanNode:
     select = row_wise(right.query, clause.env.mode)
+    if right.query.order_by or right.query.limit is not None or right.query.offset is not None:
+        select = _of_first_rows(clause, right.query, select)
     if outer and (select.from_ is not None or select.where is not None):
         raise SqlExtError(
             "LATERAL-005",
@@ -116,6 +120,27 @@ def _query(clause: FromClause, left: nodes.PlanNode, right: SubqueryRef, first: 
     named = clause.aliased(nodes.OneRow(made), right.alias, (), right.span)
     clause.relations[-1] = replace(clause.relations[-1], alias=below.alias)
     return replace(below, columns=(*below.columns[: -len(made)], *named.columns))
+
+
+def _of_first_rows(clause: FromClause, query: Query, select: Select) -> Select:
+    """Return a LATERAL query without ORDER BY and LIMIT: its FROM has the first rows of each key alone.
+
+    The key is what its WHERE equates with columns of the left side.
+
+    Raises:
+        SqlExtError: LATERAL-002 where the left side says more than a key.
+    """
+    inner = clause.binding.from_clause()
+    node = inner.bind(select.from_) if select.from_ is not None else nodes.OneRow(())
+    key, around, own = keys_of(select.where, inner.scope(), query)
+    if query.limit is None or not node.streaming:
+        raise not_by_key(query)
+    where = AllOf(query.span, own) if own else None
+    rows = _selected(inner, readable(node), 0, (), Select(query.span, (), where=where), f"__n{len(clause.relations)}")
+    ordered = replace(query, order_by=order_of(query.order_by, select.items, inner.scope(), query))
+    top = first_rows(ordered, rows, inner.scope(), key)
+    bound = Bound(query.span, nodes.Aliased(top.columns, top, rows.alias), tuple(inner.relations))
+    return replace(select, from_=bound, where=AllOf(query.span, around))
 
 
 def _joined(clause: FromClause, left: nodes.PlanNode, select: Select, first: int) -> nodes.PlanNode:
@@ -135,7 +160,12 @@ def _where(clause: FromClause, node: nodes.PlanNode, condition: Expr, first: int
 
 
 def _selected(
-    clause: FromClause, node: nodes.PlanNode, first: int, inner: tuple[ScopeRelation, ...], select: Select
+    clause: FromClause,
+    node: nodes.PlanNode,
+    first: int,
+    inner: tuple[ScopeRelation, ...],
+    select: Select,
+    alias: str = "",
 ) -> nodes.Aliased:
     """Return all columns of the relations bound so far, then the items of ``select``, as one relation.
 
@@ -147,7 +177,7 @@ def _selected(
     scope = replace(clause.scope(), relations=(*(replace(r, merged=r.merged | hidden) for r in known), *inner))
     items = (*_references(known, select.span), *select.items)
     plan = clause.binding.bind_block(Block(replace(select, items=items, from_=None), node, scope))
-    alias, place = f"__l{first}", 0
+    alias, place = alias or f"__l{first}", 0
     for i, relation in enumerate(clause.relations[first:], first):
         columns = plan.columns[place : place + len(relation.columns)]
         clause.relations[i] = replace(relation, alias=alias, columns=columns)

@@ -9,6 +9,8 @@ import pytest
 from sqlext import SqlExtError
 from sqlext.plan.base import walk
 from sqlext.plan.explain import as_text
+from sqlext.plan.joins import StreamJoin
+from sqlext.plan.ranking import Rank
 from sqlext.plan.unnest import Unnested
 from sqlext.user_functions import UserFunctions, kind_of
 
@@ -20,6 +22,10 @@ CREATE TABLE baskets (
   many MULTISET<STRING>, ts TIMESTAMP(3), WATERMARK FOR ts AS ts
 ) WITH ('connector' = 'filesystem', 'path' = '/in/baskets', 'format' = 'json');
 """
+
+
+PAGES = "SELECT user_name AS u, COUNT(*) AS n FROM visits GROUP BY user_name"
+JOINED = "visits AS v JOIN visits AS w ON v.page = w.page"
 
 
 class Words:
@@ -106,6 +112,46 @@ def test_changes_go_through(flink: Analysis) -> None:
     assert plan.changelog
     (unnested,) = (n for n in walk(plan) if isinstance(n, Unnested))
     assert unnested.changelog
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "last"),
+    [
+        ("SELECT page FROM visits v WHERE v.user_name = c.user_name ORDER BY vt DESC LIMIT 1", 1, 1),
+        ("SELECT page FROM visits v WHERE c.user_name = v.user_name AND page <> 'x' LIMIT 3", 1, 3),
+        ("SELECT page AS p, c.amount + 1 FROM visits WHERE user_name = c.user_name ORDER BY p LIMIT 2 OFFSET 4", 5, 6),
+        (f"SELECT n FROM ({PAGES}) WHERE u = c.user_name ORDER BY n DESC LIMIT 2", 1, 2),
+        (f"SELECT v.page FROM {JOINED} WHERE v.user_name = c.user_name ORDER BY w.user_name LIMIT 2", 1, 2),
+    ],
+)
+def test_first_rows_of_each_row(flink: Analysis, query: str, first: int, last: int) -> None:
+    plan = flink.plan(f"SELECT c.amount, l.* FROM clicks AS c, LATERAL ({query}) AS l")
+    (rank,) = (n for n in walk(plan) if isinstance(n, Rank))
+    assert (rank.first, rank.last, [e.span.text.rpartition(".")[2] for e in rank.partition]) == (
+        first,
+        last,
+        ["u" if PAGES in query else "user_name"],
+    )
+    # Only the first rows of a key are joined.
+    (*_, join) = (n for n in walk(plan) if isinstance(n, StreamJoin) and any(m is rank for m in walk(n)))
+    assert len(join.equal) == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT page FROM visits v WHERE v.user_name > c.user_name ORDER BY vt LIMIT 1",
+        "SELECT page FROM visits v WHERE v.user_name = c.user_name OR page = 'x' ORDER BY vt LIMIT 1",
+        "SELECT page FROM visits v WHERE v.user_name = c.user_name AND v.vt > c.ts ORDER BY vt LIMIT 1",
+        "SELECT page FROM visits v WHERE v.user_name = c.user_name ORDER BY c.amount LIMIT 1",
+        "SELECT page FROM visits v WHERE v.user_name = c.user_name ORDER BY vt",
+        "SELECT page FROM visits v WHERE v.user_name = c.user_name AND page IN (SELECT country FROM users) LIMIT 1",
+        "SELECT country FROM users v WHERE v.user_name = c.user_name ORDER BY since LIMIT 1",
+        "SELECT c.amount AS a ORDER BY a LIMIT 1",
+    ],
+)
+def test_first_rows_of_more_than_a_key(flink: Analysis, query: str) -> None:
+    flink.refuse(f"SELECT 1 FROM clicks AS c, LATERAL ({query}) AS l", "LATERAL-002")
 
 
 @pytest.mark.parametrize(

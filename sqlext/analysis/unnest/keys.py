@@ -1,0 +1,101 @@
+"""Tell what a LATERAL sub-query with ORDER BY and LIMIT asks of its left side: a key, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlext.analysis.joins.conditions import and_parts
+from sqlext.analysis.names.substitution import substitute
+from sqlext.dialect.ast.expressions import Binary, ColumnRef, Exists, Expr, InQuery, Node, ScalarQuery
+from sqlext.dialect.ast.queries import OrderItem, Query, SelectItem
+from sqlext.errors import SqlExtError
+from sqlext.plan.scope import Scope, own_parts
+
+_Parts = tuple[Expr, ...]
+
+
+def keys_of(where: Expr | None, inner: Scope, query: Query) -> tuple[_Parts, _Parts, _Parts]:
+    """Return the keys, the conditions that equate them with the left side, and those on the query's own rows.
+
+    Args:
+        where: of the LATERAL query.
+        inner: the names of its FROM.
+        query: all of it.
+
+    Raises:
+        SqlExtError: LATERAL-002 if there is no key, or another condition on both sides.
+    """
+    keys: list[Expr] = []
+    around: list[Expr] = []
+    own: list[Expr] = []
+    for part in and_parts(where):
+        if _is_own(part, inner):
+            own.append(part)
+            continue
+        key = _key(part, inner)
+        if key is None:
+            raise not_by_key(query)
+        keys.append(key)
+        around.append(_qualified(part, inner))
+    if not keys:
+        raise not_by_key(query)
+    return tuple(keys), tuple(around), tuple(own)
+
+
+def order_of(
+    order: tuple[OrderItem, ...], items: tuple[SelectItem, ...], inner: Scope, query: Query
+) -> tuple[OrderItem, ...]:
+    """Return ORDER BY over the query's own rows; the alias of an item stands for the item.
+
+    Raises:
+        SqlExtError: LATERAL-002 if it looks at the left side.
+    """
+    named: dict[tuple[str, ...], Expr] = {(item.alias,): item.expr for item in items if item.alias}
+    meant = tuple(
+        replace(o, expr=named.get(o.expr.parts, o.expr)) if isinstance(o.expr, ColumnRef) else o for o in order
+    )
+    if not all(_is_own(o.expr, inner) for o in meant):
+        raise not_by_key(query)
+    return meant
+
+
+def not_by_key(query: Query) -> SqlExtError:
+    """Return the refusal of what is no Top-N of a key."""
+    return SqlExtError(
+        "LATERAL-002",
+        "ORDER BY and LIMIT of a LATERAL sub-query over a stream take the first rows of a key, this asks for more",
+        span=query.span,
+        hint="write WHERE inner.k = outer.k [AND conditions on inner] ORDER BY inner.x LIMIT n; else join, number the "
+        "rows by ROW_NUMBER() OVER (PARTITION BY left key ORDER BY ...) and keep those up to n",
+    )
+
+
+def _key(part: Expr, inner: Scope) -> Expr | None:
+    """Return the inner side of ``inner = outer``."""
+    if not isinstance(part, Binary) or part.op != "=":
+        return None
+    for one, other in ((part.left, part.right), (part.right, part.left)):
+        if _columns(one) and _is_own(one, inner) and _columns(other) and not any(map(inner.has, _columns(other))):
+            return one
+    return None
+
+
+def _qualified(expr: Expr, inner: Scope) -> Expr:
+    """Return a condition whose inner columns are named with their relation: the left side may have such names too."""
+
+    def rule(node: Node) -> Node | None:
+        if not isinstance(node, ColumnRef) or len(node.parts) > 1 or not inner.has(node):
+            return None
+        relation = inner.find(node).relation
+        return replace(node, parts=(*relation.qualifier[-1:], *node.parts))
+
+    return substitute(expr, rule)
+
+
+def _is_own(expr: Expr, inner: Scope) -> bool:
+    queries = any(isinstance(p, (Exists, InQuery, ScalarQuery)) for p in own_parts(expr))
+    return not queries and all(map(inner.has, _columns(expr)))
+
+
+def _columns(expr: Expr) -> list[ColumnRef]:
+    return [p for p in own_parts(expr) if isinstance(p, ColumnRef)]
