@@ -22,7 +22,7 @@ FROM (
 ) AS orders;
 -- view sqlext_step_2: stateful function distinct over sqlext_step_1
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_3 AS
-SELECT user_name AS c0, amount AS c1, ts AS c2
+SELECT __n1.user_name AS c0, user_name AS c1, amount AS c2, ts AS c3
 FROM (
   SELECT clicks.user_name, clicks.amount, clicks.ts
   FROM (

@@ -100,6 +100,14 @@ def test_first_rows_of_each_row(events: Workspace) -> None:
     }  # fmt: skip
 
 
+def test_groups_of_each_row(events: Workspace) -> None:
+    events.put("1.csv", "a,9,3", "c,7,4", "a,2,5")
+    query = """SELECT e.k, e.v, l.n, l.most FROM events AS e
+    CROSS JOIN LATERAL (SELECT COUNT(*) AS n, MAX(v) AS most FROM events WHERE k = e.k AND v > 1) AS l WHERE e.v < 9;"""
+    found = selected(events, query)
+    assert {row[:4] for row in found} == {("a", 1, 3, 9), ("a", 2, 3, 9), ("c", 7, 1, 7)}
+
+
 def test_a_changelog_goes_through(events: Workspace) -> None:
     query = """SELECT n, x, COUNT(*) AS c
     FROM (SELECT k, COUNT(*) AS n FROM events GROUP BY k), UNNEST(ARRAY[k, 'z']) AS t (x) GROUP BY n, x;"""

@@ -94,6 +94,7 @@ def from_names(
 def used_by(clause: FromClause, join: Join, conditions: JoinConditions) -> frozenset[str] | None:
     """Return the names of the columns that a join must give, None for all."""
     used = used_names(clause.select, join) if clause.select is not None else None
+    used = used | clause.kept if used is not None else None
     # `rest` is a filter above the operator, so its columns must come out even if the SELECT does not read them.
     return used | names_of(conditions.rest) if used is not None else None
 

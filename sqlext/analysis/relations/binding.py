@@ -69,10 +69,12 @@ class FromClause(Protocol):
     Attributes:
         relations: those that are bound; joins replace them by what they give.
         where: the WHERE of its SELECT, which joins of streams look at.
+        kept: names that joins of streams must keep, beside those that stand in the SELECT.
     """
 
     relations: list[ScopeRelation]
     where: Expr | None
+    kept: frozenset[str]
 
     @property
     def binding(self) -> Binding:

@@ -59,6 +59,7 @@ class RelationBinder:
         self.select = select
         self.env: Environment = binding.env
         self.relations: list[ScopeRelation] = []
+        self.kept: frozenset[str] = frozenset()
 
     def bind(self, relation: Relation) -> nodes.PlanNode:
         """Return the plan of a relation; its names are added to ``relations``.

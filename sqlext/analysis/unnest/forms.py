@@ -20,11 +20,14 @@ class Bound(Relation):
     relations: tuple[ScopeRelation, ...] = ()
 
 
-def row_wise(query: Query, mode: str) -> Select:
+def row_wise(query: Query, mode: str, *, grouped: bool = False) -> Select:
     """Return the SELECT of a LATERAL query that makes its rows of one row to the left and one of its FROM at a time.
 
+    Args:
+        grouped: whether it may group; ORDER BY and LIMIT are not looked at.
+
     Raises:
-        SqlExtError: LATERAL-003 for what puts several rows together; ORDER BY and LIMIT are not looked at.
+        SqlExtError: LATERAL-003 for what else puts several rows together.
     """
     body = query.body
     if (
@@ -34,15 +37,21 @@ def row_wise(query: Query, mode: str) -> Select:
         or body.qualify is not None
         or body.emit is not None
         or has_over(body)
-        or is_grouped(body, mode)
+        or (is_grouped(body, mode) and not grouped)
     ):
-        raise SqlExtError(
-            "LATERAL-003",
-            "a LATERAL sub-query that uses columns of its left side is SELECT ... [FROM ...] [WHERE ...] alone",
-            span=query.span,
-            hint="group, number or unite the rows in the query above it",
-        )
+        raise not_row_wise(query)
     return body
+
+
+def not_row_wise(query: Query) -> SqlExtError:
+    """Return the refusal of a LATERAL query that puts several rows together."""
+    return SqlExtError(
+        "LATERAL-003",
+        "a LATERAL sub-query that uses columns of its left side is SELECT ... [FROM ...] [WHERE ...] alone, or groups "
+        "the rows of a key",
+        span=query.span,
+        hint="group by what `inner.k = outer.k` says, else group, number or unite the rows in the query above it",
+    )
 
 
 def behind(left: Bound, relation: Relation) -> Relation:

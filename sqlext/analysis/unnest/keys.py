@@ -1,8 +1,9 @@
-"""Tell what a LATERAL sub-query with ORDER BY and LIMIT asks of its left side: a key, and nothing else."""
+"""Tell what a LATERAL sub-query that puts rows together asks of its left side: a key, and nothing else."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sqlext.analysis.joins.conditions import and_parts
 from sqlext.analysis.names.substitution import substitute
@@ -14,32 +15,47 @@ from sqlext.plan.scope import Scope, own_parts
 _Parts = tuple[Expr, ...]
 
 
-def keys_of(where: Expr | None, inner: Scope, query: Query) -> tuple[_Parts, _Parts, _Parts]:
-    """Return the keys, the conditions that equate them with the left side, and those on the query's own rows.
+@dataclass(frozen=True)
+class Keys:
+    """The WHERE of a LATERAL query, taken apart.
+
+    Attributes:
+        inner: what is equated with the left side, of columns of the query's own FROM.
+        around: the conditions that equate it.
+        own: the conditions on the query's own rows.
+    """
+
+    inner: _Parts
+    around: _Parts
+    own: _Parts
+
+    def around_columns(self, columns: Sequence[ColumnRef]) -> _Parts:
+        """Return the conditions with these columns in place of ``inner``."""
+        of = dict(zip(map(id, self.inner), columns, strict=True))
+        return tuple(substitute(part, lambda node: of.get(id(node))) for part in self.around)
+
+
+def keys_of(where: Expr | None, inner: Scope) -> Keys | None:
+    """Return the keys of a LATERAL query; None if there is none, or another condition on both sides.
 
     Args:
-        where: of the LATERAL query.
+        where: of the query.
         inner: the names of its FROM.
-        query: all of it.
-
-    Raises:
-        SqlExtError: LATERAL-002 if there is no key, or another condition on both sides.
     """
     keys: list[Expr] = []
     around: list[Expr] = []
     own: list[Expr] = []
     for part in and_parts(where):
-        if _is_own(part, inner):
+        if is_own(part, inner):
             own.append(part)
             continue
-        key = _key(part, inner)
+        qualified = _qualified(part, inner)
+        key = _key(qualified, inner)
         if key is None:
-            raise not_by_key(query)
+            return None
         keys.append(key)
-        around.append(_qualified(part, inner))
-    if not keys:
-        raise not_by_key(query)
-    return tuple(keys), tuple(around), tuple(own)
+        around.append(qualified)
+    return Keys(tuple(keys), tuple(around), tuple(own)) if keys else None
 
 
 def order_of(
@@ -54,7 +70,7 @@ def order_of(
     meant = tuple(
         replace(o, expr=named.get(o.expr.parts, o.expr)) if isinstance(o.expr, ColumnRef) else o for o in order
     )
-    if not all(_is_own(o.expr, inner) for o in meant):
+    if not all(is_own(o.expr, inner) for o in meant):
         raise not_by_key(query)
     return meant
 
@@ -75,7 +91,7 @@ def _key(part: Expr, inner: Scope) -> Expr | None:
     if not isinstance(part, Binary) or part.op != "=":
         return None
     for one, other in ((part.left, part.right), (part.right, part.left)):
-        if _columns(one) and _is_own(one, inner) and _columns(other) and not any(map(inner.has, _columns(other))):
+        if _columns(one) and is_own(one, inner) and _columns(other) and not any(map(inner.has, _columns(other))):
             return one
     return None
 
@@ -92,10 +108,11 @@ def _qualified(expr: Expr, inner: Scope) -> Expr:
     return substitute(expr, rule)
 
 
-def _is_own(expr: Expr, inner: Scope) -> bool:
+def is_own(expr: Node, inner: Scope) -> bool:
+    """Whether an expression uses columns of the query's own FROM alone, and no sub-query."""
     queries = any(isinstance(p, (Exists, InQuery, ScalarQuery)) for p in own_parts(expr))
     return not queries and all(map(inner.has, _columns(expr)))
 
 
-def _columns(expr: Expr) -> list[ColumnRef]:
+def _columns(expr: Node) -> list[ColumnRef]:
     return [p for p in own_parts(expr) if isinstance(p, ColumnRef)]

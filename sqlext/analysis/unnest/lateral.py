@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.grouping.group_by import is_grouped
 from sqlext.analysis.names.stars import left_out
+from sqlext.analysis.names.used import names_of
 from sqlext.analysis.ranking.first_rows import first_rows
 from sqlext.analysis.relations.binding import Block, FromClause
-from sqlext.analysis.unnest.forms import Bound, behind, row_wise
-from sqlext.analysis.unnest.keys import keys_of, not_by_key, order_of
+from sqlext.analysis.unnest.forms import Bound, behind, not_row_wise, row_wise
+from sqlext.analysis.unnest.keys import is_own, keys_of, not_by_key, order_of
 from sqlext.analysis.unnest.sources import made_columns, source_of
 from sqlext.analysis.windows.sessions import session_rows
 from sqlext.dialect.ast.expressions import AllOf, ColumnRef, Expr, Literal, Paren, Star
-from sqlext.dialect.ast.queries import Join, Query, Select, SelectItem, SubqueryRef, TableFunction, Unnest
+from sqlext.dialect.ast.queries import GroupBy, Join, Query, Select, SelectItem, SubqueryRef, TableFunction, Unnest
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.columns import PlanColumn
@@ -25,6 +27,7 @@ from sqlext.plan.scope import Scope, ScopeRelation
 from sqlext.plan.unnest import Unnested
 from sqlext.source import Span
 
+_KEY = "__key{}"
 _KINDS = ("CROSS", "INNER", "LEFT")
 
 
@@ -101,9 +104,7 @@ def _physical(columns: tuple[PlanColumn, ...]) -> list[str]:
 
 
 def _query(clause: FromClause, left: nodes.PlanNode, right: SubqueryRef, first: int, *, outer: bool) -> nodes.PlanNode:
-    select = row_wise(right.query, clause.env.mode)
-    if right.query.order_by or right.query.limit is not None or right.query.offset is not None:
-        select = _of_first_rows(clause, right.query, select)
+    select = _row_by_row(clause, right.query)
     if outer and (select.from_ is not None or select.where is not None):
         raise SqlExtError(
             "LATERAL-005",
@@ -122,6 +123,15 @@ def _query(clause: FromClause, left: nodes.PlanNode, right: SubqueryRef, first: 
     return replace(below, columns=(*below.columns[: -len(made)], *named.columns))
 
 
+def _row_by_row(clause: FromClause, query: Query) -> Select:
+    """Return a LATERAL query as one that makes its rows of one row to the left and one of its FROM at a time."""
+    if isinstance(query.body, Select) and is_grouped(query.body, clause.env.mode):
+        return _of_groups(clause, query)
+    select = row_wise(query, clause.env.mode)
+    limited = query.order_by or query.limit is not None or query.offset is not None
+    return _of_first_rows(clause, query, select) if limited else select
+
+
 def _of_first_rows(clause: FromClause, query: Query, select: Select) -> Select:
     """Return a LATERAL query without ORDER BY and LIMIT: its FROM has the first rows of each key alone.
 
@@ -132,15 +142,53 @@ def _of_first_rows(clause: FromClause, query: Query, select: Select) -> Select:
     """
     inner = clause.binding.from_clause()
     node = inner.bind(select.from_) if select.from_ is not None else nodes.OneRow(())
-    key, around, own = keys_of(select.where, inner.scope(), query)
-    if query.limit is None or not node.streaming:
+    keys = keys_of(select.where, inner.scope())
+    if keys is None or query.limit is None or not node.streaming:
         raise not_by_key(query)
-    where = AllOf(query.span, own) if own else None
+    where = AllOf(query.span, keys.own) if keys.own else None
     rows = _selected(inner, readable(node), 0, (), Select(query.span, (), where=where), f"__n{len(clause.relations)}")
     ordered = replace(query, order_by=order_of(query.order_by, select.items, inner.scope(), query))
-    top = first_rows(ordered, rows, inner.scope(), key)
+    top = first_rows(ordered, rows, inner.scope(), keys.inner)
     bound = Bound(query.span, nodes.Aliased(top.columns, top, rows.alias), tuple(inner.relations))
-    return replace(select, from_=bound, where=AllOf(query.span, around))
+    return replace(select, from_=bound, where=AllOf(query.span, keys.around))
+
+
+def _of_groups(clause: FromClause, query: Query) -> Select:
+    """Return a LATERAL query without aggregates: its FROM has the groups of each key.
+
+    A key without rows has no group, also without GROUP BY, as in Flink.
+
+    Raises:
+        SqlExtError: LATERAL-003 where the left side says more than a key, or the query does more than group.
+    """
+    select = row_wise(query, clause.env.mode, grouped=True)
+    inner = clause.binding.from_clause()
+    node = inner.bind(select.from_) if select.from_ is not None else nodes.OneRow(())
+    keys = keys_of(select.where, inner.scope())
+    computed = (*select.items, *((select.having,) if select.having is not None else ()))
+    limited = query.order_by or query.limit is not None or query.offset is not None
+    if keys is None or limited or not all(is_own(node, inner.scope()) for node in computed):
+        raise not_row_wise(query)
+    name = f"__n{len(clause.relations)}"
+    named = [replace(i, alias=i.alias or _natural(i.expr) or f"EXPR${n}") for n, i in enumerate(select.items)]
+    by = select.group_by.items if select.group_by is not None else ()
+    grouped = replace(
+        select,
+        items=(*named, *(SelectItem(k.span, k, _KEY.format(i)) for i, k in enumerate(keys.inner))),
+        where=AllOf(query.span, keys.own) if keys.own else None,
+        group_by=GroupBy(query.span, (*by, *keys.inner)),
+        from_=None,
+    )
+    rows = clause.binding.bind_block(Block(grouped, node, inner.scope()))
+    relation = ScopeRelation(name, (name,), rows.columns)
+    bound = Bound(query.span, nodes.Aliased(rows.columns, readable(rows), name), (relation,))
+    items = tuple(SelectItem(i.span, ColumnRef(i.span, (name, str(i.alias))), i.alias) for i in named)
+    around = keys.around_columns([ColumnRef(k.span, (name, _KEY.format(i))) for i, k in enumerate(keys.inner)])
+    return Select(query.span, items, from_=bound, where=AllOf(query.span, around))
+
+
+def _natural(expr: Expr) -> str | None:
+    return expr.parts[-1] if isinstance(expr, ColumnRef) else None
 
 
 def _joined(clause: FromClause, left: nodes.PlanNode, select: Select, first: int) -> nodes.PlanNode:
@@ -149,9 +197,12 @@ def _joined(clause: FromClause, left: nodes.PlanNode, select: Select, first: int
         return left
     bound = Bound(select.span, left, tuple(clause.relations[first:]))
     del clause.relations[first:]
-    around, clause.where = clause.where, select.where  # joins of streams look at it
+    around, kept = clause.where, clause.kept
+    # Joins of streams look at these.
+    clause.where = select.where
+    clause.kept = kept | names_of([*select.items, *([select.where] if select.where is not None else [])])
     node = clause.bind(behind(bound, select.from_))
-    clause.where = around
+    clause.where, clause.kept = around, kept
     return node
 
 

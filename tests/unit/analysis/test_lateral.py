@@ -138,6 +138,40 @@ def test_first_rows_of_each_row(flink: Analysis, query: str, first: int, last: i
 
 
 @pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT COUNT(*) AS n FROM visits v WHERE v.user_name = c.user_name", {"n": "BIGINT NOT NULL"}),
+        (
+            "SELECT page, MAX(vt), 'x' AS l FROM visits WHERE user_name = c.user_name AND page <> 'x' GROUP BY page",
+            {"page": "STRING", "EXPR$1": "TIMESTAMP(3)", "l": "CHAR(1) NOT NULL"},
+        ),
+        ("SELECT 1 AS one FROM visits v WHERE v.user_name = c.user_name HAVING COUNT(*) > 1", {"one": "INT NOT NULL"}),
+        ("SELECT country AS x FROM users WHERE user_name = c.user_name GROUP BY country", {"x": "STRING"}),
+    ],
+)
+def test_groups_of_each_row(flink: Analysis, query: str, columns: dict[str, str]) -> None:
+    plan = flink.plan(f"SELECT l.* FROM clicks AS c, LATERAL ({query}) AS l")
+    assert {c.name: str(c.type) for c in plan.columns} == columns
+    assert all(len(join.equal) == 1 for join in walk(plan) if isinstance(join, StreamJoin))
+    # What nobody reads need not come out.
+    assert list(flink.columns(f"SELECT c.amount FROM clicks AS c, LATERAL ({query}) AS l")) == ["amount"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT COUNT(*) FROM visits v WHERE v.user_name > c.user_name",
+        "SELECT COUNT(*) FROM visits v WHERE v.user_name = c.user_name AND v.vt < c.ts",
+        "SELECT MAX(c.amount) FROM visits v WHERE v.user_name = c.user_name",
+        "SELECT page FROM visits v WHERE v.user_name = c.user_name GROUP BY page HAVING MAX(vt) > c.ts",
+        "SELECT page FROM visits v WHERE v.user_name = c.user_name GROUP BY page LIMIT 3",
+    ],
+)
+def test_groups_of_more_than_a_key(flink: Analysis, query: str) -> None:
+    flink.refuse(f"SELECT 1 FROM clicks AS c, LATERAL ({query}) AS l", "LATERAL-003")
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "SELECT page FROM visits v WHERE v.user_name > c.user_name ORDER BY vt LIMIT 1",
