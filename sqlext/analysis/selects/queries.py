@@ -140,7 +140,7 @@ class QueryBinder:
         streaming = any(b.streaming for b in branches)
         branches = [readable(b) for b in branches]
         by_place = zip(*(b.columns for b in branches), strict=True)
-        columns = tuple(_common(cols, i, self.env.mode, operation.span) for i, cols in enumerate(by_place))
+        columns = tuple(_common(cols, i, self.env, operation.span) for i, cols in enumerate(by_place))
         self._check_types(branches, operation)
         if streaming and (op != "UNION" or any(b.changelog for b in branches)) and op != "UNION ALL":
             sides = [materialised(b, self.env, f"{op} compares values", operation.span) for b in branches]
@@ -224,14 +224,20 @@ def _refuse_unbounded(plan: nodes.PlanNode, span: Span) -> None:
         )
 
 
-def _common(columns: tuple[PlanColumn, ...], index: int, mode: str, span: Span) -> PlanColumn:
+def _common(columns: tuple[PlanColumn, ...], index: int, env: Environment, span: Span) -> PlanColumn:
     """Return the column of a union: a time attribute if a branch has one there and all have its type.
 
     Flink keeps the rowtime of one branch although another has an ordinary timestamp there (measured:
-    tvf_agg/window_over_union_mixed); the watermark is then that of the branches that have one.
+    tvf_agg/window_over_union_mixed); the watermark is then that of the branches that have one. Rowtimes of both types
+    are one of the first branch's type.
     """
     first = columns[0]
-    type_ = _common_type([c.type for c in columns], mode)
+    type_ = _common_type([c.type for c in columns], env.mode)
+    both = {_root(c) for c in columns} == {"TIMESTAMP", "TIMESTAMP_LTZ"}
+    # In another zone the watermarks of the two are apart by its shift, which Spark cannot add.
+    if both and type_ is not None and all(c.is_rowtime for c in columns) and env.zone == "UTC":
+        type_ = replace(type_, root=_root(first) or type_.root)
+        columns = tuple(replace(c, type=type_) for c in columns)
     timed = next((c for c in columns if c.time is not None), None)
     name = f"{first.name}_{index}"
     if timed is not None and timed.is_rowtime and all(_root(c) == _root(timed) for c in columns):

@@ -24,6 +24,7 @@ KEPT = {
     "cte columns": ("WITH c (t) AS (SELECT ts FROM clicks) SELECT t FROM c", {"t": "ROWTIME"}),
     "table alias columns": ("SELECT t FROM (SELECT ts FROM clicks) AS c (t)", {"t": "ROWTIME"}),
     "union all": ("SELECT ts FROM clicks UNION ALL SELECT vt FROM visits", {"ts": "ROWTIME"}),
+    "union of both types": ("SELECT ts FROM clicks UNION ALL SELECT rt FROM instants", {"ts": "ROWTIME"}),
     "union with a plain timestamp": ("SELECT ts FROM clicks UNION ALL SELECT since FROM users", {"ts": "ROWTIME"}),
     "static join": ("SELECT ts FROM clicks JOIN users USING (user_name)", {"ts": "ROWTIME"}),
     "left static join": ("SELECT c.ts FROM clicks c LEFT JOIN users u ON c.user_name = u.user_name", {"ts": "ROWTIME"}),
@@ -97,7 +98,17 @@ def test_lost_by_grouping(flink: Analysis) -> None:
 
 def test_lost_where_the_branches_of_a_union_differ(flink: Analysis) -> None:
     flink.run("CREATE VIEW v AS SELECT ts AS t FROM clicks UNION ALL SELECT rt FROM instants")
+    flink.run("SET 'table.local-time-zone' = 'Europe/Berlin'")
     assert flink.times("SELECT * FROM v") == {}
+    flink.run("CREATE VIEW w AS SELECT ts AS t FROM clicks UNION ALL SELECT CAST(rt AS TIMESTAMP_LTZ(3)) FROM instants")
+    flink.run("SET 'table.local-time-zone' = 'UTC'")
+    assert flink.times("SELECT * FROM w") == {}
+
+
+def test_the_first_branch_of_a_union_gives_the_type_of_its_rowtime(flink: Analysis) -> None:
+    branches = "SELECT ts AS t FROM clicks", "SELECT rt AS t FROM instants"
+    assert flink.columns(" UNION ALL ".join(branches)) == {"t": "TIMESTAMP(3) *ROWTIME*"}
+    assert flink.columns(" UNION ALL ".join(branches[::-1])) == {"t": "TIMESTAMP_LTZ(3) *ROWTIME*"}
 
 
 def test_window_bounds_are_no_time_attributes(flink: Analysis) -> None:
