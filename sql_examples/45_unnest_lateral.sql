@@ -35,3 +35,9 @@ SELECT item, COUNT(*) AS customers
 FROM (SELECT customer, COLLECT(DISTINCT item) AS bought FROM baskets, UNNEST(items) AS i GROUP BY customer),
   UNNEST(bought) AS b (item)
 GROUP BY item;
+
+-- LATERAL with ORDER BY and LIMIT: the newest basket of each customer. With aggregates: how many there are.
+SELECT c.customer, l.basket, n.baskets
+FROM (SELECT DISTINCT customer FROM baskets) AS c,
+  LATERAL (SELECT basket FROM baskets WHERE customer = c.customer ORDER BY ts DESC LIMIT 1) AS l,
+  LATERAL (SELECT COUNT(*) AS baskets FROM baskets WHERE customer = c.customer) AS n;
