@@ -22,9 +22,9 @@ FROM (
 ) AS orders;
 -- view sqlext_step_2: stateful function distinct over sqlext_step_1
 CREATE OR REPLACE TEMPORARY VIEW sqlext_step_3 AS
-SELECT __n1.user_name AS c0, user_name AS c1, amount AS c2, ts AS c3
+SELECT __n1.user_name AS c0, user_name AS c1, amount AS c2
 FROM (
-  SELECT clicks.user_name, clicks.amount, clicks.ts
+  SELECT clicks.user_name, clicks.amount
   FROM (
     SELECT
       user_name,
@@ -55,7 +55,7 @@ SELECT
   __n1.amount AS c4,
   __row_kind AS c5
 FROM (
-  SELECT user_name, amount, ts, CAST(__number AS BIGINT) AS __number, __row_kind
+  SELECT user_name, amount, CAST(__number AS BIGINT) AS __number, __row_kind
   FROM sqlext_step_4
 ) AS __n1;
 -- view sqlext_step_6: stateful function join over sqlext_step_5

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlext.analysis.grouping.group_by import is_grouped
 from sqlext.analysis.names.stars import left_out
-from sqlext.analysis.names.used import names_of
+from sqlext.analysis.names.used import names_of, used_names
 from sqlext.analysis.ranking.first_rows import first_rows
 from sqlext.analysis.relations.binding import Block, FromClause
 from sqlext.analysis.unnest.forms import Bound, behind, not_row_wise, row_wise
@@ -146,6 +146,12 @@ def _of_first_rows(clause: FromClause, query: Query, select: Select) -> Select:
     if keys is None or query.limit is None or not node.streaming:
         raise not_by_key(query)
     where = AllOf(query.span, keys.own) if keys.own else None
+    used = used_names(select)
+    if used is not None:  # the state of a Top-N holds no others
+        named = used | names_of([o.expr for o in query.order_by])
+        inner.relations = [
+            replace(r, columns=tuple(c for c in r.columns if c.name.lower() in named)) for r in inner.relations
+        ]
     rows = _selected(inner, readable(node), 0, (), Select(query.span, (), where=where), f"__n{len(clause.relations)}")
     ordered = replace(query, order_by=order_of(query.order_by, select.items, inner.scope(), query))
     top = first_rows(ordered, rows, inner.scope(), keys.inner)
