@@ -12,6 +12,7 @@ from sqlext.plan.timing import InputEnd
 from sqlext.sinks.base import Sink
 from sqlext.source import Span
 from sqlext.spark.reading.one_batch import Whole
+from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,6 +44,7 @@ class JobPart:
         timekeeping: of its inputs, where they have no end.
         clock: the folder of files that its clock is, None for the machine's.
         whole: all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
+        tables: those that it reads, for messages.
     """
 
     name: str
@@ -61,6 +63,7 @@ class JobPart:
     timekeeping: Timekeeping | None = None
     clock: str | None = None
     whole: Whole | None = None
+    tables: tuple[Table, ...] = ()
 
     @property
     def own_sources(self) -> tuple[str, ...]:

@@ -160,7 +160,7 @@ class Job:
             written = _write_again(part) if part.place is not None else _write_once(part)
             part.sink.finish(self.spark)
         except Exception as error:
-            raise run_error(error, part.span) from error
+            raise run_error(error, part.span, part.tables) from error
         self.query.wrote(part.name, written)
         if part.place is not None:
             part.place.home.finish(part.place.run)
@@ -282,7 +282,7 @@ class Job:
                 cause = self._writers[part.name].error or error
                 if was_cancelled(cause):
                     self.query.wait_for_stop(_SECONDS_UNTIL_STOP)
-                return run_error(cause, part.span)
+                return run_error(cause, part.span, part.tables)
         return None
 
     def _end(self, error: SqlExtError | None) -> None:

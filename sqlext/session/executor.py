@@ -320,6 +320,7 @@ class SparkHandler:
         self, part: JobPart, opened: Opened, script: SparkScript, plan: PlanNode, env: Environment
     ) -> JobPart:
         """Return a part with what its script and its plan say of how it runs."""
+        part = replace(part, tables=script.tables)
         place, clock = part.place, env.settings.get("sqlext.clock")
         if script.at_once:
             # Its rows are static. A stream of one tick hands them to ``foreachBatch``, so that the checkpoint and the
@@ -362,7 +363,7 @@ class SparkHandler:
     def _select_at_once(self, script: SparkScript, env: Environment, span: Span) -> Result:
         with self.settings(env, [script]):
             frame = self._open(script, env, None, span).rows
-            rows = _guarded(lambda: [tuple(r) for r in frame.collect()], span)
+            rows = _guarded(lambda: [tuple(r) for r in frame.collect()], span, script.tables)
         return Result(frame.columns, rows, frame=lambda: frame)
 
     def _open(
@@ -457,10 +458,10 @@ def _collected(query: Query, sink: CollectSink, rows: DataFrame, names: Sequence
     return Result(names, rows_so_far, query=query, frame=frame, live=live)
 
 
-def _guarded(action: Callable[[], T], span: Span) -> T:
+def _guarded(action: Callable[[], T], span: Span, tables: Sequence[Table] = ()) -> T:
     """Return what an action gives; whatever fails in it is told as a failure of the statement."""
     try:
         with quiet():
             return action()
     except Exception as error:
-        raise run_error(error, span) from error
+        raise run_error(error, span, tables) from error

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import sqlext_udfs
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
+from sqlext.spark.reading.bad_lines import bad_line
 from sqlext.spark.worker_failures import worker_failure
+from sqlext_catalog.model import Table
 
 _OURS = re.compile(r"\[(RUN-\d{3})\] ([^\n]*?)(?= SQLSTATE|\n|$)")
 #: The same, raised by an operator of ours in a Python worker.
@@ -39,6 +41,7 @@ _QUERY = re.compile(r"\n=== Streaming Query ===\n.*?(?=\n\s+at |\n\n?JVM stacktr
 #: Spark says of a row that it cannot decode no more than that there is one.
 _NO_AVRO = "Malformed records are detected in record parsing"
 _MALFORMED = ("[MALFORMED_RECORD_IN_PARSING", _NO_AVRO)
+_LEAVES_OUT = "SET 'sqlext.bad-rows' = 'drop' leaves such rows out and counts them; a table's name keeps them there"
 #: A step of such a traceback: file, line, and the text there.
 _FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in [^\n]+\n *([^\n]+)', re.MULTILINE)
 #: Where files lie that no user has written.
@@ -47,18 +50,29 @@ _OUR_FOLDERS = tuple(f"{folder}/" for folder in (Path(__file__).parents[1], *sql
 _CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
 
 
-def run_error(error: BaseException, span: Span | None) -> SqlExtError:
-    """Return a failure of a running query as RUN-..., at its statement; as ENV-... where it is of Spark's Python."""
+def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] = ()) -> SqlExtError:
+    """Return a failure of a running query as RUN-..., at its statement; as ENV-... where it is of Spark's Python.
+
+    Args:
+        tables: those that it reads: a line of theirs that cannot be read is looked for.
+    """
     for cause in _causes(error):
         if isinstance(cause, SqlExtError):
             return cause if span is None else _caused(cause.at(span), cause.__cause__ or error)
     text = _text(error)
     ours = _OURS.search(text) or _OPERATOR.search(text)
     if ours:
-        made = SqlExtError(ours.group(1), ours.group(2).strip(), span=span)
+        hint = _LEAVES_OUT if "[MALFORMED_RECORD" in ours.group(2) else None
+        made = SqlExtError(ours.group(1), ours.group(2).strip(), span=span, hint=hint)
     else:
-        made = worker_failure(text, span) or SqlExtError("RUN-100", sentence(text), span=span, hint=_hint(text))
+        made = worker_failure(text, span) or _told(text, span, tables)
     return _caused(made, error)
+
+
+def _told(text: str, span: Span | None, tables: Sequence[Table]) -> SqlExtError:
+    line = bad_line(text, tables)
+    said, hint = (sentence(text), _hint(text)) if line is None else (line.message, _LEAVES_OUT)
+    return SqlExtError("RUN-100", said, span=span, hint=hint)
 
 
 def refused(error: BaseException, span: Span | None) -> SqlExtError:

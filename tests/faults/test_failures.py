@@ -42,14 +42,22 @@ def test_null_rowtime(workspace: Workspace) -> None:
     assert (failed.value.code, failed.value.line) == ("RUN-001", 5)
 
 
-def test_malformed_row(workspace: Workspace) -> None:
-    workspace.put("a.json", '{"k": "a", "v": 1}', '{"k": "b", "v": ')
-    table = "CREATE TABLE j (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = '${IN}', 'format' = 'json');"
+@pytest.mark.parametrize("mode", ["streaming", "batch"])
+@pytest.mark.parametrize(
+    ("form", "good", "bad"),
+    [("json", '{"k": "a", "v": 1}', '{"k": "b", "v": '), ("json", "{}", '{"v": "x"}'), ("csv", "a,1", "b")],
+)
+def test_a_malformed_row_is_told_with_file_line_and_text(
+    workspace: Workspace, form: str, good: str, bad: str, mode: str
+) -> None:
+    workspace.put(f"a.{form}", good, bad, good)
+    table = f"""SET 'execution.runtime-mode' = '{mode}';
+    CREATE TABLE j (k STRING, v INT) WITH ('connector' = 'filesystem', 'path' = '${{IN}}', 'format' = '{form}');"""
     with pytest.raises(SqlExtError) as failed:
         workspace.run(table, "SELECT k, v FROM j;")
-    assert failed.value.code.startswith("RUN-")
-    assert failed.value.line == 2
-    assert "MALFORMED" in failed.value.message or '{"k": "b", "v": ' in failed.value.message
+    assert (failed.value.code, failed.value.line) == ("RUN-100", 3)
+    assert f"a.{form}:2: " in failed.value.message
+    assert failed.value.message.rstrip().endswith(f" in {bad.rstrip()}")
 
 
 def test_missing_input(workspace: Workspace) -> None:

@@ -261,6 +261,11 @@ class SparkScript:
         return any(script.side == side for script in self.sides)
 
     @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that Spark reads, or readers of ours for it."""
+        return tuple(dict.fromkeys(source.table for source in self.sources))
+
+    @property
     def judges(self) -> bool:
         """Whether bad rows of a source are told from others."""
         return any(bad_rows_policy(source.table) is not None for source in self.sources)

@@ -1,0 +1,64 @@
+"""The line that Spark could not read is found in the file that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException
+
+from sqlext.session.offline.compilation import compile_source, new_state
+from sqlext.source import SourceText
+from sqlext.spark.failures import run_error
+from sqlext.spark.reading.bad_lines import bad_line
+from sqlext_catalog.model import Table
+
+COLUMNS = "k STRING, v INT, w ARRAY<INT>, file STRING METADATA FROM 'file.name', twice AS v * 2"
+
+
+def table(folder: Path, form: str, *options: str) -> Table:
+    with_ = ", ".join(["'connector' = 'filesystem'", f"'path' = '{folder}'", f"'format' = '{form}'", *options])
+    state = new_state(None)
+    list(compile_source(SourceText.of(f"CREATE TABLE t ({COLUMNS}) WITH ({with_});"), state))
+    found = state.catalog.lookup(["t"])
+    assert isinstance(found, Table)
+    return found
+
+
+def failure(file: Path) -> str:
+    named = file.as_uri()
+    return (
+        f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file {named}. SQLSTATE: KD001\n"
+        "Caused by: [MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] Malformed records are detected in record parsing"
+    )
+
+
+@pytest.mark.parametrize("name", ["a.json", "a file.json", "sub/b.json"])
+def test_the_line_of_the_file(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "in" / name
+    file.parent.mkdir(parents=True)
+    file.write_text('{"k": "a", "v": 1}\n{"k": "b", "v": \n')
+    tables = [table(tmp_path / "other", "json"), table(tmp_path / "in", "json")]
+    found = bad_line(failure(file), tables)
+    assert found is not None
+    assert f"{file}:2: " in found.message
+    error = run_error(AnalysisException(failure(file)), None, tables)
+    assert (error.code, error.message) == ("RUN-100", found.message)
+    assert error.hint is not None
+    assert "'drop'" in error.hint
+
+
+def test_where_nothing_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text('{"k": "a", "v": 1}\n')
+    read = table(tmp_path, "json")
+    assert bad_line(failure(file), [read]) is None
+    assert bad_line(failure(tmp_path / "gone.json"), [read]) is None
+    assert bad_line("Malformed records are detected in record parsing", [read]) is None
+    file.write_text('{"k": ')
+    assert bad_line(failure(file), []) is None
+    packed = tmp_path / "a.json.snappy"
+    packed.write_bytes(b"no")
+    assert bad_line(failure(packed), [read]) is None
+    assert bad_line(failure(file), [table(tmp_path, "json", "'json.ignore-parse-errors' = 'true'")]) is None
+    assert bad_line(failure(file), [table(tmp_path / "other", "json")]) is None
