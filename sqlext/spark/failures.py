@@ -41,6 +41,8 @@ _QUERY = re.compile(r"\n=== Streaming Query ===\n.*?(?=\n\s+at |\n\n?JVM stacktr
 #: Spark says of a row that it cannot decode no more than that there is one.
 _NO_AVRO = "Malformed records are detected in record parsing"
 _MALFORMED = ("[MALFORMED_RECORD_IN_PARSING", _NO_AVRO)
+#: Our own readers say which row it is.
+_BAD_LINE = re.compile(r"\[MALFORMED_RECORD|\[CAST_INVALID_INPUT\] \S+:\d+: ")
 _LEAVES_OUT = "SET 'sqlext.bad-rows' = 'drop' leaves such rows out and counts them; a table's name keeps them there"
 #: A step of such a traceback: file, line, and the text there.
 _FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in [^\n]+\n *([^\n]+)', re.MULTILINE)
@@ -62,7 +64,7 @@ def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] =
     text = _text(error)
     ours = _OURS.search(text) or _OPERATOR.search(text)
     if ours:
-        hint = _LEAVES_OUT if "[MALFORMED_RECORD" in ours.group(2) else None
+        hint = _LEAVES_OUT if _BAD_LINE.search(ours.group(2)) else None
         made = SqlExtError(ours.group(1), ours.group(2).strip(), span=span, hint=hint)
     else:
         made = worker_failure(text, span) or _told(text, span, tables)

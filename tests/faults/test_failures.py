@@ -45,7 +45,12 @@ def test_null_rowtime(workspace: Workspace) -> None:
 @pytest.mark.parametrize("mode", ["streaming", "batch"])
 @pytest.mark.parametrize(
     ("form", "good", "bad"),
-    [("json", '{"k": "a", "v": 1}', '{"k": "b", "v": '), ("json", "{}", '{"v": "x"}'), ("csv", "a,1", "b")],
+    [
+        ("json", '{"k": "a", "v": 1}', '{"k": "b", "v": '),
+        ("json", "{}", '{"v": "x"}'),
+        ("csv", "a,1", "b"),
+        ("csv", "a,1", "b,x"),
+    ],
 )
 def test_a_malformed_row_is_told_with_file_line_and_text(
     workspace: Workspace, form: str, good: str, bad: str, mode: str

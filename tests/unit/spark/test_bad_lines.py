@@ -16,10 +16,10 @@ from sqlext_catalog.model import Table
 COLUMNS = "k STRING, v INT, w ARRAY<INT>, file STRING METADATA FROM 'file.name', twice AS v * 2"
 
 
-def table(folder: Path, form: str, *options: str) -> Table:
+def table(folder: Path, form: str, *options: str, columns: str = COLUMNS) -> Table:
     with_ = ", ".join(["'connector' = 'filesystem'", f"'path' = '{folder}'", f"'format' = '{form}'", *options])
     state = new_state(None)
-    list(compile_source(SourceText.of(f"CREATE TABLE t ({COLUMNS}) WITH ({with_});"), state))
+    list(compile_source(SourceText.of(f"CREATE TABLE t ({columns}) WITH ({with_});"), state))
     found = state.catalog.lookup(["t"])
     assert isinstance(found, Table)
     return found
@@ -46,6 +46,21 @@ def test_the_line_of_the_file(name: str, tmp_path: Path) -> None:
     assert (error.code, error.message) == ("RUN-100", found.message)
     assert error.hint is not None
     assert "'drop'" in error.hint
+
+
+def test_the_line_of_a_value(tmp_path: Path) -> None:
+    csv = "k STRING, v INT, w INT"
+    failed = (
+        '[CAST_INVALID_INPUT] The value \'x\' of the type "STRING" cannot be cast to "INT" because it is malformed.'
+    )
+    (tmp_path / "a.csv").write_text("x,1,1\n")
+    (tmp_path / "b.csv").write_text("b,1,2\n\nb,1,x\nc,y,1\n")
+    read = table(tmp_path, "csv", columns=csv)
+    found = bad_line(failed, [read])
+    assert found is not None
+    assert f"{tmp_path / 'b.csv'}:3: The value 'x' of column `w`" in found.message
+    assert bad_line(failed.replace("'x'", "'z'"), [read]) is None
+    assert bad_line(failed, [table(tmp_path, "csv", columns="k STRING, v STRING, w STRING")]) is None
 
 
 def test_where_nothing_is_found(tmp_path: Path) -> None:
