@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+import sqlext
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -39,7 +42,7 @@ class Executed:
 
 @pytest.fixture(scope="package")
 def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
-    """Return the notebook of ``cells.txt``, executed."""
+    """Return the notebook of ``cells.txt``, executed, and that of ``sqlext init --notebook`` behind it."""
     import nbformat
     from nbclient import NotebookClient
 
@@ -51,6 +54,12 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Executed:
         name, _, source = part.partition("\n")
         cell = nbformat.v4.new_code_cell(source.strip(), metadata={"name": name.strip()})
         notebook.cells.append(cell)
+    # The notebook of ``sqlext init`` comes behind the others, which have unloaded the extension.
+    starter = Path(sqlext.__file__).parent / "starters" / "notebook"
+    shutil.copytree(starter / "data", folder / "data")
+    code = [c.source for c in nbformat.read(starter / "orders.ipynb", 4).cells if c.cell_type == "code"]
+    for number, source in enumerate(code):
+        notebook.cells.append(nbformat.v4.new_code_cell(source, metadata={"name": f"starter {number}"}))
     client = NotebookClient(notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(folder)}})
     client.execute()
     nbformat.write(notebook, folder / "executed.ipynb")

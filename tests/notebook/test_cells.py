@@ -82,3 +82,12 @@ def test_mistakes_have_no_traceback(executed: Executed, cell: str, said: str) ->
     assert said in shown
     assert "Traceback" not in shown
     assert "File " not in shown
+
+
+def test_the_notebook_of_a_new_project_runs(executed: Executed) -> None:
+    numbers = range(sum(cell.metadata["name"].startswith("starter ") for cell in executed.notebook.cells))
+    outputs = [output for number in numbers for output in executed.outputs(f"starter {number}")]
+    assert [output for output in outputs if output.output_type == "error"] == []
+    last = executed.html(f"starter {numbers[-1]}")
+    assert "<td>pen</td>" in last
+    assert "<td>4.5</td>" in last
