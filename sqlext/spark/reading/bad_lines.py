@@ -65,7 +65,7 @@ def _first(
                 # Other codes are ours: a compression that cannot be unpacked here, say.
                 if error is not None and error.code == "RUN-100" and is_it(error):
                     return error
-        except (Unread, OSError, ValueError):
+        except (Unread, SqlExtError, OSError, ValueError):
             continue
     return None
 
