@@ -1,4 +1,4 @@
-"""Draw SVG pictures of a plan and of a query's watermark.
+"""Draw SVG pictures of a plan, of a result, and of a query's watermark.
 
 Altair draws and renders them in the kernel, without a browser. So they look the same in Jupyter, VS Code, Databricks
 and an exported notebook, where no script may run.
@@ -9,10 +9,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from sqlext.cli.progress import at_end
 from sqlext.extras import package
+from sqlext.jobs.tables import are_numbers, cell
 
 if TYPE_CHECKING:
     import altair as alt
@@ -124,6 +126,70 @@ def timeline_svg(moments: Mapping[str, Sequence[MicroBatch]]) -> str | None:
         .properties(width=620, height=180)
     )
     return _svg(chart)
+
+
+def result_svg(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str | None:
+    """Return the picture of a result: each column of numbers over the first column of times, else as bars.
+
+    Columns of texts tell series apart. Times without a zone are drawn as they are. None if there are no numbers.
+
+    Raises:
+        SqlExtError: as ``plan_svg``.
+    """
+    _check_packages()
+    import altair as alt
+
+    told = _told(columns, rows)
+    points = list(_values(columns, rows, told)) if told.numbers else []
+    if not points:
+        return None
+    series = " ".join(columns[i] for i in told.texts)
+    color = alt.Color("series:N", title=series, legend=alt.Legend(orient="top") if series else None)
+    y = alt.Y("value:Q", title=None, axis=alt.Axis(titlePadding=28))
+    row = alt.Row("column:N", title=None, sort=[columns[i] for i in told.numbers])
+    drawn = alt.Chart(alt.Data(values=points))
+    if told.time is not None:
+        axis = alt.Axis(labelOverlap="greedy", labelSeparation=20)
+        x = alt.X("time:T", title=columns[told.time], scale=alt.Scale(type="utc"), axis=axis)
+        chart = drawn.mark_line(point=True).encode(x=x, y=y, color=color, row=row)
+    else:
+        chart = drawn.mark_bar().encode(x=alt.X("series:N", title=series), y=y, row=row)
+    return _svg(chart.properties(width=620, height=180).resolve_scale(y="independent"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the columns of a result are for, by their places."""
+
+    time: int | None
+    numbers: tuple[int, ...]
+    texts: tuple[int, ...]
+
+
+def _told(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> _Told:
+    places = range(len(columns))
+    times = [i for i in places if any(isinstance(row[i], date) for row in rows)]
+    numbers = tuple(i for i in places if are_numbers(row[i] for row in rows))
+    texts = tuple(i for i in places if i not in times and i not in numbers)
+    return _Told(times[0] if times else None, numbers, texts)
+
+
+def _values(columns: Sequence[str], rows: Sequence[Sequence[Any]], told: _Told) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        when = row[told.time] if told.time is not None else None
+        if told.time is not None and when is None:
+            continue
+        common = {"series": " ".join(cell(row[i]) for i in told.texts), "time": when and _millis(when)}
+        for i in told.numbers:
+            if row[i] is not None:
+                yield {**common, "column": columns[i], "value": float(row[i])}
+
+
+def _millis(when: date) -> float:
+    """Return a time in ms since 1970, its wall clock read as UTC if it has no zone."""
+    if not isinstance(when, datetime):
+        return datetime(when.year, when.month, when.day, tzinfo=timezone.utc).timestamp() * 1000
+    return (when if when.tzinfo else when.replace(tzinfo=timezone.utc)).timestamp() * 1000
 
 
 _KINDS = ["watermark", "newest row"]

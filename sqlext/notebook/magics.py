@@ -17,15 +17,15 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from sqlext.errors import did_you_mean
+from sqlext.jobs.result import Result
 from sqlext.notebook.running import QueryDisplay
-from sqlext.notebook.views import PlanView, TimelineView, progress_view, result_view
+from sqlext.notebook.views import PlanView, PlotView, TimelineView, progress_view, result_view
 from sqlext.settings import parse_duration
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from sqlext.jobs.query import Query
-    from sqlext.jobs.result import Result
     from sqlext.session.api import Session
 
 T = TypeVar("T")
@@ -50,6 +50,7 @@ class SqlextMagics(Magics):
         self._spark: object = None
         self._catalog: str | None = None
         self._running: list[QueryDisplay] = []
+        self._last: Result | None = None
 
     @property
     def session(self) -> Session:
@@ -119,6 +120,16 @@ class SqlextMagics(Magics):
         return TimelineView(dict(_distinct(part for query in found for part in query.moments.items())))
 
     @line_magic
+    def sqlext_plot(self, line: str) -> PlotView:
+        """Draw the rows that the last statement has given so far, or those of a result in a Python variable."""
+        name = line.strip()
+        result = self._user_ns.get(name) if name else self._last
+        if not isinstance(result, Result):
+            what = f"`{name}` is no result; %%sqlext -o {name} makes it one" if name else "there is no result yet"
+            raise UsageError(what)
+        return PlotView(result.columns, result.rows)
+
+    @line_magic
     def sqlext_session(self, line: str) -> Session:
         """Return the session: ``session = %sqlext_session``."""
         return self.session
@@ -135,6 +146,8 @@ class SqlextMagics(Magics):
         return names
 
     def _show(self, result: Result, shown: list[QueryDisplay]) -> None:
+        if result.columns:
+            self._last = result
         if result.query is None:
             if result.columns:
                 display(result_view(result))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.cli.progress import watermark
 from sqlext.jobs.tables import MOST_ROWS, are_numbers, as_text, cell
-from sqlext.notebook.charts import plan_svg, timeline_svg
+from sqlext.notebook.charts import plan_svg, result_svg, timeline_svg
 
 if TYPE_CHECKING:
     from sqlext.jobs.progress import MicroBatch
@@ -51,6 +51,22 @@ class TableView:
 
 
 @dataclass(frozen=True)
+class PlotView:
+    """Rows as a picture."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+    def __repr__(self) -> str:
+        """Return the rows as text."""
+        return as_text(self.columns, self.rows)
+
+    def _repr_html_(self) -> str:
+        """Return the picture."""
+        return result_svg(self.columns, self.rows) or f"<div>{html.escape(_NO_NUMBERS)}</div>"
+
+
+@dataclass(frozen=True)
 class PlanView:
     """The plans of a script's queries, as EXPLAIN JSON describes them, and their texts."""
 
@@ -88,6 +104,7 @@ class TimelineView:
         return timeline_svg(self.moments) or f"<div>{html.escape(_NO_TIME)}</div>"
 
 
+_NO_NUMBERS = "no rows with numbers"
 _NO_TIME = "no micro-batch with event time, or the input came in one: then its end is all there is"
 
 

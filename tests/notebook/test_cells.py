@@ -28,6 +28,13 @@ def test_results_are_tables(executed: Executed) -> None:
     assert "2 rows" in executed.text("rows")
 
 
+def test_a_result_is_a_picture(executed: Executed) -> None:
+    (picture,) = svgs(executed.html("plot"))
+    texts = {e.text for e in picture.iter() if e.text}
+    assert {"key <b>", "total", "a", "b"} <= texts
+    assert len(svgs(executed.html("plot of a variable"))) == 1
+
+
 def test_the_session_works_in_the_notebooks_spark(executed: Executed) -> None:
     assert executed.text("python").strip() == "[(3,)] True True"
     assert "<td>3</td>" in executed.html("own views")
@@ -74,6 +81,7 @@ def test_an_unbounded_query_goes_on_until_it_is_stopped(executed: Executed) -> N
         ("unknown query", "nobody"),
         ("bad variable", "list"),
         ("bad duration", "soon"),
+        ("bad plot", "`spark_list` is no result"),
         ("unloaded", "sqlext_jobs"),
     ],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import date, datetime
+from decimal import Decimal
 from xml.etree import ElementTree
 
 import pytest
@@ -11,9 +13,9 @@ import pytest
 from sqlext.errors import SqlExtError
 from sqlext.jobs.progress import MicroBatch
 from sqlext.jobs.tables import MOST_ROWS
-from sqlext.notebook.charts import laid_out, plan_svg, timeline_svg
+from sqlext.notebook.charts import laid_out, plan_svg, result_svg, timeline_svg
 from sqlext.notebook.magics import _distinct
-from sqlext.notebook.views import PlanView, TableView, TimelineView
+from sqlext.notebook.views import PlanView, PlotView, TableView, TimelineView
 from sqlext.session.api import Session
 
 JOIN = """
@@ -69,6 +71,25 @@ def test_a_picture_without_the_packages_that_draw(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(SqlExtError) as caught:
         TimelineView({"job": [moment(0, START, START)]})._repr_html_()
     assert (caught.value.code, caught.value.hint) == ("ENV-011", "pip install 'sqlext-spark[notebook]'")
+
+
+def test_a_result_over_time() -> None:
+    columns = ("item", "window_start", "total", "n")
+    rows = [("<pen>", datetime(2024, 1, 1, 10, i), Decimal(i), i) for i in range(3)] + [("ink", None, 7, 1)]
+    texts = drawn(result_svg(columns, rows))
+    assert {"<pen>", "item", "window_start", "total", "n"} <= set(texts)
+    assert "ink" not in texts
+    assert "10:01" in texts
+    assert repr(PlotView(columns, rows)).splitlines()[-1] == "4 rows"
+
+
+def test_a_result_without_times_has_bars() -> None:
+    rows = [("a", 1), ("b", None), ("c", 3)]
+    texts = drawn(PlotView(("k", "n"), rows)._repr_html_())
+    assert {"k", "a", "c"} <= set(texts)
+    assert drawn(result_svg(("day", "n"), [(date(2024, 1, 1), 1.5), (date(2024, 1, 3), 2.5)]))
+    for nothing in ([], [("a", None)]):
+        assert "no rows with numbers" in PlotView(("k", "n"), nothing)._repr_html_()
 
 
 def test_queries_of_one_name_are_all_on_the_timeline() -> None:
