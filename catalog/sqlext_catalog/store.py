@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from sqlext.errors import SqlExtError
 from sqlext.locations import PathOrText
 from sqlext_catalog.migrations import FORMAT, migrate
+from sqlext_catalog.model import CatalogObject
 from sqlext_catalog.places import TablePlace, table_place
 from sqlext_catalog.rows import Row, from_row, to_row
 from sqlext_catalog.snapshot import NEVER_COMMITTED, Change, ChangeFunction, Snapshot, check_changes, check_no_temporary
@@ -28,6 +29,8 @@ from sqlext_catalog.snapshot import NEVER_COMMITTED, Change, ChangeFunction, Sna
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
+#: The kind of the row that says how the others are to be read.
+FORMAT_KIND = "format"
 _LOG = "_delta_log"
 # At most 0.25 s apart: a statement gives up after some 25 s of losing.
 _MAX_ATTEMPTS = 200
@@ -125,7 +128,7 @@ class CatalogStore:
             changes = change(before)
             if not changes:
                 return before
-            if self._try_commit(loaded, _after(before, changes), operation):
+            if self._try_commit(loaded, after_changes(before, changes), operation):
                 return self._after_commit()
             # Full jitter: the more often we lose, the further apart the competitors spread.
             time.sleep(random.uniform(0, min(0.25, 0.005 * 2 ** min(attempt, 6))))  # noqa: S311
@@ -172,12 +175,9 @@ class CatalogStore:
         with _Reading(self._place):
             table = DeltaTable(self._place.table, version=version, storage_options=dict(self._place.options))
             rows = self._rows(table)
-            stored = _format(rows)
-            self._check_format(stored)
-            body = migrate([row for row in rows if row["kind"] != "format"], stored)
-            snapshot = Snapshot([from_row(row) for row in body], table.version())
+            snapshot = Snapshot(objects_of(rows, self.directory), table.version())
         # No commit has the identity "": if it has gone by now, the next look loads again.
-        return _Loaded(snapshot, table, self._identity(snapshot.version) or "", stored)
+        return _Loaded(snapshot, table, self._identity(snapshot.version) or "", _format(rows))
 
     def _rows(self, table: DeltaTable) -> list[Row]:
         from sqlext_catalog.arrow import read_parquet
@@ -192,15 +192,6 @@ class CatalogStore:
         if data is None:
             raise ValueError(f"{files[0]} is not there")
         return read_parquet(data.data)
-
-    def _check_format(self, stored: int) -> None:
-        if stored > FORMAT:
-            raise SqlExtError(
-                "CAT-031",
-                f"the catalog in {self.directory} was written by a newer sqlext (format {stored}, this one knows"
-                f" {FORMAT})",
-                hint="upgrade sqlext",
-            )
 
     def _version(self, version: int) -> Version:
         found = self._place.files.read(_commit_name(version))
@@ -229,7 +220,7 @@ class CatalogStore:
             # The table as it was read, so that delta-rs commits on top of that version and no other.
             write_deltalake(
                 loaded.table if loaded else self._place.table,
-                _arrow_table(after),
+                to_table(rows_of(after)),
                 storage_options=dict(self._place.options),
                 # The first commit must not replace the one that another process has made meanwhile.
                 mode="overwrite" if loaded else "error",
@@ -288,22 +279,46 @@ def _commit_name(version: int) -> str:
     return f"{_LOG}/{version:020}.json"
 
 
-def _after(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
+def after_changes(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
+    """Return the snapshot after changes; raises as ``check_no_temporary`` and ``check_changes``."""
     check_no_temporary(changes)
     check_changes(changes)
     return before.with_changes(changes)
 
 
 def _format(rows: list[Row]) -> int:
-    (version,) = (row["name"] for row in rows if row["kind"] == "format")
+    (version,) = (row["name"] for row in rows if row["kind"] == FORMAT_KIND)
     return int(version)
 
 
-def _arrow_table(snapshot: Snapshot) -> Any:
+def objects_of(rows: list[Row], place: object) -> list[CatalogObject]:
+    """Return the objects of stored rows, in the format of now.
+
+    Args:
+        place: of the catalog, for the message.
+
+    Raises:
+        SqlExtError: CAT-031 for a newer format.
+    """
+    stored = _format(rows)
+    if stored > FORMAT:
+        raise SqlExtError(
+            "CAT-031",
+            f"the catalog in {place} was written by a newer sqlext (format {stored}, this one knows {FORMAT})",
+            hint="upgrade sqlext",
+        )
+    return [from_row(row) for row in migrate([row for row in rows if row["kind"] != FORMAT_KIND], stored)]
+
+
+def rows_of(snapshot: Snapshot) -> list[Row]:
+    """Return the rows to store: that of the format first. So there always is one, and a commit always replaces some."""
+    return [{"kind": FORMAT_KIND, "name": str(FORMAT)}, *(to_row(item) for item in snapshot)]
+
+
+def to_table(rows: list[Row]) -> Any:
+    """Return rows as an Arrow table; raises CAT-022 for text that is not Unicode."""
     from sqlext_catalog.arrow import to_arrow
 
-    # The first row keeps the data file from ever being absent, so that every commit replaces one.
-    rows = [{"kind": "format", "name": str(FORMAT)}, *(to_row(item) for item in snapshot)]
     try:
         return to_arrow(rows)
     except UnicodeEncodeError as error:

@@ -9,6 +9,7 @@ from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.jobs.query_files import query_location
 from sqlext.locations import PathOrText
 from sqlext.stores.location import StoreSettings
+from sqlext.stores.opening import has_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,9 @@ class QueryRun:
 
 def begun_run(root: PathOrText, name: str, checkpoint: str | None, settings: StoreSettings) -> QueryRun | None:
     """Return the run that a query began last, without asking for its folder; None if there is none to be read."""
+    # Beside a catalog that is a table of Spark's nothing lies.
+    if not has_store(checkpoint or root):
+        return None
     try:
         found = query_location(root, name, checkpoint, settings).json("run.json")
         return run_from_json(found) if found is not None else None

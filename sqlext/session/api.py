@@ -25,10 +25,10 @@ from sqlext.session.interpreter import Interpreter
 from sqlext.session.needed_secrets import tell_secrets
 from sqlext.session.offline.checking import checked_statements
 from sqlext.session.offline.commands import check_file, explanations, rewrite_source
-from sqlext.session.offline.compilation import new_state, read_source
+from sqlext.session.offline.compilation import read_source
 from sqlext.session.offline.dry_run import AskSpark
 from sqlext.session.offline.editor import Editor
-from sqlext.session.opening import apply_to_spark, catalog_folder, of_spark, set_options
+from sqlext.session.opening import apply_to_spark, of_spark, open_state, set_options
 from sqlext.session.ownership import is_ours
 from sqlext.settings import Settings
 from sqlext.source import SourceText, Span
@@ -59,8 +59,9 @@ class Session:
     Args:
         spark: an existing Spark session; None starts a local Spark with Delta when it is first needed.
         catalog: the catalog's folder or URL (``s3://bucket/folder``, ``gs://``, ``abfss://``), or the name of a
-            database of ``spark`` whose folder has it; None makes a temporary one. Credentials of a URL are those of
-            ``spark``, of ``settings`` (``spark.hadoop.fs.s3a...``), or of the environment.
+            database of ``spark`` whose folder has it, or a Delta table in Spark's own catalog
+            (``main.streaming.sqlext``), made if it is not there; None makes a temporary one. Credentials of a URL are
+            those of ``spark``, of ``settings`` (``spark.hadoop.fs.s3a...``), or of the environment.
         allow_python_functions: whether a script may import code: CREATE FUNCTION ... LANGUAGE PYTHON.
         isolated: False to work in ``spark`` itself: statements see its temporary views, and DataFrames are its own.
         settings: initial settings, of Spark (``spark...``) and of SET, as texts.
@@ -87,9 +88,10 @@ class Session:
         self._own: SparkSession | None = None
         # The session holds it: the folder goes with the session.
         self._temporary = None if catalog is not None else tempfile.TemporaryDirectory(prefix="sqlext-catalog-")
-        self.folder = catalog_folder(spark, catalog if self._temporary is None else self._temporary.name)
         self._spark_settings = of_spark(settings or {})
-        self._state = new_state(self.folder, {**store_settings(spark), **self._spark_settings})
+        place = catalog if self._temporary is None else self._temporary.name
+        self._state = open_state(spark, place, {**store_settings(spark), **self._spark_settings})
+        self.folder = self._state.folder
         self._state.python_allowed = allow_python_functions
         set_options(self._state, settings or {})
         self._queries: list[Query] = []
@@ -460,12 +462,15 @@ class Session:
         self._state.created, self._state.sparks = set(), set()
         with reached_by(lambda: self._state.stores):
             # Before anything runs: where checkpoints cannot lie, no streaming query can begin.
-            keeps = partial(open_store, checkpoint or self.folder, self._state.stores)
+            keeps = partial(self._keeps, checkpoint)
             statements = self._checked(source, self._spark_refusal, keeps)
             options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given), rules=self._rules)
             handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
             interpreter = Interpreter(self._state, handler)
             return [self._one(interpreter, statement, on_statement) for statement in statements]
+
+    def _keeps(self, checkpoint: str | None) -> object:
+        return open_store(checkpoint_place(checkpoint or self.folder), self._state.stores)
 
     def _checked(
         self, source: SourceText, ask: AskSpark | None = None, keeps: Callable[[], object] | None = None

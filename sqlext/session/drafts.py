@@ -25,6 +25,7 @@ from sqlext.session.notices import foretold
 from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.stores.location import StoreSettings
+from sqlext.stores.opening import has_store
 
 
 @dataclass
@@ -108,6 +109,8 @@ class Drafts:
         end = end_of(inserts, self.settings, self.options.endless)
         drafts = self.of(inserts, end)
         place, stores = self.checkpoint, self.stores
+        if not has_store(place or self.folder):
+            return [None] * len(drafts)
         homes = [QueryHome(self.folder, d.name, place, settings=stores, looks=True) for d in drafts]
         return [
             foretold(home, d.prints, restart_finished=end is InputEnd.FINISH, leaves_state=self.settings.leaves_state)

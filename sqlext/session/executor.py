@@ -165,7 +165,7 @@ class SparkHandler:
         self.options.ordinals.pop(query, None)
         # Rows that WITH put elsewhere are the user's.
         place = own_place(self.folder, table.name)
-        if table.option("path") == place:
+        if place is not None and table.option("path") == place:
             remove_all(place, self.state.stores)
 
     def add_columns(self, table: Table, span: Span) -> None:

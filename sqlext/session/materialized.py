@@ -15,6 +15,7 @@ from sqlext.locations import absolute
 from sqlext.secrets import redact_text
 from sqlext.session.handler import Definitions
 from sqlext.source import Span
+from sqlext.stores.opening import has_store
 from sqlext_catalog import ddl
 from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table, keeping_query, query_name
 
@@ -22,8 +23,14 @@ from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table, keepi
 TABLES = "tables"
 
 
-def own_place(folder: Path | str, name: ObjectName) -> str:
-    """Return where the rows of a materialized view lie, if WITH says no other place; ``folder`` is the catalog's."""
+def own_place(folder: Path | str, name: ObjectName) -> str | None:
+    """Return where the rows of a materialized view lie, if WITH says no other place.
+
+    Args:
+        folder: the catalog's folder or URL. Where nothing can lie beside the catalog, there is no such place.
+    """
+    if not has_store(folder):
+        return None
     return f"{absolute(str(folder))}/{TABLES}/{folder_name(name.plain)}"
 
 

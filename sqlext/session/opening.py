@@ -11,7 +11,10 @@ from urllib.request import url2pathname
 
 from sqlext.errors import SqlExtError
 from sqlext.locations import catalog_place
+from sqlext.session.offline.compilation import new_state
 from sqlext.session.state import SessionState
+from sqlext.spark.catalog_table import TableStore
+from sqlext_catalog.session_catalog import SessionCatalog
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,6 +25,8 @@ _SPARK = "spark."
 _BELOW = "_sqlext"
 #: Settings of Hadoop's file systems: how Spark is started with them, and their own names.
 _OF_HADOOP, _STORES = "spark.hadoop.", "fs."
+#: How the place of a catalog begins that is a table of Spark's: a URL at which nothing else lies.
+IN_TABLE = "table:/"
 
 
 def catalog_folder(spark: SparkSession | None, catalog: str | os.PathLike[str] | None) -> Path | str:
@@ -44,6 +49,36 @@ def catalog_folder(spark: SparkSession | None, catalog: str | os.PathLike[str] |
     except SqlExtError as error:
         message = f"database `{name}` lies at {location}, where the catalog cannot lie"
         raise SqlExtError("CAT-037", message, hint=error.hint) from None
+
+
+def open_state(
+    spark: SparkSession | None, catalog: str | os.PathLike[str] | None, stores: Mapping[str, str]
+) -> SessionState:
+    """Return the state of a session over a catalog: a folder, a URL, or a table of Spark's.
+
+    Args:
+        stores: settings of object stores, by the names of Spark or Hadoop.
+
+    Raises:
+        SqlExtError: as ``catalog_folder`` and ``new_state``.
+    """
+    table = _catalog_table(spark, catalog)
+    if spark is None or table is None:
+        return new_state(catalog_folder(spark, catalog), stores)
+    return SessionState(SessionCatalog(TableStore(spark, table)), folder=f"{IN_TABLE}{table}", stores=stores)
+
+
+def _catalog_table(spark: SparkSession | None, catalog: str | os.PathLike[str] | None) -> str | None:
+    """Return the table of Spark's that is the catalog, ``main.streaming.sqlext``; None if it is a folder or a URL.
+
+    A folder of that name goes before a table. The table is made with the first commit, its schema must be there.
+    """
+    name = catalog if isinstance(catalog, str) else ""
+    *schema, table = name.split(".")
+    named = 1 <= len(schema) <= 2 and all(part.isidentifier() for part in (*schema, table))
+    if spark is None or not named or Path(name).exists():
+        return None
+    return name if spark.catalog.databaseExists(".".join(schema)) else None
 
 
 def of_spark(settings: Mapping[str, str]) -> dict[str, str]:

@@ -31,16 +31,16 @@ _PLACES = ("path", "table-path", "table-name")
 
 
 def materialized_of(
-    statement: CreateView, env: Environment, catalog: SessionCatalog, place: str
+    statement: CreateView, env: Environment, catalog: SessionCatalog, place: str | None
 ) -> tuple[Table, Insert]:
     """Return the table of a materialized view and the INSERT that keeps it; nothing is stored.
 
     Args:
-        place: the folder or URL of its rows, if WITH says no other.
+        place: the folder or URL of its rows, if WITH says no other; None where it must say one.
 
     Raises:
         SqlExtError: as CREATE VIEW and CREATE TABLE AS; DDL-015 for a temporary one, DDL-022 for a table that is not
-            Delta's.
+            Delta's, CAT-041 where its rows have no place.
     """
     if statement.temporary:
         raise SqlExtError("DDL-015", "a materialized view cannot be temporary", span=statement.span)
@@ -72,11 +72,15 @@ def _key(plan: PlanNode, names: Sequence[str]) -> PrimaryKey | None:
     return PrimaryKey("_".join(("PK", *key)), key) if key else None
 
 
-def _options(statement: CreateView, table: Table, place: str) -> Options:
+def _options(statement: CreateView, table: Table, place: str | None) -> Options:
     options = dict(table.options)
     if options.setdefault("connector", OF_VIEWS) != OF_VIEWS:
         (span,) = (o.value_span for o in statement.options[::-1] if o.key == "connector")
         raise SqlExtError("DDL-022", "a materialized view is a delta table", span=span)
     if not any(key in options for key in _PLACES):
+        if place is None:
+            message = "the rows of a materialized view have no place where the catalog is a table of Spark's"
+            hint = "WITH ('path' = '...'), or WITH ('table-name' = 'catalog.schema.table')"
+            raise SqlExtError("CAT-041", message, span=statement.name_span, hint=hint)
         options["path"] = place
     return tuple((options | {KEPT_BY: query_name(table.name)}).items())

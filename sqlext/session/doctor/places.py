@@ -17,6 +17,7 @@ from sqlext.locations import PathOrText, catalog_place, checkpoint_place, is_obj
 from sqlext.session.doctor.findings import Finding, refusal, refused
 from sqlext.session.offline.checking import errors_of
 from sqlext.session.offline.compilation import new_state
+from sqlext.session.opening import IN_TABLE
 from sqlext.source import SourceText
 from sqlext.spark.workers.folders import existing
 from sqlext.stores.location import Location, StoreSettings
@@ -48,8 +49,8 @@ def places(
         catalog, checkpoint: the places that are to be used; None puts checkpoints into the catalog's.
         stores: settings of object stores, by the names of Spark or Hadoop.
     """
-    if is_object_store(catalog):
-        yield _store(catalog, stores)
+    if not _is_folder(catalog):
+        yield _catalog(catalog, stores)
     if checkpoint is not None and is_object_store(checkpoint):
         yield _tried("this checkpoint", checkpoint, stores)
     for name, place, rule in _given(catalog, checkpoint):
@@ -70,7 +71,7 @@ def folders(catalog: PathOrText, checkpoint: PathOrText | None = None) -> dict[s
 
 
 def _given(catalog: PathOrText, checkpoint: PathOrText | None) -> Iterator[tuple[str, PathOrText, PathRule]]:
-    if not is_object_store(catalog):
+    if _is_folder(catalog):
         yield "this catalog", catalog, catalog_place
     if checkpoint is not None and not is_object_store(checkpoint):
         yield "this checkpoint", checkpoint, checkpoint_place
@@ -108,12 +109,19 @@ def _by_scheme(use: str, check: Check) -> Iterator[Finding]:
         yield replace(line, found=f"{line.found}; so with {', '.join(others)}") if others else line
 
 
-def _store(url: PathOrText, stores: StoreSettings | None) -> Finding:
-    """Return whether a catalog at a URL can be read; nothing is written."""
-    name = "this catalog"
-    if error := refusal(lambda: new_state(url, stores).catalog.snapshot()):
+def _is_folder(catalog: PathOrText) -> bool:
+    return not is_object_store(catalog) and not os.fspath(catalog).startswith(IN_TABLE)
+
+
+def _catalog(catalog: PathOrText, stores: StoreSettings | None) -> Finding:
+    """Return whether a catalog that is no folder can be read; nothing is written."""
+    name, text = "this catalog", os.fspath(catalog)
+    if text.startswith(IN_TABLE):
+        table = text.removeprefix(IN_TABLE)
+        return Finding(_AREA, name, "ok", f"the table {table} of Spark's catalog; not opened here")
+    if error := refusal(lambda: new_state(catalog, stores).catalog.snapshot()):
         return refused(_AREA, name, error, needed=True)
-    return Finding(_AREA, name, "ok", f"{url} answers")
+    return Finding(_AREA, name, "ok", f"{text} answers")
 
 
 def _tried(name: str, place: PathOrText, stores: StoreSettings | None) -> Finding:
