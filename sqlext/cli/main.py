@@ -34,7 +34,7 @@ def main() -> None:
 @FILE
 @DEFINE
 @CATALOG
-@click.option("--checkpoint", metavar="DIR", help="Keep the queries' checkpoints here, not in the catalog's folder.")
+@click.option("--checkpoint", metavar="PLACE", help="Keep checkpoints here, a folder or a URL, not beside the catalog.")
 @click.option(
     "--for", "run_for", type=duration, metavar="DURATION", help="Stop unbounded queries after this time, e.g. '30 s'."
 )
@@ -48,6 +48,7 @@ def main() -> None:
     metavar="[HOST:]PORT",
     help="Serve Prometheus metrics meanwhile; without HOST to this machine alone.",
 )
+@CONF
 def run(
     file: Path,
     definitions: tuple[tuple[str, str], ...],
@@ -57,11 +58,13 @@ def run(
     trigger_interval: int | None,
     no_progress: bool,
     metrics: tuple[str, int] | None,
+    conf: tuple[tuple[str, str], ...],
 ) -> None:
     """Run a script: bounded queries to their end, unbounded ones until stopped."""
     from sqlext.cli.run import RunArguments, run_script
 
-    options = RunArguments(catalog, checkpoint, run_for, trigger_interval, progress=not no_progress, metrics=metrics)
+    times, shown = (run_for, trigger_interval), not no_progress
+    options = RunArguments(catalog, checkpoint, *times, progress=shown, metrics=metrics, conf=dict(conf))
     with _errors():
         run_script(file, dict(definitions), options)
 

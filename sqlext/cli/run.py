@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -26,7 +26,10 @@ _FIRST_ROWS = 10
 
 @dataclass(frozen=True, slots=True)
 class RunArguments:
-    """Arguments of ``sqlext run``; times in milliseconds, ``metrics`` is the address that serves them."""
+    """Arguments of ``sqlext run``.
+
+    Times are in milliseconds, ``metrics`` is the address that serves them, ``conf`` are settings of Spark and of SET.
+    """
 
     catalog: str
     checkpoint: str | None = None
@@ -34,6 +37,7 @@ class RunArguments:
     trigger_interval: int | None = None
     progress: bool = True
     metrics: tuple[str, int] | None = None
+    conf: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> None:
@@ -51,7 +55,7 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
         if options.progress:
             messages.print(f"starting Spark {version} ...", markup=False, highlight=False)
 
-    session = Session(catalog=catalog_place(options.catalog), starting=starting)
+    session = Session(catalog=catalog_place(options.catalog), settings=options.conf, starting=starting)
     shown = ResultPrinter(output)
     written: dict[str, None] = {}  # in the order of the statements
     with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):

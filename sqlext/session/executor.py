@@ -28,6 +28,7 @@ from sqlext.jobs.result import Result
 from sqlext.jobs.runner import Job, JobLog
 from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
+from sqlext.locations import for_spark
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
@@ -59,6 +60,7 @@ from sqlext.sinks.opening import add_columns, open_sink
 from sqlext.sinks.sides import beside
 from sqlext.source import Span
 from sqlext.spark.failures import refused, run_error
+from sqlext.spark.object_urls import require_s3
 from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.one_batch import Whole
 from sqlext.spark.reading.ticks import TickSource
@@ -264,6 +266,7 @@ class SparkHandler:
             return [None] * len(drafts)
         # All places before any change: one query that another driver runs refuses the whole job.
         force, checkpoint = self.state.settings.takes_over, self._checkpoint
+        require_s3(self.spark_session, for_spark(checkpoint or str(self.folder)))
         open_home = partial(QueryHome, self.folder, checkpoint=checkpoint, settings=self.state.stores, force=force)
         homes = [held.enter_context(open_home(d.name)) for d in drafts]
         found = [(home, d.prints) for home, d in zip(homes, drafts, strict=True)]

@@ -153,3 +153,10 @@ def test_nobody_is_there(queries: Queries) -> None:
     queries.url = "s3://no-such-bucket/checkpoints"
     assert queries.code() == "RUN-015"
     assert not queries.workspace.queries()
+
+
+def test_a_spark_without_the_connector(queries: Queries, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlext.spark.object_urls._knows", lambda *_: False)
+    assert queries.code() == "OPT-014"
+    assert not queries.workspace.queries()
+    assert list(queries.location.names()) == []

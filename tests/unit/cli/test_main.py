@@ -56,6 +56,13 @@ def test_durations() -> None:
         duration("soon")
 
 
+@pytest.mark.parametrize("command", ["run", "shell -f"])
+def test_settings(command: str, folder: Path) -> None:
+    """An option that there is not is refused before Spark starts."""
+    result = CliRunner().invoke(main, [*command.split(), "good.sql", "--conf", "sqlext.nothing=1"])
+    assert (result.exit_code, "OPT-010" in result.stderr) == (1, True)
+
+
 def test_rewrite(folder: Path) -> None:
     result = CliRunner().invoke(main, ["rewrite", "good.sql", "--define", "IN=x"])
     assert result.exit_code == 0, result.output
