@@ -15,6 +15,7 @@ from sqlext.connectors.kafka.reader.consumer import KafkaReader, KafkaStart
 from sqlext.connectors.kafka.reader.rows import RawRows
 from sqlext.connectors.splits import Limit, Offset
 from sqlext.errors import SqlExtError
+from sqlext.stores.location import Location
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -74,10 +75,10 @@ def test_where_a_query_begins(broker: str, tmp_path: Path) -> None:
     }
     found = {what: reader(broker, name, start=start).initial()[f"{name}-0"] for what, start in begins.items()}
     assert found == {"earliest": 0, "latest": 3, "at a time": 1, "after all": 3, "given": 2}
-    kept = reader(broker, name, start=KafkaStart("latest"), state=tmp_path)
+    kept = reader(broker, name, start=KafkaStart("latest"), state=Location.of(tmp_path))
     assert kept.initial() == {f"{name}-0": 3}
     send(broker, name, 0, ["v3"])
-    assert reader(broker, name, start=KafkaStart("latest"), state=tmp_path).initial() == {f"{name}-0": 3}
+    assert reader(broker, name, start=KafkaStart("latest"), state=Location.of(tmp_path)).initial() == {f"{name}-0": 3}
 
 
 def test_a_limit_is_shared_by_what_waits(broker: str) -> None:

@@ -13,6 +13,7 @@ from sqlext.connectors.filesystem.reader.tables import READER
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.spark.reading.spark_sources import open_batch
+from sqlext.stores.location import Location
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, ObjectName, Table, Watermark
 
@@ -46,7 +47,7 @@ def by_spark(spark: SparkSession, table: Table) -> Rows | None:
 def by_arrow(table: Table, log: Path, tasks: int = 3) -> Rows | None:
     """Return the rows by the Arrow path, sorted; None if it fails as the JVM path does."""
     names = [c.name for c in table.columns]
-    reader = READER.reader(table, names, log, tasks)
+    reader = READER.reader(table, names, Location.of(log), tasks)
     end = reader.latest(reader.initial(), None)
     schema = pa.schema([(c.name, READER.column(table, c)) for c in table.columns])
     try:

@@ -18,6 +18,7 @@ from sqlext.errors import SqlExtError
 from sqlext.sources.tables import reader_of
 from sqlext.spark.reading.spark_sources import open_batch
 from sqlext.spark.settings_scope import query_settings
+from sqlext.stores.location import Location
 from sqlext.types import BIGINT, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType
 from sqlext.types import Field as RowField
 from sqlext_catalog.model import Column, ObjectName, Table, Watermark
@@ -73,7 +74,7 @@ def by_spark(session: SparkSession, table: Table) -> list[Any] | None:
 
 def by_arrow(table: Table, state: Path) -> list[Any] | None:
     """Return the rows by Arrow, in the order of their offsets; None if it fails as the JVM path does."""
-    reader = reader_of(table).reader(table, [c.name for c in table.columns], state, 2)
+    reader = reader_of(table).reader(table, [c.name for c in table.columns], Location.of(state), 2)
     pieces = reader.slices(reader.initial(), reader.latest(reader.initial(), None))
     try:
         batches = [b for piece in pieces for b in reader.read(piece)]
@@ -275,7 +276,7 @@ def test_quotes_that_parsers_take_differently(broker: str, tmp_path: Path, value
     topic = make_topic(broker, f"quotes-{abs(hash(value))}", 1)
     _send(broker, topic, _LINE, value)
     table = table_of(broker, topic, "csv")
-    reader = reader_of(table).reader(table, ["k"], tmp_path, 2)
+    reader = reader_of(table).reader(table, ["k"], Location.of(tmp_path), 2)
     (piece,) = reader.slices(reader.initial(), reader.latest(reader.initial(), None))
     with pytest.raises(SqlExtError, match="offset 1: ") as refused:
         list(reader.read(piece))
