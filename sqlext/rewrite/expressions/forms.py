@@ -154,7 +154,11 @@ def row(node: e.RowValue, texts: Texts) -> str | None:
     if texts.mode == "flink":
         named = (f"'EXPR${i}', {item}" for i, item in enumerate(items))
         return f"named_struct({', '.join(named)})"
-    return f"struct({', '.join(items)})" if node.span.text[:3].upper() == "ROW" else None
+    if node.span.text[:3].upper() != "ROW":
+        return None
+    # Spark names a field by its column, all else by its place. A call may be a column of an operator of ours there.
+    named = (f"{text} AS col{n}" if isinstance(node.items[n - 1], e.Call) else text for n, text in enumerate(items, 1))
+    return f"struct({', '.join(named)})"
 
 
 def array(node: e.ArrayValue, texts: Texts) -> str:
