@@ -144,7 +144,7 @@ def test_a_query_whose_checkpoint_lay_at_a_url(workspace: Workspace, here: Path)
 
 def test_a_remote_filesystem_sink_writes_nothing(workspace: Workspace, here: Path) -> None:
     workspace.put("a.csv", "a,1,1")
-    script = COPY.replace("${OUT}/copy", "s3a://b/copy")
+    script = COPY.replace("${OUT}/copy", "hdfs://n/copy")
     with pytest.raises(SqlExtError) as refused:
         workspace.run(EVENTS, COUNTS, WINDOWED, script)
     assert refused.value.code == "OPT-018"
