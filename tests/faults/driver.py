@@ -53,10 +53,11 @@ def arm(moment: str, nth: int) -> None:
 
     def armed(*arguments: Any, **named: Any) -> Any:
         calls[0] += 1
-        if before and calls[0] == nth:
+        number = calls[0]  # the queries of a job have threads of their own
+        if before and number == nth:
             os.kill(os.getpid(), signal.SIGKILL)
         result = original(*arguments, **named)
-        if not before and calls[0] == nth:
+        if not before and number == nth:
             os.kill(os.getpid(), signal.SIGKILL)
         return result
 
