@@ -125,7 +125,10 @@ class Session:
         # A session of its own: no setting and no view of ours is seen in the user's.
         own = own_session(given) if self._isolated else given
         # What the user's session has set itself of object stores does not reach a new one.
-        apply_to_spark(own, {**store_settings(given), **self._spark_settings})
+        of_stores = store_settings(given)
+        apply_to_spark(own, {**of_stores, **self._spark_settings})
+        # A Spark that was started here has them from its own files, too.
+        self._state.stores = {**of_stores, **self._state.stores}
         return own
 
     @cached_property

@@ -28,7 +28,7 @@ from sqlext.jobs.result import Result
 from sqlext.jobs.runner import Job, JobLog
 from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
-from sqlext.locations import for_spark
+from sqlext.locations import for_spark, is_remote
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.timing import InputEnd
@@ -233,6 +233,8 @@ class SparkHandler:
         return Result(query=job.start(), notices=(*told, *notices), writes=writes)
 
     def _drafts(self, env: Environment, options: RunOptions) -> Drafts:
+        if is_remote(self._checkpoint or self.folder):
+            _ = self.spark_session  # once it is there, the state has its settings of object stores
         return Drafts(self.folder, options, self.state.settings, env, self.state.stores)
 
     @property

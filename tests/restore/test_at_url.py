@@ -160,3 +160,11 @@ def test_a_spark_without_the_connector(queries: Queries, monkeypatch: pytest.Mon
     assert queries.code() == "OPT-014"
     assert not queries.workspace.queries()
     assert list(queries.location.names()) == []
+
+
+def test_a_spark_that_starts_later(queries: Queries, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own files say how the store is reached; the session is told nothing."""
+    monkeypatch.setattr("sqlext.spark.local.local_spark", lambda **_: queries.spark)
+    session = sqlext.connect(catalog=queries.workspace.folder / "catalog")
+    queries.workspace.run(*SCRIPT, session=session, checkpoint=queries.url)
+    assert queries.home().text("run.json") is not None
