@@ -117,4 +117,6 @@ def _keeps_rows(session: Session, name: tuple[str, ...]) -> bool:
     table = session.catalog.lookup(name)
     if not isinstance(table, Table):
         return True
-    return connector_of(table).keeps_rows(table)
+    connector = connector_of(table)
+    # Changes of rows are read by a stream alone (OPT-015).
+    return connector.keeps_rows(table) and not connector.changelog(table)

@@ -17,7 +17,7 @@ from tests import one_script
 from tests.cluster.standalone import packages_without, python_with
 from tests.conftest import CORES
 from tests.connect.server import connect_server
-from tests.examples.examples import DEMO, examples, expected_file
+from tests.examples.examples import DEMO, examples, expected_file, servers
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ PATIENCE = 300
 #: In every run: a native window, late rows that are kept, bad rows that are kept, an upsert by MERGE.
 SAMPLE = ("04_tumble", "14_upsert", "36_late_rows", "53_bad_rows")
 
-RUN = [script for script in examples() if script.stem != DEMO]
+RUN = [script for script in examples() if script.stem != DEMO and not servers(script)]
 
 
 class Client:

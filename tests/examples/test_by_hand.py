@@ -73,6 +73,10 @@ def occasional() -> Rows:
     return [(name, n) for name, n, _ in totals("customer") if n < 5]
 
 
+def new_customers() -> Rows:
+    return [row for row in totals("customer") if row[1] < 5]
+
+
 def categories() -> Rows:
     groups = grouped(ORDERS, lambda o: (ITEMS[o.item], start(o, 10)))
     return [(*k, len(g), total(g)) for k, g in groups.items()]
@@ -232,6 +236,8 @@ EXPECTED: dict[tuple[str, int], Rows] = {
     ("47_temporal_joins", 2): [(o.order_id, ITEMS[o.item]) for o in ORDERS],
     ("56_database", 0): [(i, len(g)) for (i,), g in grouped(ORDERS[:6], lambda o: (o.item,)).items()],
     ("56_database", 1): [(o.order_id, o.customer, sum(x.customer == o.customer for x in ORDERS)) for o in ORDERS],
+    ("58_upsert_kafka", 0): new_customers(),
+    ("58_upsert_kafka", 1): [(len(new_customers()), sum(row[1] for row in new_customers()))],
 }
 
 

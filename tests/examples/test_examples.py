@@ -9,24 +9,42 @@ import pytest
 
 from sqlext.session.offline.compilation import compile_source, new_state, read_source
 from sqlext.settings import Settings
+from tests.kafka_broker import fetch_spark_connector
 
-from .examples import DEMO, actual_output, examples, expected_file
+from .examples import DEMO, SERVERS, actual_output, examples, expected_file, servers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RUN = [script for script in examples() if script.stem != DEMO]
+ALONE = [script for script in RUN if not servers(script)]
+WITH_SERVERS = [script for script in RUN if servers(script)]
 #: What scripts say that show how they are read.
 _SHOWS_READER = ("EXPLAIN", "sqlext.source", "SHOW ")
 
 
-@pytest.mark.parametrize("script", RUN, ids=lambda script: script.stem)
+@pytest.mark.parametrize("script", ALONE, ids=lambda script: script.stem)
 def test_example(script: Path, spark: SparkSession, tmp_path: Path) -> None:
     assert actual_output(script, tmp_path) == expected_file(script).read_text("utf-8")
 
 
+@pytest.mark.kafka
+@pytest.mark.slow
+@pytest.mark.parametrize("script", WITH_SERVERS, ids=lambda script: script.stem)
+def test_example_with_servers(
+    script: Path, spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """The servers that an example names are real ones."""
+    session = spark.newSession()
+    for jar in fetch_spark_connector():
+        session.sql(f"ADD JAR '{jar}'")
+    variables = {name: request.getfixturevalue(SERVERS[name]) for name in servers(script)}
+    found = actual_output(script, tmp_path, variables=variables, spark=session)
+    assert found == expected_file(script).read_text("utf-8")
+
+
 @pytest.mark.sampled(8)
-@pytest.mark.parametrize("script", RUN, ids=lambda script: script.stem)
+@pytest.mark.parametrize("script", ALONE, ids=lambda script: script.stem)
 def test_read_by_arrow(script: Path, spark: SparkSession, tmp_path: Path) -> None:
     """Where Arrow can read and combine an example's rows, the same come out, in some order."""
     if any(said in script.read_text("utf-8") for said in _SHOWS_READER):
@@ -56,9 +74,12 @@ def test_an_example_says_what_it_shows(script: Path) -> None:
 def test_all_share_one_catalog(tmp_path: Path) -> None:
     """A newcomer runs them one after the other in one folder, some of them twice: no definition meets another one."""
     state = new_state(tmp_path)
+    {"IN": "/in", "OUT": "/out", **dict.fromkeys(SERVERS, "localhost:1")}
     for script in 2 * examples():
         state.created = set()
         state.settings = Settings()
         state.catalog.use_database(("default_catalog", "default_database"))
-        for _ in compile_source(read_source(script, {"IN": "/in", "OUT": "/out"}), state):
+        for _ in compile_source(
+            read_source(script, {"IN": "/in", "OUT": "/out", **dict.fromkeys(SERVERS, "localhost:1")}), state
+        ):
             pass
