@@ -19,7 +19,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, did_you_mean
 
 PathOrText = str | os.PathLike[str]
 
@@ -59,6 +59,21 @@ def local_path(place: PathOrText) -> str | None:
 def is_remote(place: PathOrText) -> bool:
     """Return whether a place is a URL that is no path of the local file system."""
     return local_path(place) is None
+
+
+def near(place: PathOrText | None) -> str | None:
+    """Return a hint at what lies near a local path that is not there; None of a URL."""
+    path = None if place is None else local_path(place)
+    if path is None:
+        return None
+    missing = Path(path).absolute()
+    while not missing.parent.is_dir():
+        missing = missing.parent
+    try:
+        names = sorted(entry.name for entry in os.scandir(missing.parent))
+    except OSError:
+        return None
+    return did_you_mean(missing.name, names) or f"`{missing.parent}` is there, and has no `{missing.name}`"
 
 
 def is_object_store(place: PathOrText) -> bool:

@@ -136,6 +136,10 @@ class Connector:
         """Return why rows that cannot be decoded are not told from others, empty if they are (``plan.bad_rows``)."""
         return f"{self.owner} reads no texts that could be malformed"
 
+    def naming_bad_rows(self, table: Table) -> Table:
+        """Return a table whose rows Spark decodes for a query of ours, so that a failure says which row it was."""
+        return table
+
     def changelog(self, table: Table) -> bool:
         """Return whether each row that is read says, in the column ``plan.nodes.KIND``, what it does to the table."""
         return False

@@ -14,7 +14,7 @@ from sqlext.connectors.base import declared_type, is_instant, read_columns
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit, SplitReader
-from sqlext.locations import absolute, is_remote, on_disk, scheme_of
+from sqlext.locations import absolute, is_remote, near, on_disk, scheme_of
 from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.stores.files import can_read, file_access
@@ -112,7 +112,7 @@ def require_path(path: str, shown: str) -> None:
         SqlExtError: RUN-015 if an object store does not answer.
     """
     if not file_access(path).is_there(path):
-        raise OptionError("OPT-009", f"{shown} does not exist", option="path")
+        raise OptionError("OPT-009", f"{shown} does not exist", option="path", hint=near(path))
 
 
 def require_plain_files(table: Table) -> None:

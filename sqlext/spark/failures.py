@@ -9,6 +9,8 @@ from pathlib import Path
 import sqlext_udfs
 from sqlext.errors import SqlExtError
 from sqlext.source import Span
+from sqlext.sources.decoding.malformed import BAD_ROW
+from sqlext.spark.conditions import met_in_a_row, named
 from sqlext.spark.reading.bad_lines import bad_line
 from sqlext.spark.worker_failures import worker_failure
 from sqlext_catalog.model import Table
@@ -41,14 +43,15 @@ _QUERY = re.compile(r"\n=== Streaming Query ===\n.*?(?=\n\s+at |\n\n?JVM stacktr
 #: Spark says of a row that it cannot decode no more than that there is one.
 _NO_AVRO = "Malformed records are detected in record parsing"
 _MALFORMED = ("[MALFORMED_RECORD_IN_PARSING", _NO_AVRO)
-#: Our own readers say which row it is.
-_BAD_LINE = re.compile(r"\[MALFORMED_RECORD|\[CAST_INVALID_INPUT\] \S+:\d+: ")
+_CONDITION_AT_START = re.compile(r"^\[[A-Z][A-Z0-9_.]+\] ")
+_SAYS_WHERE = "SET 'sqlext.bad-rows' = 'fail' says which row it is and where, 'drop' leaves such rows out"
 _LEAVES_OUT = "SET 'sqlext.bad-rows' = 'drop' leaves such rows out and counts them; a table's name keeps them there"
 #: A step of such a traceback: file, line, and the text there.
 _FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in [^\n]+\n *([^\n]+)', re.MULTILINE)
 #: Where files lie that no user has written.
 _NOT_THE_USERS = ("/lib/python", "/pyspark.zip/", "<frozen ", "<string>")
 _OUR_FOLDERS = tuple(f"{folder}/" for folder in (Path(__file__).parents[1], *sqlext_udfs.__path__))
+_DAMAGED = "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
 _CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
 
 
@@ -60,29 +63,52 @@ def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] =
     """
     for cause in _causes(error):
         if isinstance(cause, SqlExtError):
-            return cause if span is None else _caused(cause.at(span), cause.__cause__ or error)
+            made = _bad_row(cause.message, span) if cause.code == BAD_ROW else cause
+            return made if span is None else _caused(made.at(span), cause.__cause__ or error)
     text = _text(error)
     ours = _OURS.search(text) or _OPERATOR.search(text)
     if ours:
-        hint = _LEAVES_OUT if _BAD_LINE.search(ours.group(2)) else None
-        made = SqlExtError(ours.group(1), ours.group(2).strip(), span=span, hint=hint)
+        made = _bad_row(ours.group(2), span) if ours.group(1) == BAD_ROW else _ours(ours, span)
     else:
-        made = worker_failure(text, span) or _told(text, span, tables)
+        made = worker_failure(text, span) or _of_a_row(text, span, tables) or _unforeseen(text, span)
     return _caused(made, error)
 
 
-def _told(text: str, span: Span | None, tables: Sequence[Table]) -> SqlExtError:
+def _ours(said: re.Match[str], span: Span | None) -> SqlExtError:
+    return SqlExtError(said.group(1), said.group(2).strip(), span=span)
+
+
+def _bad_row(said: str, span: Span | None) -> SqlExtError:
+    """Return RUN-066; ``said`` tells the row's place, behind a condition of Spark's or our own words."""
+    where = _CONDITION_AT_START.sub("", said.strip())
+    message = where if where.startswith("a row of ") else f"a row cannot be decoded: {where}"
+    return SqlExtError(BAD_ROW, message, span=span, hint=_LEAVES_OUT)
+
+
+def _of_a_row(text: str, span: Span | None, tables: Sequence[Table]) -> SqlExtError | None:
+    """Return what is wrong with a row: with what a source holds, or with what is computed of it."""
     line = bad_line(text, tables)
-    said, hint = (sentence(text), _hint(text)) if line is None else (line.message, _LEAVES_OUT)
-    return SqlExtError("RUN-100", said, span=span, hint=hint)
+    if line is not None:
+        return _bad_row(line.message, span)
+    if any(mark in text for mark in _MALFORMED):
+        named = f" of `{tables[0].name.name}`" if len(tables) == 1 else ""
+        message = f"a row{named} cannot be decoded: {_CONDITION_AT_START.sub('', sentence(text))}"
+        return SqlExtError(BAD_ROW, message, span=span, hint=_SAYS_WHERE)
+    return met_in_a_row(text, span)
+
+
+def _unforeseen(text: str, span: Span | None) -> SqlExtError:
+    code = "RUN-047" if _FROM_PYTHON in text and _PYTHON.search(text) else "RUN-100"
+    hint = _DAMAGED if _CHECKPOINT_FILE.search(text) else None
+    return SqlExtError(code, sentence(text), span=span, hint=hint)
 
 
 def refused(error: BaseException, span: Span | None) -> SqlExtError:
     """Return what Spark's analyser refuses in a rewritten query as RUN-101, before anything ran; ENV-... as above."""
     made = worker_failure(_text(error), span) or SqlExtError(
         "RUN-101",
-        f"Spark refuses the query: {sentence(_text(error))}",
-        span=span,
+        f"Spark refuses the query: {_CONDITION_AT_START.sub('', sentence(_text(error)))}",
+        span=named(_text(error), span),
         hint="`sqlext rewrite` prints the Spark SQL that was tried",
     )
     return _caused(made, error)
@@ -146,11 +172,3 @@ def _in_users_code(text: str) -> str:
         return ""
     file, line, code = frames[-1]
     return f" ({file}:{line}: `{code.strip()}`)"
-
-
-def _hint(text: str) -> str | None:
-    if _CHECKPOINT_FILE.search(text) is not None:
-        return "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
-    if any(mark in text for mark in _MALFORMED):
-        return "SET 'sqlext.bad-rows' = 'fail' says which row it is and where, 'drop' leaves such rows out"
-    return None

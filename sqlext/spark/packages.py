@@ -9,6 +9,8 @@ from sqlext.connectors.options import OptionError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: Formats that Spark has in packages of their own.
+_PACKAGES = {"avro": "spark-avro", "kafka": "spark-sql-kafka-0-10"}
 #: What a Spark must be started with for its SQL to know Delta.
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 EXTENSIONS = "spark.sql.extensions"
@@ -33,6 +35,12 @@ def require_avro(spark: SparkSession) -> None:
     except AnalysisException as error:
         if _NOT_LOADED not in str(error):
             raise
-        package = f"org.apache.spark:spark-avro_2.13:{spark.version}"
-        hint = f"add its package when Spark is started: spark.jars.packages={package}"
+        hint = package_hint("avro", spark.version)
         raise OptionError("OPT-014", "Spark has no format 'avro' here", option="format", hint=hint) from error
+
+
+def package_hint(form: str, version: str) -> str:
+    """Return how a Spark of some version gets a format that it has not."""
+    name = _PACKAGES.get(form)
+    package = f"org.apache.spark:{name}_2.13:{version}" if name else "..."
+    return f"add its package when Spark is started: --conf spark.jars.packages={package}"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka import Producer
-from kafka_broker import make_topic
+from kafka_broker import fetch_spark_connector, make_topic
 
+from sqlext import SqlExtError
 from tests.workspace import Workspace
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
@@ -46,3 +47,26 @@ def test_records_are_kept_with_their_offsets(workspace: Workspace, broker: str) 
         ("{}", f"{at}4", "it has no field v"),
     ]
     assert (result.query.progress["rows_in"], result.query.progress["rows_bad"]) == (len(RECORDS), 4)
+
+
+@pytest.mark.parametrize("source", ["arrow", "spark"])
+def test_by_default_a_record_fails_the_query_with_its_place(workspace: Workspace, broker: str, source: str) -> None:
+    topic = make_topic(broker, f"bad-{source}", 1)
+    producer = Producer({"bootstrap.servers": broker})
+    for value in ('{"v": 1}', '{"v": "x"}'):
+        producer.produce(topic, value, partition=0)
+    assert producer.flush(30) == 0
+    jars = "".join(f"ADD JAR '{jar}'; " for jar in fetch_spark_connector()) if source == "spark" else ""
+    script = f"""{jars}SET 'sqlext.source' = '{source}';
+    CREATE TABLE events (v INT) WITH (
+      'connector' = 'kafka', 'topic' = '{topic}', 'properties.bootstrap.servers' = '{broker}',
+      'scan.bounded.mode' = 'latest-offset', 'format' = 'json');
+    SELECT v FROM events;"""
+    with pytest.raises(SqlExtError) as failed:
+        workspace.run(script)
+    assert (failed.value.code, failed.value.line) == ("RUN-066", 5)
+    assert topic in failed.value.message
+    assert "offset 1" in failed.value.message
+    assert '{"v": "x"}' in failed.value.message
+    assert "partition 0" in failed.value.message
+    assert failed.value.hint is not None

@@ -113,7 +113,7 @@ def test_what_is_wrong_with_a_row(events: Workspace) -> None:
     events.put("2.csv", "a,1,")
     with pytest.raises(SqlExtError) as caught:
         events.run(SCRIPT)[-1].query.await_termination()
-    assert caught.value.code == "RUN-100"
+    assert caught.value.code == "RUN-066"
     assert events.delta() == []
     (events.input / "2.csv").unlink()
     events.run(SCRIPT)[-1].query.await_termination()

@@ -41,7 +41,7 @@ from sqlext.connectors.kafka.options import (
 )
 from sqlext.connectors.kafka.records import RecordPart, record_part
 from sqlext.connectors.kafka.spark_options import connection, end, end_filters, limit, start
-from sqlext.connectors.options import OptionError, bad_rows_policy
+from sqlext.connectors.options import BAD_ROWS_OPTION, FAIL, OptionError, bad_rows_policy
 from sqlext.connectors.spec import Faults, ReadColumn, ReadSpec, WriteSpec, kind_column
 from sqlext.types import BIGINT, BYTES, INT, STRING, TIMESTAMP_LTZ3, LogicalType, map_of
 from sqlext_catalog.model import Column, Table
@@ -128,6 +128,12 @@ class Kafka(Connector):
         form = value_format(table)
         # Format 'raw' takes any bytes, so no value of it is bad.
         return "" if form == "raw" else why_not_judged(form, MESSAGE_FORMATS, part_options(table.options, "value"))
+
+    def naming_bad_rows(self, table: Table) -> Table:
+        """Return the table with a policy for bad rows: Spark's own failure says neither partition nor offset."""
+        if bad_rows_policy(table) is not None or self.changelog(table) or self.cannot_judge(table):
+            return table
+        return replace(table, options=(*table.options, (BAD_ROWS_OPTION, FAIL)))
 
     def changelog(self, table: Table) -> bool:
         """Return whether its values are messages of changes."""

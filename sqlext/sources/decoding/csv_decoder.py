@@ -20,7 +20,7 @@ from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
 from sqlext.sources.arrow_types import ArrowField
 from sqlext.sources.decoding.line_blocks import LINE_END, blocks, can_cut, first_failing, line_place
-from sqlext.sources.decoding.malformed import at_line
+from sqlext.sources.decoding.malformed import BAD_ROW, at_line
 from sqlext.sources.decoding.spark_casts import cast_texts
 from sqlext.sources.file_slices import Range
 
@@ -54,7 +54,7 @@ class CsvDecoder:
         """Yield the rows of the lines that begin in a part of a file.
 
         Raises:
-            SqlExtError: RUN-100 for a line of the wrong length, for a field that its type cannot hold.
+            SqlExtError: RUN-066 for a line of the wrong length, for a field that its type cannot hold.
         """
         for index, block in enumerate(blocks(part)):
             try:
@@ -76,14 +76,14 @@ class CsvDecoder:
         return (
             error
             if isinstance(error, SqlExtError)
-            else SqlExtError("RUN-100", f"[MALFORMED_RECORD] {part.path}: {error}")
+            else SqlExtError(BAD_ROW, f"[MALFORMED_RECORD] {part.path}: {error}")
         )
 
     def _why_not(self, text: bytes, read: Callable[[bytes], pa.RecordBatch]) -> SqlExtError | None:
         try:
             read(text)
         except pa.ArrowInvalid as error:
-            return SqlExtError("RUN-100", f"[MALFORMED_RECORD] {error}")
+            return SqlExtError(BAD_ROW, f"[MALFORMED_RECORD] {error}")
         except SqlExtError as error:
             return error
         return None
@@ -92,7 +92,7 @@ class CsvDecoder:
         """Return the rows of some lines.
 
         Raises:
-            SqlExtError: RUN-100 for quotes and fields of which parsers make different things.
+            SqlExtError: RUN-066 for quotes and fields of which parsers make different things.
             pa.ArrowInvalid: for any other line that cannot be read.
         """
         if self.quote and self.quote.encode() in block:
@@ -137,11 +137,11 @@ class CsvDecoder:
         """Return the row of a text in which a line end is a character like any other.
 
         Raises:
-            SqlExtError: RUN-100 for one that cannot be read.
+            SqlExtError: RUN-066 for one that cannot be read.
         """
         fields = self._fields(text.decode("utf-8", "replace"))
         if not text or len(fields) != len(self.columns):
-            raise SqlExtError("RUN-100", f"[MALFORMED_RECORD] it has {len(fields)} fields, not {len(self.columns)}")
+            raise SqlExtError(BAD_ROW, f"[MALFORMED_RECORD] it has {len(fields)} fields, not {len(self.columns)}")
         named = dict(zip((c.name for c in self.columns), fields, strict=True))
         known = {name: None if value == self.null else value for name, value in named.items()}
         return self._of_texts({c.name: pa.array([known[c.name]], pa.string()) for c in self.read_columns})
@@ -180,7 +180,7 @@ class CsvDecoder:
         """Refuse quotes that do not stand around whole fields, where parsers differ.
 
         Raises:
-            SqlExtError: RUN-100 naming the place.
+            SqlExtError: RUN-066 naming the place.
         """
         quote = (self.quote or "").encode()
         if block.count(quote) != sum(m.group().count(quote) for m in self._quoted.finditer(block)):
@@ -188,7 +188,7 @@ class CsvDecoder:
 
     def _odd_quote(self) -> SqlExtError:
         what = f"[MALFORMED_RECORD] a csv field has a {self.quote} in it that is not doubled"
-        return SqlExtError("RUN-100", what, hint="SET 'sqlext.source' = 'spark' reads it as Spark does")
+        return SqlExtError(BAD_ROW, what, hint="SET 'sqlext.source' = 'spark' reads it as Spark does")
 
     @cached_property
     def _quoted(self) -> re.Pattern[bytes]:

@@ -85,7 +85,7 @@ class JsonDecoder:
         """Yield the rows of the lines that begin in a part of a file.
 
         Raises:
-            SqlExtError: RUN-100 for a line that is no JSON, or has a value that does not fit its column.
+            SqlExtError: RUN-066 for a line that is no JSON, or has a value that does not fit its column.
         """
         reader = JsonBlocks(self.columns)
         for index, block in enumerate(blocks(part)):

@@ -6,6 +6,8 @@ import re
 
 from sqlext.errors import SqlExtError
 
+#: The code of a row, a file or a message that is none of its table.
+BAD_ROW = "RUN-066"
 #: A hint: what leaves out such rows of a format.
 SKIPS = "'{form}.ignore-parse-errors' = 'true' skips such rows"
 
@@ -13,8 +15,8 @@ _CONDITION = re.compile(r"\[\w+\] ")
 
 
 def malformed(place: str, text: bytes, error: Exception, hint: str | None) -> SqlExtError:
-    """Return RUN-100 for a text that cannot be read."""
-    return SqlExtError("RUN-100", f"[MALFORMED_RECORD_IN_PARSING] {place}: {error} in {_shown(text)}", hint=hint)
+    """Return RUN-066 for a text that cannot be read."""
+    return SqlExtError(BAD_ROW, f"[MALFORMED_RECORD_IN_PARSING] {place}: {error} in {_shown(text)}", hint=hint)
 
 
 def at_line(error: SqlExtError, place: str, text: bytes) -> SqlExtError:

@@ -13,6 +13,7 @@ from sqlext.connectors.splits import Passes
 from sqlext.errors import SqlExtError
 from sqlext.locations import is_remote
 from sqlext.sources.arrow_types import ArrowField
+from sqlext.sources.decoding.malformed import BAD_ROW
 from sqlext.sources.file_slices import Range
 from sqlext_udfs.kernel.arrow_numpy import whole
 
@@ -48,7 +49,7 @@ class ParquetDecoder:
         """Yield the rows of the row groups whose middle lies in a part of a file; they have statistics.
 
         Raises:
-            SqlExtError: RUN-065 for a column of another type, for times of an old calendar; RUN-100 for what is no
+            SqlExtError: RUN-065 for a column of another type, for times of an old calendar; RUN-066 for what is no
                 parquet file.
         """
         try:
@@ -57,7 +58,7 @@ class ParquetDecoder:
                 groups = _groups(file.metadata, part)
                 yield from self._rows(file, [g for g in groups if passes is None or not self._passed(file, g, passes)])
         except pa.ArrowInvalid as error:
-            raise SqlExtError("RUN-100", f"`{part.path}`: {error}") from error
+            raise SqlExtError(BAD_ROW, f"`{part.path}`: {error}") from error
 
     def _passed(self, file: pq.ParquetFile, number: int, passes: Passes) -> bool:
         group = file.metadata.row_group(number)

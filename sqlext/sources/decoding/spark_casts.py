@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext.errors import SqlExtError
+from sqlext.sources.decoding.malformed import BAD_ROW
 
 #: What Spark's casts trim (UTF8String.trimAll), as far as ASCII has it.
 _BLANK = "".join(map(chr, range(33))) + "\x7f"
@@ -59,7 +60,7 @@ def cast_texts(texts: pa.Array, of: pa.DataType, name: str) -> pa.Array:
     """Return a column of texts as another type, each different text parsed once.
 
     Raises:
-        SqlExtError: RUN-100 naming the text that cannot be cast, as the JVM path does.
+        SqlExtError: RUN-066 naming the text that cannot be cast, as the JVM path does.
     """
     encoded = texts.dictionary_encode()
     parse = parser_of(of)
@@ -69,7 +70,7 @@ def cast_texts(texts: pa.Array, of: pa.DataType, name: str) -> pa.Array:
             values.append(parse(text))
         except (ValueError, OverflowError) as error:
             message = f"[CAST_INVALID_INPUT] The value '{text}' of column `{name}` cannot be cast to {of}"
-            raise SqlExtError("RUN-100", message) from error
+            raise SqlExtError(BAD_ROW, message) from error
     return pc.take(pa.array(values, of), encoded.indices)
 
 

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from sqlext.connectors.filesystem.reader.folder import listed
 from sqlext.connectors.filesystem.table import TEXT_FORMATS
 from sqlext.connectors.readers import Unread
 from sqlext.errors import SqlExtError
+from sqlext.locations import is_remote, local_path
+from sqlext.sources.decoding.malformed import BAD_ROW
+from sqlext.sources.file_log import FoundFile
 from sqlext.sources.file_slices import FileDecoder, Range
 from sqlext.sources.file_tables import FileTables, path_of
 from sqlext.sources.tables import reader_of
+from sqlext.stores.files import file_access
 from sqlext_catalog.model import Column, Table
 
 #: How much is read again at most, in bytes: that takes some seconds.
@@ -41,17 +46,21 @@ def bad_line(message: str, tables: Iterable[Table]) -> SqlExtError | None:
     """
     file, value = _FILE.search(message), _VALUE.search(message)
     if file is not None:
-        named = unquote(urlsplit(file.group(1)).path)
-        return _first(tables, lambda table: [named] if Path(named).is_relative_to(path_of(table)) else [])
+        named = local_path(file.group(1)) or unquote(file.group(1))
+        return _first(tables, lambda table: _listed(named) if _is_below(named, path_of(table)) else [])
     if value is not None:
         cast = f"The value {value.group(1)} of column"
-        return _first(tables, _files, lambda error: cast in error.message)
+        return _first(
+            tables,
+            lambda table: _listed(path_of(table), table.option("source.path.regex-pattern")),
+            lambda error: cast in error.message,
+        )
     return None
 
 
 def _first(
     tables: Iterable[Table],
-    files: Callable[[Table], Iterable[str]],
+    files: Callable[[Table], Iterable[FoundFile]],
     is_it: Callable[[SqlExtError], bool] = lambda error: True,
 ) -> SqlExtError | None:
     """Return the first error in files of tables that is the one; whatever hinders that leaves Spark's words."""
@@ -60,18 +69,26 @@ def _first(
         try:
             decoder = _decoder(table)
             for file in files(table):
-                left -= Path(file).stat().st_size
+                left -= file.size
                 error = _error(decoder, file) if left >= 0 else None
-                # Other codes are ours: a compression that cannot be unpacked here, say.
-                if error is not None and error.code == "RUN-100" and is_it(error):
+                # Other codes say that it cannot be told here: a compression that is not known, say.
+                if error is not None and error.code == BAD_ROW and is_it(error):
                     return error
         except (Unread, SqlExtError, OSError, ValueError):
             continue
     return None
 
 
-def _files(table: Table) -> list[str]:
-    return [file.path for file in listed(path_of(table), table.option("source.path.regex-pattern"))]
+def _listed(place: str, pattern: str | None = None) -> list[FoundFile]:
+    return listed(place, pattern, file_access(place))
+
+
+def _is_below(file: str, place: str) -> bool:
+    """Return whether a file is one, or in a folder, at a place; Hadoop has another scheme for the same bucket."""
+    if is_remote(file) != is_remote(place):
+        return False
+    here, there = (Path(p.partition("://")[2]) if is_remote(p) else Path(p) for p in (file, place))
+    return here.is_relative_to(there)
 
 
 def _decoder(table: Table) -> FileDecoder:
@@ -80,15 +97,18 @@ def _decoder(table: Table) -> FileDecoder:
     Raises:
         Unread: where there are none, or Spark alone knows how.
     """
-    reader = reader_of(table)
+    # The values of partition columns are in the names of folders.
+    columns = tuple(c for c in table.columns if c.name not in table.partitioned_by)
+    lines = replace(table, columns=columns, partitioned_by=())
+    reader = reader_of(lines)
     if not isinstance(reader, FileTables) or table.option("format") not in TEXT_FORMATS:
         raise Unread("it has no lines")
-    return reader.decoder(table, [c.name for c in table.columns if _is_read(c, table, reader)])
+    return reader.decoder(lines, [c.name for c in lines.columns if _is_read(c, lines, reader)])
 
 
-def _error(decoder: FileDecoder, file: str) -> SqlExtError | None:
+def _error(decoder: FileDecoder, file: FoundFile) -> SqlExtError | None:
     try:
-        for _ in decoder.read(Range(file, 0, Path(file).stat().st_size)):
+        for _ in decoder.read(Range(file.path, 0, file.size, file_access(file.path))):
             pass
     except SqlExtError as error:
         return error

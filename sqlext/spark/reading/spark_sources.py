@@ -10,15 +10,17 @@ from sqlext.connectors.formats.conversions import instant_to_wall, wall_to_insta
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.errors import SqlExtError
+from sqlext.locations import near
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.script.side_rows import FAULT, IS_ROW
 from sqlext.spark.object_urls import require_s3
-from sqlext.spark.packages import require_avro
+from sqlext.spark.packages import package_hint, require_avro
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 _GLOB = re.compile(r"([{}\[\]*?\\])")
+_NO_PACKAGE = ("DATA_SOURCE_NOT_FOUND", "Failed to find data source")
 _MISSING = ("PATH_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_PATH_DOES_NOT_EXIST", "DELTA_SCHEMA_NOT_SET")
 
 
@@ -42,7 +44,7 @@ def open_stream(spark: SparkSession, spec: ReadSpec) -> DataFrame:
     except SqlExtError:
         raise
     except Exception as error:
-        raise _refusal(error, spec, "streaming") from error
+        raise refusal(error, spec, "streaming", spark.version) from error
 
 
 def open_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
@@ -53,7 +55,7 @@ def open_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:
     except SqlExtError:
         raise
     except Exception as error:
-        raise _refusal(error, spec, "batch") from error
+        raise refusal(error, spec, "batch", spark.version) from error
 
 
 def open_frame(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame:
@@ -178,14 +180,18 @@ def _place(spec: ReadSpec) -> str:
     return f"{spec.format} `{spec.path or spec.table or ''}`" if spec.path or spec.table else f"format '{spec.format}'"
 
 
-def _refusal(error: Exception, spec: ReadSpec, kind: str) -> SqlExtError:
-    """Return the refusal in the user's terms. A missing source class is no AnalysisException, but Java's own."""
+def refusal(error: Exception, spec: ReadSpec, kind: str, version: str) -> SqlExtError:
+    """Return what Spark of some version refuses, in the user's terms.
+
+    A missing source class is no AnalysisException, but Java's own.
+    """
     text = str(error)
     if any(m in text for m in _MISSING):
-        return OptionError("OPT-009", f"{_place(spec)} does not exist", option="path")
-    if "DATA_SOURCE_NOT_FOUND" in text:
+        return OptionError("OPT-009", f"{_place(spec)} does not exist", option="path", hint=near(spec.path))
+    if any(m in text for m in _NO_PACKAGE):
         message = f"Spark has no data source '{spec.format}' here"
-        return OptionError("OPT-014", message, option="format", hint="add its package when Spark is started")
+        option = "connector" if spec.format == "kafka" else "format"
+        return OptionError("OPT-014", message, option=option, hint=package_hint(spec.format, version))
     if "does not support streamed reading" in text or "STREAMING_READ" in text:
         hint = "say 'scan.mode' = 'snapshot': a static table, read once"
         return OptionError("OPT-013", f"format '{spec.format}' has no {kind} reader", option="format", hint=hint)

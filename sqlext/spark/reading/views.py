@@ -122,7 +122,8 @@ class _Opening:
         Args:
             again: whether these are kept: the query then reads the source twice, the second time for them alone.
         """
-        spec = connector_of(source.table).read_spec(source.table, self.zone)
+        connector = connector_of(source.table)
+        spec = connector.read_spec(connector.naming_bad_rows(source.table), self.zone)
         rows = self._opened(source, spec)
         if source.streaming:
             rows = _nullable(self._taken(rows))

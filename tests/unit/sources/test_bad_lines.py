@@ -32,7 +32,7 @@ BAD = {
 def refused(decoder: FileDecoder, part: Range) -> str:
     with pytest.raises(SqlExtError) as caught:
         list(decoder.read(part))
-    assert caught.value.code == "RUN-100"
+    assert caught.value.code == "RUN-066"
     return caught.value.message
 
 

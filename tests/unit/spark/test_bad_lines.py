@@ -43,9 +43,20 @@ def test_the_line_of_the_file(name: str, tmp_path: Path) -> None:
     assert found is not None
     assert f"{file}:2: " in found.message
     error = run_error(AnalysisException(failure(file)), None, tables)
-    assert (error.code, error.message) == ("RUN-100", found.message)
+    told = "a row cannot be decoded: " + found.message.partition("] ")[2].strip()
+    assert (error.code, error.message) == ("RUN-066", told)
     assert error.hint is not None
     assert "'drop'" in error.hint
+
+
+def test_the_line_in_a_folder_of_a_partition(tmp_path: Path) -> None:
+    csv = "day STRING, k STRING, v INT) PARTITIONED BY (day"
+    (tmp_path / "day=1").mkdir()
+    file = tmp_path / "day=1" / "a.csv"
+    file.write_text("b,1\nb\n")
+    found = bad_line(failure(file), [table(tmp_path, "csv", columns=csv)])
+    assert found is not None
+    assert f"{file}:2: it has 1 fields, not 2 in b" in found.message
 
 
 def test_the_line_of_a_value(tmp_path: Path) -> None:

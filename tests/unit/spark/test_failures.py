@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.errors import AnalysisException
 
 import sqlext_udfs
-from sqlext.spark.failures import run_error
+from sqlext.source import SourceText
+from sqlext.spark.failures import refused, run_error
 
 
 def test_a_row_that_spark_cannot_decode() -> None:
     text = "[MALFORMED_RECORD_IN_PARSING.WITHOUT_SUGGESTION] Malformed records are detected in record parsing: [null]."
     found = run_error(AnalysisException(text), None)
+    assert found.code == "RUN-066"
     assert found.hint is not None
     assert "SET 'sqlext.bad-rows' = 'fail'" in found.hint
 
@@ -37,8 +40,65 @@ def test_the_line_of_a_hook_is_shown() -> None:
 ValueError: no price
 
 \tat org.apache.spark.api.python.BasePythonRunner"""
-    assert run_error(AnalysisException(text), None).message == (
-        'ValueError: no price (/home/user/prices.py:3: `raise ValueError("no price")`)'
-    )
+    found = run_error(AnalysisException(text), None)
+    assert found.code == "RUN-047"
+    assert found.message == ('ValueError: no price (/home/user/prices.py:3: `raise ValueError("no price")`)')
     plain = text.replace("/home/user/", "/usr/lib/python3/dist-packages/")
     assert run_error(AnalysisException(plain), None).message == "ValueError: no price"
+
+
+CONTEXT = """[{condition}] {said} SQLSTATE: 22012
+== SQL (line 1, position 25) ==
+SELECT `x` FROM (SELECT {part} AS `x` FROM (SELECT item, amoun...
+                        {carets}
+"""
+MET = {
+    "zero": ("DIVIDE_BY_ZERO", "Division by zero. Use `try_divide`.", "a / b", "RUN-040", "division by zero"),
+    "overflow": ("ARITHMETIC_OVERFLOW", "overflow.", "a + b", "RUN-041", "a number is too large for its type"),
+    "cast": (
+        "CAST_INVALID_INPUT",
+        'The value \'pen\' of the type "STRING" cannot be cast to "INT" because it is malformed.',
+        "CAST(a AS INT)",
+        "RUN-046",
+        "'pen' cannot be cast to INT",
+    ),
+    "index": (
+        "INVALID_ARRAY_INDEX",
+        "The index 5 is out of bounds. The array has 2 elements. Use the SQL function `get()`.",
+        "a[5]",
+        "RUN-048",
+        "The index 5 is out of bounds. The array has 2 elements",
+    ),
+}
+
+
+@pytest.mark.parametrize(("condition", "said", "part", "code", "message"), MET.values(), ids=MET)
+def test_what_an_expression_meets_stands_at_the_expression(
+    condition: str, said: str, part: str, code: str, message: str
+) -> None:
+    text = CONTEXT.format(condition=condition, said=said, part=part, carets="^" * len(part))
+    source = SourceText.of(f"SELECT\n  {part} AS x FROM t")
+    found = run_error(AnalysisException(text), source.span(0, len(source.text)))
+    assert (found.code, found.message, found.line, found.column) == (code, message, 2, 3)
+    assert found.hint is not None
+    # Where the expression stands twice, or was written anew, nobody knows which one it was.
+    for other in (f"SELECT {part}, {part} FROM t", "SELECT y FROM t"):
+        source = SourceText.of(other)
+        assert run_error(AnalysisException(text), source.span(0, len(other))).column == 1
+
+
+def test_what_a_statement_raises() -> None:
+    found = run_error(AnalysisException("[USER_RAISED_EXCEPTION] no such luck SQLSTATE: P0001"), None)
+    assert (found.code, found.message) == ("RUN-049", "no such luck")
+
+
+def test_a_refused_query_stands_at_the_name_that_spark_says() -> None:
+    source = SourceText.of("SELECT item, lpad(item) AS x FROM t")
+    text = "[WRONG_NUM_ARGS.WITHOUT_SUGGESTION] The `lpad` requires [2, 3] parameters but the actual number is 1."
+    found = refused(AnalysisException(text), source.span(0, len(source.text)))
+    assert (found.code, found.column) == ("RUN-101", 14)
+    assert found.message == "Spark refuses the query: The `lpad` requires [2, 3] parameters but the actual number is 1."
+
+
+def test_what_nobody_foresaw() -> None:
+    assert run_error(AnalysisException("[SOMETHING_NEW] It is so."), None).code == "RUN-100"

@@ -191,7 +191,7 @@ class KafkaReader:
         """Yield the rows of a slice, in batches: of messages nothing is known before.
 
         Raises:
-            SqlExtError: RUN-061 if Kafka has removed some of them, RUN-062 if they do not come, RUN-100 for a message
+            SqlExtError: RUN-061 if Kafka has removed some of them, RUN-062 if they do not come, RUN-066 for a message
                 that cannot be read.
         """
         from confluent_kafka import TopicPartition

@@ -31,7 +31,7 @@ class KafkaRows(Protocol):
         """Yield the rows of messages of one partition, in their order.
 
         Raises:
-            SqlExtError: RUN-100 for a message that cannot be read.
+            SqlExtError: RUN-066 for a message that cannot be read.
         """
 
 
