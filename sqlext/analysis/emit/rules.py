@@ -47,8 +47,9 @@ def check_clause(clause: e.EmitClause, policy: Policy, source: str | None) -> No
     if not windowed and any(isinstance(t, (AfterWatermark, WindowClose)) for t in tree(policy.trigger)):
         # The policy decides, as CONTINUE brings triggers of the input; the message points at a written one, if any.
         at = next((t for t in _triggers(clause.trigger) if isinstance(t, _CLOSES)), clause.trigger)
-        message = "this GROUP BY has no window, so the watermark never ends it; add a window or use EVERY ..."
-        raise SqlExtError("EMIT-103", message, span=at.span)
+        message = "this GROUP BY has no window, so the watermark never ends it"
+        hint = "EMIT EVERY 10s, EMIT EVERY 100 ROWS, or GROUP BY window_start, window_end of a window"
+        raise SqlExtError("EMIT-103", message, span=at.span, hint=hint)
     for trigger in _triggers(clause.trigger):
         if isinstance(trigger, _OF_EVENT_TIME) and (source is None or (windowed and not event_time)):
             message = f"{_name(trigger)} needs an event-time column with a WATERMARK; the input declares none"

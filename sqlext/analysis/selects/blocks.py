@@ -159,7 +159,8 @@ def _check_no_panes(select: Select, items: list[Item]) -> None:
     """Refuse EMIT and what a pane says of itself where nothing is grouped."""
     if select.emit is not None:
         message = "EMIT needs a GROUP BY or a window in the same SELECT; this SELECT has no state to emit"
-        raise SqlExtError("EMIT-101", message, span=select.emit.span)
+        hint = "leave it out: each row of a SELECT without groups comes out at once"
+        raise SqlExtError("EMIT-101", message, span=select.emit.span, hint=hint)
     for expr in (i.expr for i in items if i.expr is not None):
         for part in own_parts(expr):
             if isinstance(part, Call) and part.function in PANE_COLUMNS:

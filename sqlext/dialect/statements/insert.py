@@ -25,7 +25,7 @@ def parse_insert(cursor: Cursor) -> Insert | None:
     cursor.expect_words("INSERT")
     overwrite = cursor.accept_any("INTO", "OVERWRITE")
     if not overwrite:
-        raise cursor.unexpected("INTO or OVERWRITE")
+        raise cursor.unexpected("INTO or OVERWRITE", "INSERT INTO t SELECT ... adds rows")
     if overwrite == "OVERWRITE" and (cursor.at_words("DIRECTORY") or cursor.at_words("LOCAL", "DIRECTORY")):
         return None
     # INSERT INTO table (a) and INTO table.t have a name; any other TABLE is the optional word.

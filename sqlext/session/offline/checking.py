@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from sqlext.analysis.definitions.cautions import table_cautions
 from sqlext.analysis.names.environment import SparkLookup
-from sqlext.dialect.ast.statements import CreateTable, Statement
+from sqlext.dialect.ast.statements import Statement
 from sqlext.dialect.pieces import pieces
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
-from sqlext.plan.cautions import cautions
-from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.cautions import statement_cautions, unused_tables
 from sqlext.session.offline.dry_run import AskSpark, DryRun
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText, Span
-from sqlext_catalog.model import Table
 
 #: Codes for a table that nobody knows, in a query and in a definition.
 _UNKNOWN = frozenset({"NAME-002", "CAT-002"})
@@ -43,7 +40,10 @@ def found_in(source: SourceText, state: SessionState, lookup: SparkLookup | None
 
     handler = DryRun(state, lookup)
     interpreter = Interpreter(state, handler)
+    statements: list[Statement] = []
+    shown: set[int] = set()
     for statement in parse_script(source, state.settings.expressions, unparsed=True, on_error=note):
+        statements.append(statement)
         handler.compiled.clear()
         try:
             interpreter.run(statement)
@@ -52,7 +52,12 @@ def found_in(source: SourceText, state: SessionState, lookup: SparkLookup | None
             if not _follows(error, undefined | state.sparks):
                 note(error, statement.span)
         else:
-            found += sorted(_cautions(statement, handler.compiled, state), key=lambda e: (e.line or 0, e.column or 0))
+            shown.update(len(query.plan.columns) for query in handler.compiled if query.insert is None)
+            warned = statement_cautions(statement, handler.compiled, state)
+            found += sorted(warned, key=lambda e: (e.line or 0, e.column or 0))
+    # What is wrong with a statement may be what hides its names.
+    if all(error.severity == "warning" for error in found):
+        found += unused_tables(statements, shown, state)
     # A view that several queries read has its warnings once.
     return list({(e.code, e.file, e.line, e.column, e.message): e for e in found}.values())
 
@@ -60,14 +65,6 @@ def found_in(source: SourceText, state: SessionState, lookup: SparkLookup | None
 def errors_of(source: SourceText, state: SessionState) -> list[SqlExtError]:
     """Return what ``found_in`` finds, without warnings."""
     return [error for error in found_in(source, state) if error.severity == "error"]
-
-
-def _cautions(statement: Statement, compiled: Iterable[Compiled], state: SessionState) -> Iterator[SqlExtError]:
-    if isinstance(statement, CreateTable):
-        table = state.catalog.lookup(statement.name)
-        yield from table_cautions(statement, table) if isinstance(table, Table) else ()
-    for query in compiled:
-        yield from cautions(query.plan, query.insert.span if query.insert is not None else statement.span)
 
 
 def checked_statements(

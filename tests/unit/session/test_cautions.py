@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import sqlext
@@ -109,6 +111,54 @@ def test_watermarks_without_a_delay(mark: str, options: str, warned: bool) -> No
     table = f"CREATE TABLE f (ts TIMESTAMP(3), WATERMARK FOR ts AS {mark}) WITH ('connector' = 'filesystem', "
     found = warnings(f"{table}'path' = '/in', 'format' = 'json', {options});", "")
     assert found == ([("WARN-006", mark)] if warned else [])
+
+
+JDBC = "TABLE k (a INT) WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:x', 'table-name' = 'a'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "secret"),
+    [
+        (f"CREATE {JDBC}, {{}})", "password"),
+        (f"CREATE {JDBC}); ALTER TABLE k SET ({{}})", "password"),
+        ("SET {}", "spark.hadoop.fs.s3a.secret.key"),
+    ],
+)
+def test_secrets_in_plain_text(statement: str, secret: str) -> None:
+    found = warnings(statement.format(f"'{secret}' = 'hunter2'") + ";")
+    assert [code for code, _ in found] == ["WARN-007"]
+    assert found[0][1].strip("'") == "hunter2"
+    assert warnings(statement.format(f"'{secret}' = 'env:X'") + ";") == []
+
+
+def test_a_secret_within_a_url_and_one_from_a_variable(tmp_path: Path) -> None:
+    table = "CREATE TABLE k (a INT) WITH ('connector' = 'jdbc', 'url' = '{}', 'table-name' = 'a');"
+    script = tmp_path / "a.sql"
+    script.write_text(table.format("jdbc:postgresql://me:hunter2@db/shop"))
+    (found,) = check_file(script)
+    assert (found.code, found.hint) == ("WARN-007", "'${NAME}' with --define, or an option of its own with 'env:NAME'")
+    assert "hunter2" not in found.render()
+    script.write_text(table.format("${URL}"))
+    assert check_file(script, {"URL": "jdbc:postgresql://me:hunter2@db/shop"}) == []
+
+
+SINK = "CREATE TABLE sink (k STRING) WITH ('connector' = 'blackhole');"
+
+
+@pytest.mark.parametrize(
+    ("script", "warned"),
+    [
+        (f"{SINK} SELECT k FROM t;", True),
+        (f"{SINK} INSERT INTO sink SELECT k FROM t; SELECT k FROM t;", False),
+        (f"{SINK} EXPLAIN INSERT INTO `sink` SELECT k FROM t; SELECT k FROM t;", False),
+        (SINK, False),
+        (f"{SINK} SELECT k, v FROM t;", False),
+        (f"{SINK} SELECT nothing FROM t;", False),
+    ],
+)
+def test_a_forgotten_insert(script: str, warned: bool) -> None:
+    found = [(e.code, e.span and e.span.text) for e in check_file(TABLES + script) if e.code == "WARN-008"]
+    assert found == ([("WARN-008", "sink")] if warned else [])
 
 
 def test_a_view_has_its_warnings_once() -> None:
