@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import COMMON, OptionError, Rules
-from sqlext.connectors.readers import TableReader
+from sqlext.connectors.readers import NewestRows, TableReader
 from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.locations import absolute, is_remote, scheme_of
@@ -115,6 +115,10 @@ class Connector:
     def table_reader(self) -> TableReader:
         """Return the reader of ours; a connector with a ``reader`` has one."""
         return cast(TableReader, loaded(self.reader))
+
+    def newest_rows(self) -> NewestRows | None:
+        """Return what finds the rows that were written last; None where they lie in no files."""
+        return cast(NewestRows, loaded(self.reader)) if self.in_files and self.reader else None
 
     def has_statistics(self, table: Table) -> bool:
         """Return whether its files say of their rows which need not be read."""

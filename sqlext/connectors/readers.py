@@ -38,6 +38,18 @@ class Unread(Exception):  # noqa: N818 - not an error: Spark reads the table
     """Why a reader of ours does not read a table; its text is for EXPLAIN."""
 
 
+class NewestRows(Protocol):
+    """A reader that finds the rows that came last, without Spark."""
+
+    def newest(self, table: Table, most: int) -> pa.Table:
+        """Return the last rows of the newest files, oldest first.
+
+        Raises:
+            Unread: where it cannot read them.
+            OptionError: OPT-009 if nothing is there, OPT-012 if other columns are.
+        """
+
+
 class TableReader(Protocol):
     """The reader's part of a connector."""
 

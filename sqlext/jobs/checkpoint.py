@@ -7,6 +7,7 @@
     heartbeat/       the row that ends a bounded input
     ticks/           the tick with which it begins, where an operator asks what time it is
     sources/         what readers of our own must remember
+    progress/        its plan, how it went, and why it failed (``recording``)
     time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
     before/          while a checkpoint is made that goes on from another's place: what was there (``renewal``)
@@ -24,7 +25,7 @@ from types import TracebackType
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
-from sqlext.jobs.query_files import last_number, query_location
+from sqlext.jobs.query_files import PROGRESS, TIME, last_number, query_location
 from sqlext.jobs.runs import QueryRun, run_from_json
 from sqlext.locations import PathOrText
 from sqlext.settings import LEAVES_STATE, TAKES_OVER
@@ -44,11 +45,10 @@ _CHECKPOINT = "checkpoint"
 _HEARTBEAT = "heartbeat"
 _TICKS = "ticks"
 _SOURCES = "sources"
-_TIME = "time"
 _STAGING = "staging"
 _BEFORE = "before"
 #: What goes with the state of a query, its checkpoint first.
-_STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, _TIME, _STAGING)
+_STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, TIME, _STAGING)
 #: In place of a time: the input has ended (``sqlext_udfs.kernel.operator.Clock.END``).
 END_TICK = (1 << 63) - 1
 
@@ -147,7 +147,12 @@ class QueryHome:
     @property
     def time(self) -> Location:
         """The folder of its time keeper."""
-        return self.location.below(_TIME)
+        return self.location.below(TIME)
+
+    @property
+    def progress(self) -> Location:
+        """The folder of how it goes; it outlives the state."""
+        return self.location.below(PROGRESS)
 
     def run(self) -> QueryRun | None:
         """Return the run that was begun here last, None if there is none.
@@ -397,10 +402,3 @@ def plan_runs(
     for home in ended:
         home.clear()
     return runs
-
-
-def time_location(
-    root: PathOrText, name: str, checkpoint: str | None = None, settings: StoreSettings | None = None
-) -> Location:
-    """Return the folder of the time keeper of a query that may run elsewhere; arguments as of ``QueryHome``."""
-    return query_location(root, name, checkpoint, settings).below(_TIME)

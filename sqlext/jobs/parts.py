@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.timekeeping import Timekeeping
+from sqlext.plan.steps import PlanStep
 from sqlext.plan.timing import InputEnd
 from sqlext.sinks.base import Sink
 from sqlext.source import Span
@@ -45,6 +46,7 @@ class JobPart:
         clock: the folder of files that its clock is, None for the machine's.
         whole: all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
         tables: those that it reads, for messages.
+        steps: those of its plan, for those who watch it.
     """
 
     name: str
@@ -64,6 +66,7 @@ class JobPart:
     clock: str | None = None
     whole: Whole | None = None
     tables: tuple[Table, ...] = ()
+    steps: tuple[PlanStep, ...] = ()
 
     @property
     def own_sources(self) -> tuple[str, ...]:

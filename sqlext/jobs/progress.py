@@ -6,13 +6,15 @@ Spark keeps only its last hundred reports.
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from sqlext.spark.observed import AGAIN, BAD_ROWS, INPUT, JUDGED, LARGEST, READ_BY_US, ROWS, ROWS_OUT, SMALLEST
+from sqlext.watermarks.history import OperatorState
+from sqlext.watermarks.inputs import WHOLE
 from sqlext_udfs.spark.registry import OBSERVED
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 _CLOCK = "RateStreamV2[rowsPerSecond=1, rampUpTimeSeconds=0, numPartitions=1"
 
 
+#: What Spark calls the time of a whole micro-batch.
+_WHOLE_BATCH = "triggerExecution"
+#: How Spark calls operators of ours begin.
+_OURS = "transformWithState"
 #: Micro-batches remembered of a query; an older one goes when a newer one comes.
 MOST = 1000
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -91,6 +97,15 @@ class InputCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Details:
+    """What a page shows of a query beside its counts; see ``watermarks.history.Sample``."""
+
+    spent: Mapping[str, int]
+    read: Mapping[str, int]
+    operators: tuple[OperatorState, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class InputsRead:
     """Rows and offsets that finished micro-batches have read.
 
@@ -122,6 +137,8 @@ class Progress:
         self._inputs: dict[str, dict[str, InputCounts]] = {}
         self._ends: tuple[str, ...] = ()
         self._moments: deque[MicroBatch] = deque(maxlen=MOST)
+        self._spent: Counter[str] = Counter()
+        self._operators: tuple[OperatorState, ...] = ()
 
     def add(self, reports: Iterable[StreamingQueryProgress]) -> None:
         """Take Spark's reports, oldest first; those that were taken before change nothing."""
@@ -149,6 +166,12 @@ class Progress:
         """Return what was read so far."""
         with self._lock:
             return InputsRead({name: dict(counts) for name, counts in self._inputs.items()}, self._ends)
+
+    def details(self) -> Details:
+        """Return the parts of micro-batches, the rows of inputs, and the operators that keep state."""
+        with self._lock:
+            read = {name: counts[WHOLE].rows for name, counts in self._inputs.items() if WHOLE in counts}
+            return Details(dict(self._spent), read, self._operators)
 
     def values(self) -> dict[str, Any]:
         """Return what there is to say; see ``Query.progress``."""
@@ -184,6 +207,8 @@ class Progress:
         self._moments.append(moment_of(report, counts.rows_in, counts.rows_out))
         self._state_rows = _open(report)
         self._state_bytes = sum(op.memoryUsedBytes for op in report.stateOperators)
+        self._spent.update({part: ms for part, ms in report.durationMs.items() if part != _WHOLE_BATCH})
+        self._operators = _operators(report, self._operators)
 
     def _was_taken(self, report: StreamingQueryProgress) -> bool:
         # A query that is started again has another run id, and goes on counting its batches.
@@ -210,7 +235,7 @@ class Progress:
             _given_out(report, "n"),
             late,
             dropped + _counted(report, "late", "closed") - late,
-            report.durationMs.get("triggerExecution", 0),
+            report.durationMs.get(_WHOLE_BATCH, 0),
             _judged(report, BAD_ROWS),
         )
 
@@ -239,8 +264,23 @@ def is_own(description: str, folders: Iterable[str]) -> bool:
 
 def _open(report: StreamingQueryProgress) -> int:
     """Return how many groups and windows are open; an operator of ours counts its own, Spark its buckets."""
-    native = (op.numRowsTotal for op in report.stateOperators if not op.operatorName.startswith("transformWithState"))
+    native = (op.numRowsTotal for op in report.stateOperators if not op.operatorName.startswith(_OURS))
     return sum(native) + _counted(report, "open")
+
+
+def _operators(report: StreamingQueryProgress, before: Sequence[OperatorState]) -> tuple[OperatorState, ...]:
+    """Return the operators that keep state, as Spark lists them: that of the sink first."""
+    # Views are numbered from the sources on.
+    counted = sorted((n for n in _observed(report) if n.startswith(OBSERVED)), key=lambda n: (len(n), n))
+    found = []
+    for place, op in enumerate(report.stateOperators):
+        rows, dropped = op.numRowsTotal, op.numRowsDroppedByWatermark
+        if op.operatorName.startswith(_OURS) and counted:
+            own = _observed(report)[counted.pop()]
+            rows, dropped = int(own["open"] or 0), dropped + int(own["late"] or 0) + int(own["closed"] or 0)
+        last = before[place] if place < len(before) else OperatorState(0, 0, 0, 0)
+        found.append(OperatorState(rows, last.updated + op.numRowsUpdated, op.memoryUsedBytes, last.dropped + dropped))
+    return tuple(found)
 
 
 def _counted(report: StreamingQueryProgress, *names: str) -> int:

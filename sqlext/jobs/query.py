@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from sqlext.jobs.progress import MicroBatch
+    from sqlext.jobs.recording import Recorder
     from sqlext.jobs.timekeeping import Timekeeping
     from sqlext.watermarks.history import Sample
     from sqlext.watermarks.report import TimeReport
@@ -36,6 +37,7 @@ class Query:
         bounded: whether its input has an end.
         parts: names of the single queries, one a sink.
         timekeeping: who keeps their time, where their input has no end.
+        recorders: who records how they go, where they have a place.
 
     Args:
         show: shows what its sinks have to show on the client.
@@ -58,6 +60,7 @@ class Query:
         self._show = show
         self._running: dict[str, StreamingQuery] = {}
         self.timekeeping: Mapping[str, Timekeeping] = {}
+        self.recorders: Mapping[str, Recorder] = {}
         self._error: SqlExtError | None = None
         self._status = "running"
         self._stop_requested = threading.Event()
@@ -77,9 +80,7 @@ class Query:
 
     def stop(self) -> None:
         """Stop it, and wait until it has stopped, a minute at most. Its place is kept: the same statement goes on."""
-        # Before Spark's queries are stopped: the job's thread would else take their interruption for a failure.
-        self._stop_requested.set()
-        self._stop_running()
+        self.request_stop()
         self._ended.wait(_SECONDS_TO_STOP)
 
     def await_termination(self, timeout: float | None = None) -> bool:
@@ -151,9 +152,9 @@ class Query:
         return keeping.report if keeping is not None else None
 
     def time_samples(self, name: str) -> Sequence[Sample]:
-        """Return how the time of a part went, oldest first; nothing where nobody keeps it."""
-        keeping = self.timekeeping.get(name)
-        return keeping.history.samples() if keeping is not None else []
+        """Return how a part went, oldest first; nothing where nobody records it."""
+        recorder = self.recorders.get(name)
+        return recorder.history.samples() if recorder is not None else []
 
     def _process_all(self) -> int:
         """Work off what sources have; return how many batches were done since the start."""
@@ -213,6 +214,24 @@ class Query:
             progress = self._progress[name]
             progress.add([report] if progress.is_next(report) else query.recentProgress)
 
+    def record(self, name: str) -> None:
+        """Record how a part goes now."""
+        recorder = self.recorders.get(name)
+        if recorder is not None:
+            self.collect_last(name)
+            recorder.look(self._progress[name], self.time_report(name))
+
+    def is_to_stop(self, name: str) -> bool:
+        """Whether somebody in another process wants a part to stop."""
+        recorder = self.recorders.get(name)
+        return recorder is not None and recorder.is_to_stop()
+
+    def request_stop(self) -> None:
+        """Stop it, and do not wait."""
+        # Before Spark's queries are stopped: the job's thread would else take their interruption for a failure.
+        self._stop_requested.set()
+        self._stop_running()
+
     def inputs(self, name: str) -> InputsRead:
         """Return what the micro-batches of a part that are done have read."""
         return self._progress[name].read()
@@ -237,7 +256,9 @@ class Query:
         self._status = stopped if error is None else "failed"
         for name, keeping in self.timekeeping.items():
             keeping.settle(self.inputs(name))
-            keeping.remember(self.counted(name), last=True)
+        for name, recorder in self.recorders.items():
+            recorder.look(self._progress[name], self.time_report(name))
+            recorder.end(error)
 
     def release(self) -> None:
         """Let those go on who wait for its end: all that it leaves is in place.

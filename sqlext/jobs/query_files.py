@@ -10,6 +10,8 @@ from sqlext.stores.location import Location, StoreSettings
 
 #: Below the catalog's folder: those of queries.
 QUERIES = "queries"
+#: In a query's folder: what its time keeper knows (``timekeeping``), and how it goes (``recording``).
+TIME, PROGRESS = "time", "progress"
 
 
 def folder_name(name: str) -> str:

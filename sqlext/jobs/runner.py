@@ -17,6 +17,7 @@ from sqlext.jobs.batches import BatchWriter, WholeWriter
 from sqlext.jobs.parts import JobPart, Schedule
 from sqlext.jobs.progress import Progress, is_own
 from sqlext.jobs.query import Query
+from sqlext.jobs.recording import Recorder
 from sqlext.jobs.timekeeping import LOOK_SECONDS, Timekeeping
 from sqlext.plan.bad_rows import BAD
 from sqlext.plan.nodes import LATE
@@ -70,6 +71,11 @@ class Job:
         streaming = any(p.place is not None for p in parts)
         counted = {p.name: Progress(p.own_sources) for p in parts}
         self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded, show=self._show)
+        self.query.recorders = {
+            p.name: Recorder(p.place.home.progress, schedule.bounded, p.steps)
+            for p in parts
+            if p.place is not None and not p.complete
+        }
         self._settings = settings
         self._restarts = threading.Lock()
         self._noted: set[str] = set()
@@ -113,6 +119,7 @@ class Job:
         for part in self.parts:
             if part.place is not None and not part.complete:
                 part.place.home.begin(part.place.run)
+                self.query.recorders[part.name].begin()
                 if part.timekeeping is not None:
                     part.timekeeping.begin()
                 if part.ticks:
@@ -254,6 +261,9 @@ class Job:
                 if part.place is not None:
                     part.place.home.refuse_if_lost()
                 part.sink.show(self.spark)
+                self.query.record(part.name)
+                if self.query.is_to_stop(part.name):
+                    self.query.request_stop()
                 self._note_sources(part, query)
             self._note_sources(part, query)
         # Spark ends a query in silence where another session goes on with its checkpoint.
@@ -346,7 +356,6 @@ def _keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:
                     resting = not _works(running)  # before the counts: what it has done since is looked at next time
                     query.collect_last(name)
                     keeping.look(query.inputs(name), resting=resting)
-                    keeping.remember(query.counted(name))
 
     query.timekeeping = dict(keepers)
     if keepers:

@@ -6,7 +6,6 @@ what Spark's progress says of finished micro-batches, and writes into the query'
 time/<n>/<ms>.txt    heartbeats of its n-th input: the watermark, which Spark reads as a row that only moves it there
 time/held/<n>.json   the splits of that input that must wait, and how far was looked (``sources.stream.Holds``)
 time/keeper.json     what a restart needs, and what SHOW WATERMARKS and EXPLAIN WHY tell
-time/history.jsonl   how it went, for the page of a query
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from sqlext.jobs.progress import InputCounts, InputsRead
 from sqlext.rewrite.script.model import KeptInput
 from sqlext.sources.stream import holds_key
 from sqlext.stores.location import Location
-from sqlext.watermarks.history import History, Sample
 from sqlext.watermarks.inputs import WHOLE, Known
 from sqlext.watermarks.keeper import Decisions, Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
@@ -59,7 +57,6 @@ class Timekeeping:
     Attributes:
         keeper: what it knows.
         report: the same for people, as of its last look; safe to read from any thread.
-        history: how it went.
         looks: how often it has looked.
     """
 
@@ -73,7 +70,6 @@ class Timekeeping:
         self._taking = threading.Lock()  # its own thread looks, the job's settles
         self.keeper = TimeKeeper([k.input for k in kept], clock.now(), self._state())
         self.report = TimeReport.of(self.keeper)
-        self.history = History(place)
         self._written: TimeReport | None = None
         self._held: dict[int, str] = {}
 
@@ -118,12 +114,6 @@ class Timekeeping:
             if self._kept[name][1].input.bounded and (every.last_rows == 0 or resting):
                 self.keeper.ended(name)
         return read
-
-    def remember(self, counted: Mapping[str, Any], *, last: bool = False) -> None:
-        """Keep a sample of how it goes; ``counted`` is the progress of the query. The last one does not wait."""
-        self.history.take(Sample.of(self.report, counted))
-        if last:
-            self.history.flush()
 
     def await_looks(self, more: int, alive: Callable[[], bool]) -> None:
         """Wait until it has looked so many times more, or nobody looks any more."""

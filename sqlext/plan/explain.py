@@ -52,7 +52,7 @@ def describe_plan(plan: nodes.PlanNode, course: Course = Course()) -> dict[str, 
         "path": path,
         "why": why,
         "mode": "streaming" if plan.streaming else "batch",
-        "changelog": _changelog(plan),
+        "changelog": changelog_of(plan),
         "columns": [f"{c.name} {c.type_text()}" for c in plan.columns],
         "time_attributes": [f"{c.name} *{c.time.value}*" for c in plan.columns if c.time is not None],
         "watermarks": [_watermark(n) for n in walk(plan) if isinstance(n, nodes.Scan) and n.rowtime],
@@ -103,7 +103,8 @@ def _path(plan: nodes.PlanNode, combined: tuple[str, ...]) -> tuple[str, str]:
     return "native", "every step has an operator of Spark that gives the same rows"
 
 
-def _changelog(node: nodes.PlanNode) -> str:
+def changelog_of(node: nodes.PlanNode) -> str:
+    """Return how the rows of a step change: append, update by key, or a changelog."""
     if node.changelog:
         return "changelog"
     if not node.updating:
@@ -126,14 +127,15 @@ def _tree(node: nodes.PlanNode) -> dict[str, Any]:
         return _tree(node.input)
     return {
         "node": node.step,
-        "detail": _detail(node),
-        "changelog": _changelog(node),
+        "detail": detail_of(node),
+        "changelog": changelog_of(node),
         "time": [c.name for c in node.columns if c.time is Time.ROWTIME],
         "inputs": [_tree(i) for i in node.inputs],
     }
 
 
-def _detail(node: nodes.PlanNode) -> str:
+def detail_of(node: nodes.PlanNode) -> str:
+    """Return what there is to say of a step beside its name."""
     if isinstance(node, nodes.Scan):
         kind = "stream" if node.is_stream else "snapshot"
         return f"{node.table.name.plain} ({node.table.option('connector')}, {kind})"

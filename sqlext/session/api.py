@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sqlext.jobs.query import Query
     from sqlext.session.doctor.findings import Diagnosis
     from sqlext.session.introspection.watermarks import Watermarks
+    from sqlext.session.monitor.api import Monitor
     from sqlext.session.registration import Delay
 
 PathOrText = str | os.PathLike[str]
@@ -162,6 +163,13 @@ class Session:
         from sqlext.session.introspection.watermarks import Watermarks
 
         return Watermarks(self.queries, self._state)
+
+    @cached_property
+    def monitor(self) -> Monitor:
+        """How queries go, those of this session and those in the catalog: what ``sqlext ui`` shows, as plain values."""
+        from sqlext.session.monitor.api import Monitor
+
+        return Monitor(lambda: self.queries, self._state)
 
     def register_trigger(self, name: str, cls: type) -> None:
         """Register a class as the trigger of ``EMIT USING TRIGGER name(arguments)``.

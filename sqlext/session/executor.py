@@ -31,6 +31,7 @@ from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
 from sqlext.locations import for_spark, is_remote
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
+from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded, refuse_endless_final_state, streaming_scans
 from sqlext.rewrite.compiler.inserts import with_sides
@@ -325,7 +326,7 @@ class SparkHandler:
         self, part: JobPart, opened: Opened, script: SparkScript, plan: PlanNode, env: Environment
     ) -> JobPart:
         """Return a part with what its script and its plan say of how it runs."""
-        part = replace(part, tables=script.tables)
+        part = replace(part, tables=script.tables, steps=steps_of(plan, " and ".join(part.targets)))
         place, clock = part.place, env.settings.get("sqlext.clock")
         if script.at_once:
             # Its rows are static. A stream of one tick hands them to ``foreachBatch``, so that the checkpoint and the

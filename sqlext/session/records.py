@@ -14,10 +14,9 @@ from typing import Any
 
 from sqlext.dialect.ast.statements import StopJob
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.jobs import checkpoint
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.query import Query
-from sqlext.jobs.query_files import QUERIES
+from sqlext.jobs.query_files import QUERIES, query_location
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import JobLog
 from sqlext.locations import PathOrText, for_spark
@@ -102,14 +101,14 @@ def job_records(catalog: SessionCatalog, name: str) -> list[QueryRecord]:
     return [q for q in catalog.snapshot().queries() if name in (q.name, job_of(q))]
 
 
-def time_location(folder: PathOrText, record: QueryRecord, stores: StoreSettings) -> Location:
-    """Return where the time keeper of a query writes.
+def home_location(folder: PathOrText, record: QueryRecord, stores: StoreSettings) -> Location:
+    """Return the folder of a query.
 
     Args:
         folder: the catalog's, or its URL.
         stores: Spark's settings of object stores.
     """
-    return checkpoint.time_location(folder, record.name, _elsewhere(folder, record), stores)
+    return query_location(folder, record.name, _elsewhere(folder, record), stores)
 
 
 def _not_running(statement: StopJob, running: Sequence[Query], catalog: SessionCatalog) -> SqlExtError:

@@ -16,10 +16,14 @@ from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit, SplitReader
 from sqlext.locations import absolute, is_remote, near, on_disk, scheme_of
 from sqlext.sources.arrow_types import arrow_type, json_type
-from sqlext.sources.file_slices import FileDecoder
-from sqlext.stores.files import can_read, file_access
+from sqlext.sources.file_log import FoundFile
+from sqlext.sources.file_slices import FileDecoder, Range
+from sqlext.stores.files import FileAccess, can_read, file_access
 from sqlext.stores.location import Location
 from sqlext_catalog.model import Column, Table
+
+#: Bytes at the end of a file among which its last rows are looked for.
+_TAIL = 1 << 20
 
 
 class FileTables:
@@ -36,6 +40,24 @@ class FileTables:
     def files(self, table: Table, decoder: FileDecoder, state: Location, tasks: int) -> SplitReader:
         """Return what reads a table's files by a decoder; see ``TableReader.reader``."""
         raise NotImplementedError
+
+    def stored(self, table: Table) -> Sequence[FoundFile]:
+        """Return a table's files whose rows all count, oldest first."""
+        raise NotImplementedError
+
+    def newest(self, table: Table, most: int) -> pa.Table:
+        """Return the last rows of the newest files; see ``NewestRows``."""
+        require_plain_files(table)
+        self.require_there(table)
+        types = {c.name: self.column(table, c) for c in read_columns(table) if c.kind == "physical"}
+        decoder, access = self.decoder(table, tuple(types)), file_access(path_of(table))
+        found: list[pa.Table] = []
+        for file in reversed(self.stored(table)):
+            found.insert(0, _tail(decoder, file, access, most - sum(t.num_rows for t in found)))
+            if sum(t.num_rows for t in found) >= most:
+                break
+        kept = [t for t in found if t.num_rows]
+        return pa.concat_tables(kept) if kept else pa.schema(list(types.items())).empty_table()
 
     def require_there(self, table: Table) -> None:
         """Check that something lies at the table's path.
@@ -97,6 +119,16 @@ class FileTables:
             return None
         # Alignment holds a source between micro-batches only: one that took all files could not be held.
         return Limit("files", int(most or 1))
+
+
+def _tail(decoder: FileDecoder, file: FoundFile, access: FileAccess, most: int) -> pa.Table:
+    """Return the last rows of a file; of a large one, what begins in its last part."""
+    start = max(0, file.size - _TAIL) if decoder.can_cut(file.path) else 0
+    batches = [b for b in decoder.read(Range(file.path, start, file.size, access)) if b.num_rows]
+    if not batches and start:  # a row group may begin before
+        batches = [b for b in decoder.read(Range(file.path, 0, file.size, access)) if b.num_rows]
+    rows = pa.Table.from_batches(batches) if batches else pa.table({})
+    return rows.slice(max(0, rows.num_rows - most))
 
 
 def path_of(table: Table) -> str:

@@ -226,6 +226,12 @@ def last_term(store: ByteStore) -> Term | None:
     return _term(max(seen), kept.data) if kept is not None else None
 
 
+def is_held(store: ByteStore, clock: Clock = now) -> bool:
+    """Whether a driver has the place, as far as anybody knows."""
+    last = last_term(store)
+    return last is not None and _is_held(last, clock())
+
+
 def check_owner(store: ByteStore, mine: Term) -> None:
     """Return if a place is still of the owner of this lease, renewed or not.
 

@@ -1,26 +1,48 @@
-"""Keep samples of a query's watermarks in a file of its time folder, for the page that shows them."""
+"""Keep how a query went in a file of its folder: samples of its counts and watermarks, for a day."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sqlext.stores.location import Location
 from sqlext.watermarks.report import InputReport, TimeReport
 
-#: Samples kept; an older one goes when a newer one comes.
-MOST = 1000
+#: ms in which samples are kept as they were taken. Of older ones the last of each ``SPARSE`` ms stays.
+DENSE = 15 * 60_000
+SPARSE = 60_000
+#: ms after which a sample goes.
+LONGEST = 24 * 60 * 60_000
 #: ms between two samples: one is taken when something has changed, and at most two within this time.
-_SPACING = 1000
+SPACING = 1000
 #: ms between two times that a file is written whole which cannot grow.
 _REWRITES = 30_000
-_FILE = "history.jsonl"
+#: Samples that are kept at most, and lines by which a file may outgrow them before it is written anew.
+MOST = DENSE // SPACING * 2 + (LONGEST - DENSE) // SPARSE
+_SURPLUS = 1000
+FILE = "history.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorState:
+    """The state of an operator after a micro-batch; ``updated`` and ``dropped`` count since the query was started.
+
+    Attributes:
+        rows: rows of Spark's state, or groups of an operator of ours.
+        updated: rows of the state that were written.
+        size: bytes of memory.
+        dropped: rows that came behind the watermark.
+    """
+
+    rows: int
+    updated: int
+    size: int
+    dropped: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +54,15 @@ class Sample:
         watermark: the query's.
         inputs: of each input its watermark, and ``idle``, ``held``, ``ended`` or ``active``.
         open: windows and groups open.
+        began: when the query was started: counts of another start begin anew.
+        batch: micro-batches.
+        state_bytes: memory of state stores.
+        busy_ms: time within micro-batches.
+        last_rows: rows that the last micro-batch has read.
+        last_ms: how long it took.
+        spent: time within parts of micro-batches, in ms, by Spark's names.
+        read: rows of each input.
+        operators: those that keep state, from the sink on; nothing in old samples.
     """
 
     at: int = field(compare=False)
@@ -42,13 +73,33 @@ class Sample:
     rows_out: int
     rows_late: int
     rows_dropped: int
+    rows_bad: int = 0
+    began: int | None = None
+    batch: int = 0
+    state_bytes: int = 0
+    busy_ms: int = 0
+    last_rows: int = 0
+    last_ms: int = 0
+    spent: Mapping[str, int] = field(default_factory=dict)
+    read: Mapping[str, int] = field(default_factory=dict)
+    operators: tuple[OperatorState, ...] = ()
 
     @staticmethod
-    def of(report: TimeReport, progress: Mapping[str, Any]) -> Sample:
-        """Return what a keeper and a query's progress say now."""
+    def of(at: int, report: TimeReport | None, progress: Mapping[str, Any], **more: Any) -> Sample:
+        """Return what a keeper and a query's progress say now.
+
+        Args:
+            at: now, where there is no keeper.
+            more: the other attributes that are known.
+        """
+        counts = {name: progress[name] for name in _COUNTS if name in progress}
+        if report is None:
+            return Sample(at, progress["watermark"], {}, progress["state_rows"], **counts, **more)
         inputs = {i.name: (i.watermark, _state(i)) for i in report.inputs}
-        counts = {name: progress[name] for name in ("rows_in", "rows_out", "rows_late", "rows_dropped")}
-        return Sample(report.at, report.watermark, inputs, progress["state_rows"], **counts)
+        return Sample(report.at, report.watermark, inputs, progress["state_rows"], **counts, **more)
+
+
+_COUNTS = ("rows_in rows_out rows_late rows_dropped rows_bad batch state_bytes busy_ms last_rows last_ms").split()
 
 
 def _state(known: InputReport) -> str:
@@ -60,28 +111,29 @@ def _state(known: InputReport) -> str:
 
 
 class History:
-    """The last samples of a query, in a file that goes on after a restart.
+    """The samples of a query, in a file that goes on after a restart.
 
     A file of this machine gets line after line. An object can only be written whole, so it is written rarely.
 
     Args:
-        place: ``QueryHome.time``.
+        place: ``QueryHome.progress``.
     """
 
     def __init__(self, place: Location) -> None:
         self._place = place
-        self._kept = deque(samples(place), maxlen=MOST)
-        self._lines = len(self._kept)
+        text = place.text(FILE) or ""
+        self._kept = thinned(list(read_samples(text)))
+        self._lines = text.count("\n")
         self._last: Sample | None = None
         self._waiting: Sample | None = None
         self._saved = 0
-        # The keeper's thread writes, and a page is asked for in another.
+        # The job's thread writes, and a page is asked for in another.
         self._lock = threading.Lock()
 
     def take(self, sample: Sample) -> None:
         """Take a sample; it is written when it says something new and the last one is old enough."""
         with self._lock:
-            if self._last is not None and sample.at - self._last.at < _SPACING:
+            if self._last is not None and sample.at - self._last.at < SPACING:
                 self._waiting = sample
                 return
             self._flush()
@@ -100,7 +152,7 @@ class History:
             self._waiting = None
 
     def samples(self) -> list[Sample]:
-        """Return the last samples, oldest first, and the one that waits to be written."""
+        """Return the samples, oldest first, and the one that waits to be written."""
         with self._lock:
             return [*self._kept, *([self._waiting] if self._waiting is not None else [])]
 
@@ -111,14 +163,14 @@ class History:
         self._kept.append(sample)
         path = self._place.path
         if path is not None:
-            self._append(path / _FILE, sample)
+            self._append(path / FILE, sample)
         elif sample.at - self._saved >= _REWRITES:
             self._saved = sample.at
             self._rewrite()
 
     def _append(self, file: Path, sample: Sample) -> None:
-        # Not at MOST: then each sample would write the whole file anew.
-        if self._lines >= 2 * MOST:
+        # Not each time that one is old: then each sample would write the whole file anew.
+        if self._lines >= MOST + _SURPLUS:
             self._rewrite()
             return
         with suppress(FileNotFoundError):  # the folder of a SELECT goes when it ends
@@ -127,22 +179,43 @@ class History:
             self._lines += 1
 
     def _rewrite(self) -> None:
+        self._kept = thinned(self._kept)
         # In one step: a reader in another process sees the old file or the new one.
-        self._place.put(_FILE, "".join(map(_line, self._kept)))
+        self._place.put(FILE, "".join(map(_line, self._kept)))
         self._lines = len(self._kept)
 
 
+def thinned(taken: Sequence[Sample]) -> list[Sample]:
+    """Return the samples of a day, oldest first: all of late, and one a minute of those before, without operators."""
+    newest = taken[-1].at if taken else 0
+    of_a_minute: dict[int, Sample] = {}
+    late = []
+    for sample in taken:
+        if newest - sample.at <= DENSE:
+            late.append(sample)
+        elif newest - sample.at <= LONGEST:
+            of_a_minute[sample.at // SPARSE] = sample
+    return [*(replace(s, operators=()) for s in of_a_minute.values()), *late]
+
+
 def samples(place: Location) -> list[Sample]:
-    """Return the last samples in a query's folder ``time``, oldest first; lines that a kill cut off are left out."""
-    return list(deque(_read((place.text(_FILE) or "").splitlines()), maxlen=MOST))
+    """Return the samples in a query's folder ``progress``, oldest first; lines that a kill cut off are left out."""
+    return thinned(list(read_samples(place.text(FILE) or "")))
+
+
+def read_samples(text: str) -> Iterator[Sample]:
+    """Yield the samples of some lines; those that were cut off are left out."""
+    return _read(text.splitlines())
 
 
 def _line(sample: Sample) -> str:
-    return json.dumps(asdict(sample)) + "\n"
+    return json.dumps(asdict(sample), separators=(",", ":")) + "\n"
 
 
 def _read(lines: Iterable[str]) -> Iterator[Sample]:
     for line in lines:
         with suppress(json.JSONDecodeError):
             value = json.loads(line)
-            yield Sample(**{**value, "inputs": {n: (w, s) for n, (w, s) in value["inputs"].items()}})
+            inputs = {n: (w, s) for n, (w, s) in value["inputs"].items()}
+            operators = tuple(OperatorState(**o) for o in value.get("operators", ()))
+            yield Sample(**{**value, "inputs": inputs, "operators": operators})

@@ -9,9 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sqlext.watermarks.ends import SessionEnd
+from sqlext.watermarks.ends import Ends, SessionEnd
 from sqlext.watermarks.inputs import WHOLE, Input, Known, Split
 from sqlext.watermarks.keeper import TimeKeeper
+
+#: Of more open windows than this it is not said when they end.
+_ENDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class TimeReport:
         at: that moment, by the keeper's clock; two reports that differ in it alone say the same.
         watermark: the query's.
         end: when the next window ends; None where no window is known.
+        ends: when it and the windows after it end, up to the first end behind the largest event time.
         session: whether that window is the newest session: older ones may end before it.
         closes_at: when the clock will close that window if everybody stays silent; None where it never does.
     """
@@ -86,14 +90,24 @@ class TimeReport:
     session: bool
     closes_at: int | None
     inputs: tuple[InputReport, ...]
+    ends: tuple[int, ...] = ()
 
     @staticmethod
     def of(keeper: TimeKeeper) -> TimeReport:
         """Return what a keeper knows now."""
-        end, session = _next_end(keeper)
+        ends = _ends(keeper)
+        end, session = min(ends, default=(None, False))
         slowest = _slowest(keeper)
         inputs = tuple(_input(keeper, i, end, slowest) for i in keeper.inputs)
-        return TimeReport(keeper.now, keeper.watermark, end, session, _closes_at(keeper, end), inputs)
+        return TimeReport(
+            keeper.now,
+            keeper.watermark,
+            end,
+            session,
+            _closes_at(keeper, end),
+            inputs,
+            tuple(sorted({e for e, _ in ends})[:_ENDS]),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain values."""
@@ -103,7 +117,9 @@ class TimeReport:
     def from_json(value: Mapping[str, Any]) -> TimeReport:
         """Return what ``to_json`` gave."""
         inputs = [{**i, "splits": tuple(SplitReport(**s) for s in i["splits"])} for i in value["inputs"]]
-        return TimeReport(**{**value, "inputs": tuple(InputReport(**i) for i in inputs)})
+        return TimeReport(
+            **{**value, "inputs": tuple(InputReport(**i) for i in inputs), "ends": tuple(value.get("ends", ()))}
+        )
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each split: what SHOW WATERMARKS, progress and the catalog have in common."""
@@ -121,9 +137,9 @@ class TimeReport:
                 }
 
 
-def _next_end(keeper: TimeKeeper) -> tuple[int | None, bool]:
-    """Return when the next window ends that can have rows, and whether it is a session."""
-    nexts = []
+def _ends(keeper: TimeKeeper) -> list[tuple[int, bool]]:
+    """Return when windows end that can have rows and are not closed, and whether each is a session."""
+    found = []
     for declared in keeper.inputs:
         known = keeper.known[declared.name]
         if known.largest is None:
@@ -132,9 +148,22 @@ def _next_end(keeper: TimeKeeper) -> tuple[int | None, bool]:
         first = known.smallest if known.smallest is not None else known.largest - declared.delay
         # Windows that end before the watermark are closed.
         start = first if keeper.watermark is None else max(first, keeper.watermark)
-        found = ((ends.after(start, known.largest), isinstance(ends, SessionEnd)) for ends in declared.ends)
-        nexts += [(end, session) for end, session in found if end is not None]
-    return min(nexts, default=(None, False))
+        for ends in declared.ends:
+            session = isinstance(ends, SessionEnd)
+            found += [(end, session) for end in _following(ends, start, known.largest)]
+    return found
+
+
+def _following(ends: Ends | SessionEnd, start: int, largest: int) -> Iterator[int]:
+    """Yield the first ends after a time, up to that of the first window behind the largest event time."""
+    end = ends.after(start, largest)
+    for _ in range(_ENDS):
+        if end is None:
+            return
+        yield end
+        if end > largest:
+            return
+        end = ends.after(end, largest)
 
 
 def _closes_at(keeper: TimeKeeper, end: int | None) -> int | None:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.jobs.query_files import PROGRESS, TIME
 from sqlext.jobs.timekeeping import read_report
-from sqlext.session.records import time_location
+from sqlext.session.records import home_location
 from sqlext.sinks.live_rows import Row
 from sqlext.source import Span
 from sqlext.stores.location import Location, StoreSettings
@@ -114,9 +115,10 @@ class Watermarks:
                 yield _Known(query.name, asked, partial(query.time_samples, name))
         for record in self._state.catalog.snapshot().queries():
             if record.name not in mine:  # of another process: its folder has what its time keeper wrote last
-                place = time_location(self._state.folder, record, self._state.stores)
-                asked = Asked(record.name, record.status, bounded=False, report=read_report(place), live=False)
-                yield _Known(job_of(record), asked, partial(samples, place))
+                home = home_location(self._state.folder, record, self._state.stores)
+                report = read_report(home.below(TIME))
+                asked = Asked(record.name, record.status, bounded=False, report=report, live=False)
+                yield _Known(job_of(record), asked, partial(samples, home.below(PROGRESS)))
 
     def _rows(self, asked: Asked) -> Iterator[Row]:
         for known in asked.report.inputs if asked.report is not None else ():
@@ -135,7 +137,8 @@ def timed(snapshot: Snapshot, folder: Path | str, stores: StoreSettings) -> Snap
     """Return a snapshot of the catalog whose running queries say what their time keepers wrote last."""
     changes = []
     for record in snapshot.queries():
-        report = _last_report(time_location(folder, record, stores)) if record.status == "running" else None
+        running = record.status == "running"
+        report = _last_report(home_location(folder, record, stores).below(TIME)) if running else None
         if report is not None:
             watermark = record.watermark if report.watermark is None else report.watermark
             changes.append(Put(with_inputs(replace(record, watermark=watermark), report.rows())))

@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from sqlext.jobs.progress import InputCounts, Progress
+from sqlext.watermarks.history import OperatorState
 
 RUN = "00000000-0000-0000-0000-000000000001"
 OTHER = "00000000-0000-0000-0000-000000000002"
@@ -54,6 +55,27 @@ def test_the_memory_of_state_is_that_of_the_last_batch() -> None:
     progress = Progress()
     progress.add([with_state(report(0, 5), 100, 20), with_state(report(1, 5), 70)])
     assert progress.values()["state_bytes"] == 70
+
+
+def test_parts_of_batches_and_operators_are_added_up() -> None:
+    progress = Progress()
+    progress.add([with_state(report(0, 5), 100, 20), with_state(report(1, 7), 70, 30)])
+    found = progress.details()
+    assert found.spent == {"addBatch": 2}  # not the whole of a batch, which is busy_ms
+    assert found.read == {"a": 12}
+    assert found.operators == (OperatorState(0, 0, 70, 0), OperatorState(0, 0, 30, 0))
+
+
+def test_operators_of_ours_count_their_groups() -> None:
+    """Spark counts buckets. Views are numbered from the sources on, and Spark lists operators from the sink on."""
+    made = json.loads(with_state(report(0, 5), 100, 20).json)
+    for operator in made["stateOperators"]:
+        operator["operatorName"] = "transformWithStateExec"
+    for step, groups in ((9, 3), (10, 8)):
+        made["observedMetrics"][f"sqlext operator sqlext_step_{step}"] = {"open": groups, "late": 1, "closed": 0}
+    progress = Progress()
+    progress.add([StreamingQueryProgress.fromJson(made)])
+    assert progress.details().operators == (OperatorState(8, 0, 100, 1), OperatorState(3, 0, 20, 1))
 
 
 def test_a_batch_after_a_trigger_that_found_nothing_is_counted() -> None:

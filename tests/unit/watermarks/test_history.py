@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from sqlext.stores.location import Location
-from sqlext.watermarks import history
-from sqlext.watermarks.history import History, Sample, samples
+from sqlext.watermarks.history import DENSE, LONGEST, MOST, History, OperatorState, Sample, samples
 from sqlext.watermarks.inputs import Alignment, Input
 from sqlext.watermarks.keeper import Seen, TimeKeeper
 from sqlext.watermarks.report import TimeReport
@@ -27,14 +26,23 @@ def test_what_says_nothing_new_is_left_out_and_what_comes_too_fast_waits(tmp_pat
     assert [(s.at, s.rows_in) for s in samples(Location.of(tmp_path))][-1] == (9100, 6)
 
 
-def test_the_newest_thousand_are_kept_over_restarts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "MOST", 3)
-    for start in range(0, 20, 4):
+def test_a_day_is_kept_over_restarts_and_thinned(tmp_path: Path) -> None:
+    """Of 30 hours with a sample each 30 s, the last 24 stay: all of a quarter of an hour, before that one a minute."""
+    hour, step, operator = 3_600_000, 30_000, OperatorState(1, 2, 3, 4)
+    for start in range(0, 30 * hour, 3 * hour):
         kept = History(Location.of(tmp_path))
-        for second in range(start, start + 4):
-            kept.take(sample(second * 1000, second))
-        assert len((tmp_path / "history.jsonl").read_text().splitlines()) <= 6
-    assert [s.rows_in for s in samples(Location.of(tmp_path))] == [17, 18, 19]
+        for at in range(start, start + 3 * hour, step):
+            kept.take(replace(sample(at, at), operators=(operator,)))
+    assert len((tmp_path / "history.jsonl").read_text().splitlines()) <= MOST + 1000
+    found = samples(Location.of(tmp_path))
+    newest = found[-1].at
+    late = [s for s in found if s.at >= newest - DENSE]
+    assert (newest, len(late)) == (30 * hour - step, DENSE // step + 1)
+    early = found[: -len(late)]
+    assert newest - early[0].at <= LONGEST < newest - early[0].at + 60_000
+    assert {b.at - a.at for a, b in itertools.pairwise(early[:-1])} == {60_000}  # the newest minute is not over
+    assert {s.operators for s in early} == {()}
+    assert found[-1].operators == (operator,)
 
 
 def test_a_line_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
@@ -58,7 +66,7 @@ def test_a_sample_says_who_is_idle_held_or_through() -> None:
     keeper.ended("d")
     keeper.decide(5000)
     counts = {"rows_in": 2, "rows_out": 1, "rows_late": 0, "rows_dropped": 0, "state_rows": 7}
-    found = Sample.of(TimeReport.of(keeper), counts)
+    found = Sample.of(0, TimeReport.of(keeper), counts)
     assert {n: state for n, (_, state) in found.inputs.items()} == {
         "a": "held",
         "b": "active",

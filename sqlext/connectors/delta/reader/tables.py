@@ -18,6 +18,7 @@ from sqlext.errors import SqlExtError
 from sqlext.locations import is_remote
 from sqlext.sources.arrow_types import arrow_type
 from sqlext.sources.decoding.parquet_decoder import fits
+from sqlext.sources.file_log import FoundFile
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.file_tables import FileTables, path_of, require_path
 from sqlext.sources.table_decoders import parquet_decoder
@@ -49,6 +50,11 @@ class DeltaTables(FileTables):
         )
         tolerance = Tolerance(*(_is_on(table, o) for o in ("ignoreDeletes", "ignoreChanges", "skipChangeCommits")))
         return DeltaReader(log, decoder, start, tolerance, tasks)
+
+    def stored(self, table: Table) -> Sequence[FoundFile]:
+        """Return the files of the latest version, without those of which a deletion vector takes rows away."""
+        log = _log(path_of(table))
+        return [file.found for file in log.files(log.version()) if not file.marked]
 
     def require_there(self, table: Table) -> None:
         """Check that a Delta table is there."""

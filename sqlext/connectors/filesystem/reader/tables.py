@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlext.connectors.base import metadata_columns
-from sqlext.connectors.filesystem.reader.folder import FolderReader
+from sqlext.connectors.filesystem.reader.folder import FolderReader, listed
 from sqlext.connectors.options import bad_rows_policy
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.sources.decoding.json_decoder import JsonDecoder
 from sqlext.sources.decoding.line_decoder import LINES, LineDecoder
+from sqlext.sources.file_log import FoundFile
 from sqlext.sources.file_slices import FileDecoder
 from sqlext.sources.file_tables import FileTables, kept_in, path_of, require_path, require_plain_files
 from sqlext.sources.table_decoders import csv_decoder, json_fields, parquet_decoder
@@ -32,6 +33,11 @@ class FolderTables(FileTables):
         """Return the reader of the table's folder."""
         path, pattern = path_of(table), table.option("source.path.regex-pattern")
         return FolderReader(path, state, decoder, pattern, tasks, file_access(path))
+
+    def stored(self, table: Table) -> Sequence[FoundFile]:
+        """Return the files of the folder; see ``FileTables.stored``."""
+        path = path_of(table)
+        return listed(path, table.option("source.path.regex-pattern"), file_access(path))
 
     def require_there(self, table: Table) -> None:
         """Check that the folder is there."""
