@@ -7,6 +7,7 @@ from sqlext.connectors.blackhole.table import Blackhole
 from sqlext.connectors.dataframe import RegisteredFrame
 from sqlext.connectors.datagen import Datagen
 from sqlext.connectors.delta.table import Delta
+from sqlext.connectors.faker.table import Faker
 from sqlext.connectors.filesystem.table import Filesystem
 from sqlext.connectors.jdbc.table import Jdbc
 from sqlext.connectors.kafka.table import Kafka
@@ -29,6 +30,7 @@ CONNECTORS: dict[str, Connector] = {
         Jdbc(),
         Rate(),
         Datagen(),
+        Faker(),
         Print(),
         Blackhole(),
         SparkFormat(),

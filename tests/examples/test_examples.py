@@ -74,12 +74,10 @@ def test_an_example_says_what_it_shows(script: Path) -> None:
 def test_all_share_one_catalog(tmp_path: Path) -> None:
     """A newcomer runs them one after the other in one folder, some of them twice: no definition meets another one."""
     state = new_state(tmp_path)
-    {"IN": "/in", "OUT": "/out", **dict.fromkeys(SERVERS, "localhost:1")}
+    variables = {"IN": "/in", "OUT": "/out", **dict.fromkeys(SERVERS, "localhost:1")}
     for script in 2 * examples():
         state.created = set()
         state.settings = Settings()
         state.catalog.use_database(("default_catalog", "default_database"))
-        for _ in compile_source(
-            read_source(script, {"IN": "/in", "OUT": "/out", **dict.fromkeys(SERVERS, "localhost:1")}), state
-        ):
+        for _ in compile_source(read_source(script, variables), state):
             pass
