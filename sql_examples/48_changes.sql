@@ -40,5 +40,12 @@ SELECT * FROM TO_CHANGELOG(
   op_mapping => MAP['INSERT, UPDATE_AFTER', 'add', 'UPDATE_BEFORE, DELETE', 'remove']
 );
 
+-- A window counts the rows that are there when the watermark passes its end: here the last order of each customer.
+CREATE VIEW last_orders AS SELECT customer, amount, ts
+FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY customer ORDER BY ts DESC) AS nr FROM orders) WHERE nr = 1;
+
+SELECT window_end, COUNT(*) AS customers, SUM(amount) AS total
+FROM TABLE(TUMBLE(TABLE last_orders, DESCRIPTOR(ts), INTERVAL '5' MINUTE)) GROUP BY window_start, window_end;
+
 -- A code stands for one change: 'add' and 'remove' are enough to know what is left.
 SELECT * FROM FROM_CHANGELOG(input => TABLE history, op_mapping => MAP['add', 'INSERT', 'remove', 'DELETE']);

@@ -107,6 +107,11 @@ class Firing:
         return self.ttl is not None or uses_clock(self.policy)
 
     @property
+    def final(self) -> bool:
+        """Whether each window gives one pane when the watermark passes its end, and takes no row after that."""
+        return self.policy.gives_one_pane and not self.policy.lateness and self.late is None
+
+    @property
     def closes_once(self) -> bool:
         """Whether each window gives one pane, of all its rows, when the watermark passes its end."""
         policy = self.policy

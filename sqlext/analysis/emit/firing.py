@@ -92,7 +92,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
     if spec is not None and not processing and nodes.future_limit(grouped.node) is not None:
         why.append("rows from the future left out")
     ttl = _ttl(grouped, env)
-    if ttl is not None or grouped.node.changelog:
+    if ttl is not None or (grouped.node.changelog and spec is None):
         policy = replace(policy, mode="RETRACTING")
     given = spec is not None and _is_given(grouped)
     asked = set(_of_panes(grouped)) - {"ROW_KIND()"}
@@ -230,10 +230,13 @@ def windows_of(spec: WindowSpec) -> CoreWindow:
 
 
 def _is_given(grouped: Grouped) -> bool:
-    """Whether rows must have their windows before the operator: someone looks at them, or they are a zone's."""
+    """Whether rows must have their windows before the operator: someone looks at them, or they are a zone's.
+
+    Rows that may be taken back have theirs too: the operator of changes makes none.
+    """
     assign = grouped.assign
     assert assign is not None
-    if isinstance(assign, SessionRows):
+    if isinstance(assign, SessionRows) or grouped.node.changelog:
         return True
     below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
     # The operator's windows are so many ms long, but days of a zone with summer time differ: SQL makes those windows.

@@ -109,12 +109,13 @@ def _bounds(parts: StreamJoinParts) -> JoinBounds:
 
 
 def _check(parts: StreamJoinParts, bounds: JoinBounds) -> None:
-    # Flink's FlinkChangelogModeInferenceProgram lets an interval join consume inserts alone.
+    # Flink's FlinkChangelogModeInferenceProgram lets interval and window joins consume inserts alone.
     by_interval = bounds.bound in (JoinBound.INTERVAL, JoinBound.ARRIVAL)
-    if by_interval and any(s.changelog for s in parts.sources):
+    if (by_interval or bounds.bound is JoinBound.WINDOW) and any(s.changelog for s in parts.sources):
+        what = "an interval join" if by_interval else "a window join"
         raise SqlExtError(
             "JOIN-002",
-            "an interval join cannot take rows that change after they were given out",
+            f"{what} cannot take rows that change after they were given out",
             span=parts.span,
             hint="compute with one of the times (CAST(t AS TIMESTAMP(3))) for a join without bounds of time",
         )

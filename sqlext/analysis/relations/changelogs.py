@@ -7,7 +7,8 @@ from dataclasses import replace
 from sqlext.errors import SqlExtError
 from sqlext.plan.base import PlanNode
 from sqlext.plan.grouping import Aggregate
-from sqlext.plan.panes import changed_groupings
+from sqlext.plan.nodes import WindowKind, WindowSpec
+from sqlext.plan.panes import changed_groupings, readable
 from sqlext.source import Span
 from sqlext_udfs.windows.triggers.tree import AfterCount, Repeat
 
@@ -21,8 +22,20 @@ def every_change(node: PlanNode) -> PlanNode:
     return changed_groupings(node, _each_row) if node.updating else node
 
 
-def window_of_changes(span: Span, clause: str = "a window") -> SqlExtError:
-    """Return WINDOW-012. Flink: "StreamPhysicalWindowAggregate doesn't support consuming update and delete changes"."""
+def windowed_changes(node: PlanNode, spec: WindowSpec, span: Span) -> PlanNode:
+    """Return a relation whose rows get windows; where rows may change, they say what they do to the result.
+
+    Raises:
+        SqlExtError: WINDOW-012 for windows that a change can move: sessions, and those of processing time.
+    """
+    node = readable(node)
+    if node.changelog and (spec.processing or spec.kind is WindowKind.SESSION):
+        raise changes_below(span, "a window of processing time" if spec.processing else "SESSION")
+    return node
+
+
+def changes_below(span: Span, clause: str) -> SqlExtError:
+    """Return WINDOW-012 for a clause that needs rows which stay as they are."""
     return SqlExtError(
         "WINDOW-012",
         f"{clause} cannot stand over rows that change after they were given out",

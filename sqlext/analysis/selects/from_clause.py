@@ -9,7 +9,7 @@ from sqlext.analysis.matching.match_recognize import bind_match
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.names.time_attributes import no_time_attribute
 from sqlext.analysis.relations.binding import Binding
-from sqlext.analysis.relations.changelogs import window_of_changes
+from sqlext.analysis.relations.changelogs import windowed_changes
 from sqlext.analysis.scans.tables import as_of, current_rows, scan_table
 from sqlext.analysis.selects.changelog_functions import CHANGELOG_FUNCTIONS, bind_changelog_function
 from sqlext.analysis.unnest.forms import Bound
@@ -165,8 +165,7 @@ class RelationBinder:
             if key is None:
                 raise SqlExtError("WINDOW-006", "PARTITION BY takes columns", span=expr.span)
         session_keys = tuple(k.column.physical for k in keys if k is not None)
-        if node.updating:
-            raise window_of_changes(relation.span)
+        node = windowed_changes(node, spec, relation.span)
         if spec.gap is not None:
             node = with_gap(node, call.arguments["GAP"], inner.scope())
         assigned = assign_windows(node, found.column, replace(spec, session_keys=session_keys))

@@ -7,7 +7,7 @@ from sqlext.analysis.emit.silence import silent_parts
 from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped
 from sqlext.analysis.names.registered import refuse_static
 from sqlext.analysis.relations.binding import Binding, Block
-from sqlext.analysis.relations.changelogs import window_of_changes
+from sqlext.analysis.relations.changelogs import changes_below
 from sqlext.analysis.relations.outputs import OutputBuilder
 from sqlext.analysis.selects.items import Item
 from sqlext.analysis.windows.group_windows import NAMES
@@ -30,9 +30,8 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     """
     select, scope, mode = block.select, block.scope, binding.env.mode
     node = readable(block.node)
-    if node.changelog and (select.emit is not None or grouping.window is not None):
-        emit = select.emit
-        raise window_of_changes(emit.span, "EMIT") if emit is not None else window_of_changes(select.span)
+    if node.changelog and select.emit is not None:
+        raise changes_below(select.emit.span, "EMIT")
     for expr in (*(i.expr for i in items), select.having):
         if expr is not None:
             check_grouped(expr, grouping, scope, mode)
@@ -44,6 +43,8 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     assign = window_function(node) if grouping.window is not None else None
     grouped = Grouped(select, node, scope, grouping, expressions, assign)
     firing = _firing(grouped, binding)
+    if node.changelog and assign is not None and (firing is None or not firing.final):
+        raise changes_below(select.span, "a window that fires early or late, or keeps late rows,")
     hidden: tuple[str, ...] = ()
     # Only the last value of a group counts, so sinks merge by its key, which the SELECT need not show.
     if firing is not None and firing.panes == "last":

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sqlext.analysis.names.substitution import substitute
 from sqlext.analysis.names.time_attributes import no_time_attribute
 from sqlext.analysis.relations.binding import Binding, Block
-from sqlext.analysis.relations.changelogs import window_of_changes
+from sqlext.analysis.relations.changelogs import windowed_changes
 from sqlext.analysis.relations.extended import extended
 from sqlext.analysis.types.literals import interval_millis
 from sqlext.analysis.windows.sessions import GAP, is_row_gap, with_gap
@@ -60,9 +60,8 @@ def with_group_window(block: Block, _: Binding) -> Block:
 def _assigned(node: PlanNode, scope: Scope, window: GroupWindow) -> tuple[PlanNode, Scope]:
     """Return a FROM with the window of each row, and what its names mean."""
     assert isinstance(node, Aliased)
-    if node.updating:
-        raise window_of_changes(window.call.span)
-    below = node.input if window.spec.gap is None else with_gap(node, window.call.args[1], scope)
+    rows = windowed_changes(node.input, window.spec, window.call.span)
+    below = rows if window.spec.gap is None else with_gap(node, window.call.args[1], scope)
     assigned = assign_windows(below, window.time, window.spec, NAMES)
     start, end, window_time = assigned.columns[-3:]
     # TUMBLE_ROWTIME is nullable in Flink, the window_time of a table function is not (DESCRIBE shows it).

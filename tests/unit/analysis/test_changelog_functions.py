@@ -42,8 +42,6 @@ def test_a_table_of_changes_is_a_changelog(tables: Analysis) -> None:
 def test_where_changes_cannot_go(tables: Analysis) -> None:
     error = tables.refuse("INSERT INTO plain SELECT who, 1 FROM changes", "SINK-004")
     assert "but `changes` changes rows" in error.message
-    windows = "TABLE(TUMBLE(TABLE changes, DESCRIPTOR(ts), INTERVAL '1' HOUR))"
-    tables.refuse(f"SELECT COUNT(*) FROM {windows} GROUP BY window_start, window_end", "WINDOW-012")
     tables.refuse("SELECT * FROM changes /*+ OPTIONS('scan.mode' = 'snapshot') */", "OPT-015", "changes /*+")
     tables.run("SET 'execution.runtime-mode' = 'batch'")
     tables.refuse("SELECT * FROM changes", "OPT-015", "changes")

@@ -63,6 +63,13 @@ def test_a_versioned_table_is_its_records(prices: Analysis) -> None:
     assert len([n for n in walk(regular) if isinstance(n, CurrentRows)]) == 1
 
 
+def test_windows_take_the_changes_and_are_final(prices: Analysis) -> None:
+    plan = prices.plan(WINDOWED)
+    assert not plan.changelog
+    assert not plan.updating
+    assert plan.inputs[0].changelog
+
+
 def test_sinks_by_key_take_the_changes(prices: Analysis) -> None:
     assert prices.plan("INSERT INTO keyed SELECT item, price FROM prices").changelog
 
@@ -71,7 +78,6 @@ def test_sinks_by_key_take_the_changes(prices: Analysis) -> None:
     ("query", "code", "at"),
     [
         ("INSERT INTO appended SELECT item FROM prices", "SINK-004", "SELECT item"),
-        (WINDOWED, "WINDOW-012", None),
         ("SELECT item FROM prices /*+ OPTIONS('scan.mode' = 'snapshot') */", "OPT-015", "prices"),
         ("SELECT item FROM prices /*+ OPTIONS('scan.startup.mode' = 'latest-offset') */", "OPT-003", "prices"),
     ],

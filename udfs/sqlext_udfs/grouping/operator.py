@@ -128,6 +128,19 @@ class GroupAggregate(BucketOperator[Groupings]):
             Groupings(after.table(), kept, state.arrived + len(counts)), out, open_groups=len(after.count)
         )
 
+    def without(self, state: Groupings, gone: Bools) -> Groupings:
+        """Return the groups but some of them; ``gone`` has an entry for each row of ``state.groups``."""
+        left = self._read(state.groups).at(np.flatnonzero(~gone))
+        return Groupings(left.table(), self._results.rows_of(state.rows, left.keys), state.arrived)
+
+    def keys_of(self, state: Groupings) -> list[pa.Array]:
+        """Return the keys of the groups."""
+        return self._read(state.groups).keys
+
+    def results_of(self, state: Groupings, of: Bools) -> list[pa.Array]:
+        """Return the results of some groups."""
+        return self._read(state.groups).at(np.flatnonzero(of)).results
+
     def next_wakeup(self, state: Groupings) -> Wakeup:
         """Return when the first group is forgotten."""
         if self._ttl is None or not state.groups.num_rows:

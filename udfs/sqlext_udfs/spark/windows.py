@@ -1,6 +1,7 @@
 """Offer windows, and GROUP BY without a window, as the stateful function ``window``.
 
-The operators are ``sqlext_udfs.windows.operator`` and ``sqlext_udfs.grouping.operator``.
+The operators are ``sqlext_udfs.windows.operator`` and ``sqlext_udfs.grouping.operator``. Windows of rows that may be
+taken back are ``sqlext_udfs.grouping.windows``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from sqlext.settings import DEFAULT_BUCKETS
 from sqlext.user_functions import UserFunctions
 from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.grouping.operator import GroupAggregate
+from sqlext_udfs.grouping.windows import WindowedGroups
 from sqlext_udfs.kernel.altered import Selected
 from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.spark.arrow_schemas import spark_type
@@ -73,8 +75,10 @@ def _made(
     specification: WindowSpecification, arguments: Mapping[str, Any], types: Sequence[pa.DataType]
 ) -> MadeOperator:
     operator: BucketOperator[Any]
-    # A changelog or a time to live needs the grouping operator, which has no windows.
-    if specification.kind is not None or specification.ttl is not None:
+    if specification.kind is not None and specification.end is not None:
+        operator = WindowedGroups(specification, types)
+    # A changelog or a time to live without windows.
+    elif specification.kind is not None or specification.ttl is not None:
         operator = GroupAggregate(specification, types)
     else:
         classes = classes_of(specification.policy, _registered(arguments))

@@ -1,0 +1,3 @@
+CREATE TABLE c (id INT, k STRING, v INT, ts TIMESTAMP(3), pt AS PROCTIME(), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector'='filesystem', 'path'='${IN}/c.json', 'format'='debezium-json');
+CREATE TABLE snk (ws TIMESTAMP(3), we TIMESTAMP(3), k STRING, n BIGINT, s INT, mn INT, mx INT, d BIGINT, av INT) WITH ('connector'='filesystem', 'path'='${OUT}/snk', 'format'='json');
+INSERT INTO snk SELECT HOP_START(ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND), HOP_END(ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND), k, COUNT(*), SUM(v), MIN(v), MAX(v), COUNT(DISTINCT v), AVG(v) FROM c GROUP BY k, HOP(ts, INTERVAL '5' SECOND, INTERVAL '10' SECOND);

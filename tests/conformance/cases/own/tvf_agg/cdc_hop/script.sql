@@ -1,0 +1,3 @@
+CREATE TABLE c (id INT, k STRING, v INT, ts TIMESTAMP(3), pt AS PROCTIME(), WATERMARK FOR ts AS ts - INTERVAL '1' SECOND) WITH ('connector'='filesystem', 'path'='${IN}/c.json', 'format'='debezium-json');
+CREATE TABLE snk (ws TIMESTAMP(3), we TIMESTAMP(3), k STRING, n BIGINT, s INT, mn INT, mx INT, d BIGINT, av INT) WITH ('connector'='filesystem', 'path'='${OUT}/snk', 'format'='json');
+INSERT INTO snk SELECT window_start, window_end, k, COUNT(*), SUM(v), MIN(v), MAX(v), COUNT(DISTINCT v), AVG(v) FROM TABLE(HOP(TABLE c, DESCRIPTOR(ts), INTERVAL '5' SECOND, INTERVAL '10' SECOND)) GROUP BY k, window_start, window_end;
