@@ -56,7 +56,12 @@ _CHECKPOINT = ("execution.checkpointing.dir", "state.checkpoints.dir")
 #: Keys that take a whole number, and the least and the greatest.
 _NUMBERS = {"sqlext.state.buckets": (1, MAX_BUCKETS)}
 #: Keys that take a duration.
-_DURATIONS = ("table.exec.source.idle-timeout", "pipeline.auto-watermark-interval", "sqlext.watermark.max-future")
+_DURATIONS = (
+    "table.exec.source.idle-timeout",
+    "table.exec.state.ttl",
+    "pipeline.auto-watermark-interval",
+    "sqlext.watermark.max-future",
+)
 _OWN = (*(k for k in (*_CHOICES, *_DURATIONS, *_NUMBERS) if k.startswith("sqlext.")), *_TEXTS)
 _DEFAULTS = {
     "sqlext.expressions": "spark",
@@ -76,7 +81,7 @@ _DEFAULTS = {
     "sql-client.execution.result-mode": "table",
 }
 #: Keys that take any text but are to be known to an editor.
-_FLINK_TEXTS = ("pipeline.name", "table.exec.state.ttl", "table.local-time-zone")
+_FLINK_TEXTS = ("pipeline.name", "table.local-time-zone")
 _DURATION = re.compile(r"^\s*(\d+)\s*([a-zµ]*)\s*$", re.IGNORECASE)
 _MILLIS = {
     **dict.fromkeys(("", "ms", "milli", "millis", "millisecond", "milliseconds"), 1),

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from sqlext.analysis.definitions.expressions import Expressions
 from sqlext.analysis.scans.timing import is_source_watermark
+from sqlext.analysis.types.calls import is_aggregate
 from sqlext.dialect.ast.expressions import Call, ColumnRef, Expr, Paren
 from sqlext.dialect.ast.statements import ColumnDef, PrimaryKeyDef, WatermarkDef
 from sqlext.errors import SqlExtError, did_you_mean
@@ -73,6 +74,9 @@ def _typed(column: Column, usable: list[Column], computed: set[str], expressions
 def _refuse_computed(column: Column, usable: list[Column], computed: set[str], expressions: Expressions) -> None:
     scope = expressions.scope(usable)
     for node in expressions.node(column.expression or "").walk():
+        if isinstance(node, Call) and is_aggregate(node, expressions.mode):
+            message = f"`{column.name}` is computed of one row, and {node.name} is of many"
+            raise SqlExtError("FUNC-003", message, span=node.span, hint="compute it in a view, with GROUP BY")
         if isinstance(node, ColumnRef) and node.parts[0] in computed and not scope.has(node):
             raise SqlExtError(
                 "NAME-003",

@@ -23,6 +23,10 @@ def _start_type(call: CallTypes) -> LogicalType | None:
     return LogicalType(type_.root, 3, nullable=False) if type_ and type_.is_timestamp else None
 
 
+#: What a group window tells of itself: each needs its window in GROUP BY.
+AUXILIARY = frozenset(
+    f"{window}_{part}" for window in ("TUMBLE", "HOP", "SESSION") for part in ("START", "END", "ROWTIME", "PROCTIME")
+)
 _LEGACY = tuple(
     fn(f"{window}_{part}", "any, interval, any...", _start_type)
     for window in ("TUMBLE", "HOP", "SESSION")

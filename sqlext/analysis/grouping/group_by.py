@@ -161,6 +161,8 @@ def check_grouped(expr: Node, grouping: Grouping, scope: Scope, mode: str) -> No
     if isinstance(expr, Call) and (is_aggregate(expr, mode) or expr.function in ("GROUPING", "GROUPING_ID")):
         for part in expr.children():
             _no_nested_aggregate(part, mode)
+        if not is_aggregate(expr, mode):
+            _check_keys(expr, grouping, scope)
         return
     if isinstance(expr, ColumnRef):
         name = expr.span.one_line.replace("`", "")  # as written: it may stand in the place of a call
@@ -173,6 +175,14 @@ def check_grouped(expr: Node, grouping: Grouping, scope: Scope, mode: str) -> No
     for child in expr.children():
         if not isinstance(child, Query):
             check_grouped(child, grouping, scope, mode)
+
+
+def _check_keys(call: Call, grouping: Grouping, scope: Scope) -> None:
+    """Check that GROUPING is asked about grouping expressions."""
+    for argument in call.args:
+        if isinstance(argument, Expr) and shape(argument, scope) not in grouping.shapes:
+            message = f"{call.function} takes what is grouped by, and `{argument.span.one_line}` is not"
+            raise SqlExtError("NAME-010", message, span=argument.span, hint="name one of the items of GROUP BY")
 
 
 def _no_nested_aggregate(node: Node, mode: str) -> None:

@@ -77,9 +77,12 @@ def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, .
             raise _no_column(name, table, insert.name_span, writable)
         constants[name] = value
     named = insert.columns or tuple(n for n in writable if n not in constants)
-    for name in named:
+    for i, name in enumerate(named):
         if name not in writable:
             raise _no_column(name, table, insert.name_span, writable)
+        if name in named[:i] or name in constants:
+            message = f"column `{name}` of `{table.name.name}` is named twice"
+            raise SqlExtError("NAME-006", message, span=insert.name_span, hint="name each column once")
     if len(named) != len(plan.columns):
         raise SqlExtError(
             "SINK-001",

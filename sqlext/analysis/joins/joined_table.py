@@ -11,7 +11,7 @@ from sqlext.analysis.joins.full_using import with_common_columns
 from sqlext.analysis.joins.streams import bind_stream_join
 from sqlext.analysis.joins.temporal import bind_right, bind_temporal_join, time_of, versioned_table
 from sqlext.analysis.relations.binding import FromClause
-from sqlext.analysis.types.inference import infer
+from sqlext.analysis.types.inference import infer_condition
 from sqlext.dialect.ast.queries import Join, Relation
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
@@ -52,7 +52,7 @@ def bind_join(clause: FromClause, join: Join) -> nodes.PlanNode:
     _null_extend(clause, join, first, middle)
     scope = replace(clause.scope(), relations=tuple(clause.relations[first:]))
     if join.condition is not None:
-        infer(join.condition, scope)
+        infer_condition(join.condition, scope)
     columns = tuple(c for r in scope.relations for c in r.columns)
     pairs = tuple(_pair(clause, n, first, middle, join) for n in using)
     node = nodes.Join(columns, left, right, join.kind, scope, join.condition, pairs)

@@ -93,6 +93,8 @@ def with_semi_joins(block: Block, binding: Binding) -> Block:
         names = names_around(scope, inside.scope)
         if test.operand is not None:
             infer(test.operand, scope)
+        else:
+            _check_names(inside, scope)
         parts = StreamJoinParts(
             part.span,
             JoinKind.ANTI if test.negated else JoinKind.SEMI,
@@ -228,6 +230,14 @@ def names_around(outer: Scope, inner: Scope) -> JoinNames:
         return LEFT
 
     return JoinNames(outer, inner, side_of)
+
+
+def _check_names(inside: Inside, around: Scope) -> None:
+    """Check that what EXISTS selects is there, although nobody looks at it."""
+    for item in inside.items:
+        for part in own_parts(item):
+            if isinstance(part, ColumnRef) and not inside.scope.has(part):
+                around.find(part)
 
 
 def _conditions(test: SubQueryTest, inside: Inside, names: JoinNames, plain: tuple[Expr, ...]) -> JoinConditions:

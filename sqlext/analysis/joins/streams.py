@@ -12,7 +12,7 @@ from sqlext.analysis.names.used import names_of, used_names
 from sqlext.analysis.relations.binding import FromClause
 from sqlext.analysis.relations.join_names import LEFT, RIGHT, JoinNames
 from sqlext.analysis.relations.state_ttl import ttl_of
-from sqlext.analysis.types.inference import infer
+from sqlext.analysis.types.inference import infer_condition
 from sqlext.dialect.ast.expressions import AllOf, ColumnRef, Expr
 from sqlext.dialect.ast.queries import Join
 from sqlext.errors import SqlExtError
@@ -51,7 +51,7 @@ def bind_stream_join(
     names = from_names(clause, *relations, join)
     if join.condition is not None:
         # Typed as it is written, before it is split: Flink's rules of comparison are about the whole condition.
-        infer(join.condition, _scope(clause, [*relations[0], *relations[1]]))
+        infer_condition(join.condition, _scope(clause, [*relations[0], *relations[1]]))
     conditions = conditions_of(join.condition, names)
     conditions = replace(conditions, keys=(*_using_keys(join, names), *conditions.keys))
     kind = _KINDS[join.kind]

@@ -15,7 +15,7 @@ from sqlext.analysis.joins.streams import from_names, used_by, with_where
 from sqlext.analysis.joins.versions import Versions, versions_of
 from sqlext.analysis.relations.binding import FromClause
 from sqlext.analysis.relations.join_names import JoinNames
-from sqlext.analysis.types.inference import infer
+from sqlext.analysis.types.inference import infer_condition
 from sqlext.connectors.registry import known
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal
 from sqlext.dialect.ast.queries import Hint, Join, ParenRelation, Relation, TableRef
@@ -115,7 +115,7 @@ def bind_temporal_join(
     names = from_names(clause, *relations, join)
     if join.condition is not None:
         both = (*relations[0], *relations[1])
-        infer(join.condition, replace(clause.scope(), relations=tuple(both)))
+        infer_condition(join.condition, replace(clause.scope(), relations=tuple(both)))
     conditions = conditions_of(join.condition, names)
     if kind is JoinKind.INNER:
         conditions = with_where(conditions, clause.where, names)

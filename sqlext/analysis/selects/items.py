@@ -9,7 +9,7 @@ from sqlext.analysis.names.stars import left_out
 from sqlext.analysis.over.aggregations import misplaced
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.types.calls import is_aggregate
-from sqlext.analysis.types.inference import infer
+from sqlext.analysis.types.inference import infer, infer_condition
 from sqlext.analysis.windows.group_windows import NAMES
 from sqlext.dialect.ast.expressions import (
     Call,
@@ -51,8 +51,12 @@ def checked_items(block: Block, binding: Binding) -> list[Item]:
     items = _items(block)
     select = block.select
     expressions = [i.expr for i in items if i.expr is not None]
-    for expr in (*expressions, *(e for e in (select.where, select.having) if e is not None)):
+    conditions = [e for e in (select.where, select.having) if e is not None]
+    for expr in expressions:
         infer(expr, block.scope)
+    for expr in conditions:
+        infer_condition(expr, block.scope)
+    for expr in (*expressions, *conditions):
         _check_parts(expr, block, binding)
     for expr in expressions:
         # Calcite: "Illegal use of 'NULL'".

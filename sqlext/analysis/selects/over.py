@@ -10,7 +10,7 @@ from sqlext.analysis.over.calls import OverCall, Prepared, aliased, over_calls, 
 from sqlext.analysis.ranking.top_n import RANKINGS, bind_rank
 from sqlext.analysis.relations.binding import Binding, Block
 from sqlext.analysis.relations.state_ttl import setting_ttl
-from sqlext.analysis.types.inference import infer
+from sqlext.analysis.types.inference import infer, infer_condition
 from sqlext.analysis.windows.sessions import session_rows
 from sqlext.dialect.ast.expressions import Star
 from sqlext.plan import nodes
@@ -25,9 +25,11 @@ def with_over(block: Block, binding: Binding) -> Block:
     """
     select, scope = block.select, block.scope
     conditions = tuple(e for e in (select.where, select.qualify) if e is not None)
-    for expr in (*(i.expr for i in select.items), *conditions):
-        if not isinstance(expr, Star):
-            infer(expr, scope)
+    for item in select.items:
+        if not isinstance(item.expr, Star):
+            infer(item.expr, scope)
+    for expr in conditions:
+        infer_condition(expr, scope)
     rows = prepared(session_rows(block.node), scope, select)
     expressions = [*(i.expr for i in select.items), *([select.qualify] if select.qualify is not None else [])]
     calls = over_calls(expressions, select, rows.scope)

@@ -42,6 +42,7 @@ def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
     """
     arguments = tuple(_argument_type(a, types) for a in call.args)
     _check_filter(call, types)
+    _check_clause(call, types.mode)
     if call.registered is not None:
         return call.registered.returns
     function = functions.find(call.function)
@@ -77,6 +78,10 @@ def _check_known(call: e.Call, types: ArgumentTypes) -> None:
 
 def _check_arguments(function: Function, seen: CallTypes) -> None:
     call, types = seen.call, seen.types
+    star = next((a for a in call.args if isinstance(a, e.Star)), None)
+    # Spark has functions of all columns, and counts their different values.
+    if star is not None and seen.mode == "flink" and (function.name != "COUNT" or call.distinct):
+        raise SqlExtError("FUNC-003", "* stands for all rows in COUNT(*) alone", span=star.span, hint="name a column")
     # Neither has a place in a signature: * stands for no value, a name for any place.
     if any(isinstance(a, (e.NamedArgument, e.Star)) for a in call.args):
         return
@@ -119,6 +124,18 @@ def _check_filter(call: e.Call, types: ArgumentTypes) -> None:
             f"a condition must be BOOLEAN, this is {condition.flink()}",
             span=call.filter.span,
         )
+
+
+def _check_clause(call: e.Call, mode: str) -> None:
+    """Refuse what only a clause gives a meaning: ranks without OVER, the bounds of a group window without GROUP BY."""
+    function = functions.find(call.function)
+    if function is not None and function.kind == "window" and call.over is None:
+        hint = f"{function.name}() OVER (PARTITION BY ... ORDER BY ...)"
+        raise SqlExtError("OVER-002", f"{function.name} needs OVER", span=call.span, hint=hint)
+    if mode == "flink" and call.function in functions.AUXILIARY:
+        window = call.function.partition("_")[0]
+        message = f"{call.function} needs GROUP BY {window}(...) in the same SELECT"
+        raise SqlExtError("WINDOW-007", message, span=call.span, hint=f"GROUP BY {window}(...), with equal arguments")
 
 
 def _check_scalar(call: e.Call, function: Function | None) -> None:

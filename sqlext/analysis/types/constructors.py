@@ -79,6 +79,9 @@ def array_type(expr: e.ArrayValue, types: OperandTypes) -> LogicalType | None:
 
 def map_type(expr: e.MapValue, types: OperandTypes) -> LogicalType | None:
     """Return MAP<common type of the keys, of the values> NOT NULL."""
+    if len(expr.items) % 2:
+        message = "MAP takes pairs of a key and a value"
+        raise SqlExtError("FUNC-002", message, span=expr.span, hint="MAP['a', 1, 'b', 2]")
     keys = [types.type_of(i) for i in expr.items[::2]]
     values = [types.type_of(i) for i in expr.items[1::2]]
     key = branches_type(expr, "the keys of MAP", keys, types.mode)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from sqlext.analysis.types import arithmetic, calls, constructors, literals
+from sqlext.analysis.types.operands import need_boolean
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError
@@ -58,6 +59,18 @@ def infer(expr: e.Expr, env: TypeEnv) -> LogicalType | None:
             FUNC-001 for an unknown function, FUNC-002 for a wrong number of arguments.
     """
     return TypeInference(env).type_of(expr)
+
+
+def infer_condition(expr: e.Expr, env: TypeEnv) -> LogicalType | None:
+    """Return the type of what decides on rows, as WHERE, HAVING and ON do.
+
+    Raises:
+        SqlExtError: as :func:`infer`, and TYPE-003 if it is not BOOLEAN.
+    """
+    types = TypeInference(env)
+    type_ = types.type_of(expr)
+    need_boolean(expr, types, type_)
+    return type_
 
 
 def _unknown(expr: e.Node, types: TypeInference) -> LogicalType | None:

@@ -25,6 +25,8 @@ from sqlext.types import (
 )
 from sqlext_udfs.expressions import trees as core
 
+#: What INTERVAL takes before its unit: a number, or a range such as 1 02:30.
+_INTERVAL_VALUE = re.compile(r"[+-]?\s*[0-9.][0-9.:\- ]*")
 _PLAIN_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 _YEAR_MONTH = frozenset({"YEAR", "QUARTER", "MONTH"})
 _UNIT_MILLIS = {
@@ -112,7 +114,14 @@ def _fraction_digits(text: str) -> int:
 
 
 def interval_type(expr: e.Interval, types: OperandTypes) -> LogicalType | None:
-    """Return INTERVAL MONTH or INTERVAL SECOND."""
+    """Return INTERVAL MONTH or INTERVAL SECOND.
+
+    Raises:
+        SqlExtError: TYPE-006 for a value that is no number and no range.
+    """
+    if not _INTERVAL_VALUE.fullmatch(expr.value.strip()):
+        hint = "write INTERVAL '10' MINUTE, or INTERVAL '1 02' DAY TO HOUR"
+        raise SqlExtError("TYPE-006", f"'{expr.value}' is no interval", span=expr.span, hint=hint)
     kind = INTERVAL_YEAR_MONTH if expr.unit in _YEAR_MONTH else INTERVAL_DAY_TIME
     return kind.not_null()
 

@@ -38,11 +38,16 @@ def _cast(cursor: Cursor) -> Expr:
     return Cast(cursor.span_from(name.start), operand, to, type_span, try_=name.upper != "CAST")
 
 
+#: What EXTRACT takes in Flink beside units of time.
+_FIELDS = frozenset(UNITS) | {"DOW", "DOY", "EPOCH", "ISODOW", "ISOYEAR"}
+
+
 def _extract(cursor: Cursor) -> Expr:
     """``EXTRACT(YEAR FROM x)``."""
     name = _open(cursor)
-    cursor_word = cursor.token
-    if cursor_word.kind is not TokenKind.WORD:
+    # Spark has more fields, with many names.
+    known = cursor.mode == "spark" or cursor.token.upper in _FIELDS
+    if cursor.token.kind is not TokenKind.WORD or not known:
         raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, ...)")
     unit = calls.keyword(cursor)
     cursor.expect_words("FROM")
