@@ -107,6 +107,34 @@ def explain(file: Path, definitions: tuple[tuple[str, str], ...], catalog: str, 
 
 
 @main.command()
+@FILE
+@DEFINE
+@CATALOG
+@click.option("--checkpoint", metavar="PLACE", help="Where the run keeps its checkpoints, as of sqlext run.")
+@click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--strict", is_flag=True, help="Fail too where state is left behind, or rows are written again.")
+@CONF
+def plan(
+    file: Path,
+    definitions: tuple[tuple[str, str], ...],
+    catalog: str,
+    checkpoint: str | None,
+    format_: str,
+    strict: bool,
+    conf: tuple[tuple[str, str], ...],
+) -> None:
+    """Say what running a script would do to tables, queries and sinks. Starts no Spark, changes nothing.
+
+    The exit code is 1 if a query would be refused.
+    """
+    from sqlext.cli.planning import plan_script
+
+    with _errors():
+        fails = plan_script(file, dict(definitions), catalog, checkpoint, dict(conf), format_, strict=strict)
+    sys.exit(1 if fails else 0)
+
+
+@main.command()
 @PATHS
 @DEFINE
 @CATALOG

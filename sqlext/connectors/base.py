@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import COMMON, OptionError, Rules
+from sqlext.connectors.places import TablePlaces
 from sqlext.connectors.readers import NewestRows, TableReader
 from sqlext.connectors.spec import ReadSpec, WriteColumn, WriteSpec
 from sqlext.errors import SqlExtError, did_you_mean
@@ -29,6 +30,7 @@ class Connector:
         rules: the options that it takes.
         reader: where its ``TableReader`` lies, as ``module:name``; empty without one.
         sink: where the function lies that makes its sink (``sinks.opening``), as ``module:name``; empty without one.
+        places: where its ``TablePlaces`` lies, as ``module:name``; empty where nothing tells how far a table was read.
         decodes: whether its reader decodes rows into Arrow; otherwise into raw rows at most.
         in_files: whether its rows lie in files, whose sizes are known.
         keeps_order: whether a micro-batch that is run again has its rows in the same order.
@@ -46,6 +48,7 @@ class Connector:
     rules: Rules = Rules()
     reader: str = ""
     sink: str = ""
+    places: str = ""
     decodes: bool = False
     in_files: bool = False
     keeps_order: bool = False
@@ -119,6 +122,10 @@ class Connector:
     def newest_rows(self) -> NewestRows | None:
         """Return what finds the rows that were written last; None where they lie in no files."""
         return cast(NewestRows, loaded(self.reader)) if self.in_files and self.reader else None
+
+    def table_places(self) -> TablePlaces | None:
+        """Return what tells how far a table has been read; None where nothing does."""
+        return cast(TablePlaces, loaded(self.places)) if self.places else None
 
     def has_statistics(self, table: Table) -> bool:
         """Return whether its files say of their rows which need not be read."""

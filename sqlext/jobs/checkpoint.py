@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import time
-import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from types import TracebackType
@@ -125,6 +124,12 @@ class QueryHome:
         """The lease of a driver that may still live, and from which the folder was taken; None if it was free."""
         return self._lease.previous if self._lease is not None else None
 
+    def refuse_if_held(self) -> None:
+        """Raise RUN-022 if a driver has the folder; for one that is only looked at."""
+        term = lease.holder(self.location.store)
+        if term is not None:
+            raise self._runs_already(term)
+
     def refuse_if_lost(self) -> None:
         """Raise RUN-029 if the folder has become another driver's, as far as is known without a look."""
         if self._lease is not None and self._lease.lost is not None:
@@ -198,6 +203,11 @@ class QueryHome:
             f"`{self.checkpoint}` holds a checkpoint of something else",
             hint="give another --checkpoint, or remove that folder",
         )
+
+    def require_noted_sources(self) -> None:
+        """Raise RUN-027 if nothing says which of the sources in Spark's checkpoint are the user's."""
+        if last_number(self.location, f"{_CHECKPOINT}/offsets") >= 0:
+            self.sources_of_the_user(_CHECKPOINT, 0)
 
     def note_own_sources(self, places: Sequence[int]) -> None:
         """Remember which of the sources in Spark's checkpoint are the query's own (heartbeats, ticks)."""
@@ -370,35 +380,3 @@ class QueryHome:
                 hint="run it once more as it was, stop it, and then change it",
             )
         return bool(changed)
-
-
-def plan_runs(
-    queries: Sequence[tuple[QueryHome, Fingerprint]], *, restart_finished: bool, leaves_state: bool = False
-) -> list[QueryRun]:
-    """Return the runs under which the queries of a job go on, or begin; nothing has begun yet.
-
-    A job that was interrupted goes on as one: the queries of it that had ended rest. One that had ended as a whole
-    begins again from fresh checkpoints if ``restart_finished``. One that its checkpoint does not fit any more goes on
-    with a new one, counted as a renewal, if ``leaves_state``.
-
-    Raises:
-        SqlExtError: RUN-020 ... RUN-026 for a query that cannot go on; nothing has changed then.
-    """
-    found = [home.run() for home, _ in queries]
-    interrupted = [r.run_id for r in found if r is not None and not r.finished]
-    run_id = interrupted[0] if interrupted else uuid.uuid4().hex
-    runs: list[QueryRun] = []
-    ended: list[QueryHome] = []
-    for (home, fingerprint), previous in zip(queries, found, strict=True):
-        if previous is not None and previous.finished and restart_finished and previous.run_id != run_id:
-            ended.append(home)
-            previous = None
-        else:
-            goes_on = previous is not None and not previous.finished
-            leaves = home.check(previous, fingerprint, leaves_state=leaves_state and goes_on)
-            previous = replace(previous, renewals=previous.renewals + 1) if previous and leaves else previous
-        runs.append(replace(previous, fingerprint=fingerprint) if previous else QueryRun(run_id, fingerprint))
-    # Last: if a query of the job is refused, nothing may have changed.
-    for home in ended:
-        home.clear()
-    return runs

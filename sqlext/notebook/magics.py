@@ -98,6 +98,16 @@ class SqlextMagics(Magics):
         plans = [json.loads(plan) for plan in explain(text, variables, "json")]
         return PlanView(plans, explain(text, variables))
 
+    @magic_arguments()
+    @_DEFINE
+    @_VARIABLE
+    @argument("script", help="a file, where the script is not in the cell")
+    @line_cell_magic
+    def sqlext_plan(self, line: str, cell: str | None = None) -> None:
+        """Say what running a script would do to tables, queries and sinks; nothing runs."""
+        options = parse_argstring(self.sqlext_plan, line if cell is None else f"{line} cell")
+        print(self.session.plan(cell if cell is not None else options.script, self._variables(options)))
+
     @line_magic
     def sqlext_jobs(self, line: str) -> object:
         """Show how far the queries are that this notebook has started."""

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sqlext.session.doctor.findings import Diagnosis
     from sqlext.session.introspection.watermarks import Watermarks
     from sqlext.session.monitor.api import Monitor
+    from sqlext.session.offline.script_plan import ScriptPlan
     from sqlext.session.registration import Delay
 
 PathOrText = str | os.PathLike[str]
@@ -418,6 +419,34 @@ class Session:
         running = self._own or self._given
         with reached_by((lambda: self._state.stores) if running is not None else None):
             return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))
+
+    def plan(
+        self,
+        script: PathOrText,
+        variables: Mapping[str, str] | None = None,
+        *,
+        checkpoint: PathOrText | None = None,
+    ) -> ScriptPlan:
+        """Return what ``run`` of a script would do to what is there: tables, queries, sinks; nothing changes.
+
+        ``str`` of it is for people, ``to_json()`` for programs; ``refused`` and ``loses`` say whether it may run.
+
+        Raises:
+            SqlExtError: what is wrong with the script, for which nothing of it would run.
+        """
+        from sqlext.session.drafts import RunOptions
+        from sqlext.session.offline.planning import plan_source
+
+        place = checkpoint_place(checkpoint) if checkpoint is not None else None
+        source, state = read_source(script, variables), self._state.fork()
+        state.created, state.sparks = set(), set()
+        options = RunOptions(script_name(source), place, at_once=not is_connect(self._given), rules=self._rules)
+        there = self._own is not None or self._given is not None
+        lookup = self._spark_columns if there else None
+        running = [part for query in self.queries for part in (query.name, *query.parts)]
+        with reached_by((lambda: self._state.stores) if there else None):
+            keeps = partial(self._keeps, place)
+            return plan_source(source, state, options, lookup=lookup, keeps=keeps, running=running)
 
     def check(
         self, script: PathOrText, variables: Mapping[str, str] | None = None, *, warnings: bool = False

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.fingerprint import Fingerprint, fingerprint
 from sqlext.analysis.names.environment import Environment
+from sqlext.connectors.registry import connector_of
 from sqlext.databricks import PlatformRules
 from sqlext.jobs.checkpoint import QueryHome
-from sqlext.jobs.runs import begun_run
+from sqlext.jobs.decisions import Decision, Starting, decide, plan_runs
+from sqlext.jobs.places import read_offsets
+from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.compiler.boundedness import is_bounded
+from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final_state
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.script.begun import Begun, heartbeats, readers, state_buckets
 from sqlext.rewrite.script.model import SparkScript
@@ -64,6 +68,37 @@ class Draft:
     prints: Fingerprint
 
 
+@dataclass(frozen=True)
+class JobDraft:
+    """The INSERTs of one statement on their way to a job.
+
+    Attributes:
+        end: how its input ends.
+    """
+
+    end: InputEnd
+    drafts: tuple[Draft, ...]
+
+    @property
+    def streaming(self) -> bool:
+        """Whether its queries keep places: one stream is enough, as a set ends as one job."""
+        return any(draft.script.streaming for draft in self.drafts)
+
+    def require_end(self) -> None:
+        """Refuse a sink that needs an end where there is none (SINK-008)."""
+        for draft in self.drafts:
+            refuse_endless_final_state(draft.insert, self.end is not InputEnd.NONE)
+
+
+def _require_same(home: QueryHome, draft: Draft) -> None:
+    """Refuse tables that are others than those that a query has read (RUN-075)."""
+    streams = [s.table for s in draft.script.sources if s.streaming]
+    for table in (*streams, *(step.table for step in draft.script.read_by_arrow)):
+        places = connector_of(table).table_places()
+        if places is not None:
+            places.require_same(table, read_offsets(home), draft.name)
+
+
 def script_name(source: SourceText) -> str:
     """Return the name that a script gives its queries."""
     return Path(source.name.strip("<>")).stem
@@ -100,23 +135,55 @@ class Drafts:
         """The folder or URL where checkpoints go, None for the catalog's folder."""
         return self.options.checkpoint or self.settings.checkpoint
 
-    def of(self, inserts: Sequence[BoundInsert], end: InputEnd) -> list[Draft]:
-        """Return a draft of each; their names are taken then."""
-        return [self._draft(insert, end, several=len(inserts) > 1) for insert in inserts]
+    def job(self, inserts: Sequence[BoundInsert]) -> JobDraft:
+        """Return the INSERTs as the queries of one job; their names are taken then."""
+        end = end_of(inserts, self.settings, self.options.endless)
+        return JobDraft(end, tuple(self._draft(insert, end, several=len(inserts) > 1) for insert in inserts))
+
+    def looked_at(self, job: JobDraft) -> list[tuple[QueryHome, Decision]]:
+        """Return the folder of each query of a job, and what would become of it if the job started now.
+
+        Empty where none of them has a checkpoint.
+        """
+        if not job.streaming or not has_store(self.checkpoint or self.folder):
+            return []
+        homes = [QueryHome(self.folder, d.name, self.checkpoint, settings=self.stores, looks=True) for d in job.drafts]
+        decisions = decide(
+            self._starting(job, homes),
+            restart_finished=job.end is InputEnd.FINISH,
+            leaves_state=self.settings.leaves_state,
+        )
+        return list(zip(homes, decisions, strict=True))
+
+    def runs(self, job: JobDraft, homes: Sequence[QueryHome]) -> list[QueryRun]:
+        """Return the runs under which the queries of a job start in folders that are this driver's.
+
+        Raises:
+            SqlExtError: as ``plan_runs``.
+        """
+        # A job that only catches up always goes on; one that has ended begins anew.
+        return plan_runs(
+            self._starting(job, homes),
+            restart_finished=job.end is InputEnd.FINISH,
+            leaves_state=self.settings.leaves_state,
+        )
+
+    @staticmethod
+    def _starting(job: JobDraft, homes: Sequence[QueryHome]) -> list[Starting]:
+        """Return the queries of a job as what is decided on."""
+        return [
+            Starting(home, d.prints, partial(_require_same, home, d)) for home, d in zip(homes, job.drafts, strict=True)
+        ]
 
     def foretold(self, inserts: Sequence[BoundInsert]) -> list[str | None]:
         """Return what would become of the checkpoint of each if they ran now; None of one that has none."""
-        end = end_of(inserts, self.settings, self.options.endless)
-        drafts = self.of(inserts, end)
-        place, stores = self.checkpoint, self.stores
-        if not has_store(place or self.folder):
-            return [None] * len(drafts)
-        homes = [QueryHome(self.folder, d.name, place, settings=stores, looks=True) for d in drafts]
+        job = self.job(inserts)
+        decided = self.looked_at(job)
+        if not decided:
+            return [None] * len(job.drafts)
         return [
-            foretold(home, d.prints, restart_finished=end is InputEnd.FINISH, leaves_state=self.settings.leaves_state)
-            if d.script.streaming
-            else None
-            for home, d in zip(homes, drafts, strict=True)
+            foretold(decision) if draft.script.streaming else None
+            for draft, (_, decision) in zip(job.drafts, decided, strict=True)
         ]
 
     def _draft(self, insert: BoundInsert, end: InputEnd, *, several: bool) -> Draft:

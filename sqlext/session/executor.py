@@ -19,7 +19,7 @@ from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.parts import JobPart, Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.query_files import last_number
@@ -33,12 +33,12 @@ from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded, refuse_endless_final_state, streaming_scans
+from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded, streaming_scans
 from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_text, redact_value
-from sqlext.session.drafts import Draft, Drafts, RunOptions, end_of
+from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching
 from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
@@ -208,18 +208,19 @@ class SparkHandler:
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Start INSERTs as one job."""
-        schedule = self._schedule(end_of(inserts, self.state.settings, self.options.endless))
         for insert in inserts:
-            refuse_endless_final_state(insert, schedule.bounded)
             check_secrets(insert.plan, (insert,), insert.span)
+        drafting = self._drafts(env, self.options)
+        made = drafting.job(inserts)
+        made.require_end()
+        schedule, drafts = self._schedule(made.end), made.drafts
         told = self._warn_of_endless([i.plan for i in inserts])
-        drafts = self._drafts(env, self.options).of(inserts, schedule.end)
         scripts = [d.script for d in drafts]
         name = self.state.settings.get("pipeline.name") or drafts[0].name
         # One thread at a time: settings and views are one for the whole Spark session.
         with ExitStack() as held, self.settings(env, scripts):
             repeats = self._repeats(drafts, schedule)
-            places = self._places(drafts, schedule, held)
+            places = self._places(drafting, made, held)
             # Before anything is renewed: it compares with the run that the folder has now.
             held_now = [(p.home, p.run) for p in places if p is not None]
             notices = (*repeats, *tell_takeovers(home for home, _ in held_now), *tell_changes(held_now))
@@ -262,21 +263,16 @@ class SparkHandler:
             return ()
         return tell_repeats((d.name, d.insert, run) for d, run in zip(drafts, runs, strict=True))
 
-    def _places(self, drafts: Sequence[Draft], schedule: Schedule, held: ExitStack) -> list[Place | None]:
+    def _places(self, drafting: Drafts, made: JobDraft, held: ExitStack) -> list[Place | None]:
         """Return where the queries of a streaming job keep their places, its own; none for a job without streams."""
-        # One stream is enough: a set ends as one job, so its static parts must know that they are done.
-        if not any(d.script.streaming for d in drafts):
-            return [None] * len(drafts)
+        if not made.streaming:
+            return [None] * len(made.drafts)
         # All places before any change: one query that another driver runs refuses the whole job.
         force, checkpoint = self.state.settings.takes_over, self._checkpoint
         require_s3(self.spark_session, for_spark(checkpoint or str(self.folder)))
         open_home = partial(QueryHome, self.folder, checkpoint=checkpoint, settings=self.state.stores, force=force)
-        homes = [held.enter_context(open_home(d.name)) for d in drafts]
-        found = [(home, d.prints) for home, d in zip(homes, drafts, strict=True)]
-        leaves = self.state.settings.leaves_state
-        # A job that only catches up always goes on; one that has ended begins anew.
-        runs = plan_runs(found, restart_finished=schedule.bounded and schedule.finish, leaves_state=leaves)
-        return [Place(home, run) for home, run in zip(homes, runs, strict=True)]
+        homes = [held.enter_context(open_home(d.name)) for d in made.drafts]
+        return [Place(home, run) for home, run in zip(homes, drafting.runs(made, homes), strict=True)]
 
     def _renew(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> None:
         """Give a query that leaves its state behind a checkpoint that has its place."""

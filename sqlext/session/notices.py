@@ -12,10 +12,9 @@ from pathlib import Path
 
 from sqlext.analysis.inserts.bound import APPEND, BoundInsert
 from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
-from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.connectors.registry import connector_of
-from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.decisions import Decision, Verdict
 from sqlext.jobs.runs import QueryRun
 from sqlext.locations import absolute, is_remote, local_file
 from sqlext.plan.nodes import PlanNode
@@ -42,9 +41,9 @@ def tell_changes(queries: Iterable[tuple[QueryHome, QueryRun]]) -> tuple[str, ..
             found = changes(before.fingerprint, run.fingerprint)
             # One line tells all: without the state it does not matter which kind each change is of.
             if run.renews(before):
-                told.append(f"query `{home.name}` {_leaves(found)}")
+                told.append(f"query `{home.name}` {leaves_text(found)}")
             else:
-                told += [f"query `{home.name}` goes on from its checkpoint: {text}" for text in _texts(found)]
+                told += [f"query `{home.name}` goes on from its checkpoint: {text}" for text in texts_of(found)]
     for text in told:
         warnings.warn(text, ChangedTimeNotice, stacklevel=2)
     return tuple(told)
@@ -67,28 +66,26 @@ def tell_takeovers(homes: Iterable[QueryHome]) -> tuple[str, ...]:
     return tuple(told)
 
 
-def foretold(home: QueryHome, prints: Fingerprint, *, restart_finished: bool, leaves_state: bool = False) -> str | None:
+def foretold(decision: Decision) -> str | None:
     """Return what would happen to a query's checkpoint if it were started now, in lines; None if there is none."""
-    try:
-        before = home.run()
-        if before is None:
-            return None
-        # As ``plan_runs``: such a checkpoint is removed without a look at what changed.
-        if before.finished and restart_finished:
-            return "it came to its end, and begins anew"
-        leaves = home.check(before, prints, leaves_state=leaves_state)
-    except SqlExtError as error:
-        return f"refused, {error.code}: {error.message}"
-    found = changes(before.fingerprint, prints)
-    return f"it {_leaves(found)}" if leaves else "\n".join(["it goes on from its checkpoint", *_texts(found)])
+    if decision.refusal is not None:
+        return f"refused, {decision.refusal.code}: {decision.refusal.message}"
+    if decision.verdict is Verdict.BEGINS:
+        return None
+    if decision.verdict is Verdict.BEGINS_ANEW:
+        return "it came to its end, and begins anew"
+    if decision.verdict is Verdict.WITHOUT_STATE:
+        return f"it {leaves_text(decision.changes)}"
+    return "\n".join(["it goes on from its checkpoint", *texts_of(decision.changes)])
 
 
-def _leaves(found: Sequence[Change]) -> str:
+def leaves_text(found: Sequence[Change]) -> str:
+    """Return what becomes of a query that leaves its state behind."""
     what = "; ".join(str(change) for change in found)
     return f"goes on from where it was without its state, open windows among it, and with a new watermark: {what}"
 
 
-def _texts(found: Sequence[Change]) -> list[str]:
+def texts_of(found: Sequence[Change]) -> list[str]:
     """Return what changed, by what it means."""
     by_kind = {kind: [str(c) for c in found if c.kind is kind] for kind in _MEANS}
     return [f"{'; '.join(texts)}: {_MEANS[kind]}" for kind, texts in by_kind.items() if texts]
@@ -115,17 +112,21 @@ def tell_repeats(queries: Iterable[tuple[str, BoundInsert, QueryRun | None]]) ->
     Args:
         queries: name, INSERT and last run of each query of a job that begins anew if it has ended.
     """
-    told = []
-    for name, insert, before in queries:
-        appends = insert.mode == APPEND and not insert.overwrite
-        if before is not None and before.finished and appends and _may_hold_rows(insert.table):
-            told.append(
-                f"`{insert.table.name.name}` has the rows of the last run of `{name}`, and gets them again; "
-                "in batch mode INSERT OVERWRITE replaces them, SET 'sqlext.bounded' = 'catch-up' reads what is new"
-            )
+    told = [text for name, insert, before in queries if (text := repeated(name, insert, before)) is not None]
     for text in told:
         warnings.warn(text, RepeatedRowsNotice, stacklevel=2)
     return tuple(told)
+
+
+def repeated(name: str, insert: BoundInsert, before: QueryRun | None) -> str | None:
+    """Return what is said of a query that begins anew and appends to its own rows; None of any other."""
+    appends = insert.mode == APPEND and not insert.overwrite
+    if before is None or not before.finished or not appends or not _may_hold_rows(insert.table):
+        return None
+    return (
+        f"`{insert.table.name.name}` has the rows of the last run of `{name}`, and gets them again; "
+        "in batch mode INSERT OVERWRITE replaces them, SET 'sqlext.bounded' = 'catch-up' reads what is new"
+    )
 
 
 def _may_hold_rows(table: Table) -> bool:

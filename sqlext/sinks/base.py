@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -73,6 +74,21 @@ class SinkContext:
         return f"{slug}-{digest}"
 
 
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What opening a sink does to what lies there.
+
+    Attributes:
+        known: whether that can be told without opening it.
+        created: whether a table is made.
+        added: the columns that a table gets.
+    """
+
+    known: bool = True
+    created: bool = False
+    added: tuple[str, ...] = ()
+
+
 class Sink:
     """Takes the batches of one query. ``open`` comes first, ``finish`` when a bounded query has ended."""
 
@@ -83,6 +99,17 @@ class Sink:
 
     def open(self, spark: SparkSession) -> None:
         """Make ready, on the client, before the query starts; refuse here what would fail later."""
+
+    def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
+        """Return what ``open`` will do; nothing is changed, and no Spark is asked.
+
+        Args:
+            coming: columns that statements before will have added.
+
+        Raises:
+            SqlExtError: as ``open``.
+        """
+        return Foreseen(known=False)
 
     def add_columns(self, spark: SparkSession) -> None:
         """Add the declared columns that a table lacks, if it is there; does nothing where a sink keeps no table."""

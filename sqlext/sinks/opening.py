@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from sqlext.connectors.base import loaded
 from sqlext.connectors.registry import connector_named
 from sqlext.connectors.spec import WriteSpec
-from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.base import Foreseen, Sink, SinkContext
 from sqlext.spark.object_urls import require_s3
 from sqlext.spark.workers.ready import require_target
 
@@ -33,6 +33,11 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
     sink = _sink(spec, context)
     sink.open(spark)
     return sink if context.fence is None else FencedSink(sink, context)
+
+
+def foreseen(spec: WriteSpec, context: SinkContext, coming: Collection[str] = ()) -> Foreseen:
+    """Return what opening the sink of a table would do to what lies there; see ``Sink.foreseen``."""
+    return _sink(spec, context).foreseen(coming)
 
 
 def add_columns(spark: SparkSession, spec: WriteSpec) -> None:

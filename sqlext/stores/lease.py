@@ -226,10 +226,15 @@ def last_term(store: ByteStore) -> Term | None:
     return _term(max(seen), kept.data) if kept is not None else None
 
 
+def holder(store: ByteStore, clock: Clock = now) -> Term | None:
+    """Return the lease of who has a place now, None if it is free; nothing is taken."""
+    term = last_term(store)
+    return term if term is not None and _is_held(term, clock()) else None
+
+
 def is_held(store: ByteStore, clock: Clock = now) -> bool:
     """Whether a driver has the place, as far as anybody knows."""
-    last = last_term(store)
-    return last is not None and _is_held(last, clock())
+    return holder(store, clock) is not None
 
 
 def check_owner(store: ByteStore, mine: Term) -> None:

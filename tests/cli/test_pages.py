@@ -22,6 +22,7 @@ PAGES = {
     "emit.md": (12, 3),
     "catalog.md": (19, 9),
     "operating.md": (33, 9),
+    "plan.md": (12, 3),
     "hooks.md": (13, 4),
     "coming-from-flink-sql.md": (11, 5),
     "coming-from-structured-streaming.md": (9, 4),

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.decisions import Starting, plan_runs
 from sqlext.jobs.runs import QueryRun
 from tests.workspace import COUNTS, WINDOWED, Workspace
 
@@ -147,7 +148,7 @@ def homes(folder: Path) -> list[QueryHome]:
 
 
 def begin(found: list[QueryHome], *, finish: int = 0) -> list[QueryRun]:
-    runs = plan_runs([(home, PRINTS) for home in found], restart_finished=True)
+    runs = plan_runs([Starting(home, PRINTS) for home in found], restart_finished=True)
     for home, run in zip(found, runs, strict=True):
         home.begin(run)
     for home, run in list(zip(found, runs, strict=True))[:finish]:
@@ -171,7 +172,7 @@ def test_interrupted_while_it_began_again(tmp_path: Path) -> None:
     """The first query of the second life had begun, the second still has the end of the first life."""
     before = begin(homes(tmp_path), finish=2)
     found = homes(tmp_path)
-    second = plan_runs([(home, PRINTS) for home in found], restart_finished=True)
+    second = plan_runs([Starting(home, PRINTS) for home in found], restart_finished=True)
     found[0].begin(second[0])
     for home in found:
         home.close()
@@ -186,7 +187,7 @@ def test_nothing_is_cleared_if_one_query_is_refused(tmp_path: Path) -> None:
     (Path(found[0].location.place) / "run.json").unlink()
     found[0].location.put("checkpoint/offsets/0", "v1")
     with pytest.raises(SqlExtError) as refused:
-        plan_runs([(home, PRINTS) for home in found], restart_finished=True)
+        plan_runs([Starting(home, PRINTS) for home in found], restart_finished=True)
     assert refused.value.code == "RUN-021"
     assert Path(found[1].checkpoint).exists()
 

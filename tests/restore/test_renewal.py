@@ -10,7 +10,8 @@ import pytest
 from confluent_kafka import Producer
 
 from sqlext import SqlExtError
-from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.decisions import Starting, plan_runs
 from sqlext.jobs.runs import QueryRun
 from sqlext.session.notices import ChangedTimeNotice
 from sqlext.settings import LEAVES_STATE
@@ -198,7 +199,7 @@ def test_each_renewal_has_a_checkpoint_of_its_own(tmp_path: Path) -> None:
         home.begin(QueryRun("r", {"window": ("10 s", "1")}))
         seen = ["r"]
         for size in ("20 s", "30 s"):
-            (run,) = plan_runs([(home, {"window": (size, size)})], restart_finished=False, leaves_state=True)
+            (run,) = plan_runs([Starting(home, {"window": (size, size)})], restart_finished=False, leaves_state=True)
             seen.append(run.checkpoint_id)
             home.begin(run)
     assert seen == ["r", "r-1", "r-2"]
@@ -211,7 +212,7 @@ def test_a_micro_batch_that_was_begun_comes_first(tmp_path: Path) -> None:
         (Path(home.checkpoint) / "offsets").mkdir()
         (Path(home.checkpoint) / "offsets" / "0").write_text("v1")
         with pytest.raises(SqlExtError) as refused:
-            plan_runs([(home, {"window": ("20 s", "2")})], restart_finished=False, leaves_state=True)
+            plan_runs([Starting(home, {"window": ("20 s", "2")})], restart_finished=False, leaves_state=True)
     assert refused.value.code == "RUN-026"
 
 

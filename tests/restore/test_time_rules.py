@@ -11,7 +11,8 @@ from sqlext import SqlExtError
 from sqlext.analysis.inserts.changes import ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.dialect.script import parse_script
-from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.decisions import Starting, decide, plan_runs
 from sqlext.jobs.runs import QueryRun
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.inserts import insert_script
@@ -165,7 +166,7 @@ def home(tmp_path: Path) -> QueryHome:
 
 
 def test_a_run_goes_on_under_its_new_declaration(home: QueryHome) -> None:
-    (run,) = plan_runs([(home, SLOWER)], restart_finished=False)
+    (run,) = plan_runs([Starting(home, SLOWER)], restart_finished=False)
     assert run == QueryRun("run", SLOWER)
     with pytest.warns(ChangedTimeNotice) as warned:
         told = tell_changes([(home, run)])
@@ -180,29 +181,34 @@ def test_a_micro_batch_ends_as_it_began(home: QueryHome) -> None:
     for log in ("offsets", "commits"):
         (Path(home.checkpoint) / log).mkdir()
         (Path(home.checkpoint) / log / "7").touch()
-    assert plan_runs([(home, NEARER)], restart_finished=False) == [QueryRun("run", NEARER)]
+    assert plan_runs([Starting(home, NEARER)], restart_finished=False) == [QueryRun("run", NEARER)]
     (Path(home.checkpoint) / "offsets" / "8").touch()
-    assert plan_runs([(home, SLOWER)], restart_finished=False) == [QueryRun("run", SLOWER)]
+    assert plan_runs([Starting(home, SLOWER)], restart_finished=False) == [QueryRun("run", SLOWER)]
     with pytest.raises(SqlExtError, match="largest rowtime was any, is 5 ms ahead of the clock") as refused:
-        plan_runs([(home, NEARER)], restart_finished=False)
+        plan_runs([Starting(home, NEARER)], restart_finished=False)
     assert refused.value.code == "RUN-026"
+
+
+def said(home: QueryHome, prints: Fingerprint) -> str | None:
+    (decision,) = decide([Starting(home, prints)], restart_finished=True)
+    return foretold(decision)
 
 
 def test_it_is_foretold(home: QueryHome, tmp_path: Path) -> None:
     home.begin(QueryRun("run", OLD))
     seen = QueryHome(tmp_path, "q", looks=True)  # while it runs
-    assert foretold(seen, OLD, restart_finished=True) == "it goes on from its checkpoint"
-    assert foretold(seen, NEARER, restart_finished=True) == (
+    assert said(seen, OLD) == "it goes on from its checkpoint"
+    assert said(seen, NEARER) == (
         "it goes on from its checkpoint\n"
         "watermark was ts, 1 ms behind, is ts, 2 ms behind: the watermark goes on from where it is, and never back\n"
         "largest rowtime was any, is 5 ms ahead of the clock: this holds for rows that are read from now on"
     )
     other = {**OLD, "rowtime": ("other", "2")}
-    refused = foretold(seen, other, restart_finished=True)
+    refused = said(seen, other)
     assert refused is not None
     assert refused.startswith("refused, RUN-020: query `q` is not the one")
     home.begin(replace(QueryRun("run", OLD), finished=True))
-    assert foretold(seen, other, restart_finished=True) == "it came to its end, and begins anew"
+    assert said(seen, other) == "it came to its end, and begins anew"
     unknown = QueryHome(tmp_path, "unknown", looks=True)
-    assert foretold(unknown, OLD, restart_finished=True) is None
+    assert said(unknown, OLD) is None
     assert not Path(unknown.location.place).exists()

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.delta.reader.tables import log_folder, log_of
 from sqlext.connectors.delta.table import MERGE_SCHEMA
 from sqlext.connectors.formats.conversions import as_text, convert, stored_type, time_as_text
 from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
+from sqlext.locations import on_disk
 from sqlext.quoting import identifier, string
-from sqlext.sinks.base import Sink, SinkContext, refuse_mode
+from sqlext.sinks.base import Foreseen, Mode, Sink, SinkContext, refuse_mode
 from sqlext.sinks.last_rows import existence, one_row_per_key
 from sqlext.spark.notices import Notice
-from sqlext.spark.reading.spark_sources import simple_types
 from sqlext.types import LogicalType
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _VERSION = "spark.databricks.delta.write.txnVersion"
 _FENCE = "sqlext.fence"
 #: How many commits are looked at: those of other writers may lie above the query's last one.
 _DEPTHS = (100, 10_000, 100_000)
+_MODES: tuple[Mode, ...] = ("append", "upsert", "overwrite")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class DeltaSink(Sink):
 
     def open(self, spark: SparkSession) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""
-        refuse_mode(self.spec, self.context, "append", "upsert", "overwrite")
+        refuse_mode(self.spec, self.context, *_MODES)
         if self.spec.flag(MERGE_SCHEMA):
             self.add_columns(spark)
         existing = self._existing_schema(spark)
@@ -60,6 +62,30 @@ class DeltaSink(Sink):
         else:
             self._check(existing)
             self._shut_out(spark)
+
+    def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
+        """Return what ``open`` will do, by the table's log; see ``Sink.foreseen``."""
+        refuse_mode(self.spec, self.context, *_MODES)
+        if self.spec.table is not None:
+            return Foreseen(known=False)
+        existing = self._logged_types()
+        if existing is None:
+            return Foreseen(created=True)
+        columns = self._stored_columns()
+        grows = self.spec.flag(MERGE_SCHEMA)
+        added = {name: type_ for name, type_ in columns if name not in existing and (grows or name in coming)}
+        self._compare({**existing, **added})
+        return Foreseen(added=tuple(name for name in added if name not in coming))
+
+    def _logged_types(self) -> Mapping[str, str] | None:
+        """Return the columns of the table by its log, None if there is no table."""
+        from pyspark.sql.types import StructType
+
+        path = on_disk(self.spec.path or "")
+        log = log_of(path)
+        if not log.access.is_there(log_folder(path)):
+            return None
+        return {x.name: x.dataType.simpleString() for x in StructType.fromJson(dict(log.declared())).fields}
 
     def _shut_out(self, spark: SparkSession) -> None:
         """Let a commit fail that a driver has begun from which the query was taken over.
@@ -181,8 +207,12 @@ class DeltaSink(Sink):
         return [(c.name, stored_type(c.type, time_as_text)) for c in self.spec.columns]
 
     def _check(self, existing: StructType) -> None:
-        wanted = simple_types(self._stored_columns())
-        found = {x.name: x.dataType.simpleString() for x in existing.fields}
+        self._compare({x.name: x.dataType.simpleString() for x in existing.fields})
+
+    def _compare(self, existing: Mapping[str, str]) -> None:
+        """Hold the declared columns against those that are there, by their types in Spark's words."""
+        wanted = {name: plain_type(type_) for name, type_ in self._stored_columns()}
+        found = {name: plain_type(type_) for name, type_ in existing.items()}
         for name in dict.fromkeys((*wanted, *found)):
             if wanted.get(name) != found.get(name):
                 raise self._mismatch(name, wanted.get(name), found.get(name))
@@ -199,6 +229,11 @@ class DeltaSink(Sink):
         if wanted and not found:
             hint = f"ALTER TABLE ... ADD or '{MERGE_SCHEMA}' = 'true' adds it to the Delta table; or {hint}"
         return SqlExtError("SINK-091", message, hint=hint)
+
+
+def plain_type(text: str) -> str:
+    """Return a type of Spark's in the form in which types are compared, as DDL or ``simpleString`` writes it."""
+    return text.lower().replace(" ", "").replace("`", "")
 
 
 def _time_text(declared: LogicalType, expression: str) -> str:

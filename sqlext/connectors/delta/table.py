@@ -63,6 +63,7 @@ class Delta(Connector):
 
     name = "delta"
     reader = "sqlext.connectors.delta.reader.tables:READER"
+    places = "sqlext.connectors.delta.reader.places:PLACES"
     sink = "sqlext.connectors.delta.sink:DeltaSink"
     decodes = True
     in_files = True

@@ -100,6 +100,7 @@ class Filesystem(Connector):
 
     name = "filesystem"
     reader = "sqlext.connectors.filesystem.reader.tables:READER"
+    places = "sqlext.connectors.filesystem.reader.places:PLACES"
     sink = "sqlext.connectors.filesystem.sink.final_state:file_sink"
     decodes = True
     in_files = True

@@ -25,7 +25,7 @@ _PREFIX = "reader of "
 _ARROW = ("Arrow", "arrow 1")
 _OWN = ("sqlext's own", "own")
 #: Of a fingerprint: that the query is one batch.
-_AT_ONCE = "reads all at once"
+AT_ONCE = "reads all at once"
 #: Of a fingerprint: into how many buckets the state of each operator is cut.
 _BUCKETS = "state buckets"
 
@@ -49,7 +49,7 @@ class Begun:
     @classmethod
     def of(cls, prints: Fingerprint) -> Begun:
         """Return what a fingerprint says."""
-        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), _AT_ONCE in prints)
+        return cls(_tables(prints, _ARROW), _tables(prints, _OWN), _buckets(prints), AT_ONCE in prints)
 
 
 #: For who has no folder in which readers of ours could keep their place.
@@ -111,7 +111,7 @@ def readers(script: SparkScript) -> Fingerprint:
     own = ((source.table, _OWN) for source in script.sources if source.own)
     arrow = ((step.table, _ARROW) for step in script.read_by_arrow)
     found = {f"{_PREFIX}{table.name.name}": who for table, who in (*own, *arrow)}
-    return {**found, _AT_ONCE: ("yes", "1")} if script.at_once else found
+    return {**found, AT_ONCE: ("yes", "1")} if script.at_once else found
 
 
 def _tables(prints: Fingerprint, who: tuple[str, str]) -> frozenset[str]:

@@ -10,7 +10,8 @@ import pytest
 
 from sqlext import SqlExtError
 from sqlext.analysis.inserts.fingerprint import Fingerprint
-from sqlext.jobs.checkpoint import QueryHome, plan_runs
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.decisions import Starting, plan_runs
 from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping, read_report
 from sqlext.rewrite.script.model import KeptInput
@@ -44,7 +45,7 @@ def place(s3: S3Server) -> Place:
 
 def code(home: QueryHome, prints: Fingerprint = PRINTS) -> str:
     with pytest.raises(SqlExtError) as refused:
-        plan_runs([(home, prints)], restart_finished=False)
+        plan_runs([Starting(home, prints)], restart_finished=False)
     return refused.value.code
 
 
@@ -68,7 +69,7 @@ def test_what_it_is_refused_for(place: Place) -> None:
     home.begin(QueryRun("run", PRINTS))
     store = home.location.store
     store.write("checkpoint/offsets/0", b"v1")
-    assert plan_runs([(home, PRINTS)], restart_finished=False) == [QueryRun("run", PRINTS)]
+    assert plan_runs([Starting(home, PRINTS)], restart_finished=False) == [QueryRun("run", PRINTS)]
     assert begun_run("nowhere", "q", place.url, place.settings) == QueryRun("run", PRINTS)
     assert code(home, {"rowtime": ("other", "2")}) == "RUN-020"
     store.write("checkpoint/sqlext-run", b"another")

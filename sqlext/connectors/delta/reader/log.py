@@ -7,6 +7,7 @@ and ``remove`` with ``dataChange`` change the table's rows; without it they only
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,14 +26,21 @@ _LOG = "_delta_log"
 _MAPPING = "delta.columnMapping.mode"
 #: Features that our reader follows or can pass over; the first one counts where a table makes use of it.
 _HARMLESS = frozenset({"columnMapping", "deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
+#: Of the statistics of a file, which are JSON in a text: all of them would be read for one number.
+_RECORDS = re.compile(r'"numRecords"\s*:\s*(\d+)')
 _BY_SPARK = "SET 'sqlext.source' = 'spark' reads it as Spark does"
 
 
 class LogFile(NamedTuple):
-    """A file of a version: where it is, and whether a deletion vector marks some of its rows as deleted."""
+    """A file of a version: where it is, and whether a deletion vector marks some of its rows as deleted.
+
+    Attributes:
+        rows: how many it has, those that are marked too; None where the log does not say it.
+    """
 
     found: FoundFile
     marked: bool
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,15 @@ class DeltaLog:
         """Return the latest version."""
         return int(self._table().version())
 
+    def identity(self) -> str:
+        """Return the id of the table: another table at the same place has another one."""
+        return str(self._table().metadata().id)
+
+    def declared(self) -> Mapping[str, Any]:
+        """Return the columns as the log has them: Spark's JSON of a schema."""
+        found: Mapping[str, Any] = json.loads(self._table().schema().to_json())
+        return found
+
     def schema(self) -> pa.Schema:
         """Return the columns that its files have, those of folders left out.
 
@@ -81,12 +98,16 @@ class DeltaLog:
             SqlExtError: RUN-068 if that version is gone.
         """
         table = self._at(version)
-        wanted = ["path", "modification_time", "size_bytes"]
-        rows = pa.table(table.get_add_actions(flatten=True)).select(wanted).to_pylist()
-        found = [FoundFile(self._place(r["path"]), r["modification_time"], r["size_bytes"]) for r in rows]
+        actions = pa.table(table.get_add_actions(flatten=True))
+        wanted = [c for c in ("path", "modification_time", "size_bytes", "num_records") if c in actions.column_names]
+        rows = actions.select(wanted).to_pylist()
         marked = self._kept_rows(table)
+        files = []
+        for row in rows:
+            found = FoundFile(self._place(row["path"]), row["modification_time"], row["size_bytes"])
+            files.append(LogFile(found, found.path in marked, row.get("num_records")))
         # A fixed order: a position counts files, and must mean the same ones after a restart.
-        return tuple(LogFile(f, f.path in marked) for f in sorted(found, key=lambda f: (f.modified, f.path)))
+        return tuple(sorted(files, key=lambda f: (f.found.modified, f.found.path)))
 
     def kept_rows(self, version: int) -> Mapping[str, pa.BooleanArray]:
         """Return which rows a version has of each file that a deletion vector marks: path -> a value for each row.
@@ -118,7 +139,7 @@ class DeltaLog:
         # OPTIMIZE stores the same rows in other files: its actions have a false ``dataChange``.
         adds = [a["add"] for a in actions if "add" in a and a["add"]["dataChange"]]
         removes = any(a["remove"].get("dataChange", True) for a in actions if "remove" in a)
-        return LogCommit(tuple(LogFile(self._found(a), a.get("deletionVector") is not None) for a in adds), removes)
+        return LogCommit(tuple(self._added(a) for a in adds), removes)
 
     def require(self, version: int) -> None:
         """Check that a commit is there, or is still to come.
@@ -150,6 +171,11 @@ class DeltaLog:
 
     def _below(self, name: str) -> str:
         return f"{self.path.rstrip('/')}/{name}" if is_remote(self.path) else str(Path(self.path) / name)
+
+    def _added(self, add: Mapping[str, Any]) -> LogFile:
+        rows = _RECORDS.search(add.get("stats") or "")
+        marked = add.get("deletionVector") is not None
+        return LogFile(self._found(add), marked, int(rows[1]) if rows is not None else None)
 
     def _found(self, add: Mapping[str, Any]) -> FoundFile:
         # PROTOCOL.md: paths in the log are URL-encoded.

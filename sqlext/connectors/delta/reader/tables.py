@@ -40,7 +40,7 @@ class DeltaTables(FileTables):
 
     def files(self, table: Table, decoder: FileDecoder, state: Location, tasks: int) -> DeltaReader:
         """Return the reader of the table's versions; the table itself remembers what there was."""
-        log = _log(path_of(table))
+        log = log_of(path_of(table))
         _require_columns(table, log.schema())
         version = table.option("startingVersion")
         start = (
@@ -53,12 +53,12 @@ class DeltaTables(FileTables):
 
     def stored(self, table: Table) -> Sequence[FoundFile]:
         """Return the files of the latest version, without those of which a deletion vector takes rows away."""
-        log = _log(path_of(table))
+        log = log_of(path_of(table))
         return [file.found for file in log.files(log.version()) if not file.marked]
 
     def require_there(self, table: Table) -> None:
         """Check that a Delta table is there."""
-        require_path(_log_folder(path_of(table)), f"delta `{path_of(table)}`")
+        require_path(log_folder(path_of(table)), f"delta `{path_of(table)}`")
 
     def require_types(self, table: Table) -> None:
         """Check that no time is an instant there and a wall clock here, or the other way round: Spark knows the zone.
@@ -100,11 +100,13 @@ def _require_columns(table: Table, found: pa.Schema) -> None:
             raise OptionError("OPT-012", what, hint="declare the type that is there, or convert it in a query")
 
 
-def _log(path: str) -> DeltaLog:
+def log_of(path: str) -> DeltaLog:
+    """Return the log of the table at a path or URL."""
     return DeltaLog(path, file_access(path))
 
 
-def _log_folder(path: str) -> str:
+def log_folder(path: str) -> str:
+    """Return the folder of the log of the table at a path or URL."""
     return f"{path.rstrip('/')}/_delta_log"
 
 
@@ -112,9 +114,9 @@ def _schema(path: str) -> pa.Schema:
     """Return the columns of a table; raises FileNotFoundError if it is not there."""
     if not is_remote(path):
         # A commit changes the folder's time of modification, and with it the key of the cache.
-        return _local_schema(path, Path(_log_folder(path)).stat().st_mtime_ns)
-    log = _log(path)
-    if not log.access.is_there(_log_folder(path)):
+        return _local_schema(path, Path(log_folder(path)).stat().st_mtime_ns)
+    log = log_of(path)
+    if not log.access.is_there(log_folder(path)):
         raise FileNotFoundError(path)
     return log.schema()
 

@@ -130,6 +130,15 @@ class DeltaReader:
         last = deque(islice(self._files(begin), count), maxlen=1)
         return {SPLIT: (last[0][0] if last else begin).number}
 
+    def left(self, begin: DeltaPosition) -> Iterator[LogFile]:
+        """Yield the files from a position on, to the latest version.
+
+        Raises:
+            SqlExtError: RUN-068, RUN-069 where a commit cannot be read.
+        """
+        self._require_there(begin)
+        yield from (file for _, file in self._files(begin))
+
     def slices(self, start: Offset, end: Offset) -> Sequence[FileSlice]:
         """Return the files between two positions, cut into slices of about equal size.
 

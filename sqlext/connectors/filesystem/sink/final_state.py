@@ -8,7 +8,7 @@ number is the folder's name. Of a changelog, whose rows have no key, the rows th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from sqlext.connectors.filesystem.sink.places import STAGING
 from sqlext.connectors.spec import WriteSpec
 from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier
-from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.base import Foreseen, Sink, SinkContext
 from sqlext.spark.object_urls import require_s3
 from sqlext.spark.sessions import own_session
 from sqlext.stores.access import object_settings
@@ -50,6 +50,10 @@ class FinalStateSink(Sink):
     def open(self, spark: SparkSession) -> None:
         """Make the target ready."""
         self.target.open(spark)
+
+    def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
+        """Return what becomes of the target; see ``Sink.foreseen``."""
+        return self.target.foreseen(coming)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Keep the changes of a batch."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,9 +13,11 @@ from sqlext.connectors.formats import csv, json
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS, ChangelogFormat
 from sqlext.connectors.spec import WriteSpec
 from sqlext.errors import SqlExtError
+from sqlext.locations import on_disk
 from sqlext.quoting import identifier
-from sqlext.sinks.base import Sink, SinkContext, refuse_mode
+from sqlext.sinks.base import Foreseen, Sink, SinkContext, refuse_mode
 from sqlext.sinks.encoding import encoded, message_fields, message_options, partition_text
+from sqlext.stores.files import FileAccess
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,11 +49,18 @@ class FileSink(Sink):
 
     def open(self, spark: SparkSession) -> None:
         """Make the folder: an empty result is an empty folder."""
+        self._require_writable()
+        self._folder().create()
+
+    def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
+        """Return whether the folder is made; see ``Sink.foreseen``."""
+        self._require_writable()
+        return Foreseen(created=not FileAccess(self.settings).is_there(on_disk(self.path)))
+
+    def _require_writable(self) -> None:
         refuse_mode(self.spec, self.context, "append", "overwrite", "final-state")
-        folder = self._folder()
-        if folder.is_file():
+        if self._folder().is_file():
             raise SqlExtError("SINK-092", f"`{self.spec.name}` writes to a folder, but `{self.path}` is a file")
-        folder.create()
         self._held()
 
     def write(self, df: DataFrame, batch_id: int) -> None:

@@ -1,0 +1,31 @@
+"""Tell which files of a folder a query has still to read."""
+
+from __future__ import annotations
+
+from sqlext.connectors.filesystem.reader.folder import listed
+from sqlext.connectors.filesystem.reader.tables import READER
+from sqlext.connectors.places import Backlog, ReadPlace
+from sqlext.sources.file_tables import path_of
+from sqlext.stores.files import file_access
+from sqlext_catalog.model import Table
+
+
+class FolderPlaces:
+    """The ``TablePlaces`` of folders: files have no rows that could be counted without reading them."""
+
+    def backlog(self, table: Table, place: ReadPlace | None) -> Backlog:
+        """Return the files that are new; see ``TablePlaces.backlog``."""
+        READER.require_there(table)
+        path = path_of(table)
+        there = listed(path, table.option("source.path.regex-pattern"), file_access(path))
+        taken = place.taken if place is not None else frozenset()
+        new = [file for file in there if file.path not in taken]
+        through = len(there) - len(new)
+        begins = "with the first file" if place is None else f"behind {through} file{'' if through == 1 else 's'}"
+        return Backlog(begins, len(new), sum(file.size for file in new))
+
+    def require_same(self, table: Table, place: ReadPlace, query: str) -> None:
+        """Do nothing: a folder is what lies in it."""
+
+
+PLACES = FolderPlaces()

@@ -1,0 +1,66 @@
+"""Describe how far a query has read its tables, and what it has still to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlext_catalog.model import Table
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlace:
+    """How far a query has read its tables.
+
+    Attributes:
+        offsets: what its checkpoint says of each source, where that is an object of JSON.
+        taken: the files that it has taken.
+    """
+
+    offsets: tuple[Mapping[str, object], ...] = ()
+    taken: frozenset[str] = frozenset()
+
+    def only(self, key: str) -> Mapping[str, object] | None:
+        """Return the offset that has a key, None if none or several have it: nothing says whose they are."""
+        found = [offset for offset in self.offsets if key in offset]
+        return found[0] if len(found) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What a query reads of a table before it has caught up.
+
+    Attributes:
+        begins: where it begins, in words.
+        rows: None where files do not say it.
+    """
+
+    begins: str
+    files: int
+    bytes: int
+    rows: int | None = None
+
+
+class TablePlaces(Protocol):
+    """The part of a connector that tells how far its tables have been read. It changes nothing."""
+
+    def backlog(self, table: Table, place: ReadPlace | None) -> Backlog | None:
+        """Return what a query has still to read of a table.
+
+        Args:
+            place: how far it has read; None for a query that begins.
+
+        Returns:
+            None where that cannot be known.
+
+        Raises:
+            SqlExtError: OPT-009 where there is nothing, RUN-068 and RUN-069 where the query cannot read on.
+        """
+
+    def require_same(self, table: Table, place: ReadPlace, query: str) -> None:
+        """Check that a table is the one that a query of this name has read.
+
+        Raises:
+            SqlExtError: RUN-075 if another one lies there.
+        """

@@ -1,0 +1,139 @@
+"""Decide what becomes of each query of a job when the job starts.
+
+A start does what is decided here (``plan_runs``). EXPLAIN and ``sqlext plan`` say it, and change nothing.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from sqlext.analysis.inserts.changes import Change, changes
+from sqlext.analysis.inserts.fingerprint import Fingerprint
+from sqlext.errors import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.runs import QueryRun
+from sqlext.rewrite.script.begun import AT_ONCE
+
+
+class Verdict(Enum):
+    """What becomes of a query."""
+
+    #: Nothing of it is there.
+    BEGINS = "begins"
+    #: Its last run came to its end, and the next one reads everything again.
+    BEGINS_ANEW = "begins anew"
+    #: From its checkpoint, with its state.
+    GOES_ON = "goes on"
+    #: From its place: its state is left behind.
+    WITHOUT_STATE = "goes on without its state"
+    #: It came to its end, and waits for the other queries of its job.
+    ENDED = "has ended"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """A query that is to start.
+
+    Attributes:
+        fingerprint: of the query as it is now.
+        sources: refuses sources that its place does not fit; asked of a query that goes on.
+    """
+
+    home: QueryHome
+    fingerprint: Fingerprint
+    sources: Callable[[], None] = lambda: None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of one query.
+
+    Attributes:
+        run: under which it goes on, or begins; None where it is refused.
+        changes: what differs from the query that made its checkpoint, where it goes on.
+        refusal: why it cannot start.
+    """
+
+    verdict: Verdict
+    run: QueryRun | None = None
+    changes: tuple[Change, ...] = ()
+    refusal: SqlExtError | None = None
+
+    @property
+    def loses(self) -> bool:
+        """Whether state is left behind."""
+        return self.verdict is Verdict.WITHOUT_STATE
+
+
+def decide(starting: Sequence[Starting], *, restart_finished: bool, leaves_state: bool = False) -> list[Decision]:
+    """Return what becomes of the queries of a job; nothing has changed then.
+
+    A job that was interrupted goes on as one: the queries of it that had ended rest. One that had ended as a whole
+    begins again from fresh checkpoints if ``restart_finished``. One that its checkpoint does not fit any more goes on
+    with a new one, counted as a renewal, if ``leaves_state``.
+    """
+    found = [_last_run(c.home) for c in starting]
+    interrupted = [r.run_id for r in found if isinstance(r, QueryRun) and not r.finished]
+    run_id = interrupted[0] if interrupted else uuid.uuid4().hex
+    decisions = []
+    for query, previous in zip(starting, found, strict=True):
+        if isinstance(previous, SqlExtError):
+            decisions.append(Decision(Verdict.REFUSED, refusal=previous))
+        elif previous is not None and previous.finished and restart_finished and previous.run_id != run_id:
+            decisions.append(Decision(Verdict.BEGINS_ANEW, QueryRun(run_id, query.fingerprint)))
+        else:
+            decisions.append(_decided(query, previous, run_id, leaves_state=leaves_state))
+    return decisions
+
+
+def plan_runs(starting: Sequence[Starting], *, restart_finished: bool, leaves_state: bool = False) -> list[QueryRun]:
+    """Return the runs under which the queries of a job go on, or begin; nothing has begun yet.
+
+    Raises:
+        SqlExtError: RUN-020 ... RUN-027, RUN-075 for a query that cannot go on; nothing has changed then.
+    """
+    decisions = decide(starting, restart_finished=restart_finished, leaves_state=leaves_state)
+    runs = [_allowed(decision) for decision in decisions]
+    # Last: if a query of the job is refused, nothing may have changed.
+    for query, decision in zip(starting, decisions, strict=True):
+        if decision.verdict is Verdict.BEGINS_ANEW:
+            query.home.clear()
+    return runs
+
+
+def _last_run(home: QueryHome) -> QueryRun | SqlExtError | None:
+    try:
+        return home.run()
+    except SqlExtError as error:
+        return error
+
+
+def _decided(query: Starting, previous: QueryRun | None, run_id: str, *, leaves_state: bool) -> Decision:
+    home, prints = query.home, query.fingerprint
+    goes_on = previous is not None and not previous.finished
+    try:
+        leaves = home.check(previous, prints, leaves_state=leaves_state and goes_on)
+        if goes_on:
+            query.sources()
+        if leaves and AT_ONCE not in prints:
+            home.require_noted_sources()
+    except SqlExtError as error:
+        return Decision(Verdict.REFUSED, refusal=error)
+    if previous is None:
+        return Decision(Verdict.BEGINS, QueryRun(run_id, prints))
+    found = tuple(changes(previous.fingerprint, prints))
+    if leaves:
+        renewed = replace(previous, fingerprint=prints, renewals=previous.renewals + 1)
+        return Decision(Verdict.WITHOUT_STATE, renewed, found)
+    return Decision(Verdict.GOES_ON if goes_on else Verdict.ENDED, replace(previous, fingerprint=prints), found)
+
+
+def _allowed(decision: Decision) -> QueryRun:
+    if decision.refusal is not None:
+        raise decision.refusal
+    assert decision.run is not None
+    return decision.run

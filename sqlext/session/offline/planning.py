@@ -1,0 +1,260 @@
+"""Say what running a script would do to what is there. Starts no query, changes nothing, needs no JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.connectors.places import ReadPlace
+from sqlext.connectors.registry import connector_of
+from sqlext.dialect.ast import statements as ast
+from sqlext.dialect.script import parse_script
+from sqlext.errors import SqlExtError
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.decisions import Decision, Verdict
+from sqlext.jobs.places import read_place
+from sqlext.jobs.result import Result
+from sqlext.jobs.runs import begun_run
+from sqlext.plan.timing import InputEnd
+from sqlext.secrets import redact_text
+from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.notices import leaves_text, repeated, texts_of
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.script_plan import (
+    AT_ONCE,
+    HELD_BACK,
+    NOT_REACHED,
+    QueryPlan,
+    ReadPlan,
+    Refusal,
+    ScriptPlan,
+    SinkPlan,
+    TablePlan,
+)
+from sqlext.session.offline.touched import touched_queries
+from sqlext.session.records import job_records
+from sqlext.session.state import SessionState
+from sqlext.sinks.base import SinkContext
+from sqlext.sinks.opening import foreseen
+from sqlext.source import SourceText, Span
+from sqlext_catalog.diff import diff
+from sqlext_catalog.model import Relation, Table
+
+
+def plan_source(
+    source: SourceText,
+    state: SessionState,
+    options: RunOptions,
+    *,
+    lookup: SparkLookup | None = None,
+    keeps: Callable[[], object] | None = None,
+    running: Collection[str] = (),
+) -> ScriptPlan:
+    """Return what running a script would do.
+
+    Args:
+        state: gets the script's definitions; it should be a copy.
+        options: as of a run.
+        lookup: asks Spark for a table, None without Spark.
+        keeps: refuses queries that need a checkpoint, where none can lie.
+        running: the queries that run in this session.
+
+    Raises:
+        SqlExtError: what is wrong with the script, for which nothing of it would run.
+    """
+    before = _relations(state)
+    records = state.catalog.snapshot().queries()
+    planner = Planner(state, lookup, keeps=keeps, at_once=options.at_once, options=options, running=frozenset(running))
+    interpreter = Interpreter(state, planner)
+    for statement in parse_script(source, state.settings.expressions, unparsed=True):
+        planner.compiled.clear()
+        interpreter.run(statement)
+    tables = tuple(_table_plans(before, _relations(state), state.created))
+    queries = tuple(planner.queries)
+    return ScriptPlan(tables, queries, tuple(touched_queries(tables, queries, records)), tuple(planner.spoken))
+
+
+@dataclass
+class Planner(DryRun):
+    """A dry run that also decides on the queries, as a start does.
+
+    Attributes:
+        queries: what becomes of each, in order.
+        spoken: statements of Spark's own.
+        coming: columns that statements have added by then, by the table's name.
+        dropped: queries that are gone by then.
+        written: tables that queries of the script will have written to, and by which.
+    """
+
+    options: RunOptions = field(default_factory=RunOptions)
+    running: frozenset[str] = frozenset()
+    queries: list[QueryPlan] = field(default_factory=list)
+    spoken: list[str] = field(default_factory=list)
+    coming: dict[str, set[str]] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+    written: dict[str, str] = field(default_factory=dict)
+
+    def runs(self, query: str) -> bool:
+        """Whether a query of this session runs."""
+        return query in self.running
+
+    def spark(self, statement: ast.Statement) -> Result:
+        """Note a statement of Spark's own that is no query."""
+        result = super().spark(statement)
+        if not isinstance(statement, (ast.SelectStatement, ast.UnparsedQuery)):
+            self.spoken.append(redact_text(statement.span.one_line))
+        return result
+
+    def add_columns(self, table: Table, span: Span) -> None:
+        """Note the columns of ALTER TABLE ADD: a sink has them by then."""
+        if connector_of(table).can_grow:
+            self.coming.setdefault(table.name.plain, set()).update(c.name for c in table.columns)
+
+    def drop_query(self, statement: ast.Drop) -> Result:
+        """Note the queries that are gone by then."""
+        self.dropped |= {record.name for record in job_records(self.state.catalog, ".".join(statement.name))}
+        return super().drop_query(statement)
+
+    def drop_kept(self, query: str, table: Table) -> None:
+        """Note that the query of a materialized view is gone by then."""
+        self.dropped.add(query)
+        super().drop_kept(query, table)
+
+    def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
+        """Decide on INSERTs as a start does."""
+        super().insert(statement, inserts, env)
+        drafting = Drafts(self.state.folder, self.options, self.state.settings, env, self.state.stores)
+        job = drafting.job(inserts)
+        job.require_end()
+        looked: Sequence[tuple[QueryHome | None, Decision | None]] = [
+            (home, self._held(home, decision)) for home, decision in drafting.looked_at(job)
+        ] or [(None, None)] * len(job.drafts)
+        plans = [
+            self._plan(drafting, job, draft, home, decision)
+            for draft, (home, decision) in zip(job.drafts, looked, strict=True)
+        ]
+        self.queries += _as_they_start(plans, stopped=any(q.refusal is not None for q in self.queries))
+        self.written |= {d.insert.table.name.plain: d.name for d in job.drafts}
+        return Result()
+
+    def _held(self, home: QueryHome, decision: Decision) -> Decision:
+        """Return what is decided, or that another driver has the query."""
+        if home.name in self.dropped:
+            return Decision(Verdict.BEGINS_ANEW)
+        if self.state.settings.takes_over:
+            return decision
+        try:
+            home.refuse_if_held()
+        except SqlExtError as error:
+            return Decision(Verdict.REFUSED, refusal=error)
+        return decision
+
+    def _plan(
+        self, drafting: Drafts, job: JobDraft, draft: Draft, home: QueryHome | None, decision: Decision | None
+    ) -> QueryPlan:
+        repeats = self._repeats(drafting, job, draft, decision)
+        refusals = [decision.refusal] if decision is not None and decision.refusal is not None else []
+        goes_on = decision is not None and decision.verdict in (Verdict.GOES_ON, Verdict.WITHOUT_STATE)
+        place = read_place(home) if goes_on and home is not None else None
+        # Of a query that its place does not fit nobody knows where it would begin.
+        reads = tuple(self._reads(draft, place, refusals)) if not refusals else ()
+        sink = self._sink(draft, refusals)
+        outcome = AT_ONCE if decision is None else decision.verdict.value
+        return QueryPlan(
+            name=draft.name,
+            line=draft.insert.span.source.position(draft.insert.span.start).line,
+            outcome=Verdict.REFUSED.value if refusals else outcome,
+            loses=bool(repeats) or (decision is not None and decision.loses),
+            ends=job.end.value,
+            sink=sink,
+            reads=reads,
+            notes=(*_told(decision), *repeats),
+            refusal=Refusal.of(refusals[0]) if refusals else None,
+        )
+
+    def _repeats(self, drafting: Drafts, job: JobDraft, draft: Draft, decision: Decision | None) -> tuple[str, ...]:
+        """Return what is said of rows that come a second time."""
+        anew = decision is None or decision.verdict is Verdict.BEGINS_ANEW
+        if job.end is not InputEnd.FINISH or not anew or draft.name in self.dropped:
+            return ()
+        before = begun_run(self.state.folder, draft.name, drafting.checkpoint, self.state.stores)
+        text = repeated(draft.name, draft.insert, before)
+        return (text,) if text is not None else ()
+
+    def _reads(self, draft: Draft, place: ReadPlace | None, refusals: list[SqlExtError]) -> Iterator[ReadPlan]:
+        tables = {s.table.name.plain: s.table for s in draft.script.sources}
+        tables.update({step.table.name.plain: step.table for step in draft.script.read_by_arrow})
+        for name, table in tables.items():
+            places = connector_of(table).table_places()
+            if name in self.written:
+                yield ReadPlan(name, f"with what `{self.written[name]}` writes before")
+            elif places is not None:
+                try:
+                    found = places.backlog(table, place)
+                except SqlExtError as error:
+                    refusals.append(error)
+                else:
+                    yield (
+                        ReadPlan(name, "how much is not known")
+                        if found is None
+                        else ReadPlan(name, found.begins, found.files, found.bytes, found.rows)
+                    )
+            else:
+                yield ReadPlan(name, "how much is not known")
+
+    def _sink(self, draft: Draft, refusals: list[SqlExtError]) -> SinkPlan:
+        insert = draft.insert
+        table, name = insert.table, insert.table.name.plain
+        context = SinkContext(draft.name, "", mode="overwrite" if insert.overwrite else insert.mode)
+        coming = self.coming.get(name, ())
+        try:
+            found = foreseen(connector_of(table).write_spec(table), context, coming)
+        except SqlExtError as error:
+            refusals.append(error)
+            return SinkPlan(name, "refused")
+        if found.added:
+            return SinkPlan(name, "columns added", found.added)
+        if insert.overwrite:
+            return SinkPlan(name, "rewritten")
+        return SinkPlan(name, "created" if found.created else "the same" if found.known else "not known")
+
+
+def _told(decision: Decision | None) -> tuple[str, ...]:
+    """Return what is said of a query that goes on, apart from its outcome."""
+    if decision is None or decision.refusal is not None:
+        return ()
+    if decision.loses:
+        return (f"it {leaves_text(decision.changes)}",)
+    return tuple(texts_of(decision.changes)) if decision.verdict is Verdict.GOES_ON else ()
+
+
+def _as_they_start(plans: Sequence[QueryPlan], *, stopped: bool) -> list[QueryPlan]:
+    """Return the queries of a job: if one is refused, none starts; none starts behind a statement that fails."""
+    failed = any(plan.refusal is not None for plan in plans)
+    if not failed and not stopped:
+        return list(plans)
+    word = NOT_REACHED if stopped else HELD_BACK
+    return [plan if plan.refusal is not None else replace(plan, outcome=word) for plan in plans]
+
+
+def _relations(state: SessionState) -> Mapping[str, Relation]:
+    return {r.name.plain: r for r in state.catalog.snapshot().relations()}
+
+
+def _table_plans(
+    before: Mapping[str, Relation], after: Mapping[str, Relation], spoken: Collection[str]
+) -> Iterator[TablePlan]:
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name), after.get(name)
+        found = new or old
+        assert found is not None
+        kind = "table" if isinstance(found, Table) else "view"
+        if old is None or new is None:
+            yield TablePlan(name, kind, "created" if old is None else "dropped")
+            continue
+        differences = tuple(diff(old, new))
+        if differences or name in spoken:
+            yield TablePlan(name, kind, "altered" if differences else "the same", differences)

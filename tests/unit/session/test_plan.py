@@ -1,0 +1,376 @@
+"""What ``plan`` says of a changed script is what a start then does, up to the point where Spark takes over."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from deltalake import write_deltalake
+
+from sqlext import SqlExtError
+from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.names.environment import Environment
+from sqlext.cli.main import main
+from sqlext.connectors.delta.reader.tables import log_of
+from sqlext.connectors.delta.reader.versions import DeltaPosition
+from sqlext.dialect.ast import statements as ast
+from sqlext.dialect.script import parse_script
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.decisions import Verdict
+from sqlext.jobs.result import Result
+from sqlext.session.drafts import Drafts, RunOptions
+from sqlext.session.interpreter import Interpreter
+from sqlext.session.offline.compilation import new_state
+from sqlext.session.offline.dry_run import DryRun
+from sqlext.session.offline.planning import plan_source
+from sqlext.session.offline.script_plan import QueryPlan, ScriptPlan
+from sqlext.source import SourceText
+from sqlext_catalog.ddl.queries import record_query
+from sqlext_catalog.model import QueryRecord
+
+TABLES = """
+CREATE OR REPLACE TABLE orders (k STRING, price INT, ts TIMESTAMP(3), other TIMESTAMP(3),
+  WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '{0}/in', 'format' = 'csv', 'source.monitor-interval' = '1 s');
+CREATE OR REPLACE TABLE sink (k STRING, a TIMESTAMP(3), n BIGINT)
+WITH ('connector' = 'blackhole');
+CREATE OR REPLACE TABLE keyed (k STRING, n BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+WITH ('connector' = 'delta', 'path' = '{0}/keyed');
+"""
+WINDOW = "TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '10' SECOND))"
+KINDS = {
+    "native": f"INSERT INTO sink SELECT k, window_start, COUNT(*) AS c FROM {WINDOW} AS o"
+    " WHERE price > 0 GROUP BY k, window_start, window_end",
+    "EMIT": f"INSERT INTO sink SELECT k, window_start, COUNT(*) AS c FROM {WINDOW} AS o"
+    " WHERE price > 0 GROUP BY k, window_start, window_end EMIT AFTER WATERMARK EARLY EVERY 2 ROWS",
+    "join": "INSERT INTO sink SELECT l.k, l.ts, CAST(p.price AS BIGINT) AS c FROM (SELECT * FROM orders AS o"
+    " WHERE price > 0) AS l JOIN orders AS p ON l.k = p.k AND l.ts BETWEEN p.ts - INTERVAL '5' SECOND AND p.ts",
+    "Top-N": "INSERT INTO keyed SELECT k, CAST(price AS BIGINT) AS c FROM (SELECT k, price, ROW_NUMBER() OVER"
+    " (PARTITION BY k ORDER BY price DESC) AS r FROM orders AS o WHERE price > 0) WHERE r <= 1",
+    "OVER": "INSERT INTO sink SELECT k, ts, COUNT(*) OVER (PARTITION BY k ORDER BY ts ROWS 5 PRECEDING) AS c"
+    " FROM orders AS o WHERE price > 0",
+    "MATCH_RECOGNIZE": "INSERT INTO sink SELECT k, a, m AS c FROM (SELECT * FROM orders WHERE price > 0) AS o"
+    " MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts"
+    " MEASURES FIRST(x.ts) AS a, CAST(LAST(x.price) AS BIGINT) AS m PATTERN (x y)"
+    " DEFINE y AS y.price > x.price)",
+}
+SAME, BEGINS = Verdict.GOES_ON.value, Verdict.BEGINS.value
+#: What is replaced, by what, and what is said of it: an outcome, or the code of a refusal.
+CHANGES = {
+    "nothing": ("", "", SAME),
+    "white space": ("SELECT k", "SELECT\n  k", SAME),
+    "a comment": ("INSERT", "-- for the report\nINSERT", SAME),
+    "an alias": (" AS c", " AS counted", SAME),
+    "an alias of a table": (" AS o ", " AS orders ", SAME),
+    "case of keywords": ("WHERE", "where", SAME),
+    "a speed": ("'1 s'", "'5 s'", SAME),
+    "a longer delay": ("ts - INTERVAL '5' SECOND)", "ts - INTERVAL '50' SECOND)", SAME),
+    "an idle timeout": ("'format' = 'csv',", "'format' = 'csv', 'scan.watermark.idle-timeout' = '1 min',", SAME),
+    "NULL rowtimes": ("INSERT", "SET 'table.exec.source.rowtime-null-handling' = 'drop';\nINSERT", SAME),
+    "an interval": ("INSERT", "SET 'pipeline.auto-watermark-interval' = '5 s';\nINSERT", SAME),
+    "a setting of nothing": ("INSERT", "SET 'parallelism.default' = '3';\nINSERT", SAME),
+    "buckets": ("INSERT", "SET 'sqlext.state.buckets' = '7';\nINSERT", SAME),
+    "an empty statement behind": ("INSERT", "SHOW TABLES;\nINSERT", SAME),
+    "another filter": ("price > 0", "price > 1", "RUN-020"),
+    "one more filter": ("price > 0", "price > 0 AND k <> 'x'", "RUN-020"),
+    "a column of the source": ("price INT,", "price INT, note STRING,", "RUN-020"),
+    "a type of the source": ("price INT,", "price BIGINT,", "RUN-020"),
+    "a path": ("{0}/in", "{0}/elsewhere", "RUN-020"),
+    "a format": ("'csv'", "'json'", "RUN-020"),
+    "another rowtime": ("FOR ts AS ts - INTERVAL '5' SECOND", "FOR other AS other - INTERVAL '5' SECOND", "RUN-020"),
+    "a zone": ("INSERT", "SET 'table.local-time-zone' = 'Asia/Tokyo';\nINSERT", "RUN-020"),
+    "a meaning": ("INSERT", "SET 'sqlext.expressions' = 'flink';\nINSERT", "RUN-020"),
+    "another sink": ("INTO ", "INTO other_", "RUN-020"),
+    "another name": ("INSERT", "SET 'pipeline.name' = 'second';\nINSERT", BEGINS),
+    "a filter, without its state": ("price > 0", "price > 1", Verdict.WITHOUT_STATE.value),
+    "a path, without its state": ("{0}/in", "{0}/elsewhere", "RUN-020"),
+}
+CATCH_UP = "SET 'sqlext.bounded' = 'catch-up';\n"
+_LEAVES = "SET 'execution.state-recovery.ignore-unclaimed-state' = 'true';\nINSERT"
+
+
+_OTHER_SINKS = """CREATE TABLE IF NOT EXISTS other_sink (k STRING, a TIMESTAMP(3), n BIGINT)
+WITH ('connector' = 'print');
+CREATE TABLE IF NOT EXISTS other_keyed (k STRING, n BIGINT, PRIMARY KEY (k) NOT ENFORCED)
+WITH ('connector' = 'delta', 'path' = '{0}/other');
+INSERT"""
+
+
+def script(kind: str, folder: Path, change: str = "nothing") -> str:
+    old, new, _ = CHANGES[change]
+    text = TABLES + "SET 'pipeline.name' = 'q';\n" + KINDS[kind] + ";\n"
+    if change == "another sink":
+        text = text.replace("INSERT", _OTHER_SINKS)
+    if change == "another rowtime":
+        for time in ("DESCRIPTOR(ts)", "ORDER BY ts", "l.ts", "p.ts"):
+            text = text.replace(time, time.replace("ts", "other"))
+    if change.endswith("without its state"):
+        text = text.replace("INSERT", _LEAVES)
+    return (text.replace(old, new) if old else text).replace("{0}", str(folder))
+
+
+@dataclass
+class Starter(DryRun):
+    """Starts queries up to where Spark would: their places are taken and their runs begun."""
+
+    began: list[str] = field(default_factory=list)
+
+    def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
+        state = self.state
+        drafting = Drafts(state.folder, RunOptions("sql"), state.settings, env, state.stores)
+        job = drafting.job(inserts)
+        job.require_end()
+        homes = [QueryHome(state.folder, d.name) for d in job.drafts]
+        try:
+            before = [home.run() for home in homes]
+            runs = drafting.runs(job, homes)
+            for home, run, old in zip(homes, runs, before, strict=True):
+                renews = old is not None and run.renews(old)
+                goes_on = old is not None and old.run_id == run.run_id
+                self.began.append("goes on without its state" if renews else "goes on" if goes_on else "begins")
+                home.begin(run)
+                for log in ("offsets", "commits"):
+                    home.location.put(f"checkpoint/{log}/0", 'v1\n{}\n{"logOffset": 0}')
+                home.note_own_sources([])
+        finally:
+            for home in homes:
+                home.close()
+        return Result()
+
+
+def started(text: str, folder: Path) -> list[str]:
+    """Start a script; return what its queries did, or the code of the refusal."""
+    state = new_state(folder / "catalog")
+    starter = Starter(state)
+    interpreter = Interpreter(state, starter)
+    try:
+        for statement in parse_script(SourceText.of(text), state.settings.expressions, unparsed=True):
+            interpreter.run(statement)
+    except SqlExtError as error:
+        return [error.code]
+    return starter.began
+
+
+def planned(text: str, folder: Path) -> ScriptPlan:
+    return plan_source(SourceText.of(text), new_state(folder / "catalog").fork(), RunOptions("sql"))
+
+
+def said(plan: QueryPlan) -> str:
+    return plan.refusal.code if plan.refusal is not None else plan.outcome
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_start_does_what_the_plan_says(kind: str, change: str, folder: Path) -> None:
+    assert started(script(kind, folder), folder) == ["begins"]
+    text = script(kind, folder, change)
+    before = sorted(path for path in folder.rglob("*"))
+    (found,) = [said(query) for query in planned(text, folder).queries]
+    assert sorted(path for path in folder.rglob("*")) == before
+    assert found == CHANGES[change][2]
+    assert started(text, folder) == [found]
+
+
+# What else it says
+
+ORDERS = """
+CREATE TABLE orders (k STRING, n INT) WITH ('connector' = '{1}', 'path' = '{0}/in'{2});
+CREATE TABLE per_k (k STRING, n BIGINT) WITH ('connector' = 'delta', 'path' = '{0}/per_k');
+"""
+CSV = ("filesystem", ", 'format' = 'csv'")
+COUNTS = "INSERT INTO per_k SELECT k, CAST(n AS BIGINT) FROM orders"
+
+
+def tables(folder: Path, connector: str = "filesystem", options: str = ", 'format' = 'csv'") -> str:
+    return ORDERS.replace("{0}", str(folder)).replace("{1}", connector).replace("{2}", options)
+
+
+def caught_up(folder: Path, *offsets: dict[str, object], files: Sequence[Path] = ()) -> None:
+    """Put an offset of each source where Spark would have it, and a log of the files that it has read."""
+    home = QueryHome(folder / "catalog", "sql.per_k", looks=True)
+    home.location.put("checkpoint/offsets/1", "\n".join(["v1", "{}", *map(json.dumps, offsets)]))
+    home.location.put("checkpoint/commits/1", "v1\n{}")
+    entries = [json.dumps({"path": path.as_uri(), "timestamp": 1, "batchId": 0}) for path in files]
+    home.location.put("checkpoint/sources/0/0", "\n".join(["v1", *entries]))
+
+
+def written(path: Path, *keys: str, mode: str = "append") -> None:
+    rows = pa.table({"k": pa.array(keys, pa.string()), "n": pa.array([1] * len(keys), pa.int32())})
+    write_deltalake(str(path), rows, mode=mode)
+
+
+def test_tables(folder: Path) -> None:
+    started(tables(folder), folder)
+    text = tables(folder) + (
+        "ALTER TABLE per_k ADD (s BIGINT);\nCREATE VIEW seen AS SELECT k FROM orders;\nDROP TABLE orders;"
+    )
+    found = {t.name.rpartition(".")[2]: (t.kind, t.action, t.differences) for t in planned(text, folder).tables}
+    assert found == {
+        "orders": ("table", "dropped", ()),
+        "per_k": ("table", "altered", ("column `s`: none -> BIGINT",)),
+        "seen": ("view", "created", ()),
+    }
+
+
+def test_files_that_are_new(folder: Path) -> None:
+    for name in ("a b.csv", "b.csv"):
+        (folder / "in" / name).write_text("x,1\n")
+    text = tables(folder) + CATCH_UP + COUNTS
+    (query,) = planned(text, folder).queries
+    assert str(query.reads[0]) == "reads orders: with the first file: 2 files, 8 bytes"
+    started(text, folder)
+    caught_up(folder, {"logOffset": 1}, files=[folder / "in" / "a b.csv"])
+    (query,) = planned(text, folder).queries
+    assert str(query.reads[0]) == "reads orders: behind 1 file: 1 file, 4 bytes"
+
+
+@pytest.mark.parametrize("by", ["Spark", "Arrow"])
+def test_versions_that_are_new(by: str, folder: Path) -> None:
+    source = folder / "delta"
+    text = tables(folder, "delta", "").replace("/in", "/delta") + CATCH_UP + COUNTS
+    written(source, "a", "b")
+    started(text, folder)
+    written(source, "c")
+    written(source, "d", "e")
+    log = log_of(str(source))
+    offset = {"reservoirId": log.identity(), "reservoirVersion": 1, "index": -1, "isStartingVersion": False}
+    caught_up(folder, offset if by == "Spark" else {"versions": DeltaPosition(1, True, 0).number})
+    (query,) = planned(text, folder).queries
+    read = query.reads[0]
+    assert (query.outcome, read.begins, read.files, read.rows) == ("goes on", "with version 1", 2, 3)
+
+
+def test_a_table_that_was_made_anew(folder: Path) -> None:
+    source = folder / "delta"
+    text = tables(folder, "delta", "").replace("/in", "/delta") + CATCH_UP + COUNTS
+    written(source, "a", "b")
+    started(text, folder)
+    offset = {"reservoirId": log_of(str(source)).identity(), "reservoirVersion": 1, "index": -1}
+    caught_up(folder, {**offset, "isStartingVersion": False})
+    assert said(planned(text, folder).queries[0]) == "goes on"
+    shutil.rmtree(source)
+    written(source, "a")
+    (query,) = planned(text, folder).queries
+    assert query.refusal is not None
+    assert query.refusal.hint == "DROP QUERY `sql.per_k` starts it anew, with the rows of the new table"
+    assert said(query) == "RUN-075"
+    assert started(text, folder) == ["RUN-075"]
+    record = QueryRecord("sql.per_k", "", (), None, f"{folder}/catalog/queries/x/checkpoint", "", "finished")
+    new_state(folder / "catalog").catalog.apply(record_query(record), "START QUERY")
+    assert said(planned("DROP QUERY IF EXISTS `sql.per_k`;" + text, folder).queries[0]) == ("begins anew")
+
+
+def test_rows_are_taken_away_behind_it(folder: Path) -> None:
+    source = folder / "delta"
+    text = tables(folder, "delta", "").replace("/in", "/delta") + CATCH_UP + COUNTS
+    written(source, "a", "b")
+    started(text, folder)
+    caught_up(folder, {"versions": DeltaPosition(1, True, 0).number})
+    written(source, "c", mode="overwrite")
+    assert said(planned(text, folder).queries[0]) == "RUN-069"
+
+
+def test_what_becomes_of_sinks(folder: Path) -> None:
+    written(folder / "per_k", "a")  # its n is INT
+    text = tables(folder) + COUNTS
+    assert said(planned(text, folder).queries[0]) == "SINK-091"
+    fitting = text.replace("(k STRING, n BIGINT)", "(k STRING, n INT{})").replace("CAST(n AS BIGINT)", "n{}")
+    assert planned(fitting.replace("{}", ""), folder).queries[0].sink.action == "the same"
+    wider = fitting.replace("INT{}", "INT, s INT").replace("n{}", "n, n")
+    assert said(planned(wider, folder).queries[0]) == "SINK-091"
+    grows = planned(wider.replace("/per_k'", "/per_k', 'mergeSchema' = 'true'"), folder).queries[0]
+    assert (grows.sink.action, grows.sink.columns) == ("columns added", ("s",))
+    altered = (
+        fitting.replace("{}", "").replace("INSERT", "ALTER TABLE per_k ADD (s INT);\nINSERT").replace("k, n", "k, n, n")
+    )
+    assert said(planned(altered, folder).queries[0]) == "begins"
+
+
+def test_one_refused_query_holds_all_back(folder: Path) -> None:
+    sinks = "".join(
+        f"CREATE TABLE IF NOT EXISTS s{n} (k STRING, n INT) WITH ('connector' = 'print');" for n in range(3)
+    )
+    both = (
+        "EXECUTE STATEMENT SET BEGIN INSERT INTO s0 SELECT * FROM orders; INSERT INTO s1 SELECT * FROM orders{0}; END;"
+    )
+    text = tables(folder) + CATCH_UP + sinks + both + "INSERT INTO s2 SELECT * FROM orders;"
+    assert started(text.replace("{0}", ""), folder) == ["begins"] * 3
+    changed = text.replace("{0}", " WHERE n > 1")
+    found = planned(changed, folder)
+    assert [said(query) for query in found.queries] == ["held back", "RUN-020", "not reached"]
+    assert (found.refused, found.loses) == (True, False)
+    assert started(changed, folder) == ["RUN-020"]
+
+
+def test_queries_of_other_scripts(folder: Path) -> None:
+    catalog = new_state(folder / "catalog").catalog
+    started(tables(folder) + CATCH_UP + COUNTS, folder)
+    name = "default_catalog.default_database."
+    for query, reads, writes in (("reader", "per_k", "more"), ("next", "more", None), ("apart", "orders", None)):
+        record = QueryRecord(query, "", (name + reads,), writes and name + writes, "", "", "running")
+        catalog.apply(record_query(record), "START QUERY")
+    text = tables(folder) + CATCH_UP + _LEAVES.replace("INSERT", "") + COUNTS + " WHERE n > 1"
+    found = planned(text, folder)
+    assert [(t.name, t.because) for t in found.touched] == [
+        ("reader", "into which `sql.per_k` writes without its state of before"),
+        ("next", "into which `reader` writes"),
+    ]
+    assert found.loses
+
+
+def test_a_query_that_runs(folder: Path) -> None:
+    text = tables(folder) + CATCH_UP + COUNTS
+    with QueryHome(folder / "catalog", "sql.per_k"):
+        assert said(planned(text, folder).queries[0]) == "RUN-022"
+        assert said(planned("SET 'sqlext.take-over' = 'true';" + text, folder).queries[0]) == "begins"
+    assert said(planned(text, folder).queries[0]) == "begins"
+
+
+def test_rows_that_come_again(folder: Path) -> None:
+    text = tables(folder).replace("n BIGINT", "n INT") + "INSERT INTO per_k SELECT * FROM orders"
+    started(text, folder)
+    with QueryHome(folder / "catalog", "sql.per_k") as home:
+        run = home.run()
+        assert run is not None
+        home.finish(run)
+    written(folder / "per_k", "a")
+    plan = planned(text, folder)
+    assert (plan.queries[0].outcome, plan.loses, plan.refused) == ("begins anew", True, False)
+    assert "gets them again" in plan.queries[0].notes[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "strict", "code"),
+    [("", False, 0), ("", True, 0), ("WHERE n > 1", False, 1), ("state", False, 0), ("state", True, 1)],
+)
+def test_exit_codes(change: str, strict: bool, code: int, folder: Path) -> None:
+    file = folder / "sql.sql"
+    started(tables(folder) + CATCH_UP + COUNTS, folder)
+    leaves = _LEAVES.replace("INSERT", "") if change == "state" else ""
+    file.write_text(tables(folder) + CATCH_UP + leaves + COUNTS + (" WHERE n > 1" if change else ""))
+    arguments = ["plan", str(file), "--catalog", str(folder / "catalog"), "--format", "json"]
+    ended = CliRunner().invoke(main, arguments + ["--strict"] * strict)
+    assert ended.exit_code == code
+    assert json.loads(ended.stdout)["refused"] is (change == "WHERE n > 1")
+
+
+def test_a_wrong_script(folder: Path) -> None:
+    file = folder / "sql.sql"
+    file.write_text("INSERT INTO nowhere SELECT 1")
+    ended = CliRunner().invoke(main, ["plan", str(file), "--catalog", str(folder / "catalog")])
+    assert ended.exit_code == 1
+    assert "SINK-001" in ended.stderr or "NAME-002" in ended.stderr or "CAT-002" in ended.stderr
+    assert not (folder / "catalog").exists()
