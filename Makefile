@@ -23,7 +23,7 @@ PROCESSES ?= 2
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help demo test test-versions test-oldest unit lint format bench measure kafka docs lock check setup spark clean
+.PHONY: help demo test test-versions test-oldest unit lint format bench measure kafka docs ui lock check setup spark clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 15
@@ -65,6 +65,9 @@ kafka: setup  ## a Kafka broker to play with, at localhost:9092, until Ctrl-C
 
 docs: $(VENV)/.docs  ## the documentation site, in build/site; refuses broken links
 	@$(BIN)/python tools/site.py $(ARGS)
+
+ui:  ## build the page of queries into sqlext/ui/static; needs Node.js
+	@cd tools/ui && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
 
 lock: setup  ## choose new exact versions (give PYTHONS='python3.10 python3.11 ...')
 	@$(BIN)/python tools/lock.py $(PYTHONS)

@@ -105,15 +105,16 @@ class Kept:
             Interpreter(self.state, DryRun(self.state)).run(statement)
 
     def add(self, query: KeptQuery) -> None:
-        """Let a query have run."""
+        """Let a query have run, or have gone on."""
         plan, bound = self._bound(query.statement)
-        with QueryHome(self.folder, query.name) as home:
+        with QueryHome(self.folder, query.name, force=True) as home:
             location, checkpoint = home.location, home.checkpoint
             recorder = Recorder(home.progress, False, steps_of(plan, f"{bound.table.name.name} (delta)"))
             recorder.begin()
-            last = None
-            for last in _samples(query, plan, self.now, recorder.outline.began):
-                recorder.history.take(last)
+            taken, last = [s.at for s in recorder.history.samples()], None
+            for last in _samples(query, plan, self.now, self.now - query.span):
+                if not taken or last.at > taken[-1]:
+                    recorder.history.take(last)
             recorder.end(query.error)
             keeper = _keeper(query, last, self.now)
             state = {"known": keeper.to_json(), "report": TimeReport.of(keeper).to_json()}

@@ -17,6 +17,7 @@ from sqlext.cli.messages import tell
 from sqlext.cli.parameters import CATALOG, CONF, DEFINE, address, duration
 from sqlext.cli.projects import examples, init
 from sqlext.cli.shell.command import shell
+from sqlext.cli.ui import ui
 from sqlext.cli.watermarks import watermarks
 from sqlext.errors import SqlExtError
 
@@ -48,6 +49,10 @@ def main() -> None:
     metavar="[HOST:]PORT",
     help="Serve Prometheus metrics meanwhile; without HOST to this machine alone.",
 )
+@click.option(
+    "--ui", type=address, is_flag=False, flag_value="8265", metavar="[HOST:]PORT",
+    help="Serve the page of the queries meanwhile; without HOST to this machine alone, without PORT at 8265.",
+)  # fmt: skip
 @CONF
 def run(
     file: Path,
@@ -58,13 +63,14 @@ def run(
     trigger_interval: int | None,
     no_progress: bool,
     metrics: tuple[str, int] | None,
+    ui: tuple[str, int] | None,
     conf: tuple[tuple[str, str], ...],
 ) -> None:
     """Run a script: bounded queries to their end, unbounded ones until stopped."""
     from sqlext.cli.run import RunArguments, run_script
 
     times, shown = (run_for, trigger_interval), not no_progress
-    options = RunArguments(catalog, checkpoint, *times, progress=shown, metrics=metrics, conf=dict(conf))
+    options = RunArguments(catalog, checkpoint, *times, progress=shown, metrics=metrics, ui=ui, conf=dict(conf))
     with _errors():
         run_script(file, dict(definitions), options)
 
@@ -198,6 +204,7 @@ main.add_command(doctor)
 main.add_command(examples)
 main.add_command(init)
 main.add_command(shell)
+main.add_command(ui)
 main.add_command(watermarks)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -14,6 +14,7 @@ from rich.console import Console
 
 from sqlext.cli.parameters import DEFAULT_CATALOG
 from sqlext.cli.progress import Watch, by_sink, summary
+from sqlext.cli.ui import where
 from sqlext.jobs.tables import console, result_table
 from sqlext.spark.notices import Notice
 
@@ -28,7 +29,8 @@ _FIRST_ROWS = 10
 class RunArguments:
     """Arguments of ``sqlext run``.
 
-    Times are in milliseconds, ``metrics`` is the address that serves them, ``conf`` are settings of Spark and of SET.
+    Times are in milliseconds, ``metrics`` and ``ui`` are the addresses that serve them, ``conf`` are settings of Spark
+    and of SET.
     """
 
     catalog: str
@@ -37,6 +39,7 @@ class RunArguments:
     trigger_interval: int | None = None
     progress: bool = True
     metrics: tuple[str, int] | None = None
+    ui: tuple[str, int] | None = None
     conf: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -104,15 +107,21 @@ def _show_first_rows(session: Session, table: str, catalog: str, messages: Conso
 
 @contextmanager
 def served(session: Session, options: RunArguments, messages: Console) -> Iterator[None]:
-    """Serve metrics meanwhile, if somebody wants them."""
-    if options.metrics is None:
-        yield
-        return
-    from sqlext.metrics import serve
+    """Serve metrics and the page of queries meanwhile, if somebody wants them."""
+    with ExitStack() as servers:
+        if options.metrics is not None:
+            from sqlext.metrics import serve
 
-    address, port = options.metrics
-    with serve(session, port, address) as server:
-        messages.print(f"metrics: http://{address}:{server.port}/metrics", markup=False, highlight=False)
+            address, port = options.metrics
+            metrics = servers.enter_context(serve(session, port, address))
+            messages.print(f"metrics: http://{address}:{metrics.port}/metrics", markup=False, highlight=False)
+        if options.ui is not None:
+            from sqlext.ui.server import serve as serve_page
+
+            address, port = options.ui
+            page = servers.enter_context(serve_page(session, port, address))
+            for line in where(page.url, page.url_to_stop):
+                messages.print(line, markup=False, highlight=False, soft_wrap=True)
         yield
 
 

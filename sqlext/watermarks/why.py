@@ -10,6 +10,8 @@ from sqlext.watermarks.texts import duration, moment
 
 #: Of more splits than this it is only said how many there are.
 _SPLITS_NAMED = 5
+#: How a query stands that is not ``is running``, ``is stopped``, ...
+_STANDS = {"failed": "has failed", "lost": "has no driver any more"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,7 @@ class Asked:
     """A query that somebody asks about.
 
     Attributes:
-        status: running, finished, stopped or failed.
+        status: running, finished, stopped, failed or lost.
         bounded: whether its input has an end.
         report: what its keeper knows; None where no keeper runs.
         live: whether it runs in this process: otherwise the report is what was last written.
@@ -42,7 +44,7 @@ class _Answer:
 
     def lines(self) -> Iterator[str]:
         asked, report = self.asked, self.asked.report
-        yield f"Query `{asked.name}` is {asked.status}{self._as_of()}."
+        yield f"Query `{asked.name}` {_STANDS.get(asked.status, f'is {asked.status}')}{self._as_of()}."
         if asked.status == "finished":
             yield "It came to the end of its input, and all of its windows came out."
             return

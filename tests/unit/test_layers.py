@@ -57,6 +57,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "sqlext.testing",
         "sqlext.demo",
         "sqlext.metrics",
+        "sqlext.ui",
     ),
 }
 #: In a connector's folder, ``reader`` is a source and ``sink`` is a sink.

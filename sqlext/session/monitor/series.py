@@ -11,15 +11,15 @@ from sqlext.session.monitor.views import Series
 from sqlext.watermarks.history import DENSE, SPACING, SPARSE, Sample
 from sqlext.watermarks.inputs import END_OF_TIME
 
-#: Spacings after which nothing has happened if no sample was taken.
-_SILENCE = 3
+#: ms after which nothing has happened if no sample was taken. Micro-batches may well be half a minute apart.
+_SILENCE = 60_000
 #: ms of which a rate is the mean.
-_OF_LATE = 10_000
+_OF_LATE = 30_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """What has happened between two samples."""
+    """What has happened between two samples, in so many ms; 0: nobody knows yet."""
 
     sample: Sample
     ms: int
@@ -29,8 +29,8 @@ class _Step:
     dropped: int = 0
     bad: int = 0
 
-    def a_second(self, rows: int) -> float:
-        return round(1000 * rows / self.ms, 2) if self.ms > 0 else 0.0
+    def a_second(self, rows: int) -> float | None:
+        return round(1000 * rows / self.ms, 2) if self.ms > 0 else None
 
 
 def series(samples: Sequence[Sample], since: int = 0, now: int | None = None) -> Series:
@@ -61,7 +61,7 @@ def series(samples: Sequence[Sample], since: int = 0, now: int | None = None) ->
 
 
 def rate(samples: Sequence[Sample], now: int) -> float:
-    """Return the rows read in a second, of the last ten seconds."""
+    """Return the rows read in a second, of the last half minute."""
     if not samples:
         return 0.0
     last = samples[-1]
@@ -71,7 +71,7 @@ def rate(samples: Sequence[Sample], now: int) -> float:
     return round(1000 * (last.rows_in - before.rows_in) / ms, 1) if ms > 0 else 0.0
 
 
-#: More samples than this do not lie within ten seconds and one before.
+#: More samples than this do not lie within that time and one before.
 _MOST_OF_LATE = 2 * _OF_LATE // SPACING + 2
 
 
@@ -89,24 +89,34 @@ def _steps(samples: Sequence[Sample], now: int | None) -> Iterator[tuple[Sample,
     """Yield the sample before, and what has happened since; where nothing has for long, two moments say so."""
     if not samples:
         return
-    newest = samples[-1].at
+    newest, first = samples[-1].at, samples[0]
+    if first.began is not None and newest - first.at <= DENSE:
+        yield _NOTHING, _between(_NOTHING, first)
     for before, after in pairwise(samples):
-        spacing = SPACING if newest - before.at <= DENSE else SPARSE
+        silence, spacing = (_SILENCE, SPACING) if newest - before.at <= DENSE else (3 * SPARSE, SPARSE)
         begins = before
-        if after.at - before.at > _SILENCE * spacing:
-            quiet = replace(before, at=before.at + spacing), replace(before, at=after.at - spacing)
+        if before.began != after.began:  # it did not run in between
+            yield before, _Step(replace(before, at=before.at + spacing, watermark=None), spacing)
+        elif after.at - before.at > silence:
+            took = min(max(spacing, after.busy_ms - before.busy_ms), silence)
+            quiet = replace(before, at=before.at + spacing), replace(before, at=after.at - took)
             yield from ((before, _Step(s, spacing)) for s in quiet)
             begins = quiet[1]
         yield before, _between(begins, after)
-    if now is not None and now > newest + _SILENCE * SPACING:
-        yield from ((samples[-1], _Step(replace(samples[-1], at=at), SPACING)) for at in (newest + SPACING, now))
+    if now is not None and now > newest:
+        last = samples[-1]
+        if now - newest > _SILENCE:
+            yield last, _Step(replace(last, at=newest + SPACING), SPACING)
+        yield last, _Step(replace(last, at=now), SPACING if now - newest > _SILENCE else 0)
 
 
 def _between(before: Sample, after: Sample) -> _Step:
-    zero = before if before.began == after.began else _NOTHING  # a restart counts from 0
+    zero, since = before, before.at
+    if before.began != after.began:  # a restart counts from 0
+        zero, since = _NOTHING, after.began or before.at
     return _Step(
         after,
-        after.at - before.at,
+        after.at - since,
         after.rows_in - zero.rows_in,
         after.rows_out - zero.rows_out,
         after.rows_late - zero.rows_late,

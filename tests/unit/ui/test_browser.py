@@ -1,0 +1,202 @@
+"""The page in Debian's Chromium: what a person sees and does. Left out, with a word, where there is no Chromium."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+
+import sqlext
+from sqlext import SqlExtError
+from sqlext.ui.server import UiServer, serve
+from tests.kept_queries import JOINED, SECOND, Kept, KeptQuery
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None or DRIVER is None, reason="no Chromium: apt-get install chromium chromium-driver"
+)
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
+    " --disable-component-update --disable-sync --window-size=1300,1400"
+)
+
+
+class Screen:
+    """A browser, and what is looked for in it."""
+
+    def __init__(self, browser: webdriver.Chrome) -> None:
+        self.browser = browser
+
+    def open(self, url: str) -> None:
+        self.browser.get(url)
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def text(self, selector: str) -> str:
+        # In one step: the page may draw itself anew between two.
+        script = "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText).join(' ')"
+        return str(self.browser.execute_script(script, selector))
+
+    def until(self, holds: Callable[[], object]) -> None:
+        waiting = WebDriverWait(self.browser, 30, ignored_exceptions=[StaleElementReferenceException])
+        waiting.until(lambda _: holds())
+
+    def button(self, name: str) -> list[WebElement]:
+        return [b for b in self.all("button") if b.accessible_name == name]
+
+    def complaints(self) -> list[str]:
+        return [entry["message"] for entry in self.browser.get_log("browser")]  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[webdriver.Chrome]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM or ""
+    for flag in FLAGS.split():
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    started = webdriver.Chrome(options=options, service=Service(DRIVER))
+    yield started
+    started.quit()
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    return Kept(tmp_path, time.time_ns() // 1_000_000)
+
+
+@pytest.fixture
+def server(kept: Kept) -> Iterator[UiServer]:
+    with serve(sqlext.connect(catalog=kept.folder), 0) as server:
+        yield server
+
+
+@pytest.fixture
+def screen(browser: webdriver.Chrome, server: UiServer) -> Iterator[Screen]:
+    """Return a browser for a server that still serves; what it complained about fails the test."""
+    screen = Screen(browser)
+    yield screen
+    found = screen.complaints()
+    browser.execute_script("sessionStorage.clear(); localStorage.clear()")
+    browser.get("about:blank")
+    assert found == []
+
+
+def test_a_first_query_appears_by_itself_and_goes_on(screen: Screen, server: UiServer, kept: Kept) -> None:
+    screen.open(server.url)
+    screen.until(lambda: "No query has run" in screen.text("main"))
+    kept.add(KeptQuery("etl.per_minute", stands_since=30 * SECOND))
+    kept.write_rows()
+    screen.until(lambda: len(screen.all(".node")) == 4)
+    before = screen.text(".tiles")
+    kept.add(KeptQuery("etl.per_minute"))  # 30 s more
+    screen.until(lambda: screen.text(".tiles") != before)
+    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    screen.until(lambda: len(screen.all(".rows tbody tr")) == 8)
+    assert "holds the query back" in screen.text(".why")
+    assert "SELECT item, window_start" in screen.text(".statement pre")
+    assert screen.text("[role=status].live") == "live"
+
+
+def test_nothing_is_asked_of_others(screen: Screen, server: UiServer, kept: Kept) -> None:
+    kept.add(KeptQuery("q"))
+    screen.open(server.url)
+    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    asked = screen.browser.execute_script("return performance.getEntriesByType('resource').map(e => e.name)")
+    assert asked
+    assert [url for url in asked if not url.startswith(server.url)] == []
+
+
+def test_ten_queries_and_the_keyboard(screen: Screen, server: UiServer, kept: Kept) -> None:
+    for number in range(8):
+        kept.add(KeptQuery(f"etl.q{number}", span=30 * SECOND))
+    kept.add(KeptQuery("etl.bad", status="failed", error=SqlExtError("RUN-041", "`a` is too large", hint="cast it")))
+    kept.add(KeptQuery("etl.gone", driven=False))
+    kept.add(KeptQuery("etl.matched", JOINED, idle=True))
+    screen.open(server.url)
+    screen.until(lambda: len(screen.all("nav .query")) == 11)
+    names = [b.find_element(By.CSS_SELECTOR, ".name").text for b in screen.all("nav .query")]
+    assert names[0] == "etl.matched"  # running ones first
+    screen.until(lambda: screen.text("main h2") == "etl.matched")
+    assert "payments" in screen.text(".notice.warn")
+    screen.until(lambda: len(screen.all(".node.scan .pill.idle")) == 1)
+    bad = next(b for b in screen.all("nav .query") if "etl.bad" in b.text)
+    bad.send_keys(Keys.ENTER)
+    screen.until(lambda: "RUN-041" in screen.text("[role=alert]"))
+    assert bad.get_attribute("aria-current") == "true"
+    screen.browser.back()
+    screen.until(lambda: screen.text("main h2") == "etl.matched")
+
+
+def test_what_can_be_used_has_a_name(screen: Screen, server: UiServer, kept: Kept) -> None:
+    kept.add(KeptQuery("q"))
+    screen.open(server.url)
+    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    for element in screen.all("button, [role=img], [role=group], nav, section"):
+        assert element.accessible_name, element.get_attribute("outerHTML")
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_widths(screen: Screen, server: UiServer, kept: Kept, width: int) -> None:
+    kept.add(KeptQuery("etl.a_query_with_a_name_that_is_rather_long_as_names_of_queries_go", JOINED))
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    screen.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)  # type: ignore[no-untyped-call]
+    screen.open(server.url)
+    screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+    assert screen.browser.execute_script("return document.documentElement.scrollWidth") <= width
+    screen.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})  # type: ignore[no-untyped-call]
+
+
+def test_light_and_dark(screen: Screen, server: UiServer, kept: Kept) -> None:
+    def ground() -> str:
+        return str(screen.browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
+
+    screen.open(server.url)
+    screen.until(lambda: screen.button("Switch to dark"))
+    light = ground()
+    screen.button("Switch to dark")[0].click()
+    screen.until(lambda: ground() != light)
+    dark = ground()
+    screen.browser.refresh()
+    screen.until(lambda: screen.button("Switch to light"))
+    assert ground() == dark
+
+
+def test_stopping_needs_the_token_and_a_second_click(screen: Screen, server: UiServer, kept: Kept) -> None:
+    kept.add(KeptQuery("q"))
+    screen.open(server.url)
+    screen.until(lambda: screen.text("main h2") == "q")
+    assert screen.button("Stop") == []
+    assert "read-only" in screen.text(".actions")
+    screen.open("about:blank")
+    screen.open(server.url_to_stop)
+    screen.until(lambda: screen.button("Stop"))
+    assert server.token not in screen.browser.current_url
+    screen.button("Stop")[0].click()
+    screen.until(lambda: screen.button("Stop job q"))
+    assert list(kept.folder.glob("queries/*/progress/stop")) == []
+    screen.button("Stop job q")[0].click()
+    screen.until(lambda: "stopping" in screen.text(".actions"))
+    assert len(list(kept.folder.glob("queries/*/progress/stop"))) == 1
+    kept.add(KeptQuery("q", status="stopped"))
+    screen.until(lambda: screen.text(".title .state") == "stopped")
+
+
+def test_a_day(screen: Screen, server: UiServer, kept: Kept) -> None:
+    kept.add(KeptQuery("q", span=25 * 3600 * SECOND, every=60 * SECOND))
+    screen.open(server.url)
+    screen.until(lambda: screen.button("24 h"))
+    screen.button("24 h")[0].click()
+    screen.until(lambda: screen.button("24 h")[0].get_attribute("aria-pressed") == "true")
+    screen.until(lambda: len(screen.all(".chart canvas")) == 6)

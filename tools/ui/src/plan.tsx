@@ -1,0 +1,77 @@
+// The plan as a graph: dagre places the steps.
+import dagre from "@dagrejs/dagre";
+import type { View, PlanNode } from "./api";
+import { clock, count, shortName, size } from "./texts";
+
+const WIDTH = 196;
+const HEIGHT = 104;
+
+const TITLES: Record<string, string> = { AssignWindows: "Windows", Project: "Select", Scan: "Source" };
+
+export function Plan({ view, down }: { view: View; down: boolean }) {
+  if (view.nodes.length === 0) return <p class="quiet">The plan is known once the query was started by this version.</p>;
+  const graph = new dagre.graphlib.Graph().setGraph({ rankdir: down ? "TB" : "LR", nodesep: 24, ranksep: 34, marginx: 4, marginy: 4 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const node of view.nodes) graph.setNode(String(node.number), { width: WIDTH, height: HEIGHT });
+  for (const edge of view.edges) graph.setEdge(String(edge.source), String(edge.target));
+  dagre.layout(graph);
+  const { width = 0, height = 0 } = graph.graph();
+  const flows = view.card.state === "running" && view.card.rate > 0;
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label="Plan of the query">
+      <div class="plan" style={{ width: `${width}px`, height: `${height}px` }}>
+        <svg width={width} height={height} aria-hidden="true">
+          <defs>
+            <marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+              <path d="M0 0L8 4L0 8z" />
+            </marker>
+          </defs>
+          {view.edges.map((edge) => {
+            const { points } = graph.edge(String(edge.source), String(edge.target));
+            return <path key={`${edge.source}-${edge.target}`} class={flows ? "edge flows" : "edge"} d={curve(points)} marker-end="url(#tip)" />;
+          })}
+        </svg>
+        <ol>
+          {[...view.nodes].reverse().map((node) => {
+            const { x, y } = graph.node(String(node.number));
+            return <Node key={node.number} node={node} zone={view.zone} left={x - WIDTH / 2} top={y - HEIGHT / 2} />;
+          })}
+        </ol>
+      </div>
+    </div>
+  );
+}
+
+function Node({ node, zone, left, top }: { node: PlanNode; zone: string; left: number; top: number }) {
+  const kind = node.step === "Sink" ? "sink" : node.step === "Scan" ? "scan" : node.stateful ? "stateful" : "plain";
+  const facts: [string, string][] = [];
+  if (node.rows !== null) facts.push([node.step === "Sink" ? "rows out" : "rows", count(node.rows)]);
+  if (node.state_rows !== null) facts.push(["state", `${count(node.state_rows)} · ${size(node.state_bytes)}`]);
+  if (node.dropped) facts.push(["late", count(node.dropped)]);
+  if (node.watermark !== null) facts.push(["watermark", clock(node.watermark, zone)]);
+  return (
+    <li class={`node ${kind}`} style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px`, height: `${HEIGHT}px` }}>
+      <div class="head">
+        <b>{TITLES[node.step] ?? node.step}</b>
+        {node.activity && node.activity !== "active" && <span class={`pill ${node.activity}`}>{node.activity}</span>}
+        {node.stateful && <span class="tag">keeps state</span>}
+      </div>
+      <div class="detail" title={node.detail}>{shortName(node.detail)}</div>
+      <dl>
+        {facts.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
+      </dl>
+    </li>
+  );
+}
+
+function curve(points: { x: number; y: number }[]): string {
+  const [first, ...rest] = points;
+  const parts = [`M${first.x} ${first.y}`];
+  for (let n = 0; n + 1 < rest.length; n += 1) {
+    const last = n + 2 === rest.length;
+    const end = last ? rest[n + 1] : { x: (rest[n].x + rest[n + 1].x) / 2, y: (rest[n].y + rest[n + 1].y) / 2 };
+    parts.push(`Q${rest[n].x} ${rest[n].y} ${end.x} ${end.y}`);
+  }
+  if (rest.length === 1) parts.push(`L${rest[0].x} ${rest[0].y}`);
+  return parts.join("");
+}
