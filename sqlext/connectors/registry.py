@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlext.connectors.base import Connector
 from sqlext.connectors.blackhole.table import Blackhole
 from sqlext.connectors.dataframe import RegisteredFrame
-from sqlext.connectors.datagen import Datagen
+from sqlext.connectors.datagen.table import Datagen
 from sqlext.connectors.delta.table import Delta
 from sqlext.connectors.faker.table import Faker
 from sqlext.connectors.filesystem.table import Filesystem

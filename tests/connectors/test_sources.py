@@ -29,6 +29,8 @@ from sqlext.types import (
     Field,
     array,
     decimal,
+    map_of,
+    multiset,
     row,
 )
 
@@ -333,6 +335,46 @@ def test_datagen_is_the_same_in_every_run_and_ends(session: SparkSession, tmp_pa
     assert {r[1] for r in batch} <= set(range(-3, 4))
     assert all(len(r[2]) == 70 for r in batch)
     assert sorted(r[:6] for r in streamed(session, open_stream(session, spec), tmp_path)) == batch
+
+
+def test_datagen_makes_parts_of_values(session: SparkSession) -> None:
+    options = {
+        "connector": "datagen",
+        "number-of-rows": "40",
+        "fields.a.length": "2",
+        "fields.a.element.length": "5",
+        "fields.m.key.max": "3",
+        "fields.m.key.min": "1",
+        "fields.m.length": "9",
+        "fields.s.element.min": "1",
+        "fields.s.element.max": "2",
+        "fields.r.x.min": "7",
+        "fields.r.x.max": "8",
+        "fields.r.null-rate": "0.5",
+        "fields.d.min": "-1",
+        "fields.d.max": "1",
+        "fields.v.var-len": "true",
+        "fields.v.length": "9",
+        "fields.l.element.at.max-past": "1 d",
+    }
+    pair = row(Field("x", INT), Field("y", array(INT)))
+    columns = {"a": array(STRING), "m": map_of(INT, STRING), "s": multiset(INT), "r": pair, "d": decimal(8, 3),
+               "v": STRING, "l": array(row(Field("at", TIMESTAMP3))), "t": TIME}  # fmt: skip
+    definition = table(columns, options)
+    connector = connector_of(definition)
+    connector.validate(definition, "source")
+    found = rows(open_batch(session, connector.read_spec(definition)))
+    assert len(found) == 40
+    assert all(len(r[0]) == 2 and all(len(e) == 5 for e in r[0]) and r[0][0] != r[0][1] for r in found)
+    assert {k for r in found for k in r[1]} == {1, 2, 3}
+    assert all(set(r[2]) <= {1, 2} and all(1 <= n <= 10 for n in r[2].values()) for r in found)
+    there = [r[3] for r in found if r[3] is not None]
+    assert 5 < len(there) < 35
+    assert {r.x for r in there} == {7, 8}
+    assert all(len(r.y) == 3 for r in there)
+    assert all(-1 <= r[4] < 1 for r in found)
+    assert {len(r[5]) for r in found} == set(range(1, 9))
+    assert all(len({e.at for e in r[6]}) == 3 for r in found)
 
 
 def test_rate(session: SparkSession) -> None:

@@ -122,7 +122,7 @@ def test_refusals_of_a_topic_of_current_rows(
 
 
 def test_columns_a_connector_cannot_hold() -> None:
-    assert refusal({"connector": "datagen"}, {"a": array(INT)}).code == "OPT-008"
+    assert refusal({"connector": "rate"}, {"a": array(INT)}).code == "OPT-008"
     assert refusal({"connector": "datagen", "fields.i.min": "5", "fields.i.max": "4"}, {"i": INT}).code == "OPT-005"
     assert refusal(KAFKA | {"format": "raw"}, {"a": STRING, "b": STRING}).code == "OPT-008"
     definition = table(K, FILES, metadata={"m": (STRING, "file.pat")})

@@ -1,0 +1,1 @@
+"""Made-up rows: ``'connector' = 'datagen'``, with Flink's option names."""
