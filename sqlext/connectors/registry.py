@@ -9,6 +9,7 @@ from sqlext.connectors.datagen.table import Datagen
 from sqlext.connectors.delta.table import Delta
 from sqlext.connectors.faker.table import Faker
 from sqlext.connectors.filesystem.table import Filesystem
+from sqlext.connectors.foreign import way_around
 from sqlext.connectors.jdbc.table import Jdbc
 from sqlext.connectors.kafka.table import Kafka
 from sqlext.connectors.kafka.upsert import UpsertKafka
@@ -72,6 +73,7 @@ def connector_of(table: Table) -> Connector:
         raise OptionError("OPT-001", message, hint=hint)
     found = known(table)
     if found is None:
-        hint = did_you_mean(name, CONNECTORS) or f"there are {listed(CONNECTORS)}; any Spark format by 'spark'"
+        near = way_around(name) or did_you_mean(name, CONNECTORS)
+        hint = near or f"there are {listed(CONNECTORS)}; any Spark format by 'spark'"
         raise OptionError("OPT-002", f"there is no connector '{name}'", option="connector", hint=hint)
     return found

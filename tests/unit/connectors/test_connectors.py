@@ -32,6 +32,11 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: 
     [
         ({}, "OPT-001", None, "has no 'connector' option"),
         ({"connector": "filesytem"}, "OPT-002", "connector", "did you mean `filesystem`?"),
+        ({"connector": "mysql-cdc"}, "OPT-002", "connector", "Debezium"),
+        ({"connector": "elasticsearch-7"}, "OPT-002", "connector", "Kafka Connect"),
+        ({"connector": "opensearch"}, "OPT-002", "connector", "Kafka Connect"),
+        ({"connector": "iceberg"}, "OPT-002", "connector", "class path"),
+        ({"connector": "mongodb"}, "OPT-002", "connector", "'jdbc' reads"),
         (FILES | {"no-such-option": "1"}, "OPT-003", "no-such-option", "no option 'no-such-option'"),
         (FILES | {"source.monitor-intervall": "1s"}, "OPT-003", "source.monitor-intervall", "did you mean"),
         (FILES | {"csv.null-literal": ""}, "OPT-003", "csv.null-literal", "csv.null-literal"),

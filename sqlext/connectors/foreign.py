@@ -1,0 +1,30 @@
+"""Name connectors of Flink that are not there, and the way that there is."""
+
+from __future__ import annotations
+
+import re
+
+_DEBEZIUM = (
+    "let Debezium write the changes to Kafka, and read them by 'connector' = 'kafka', 'format' = 'debezium-json'; "
+    "'jdbc' reads tables of PostgreSQL as they are"
+)
+_SEARCH = (
+    "write to 'kafka', from where Kafka Connect fills indexes, or by 'connector' = 'spark' and the package for Spark"
+)
+_LAKE = "read and write it by 'connector' = 'spark' with its format, and its package on the class path; 'delta' is here"
+_QUEUE = "read it by 'connector' = 'spark' with its format, and its package on the class path, or through 'kafka'"
+
+#: Names as Flink's connectors have them -> what serves here.
+_WAYS: tuple[tuple[str, str], ...] = (
+    (r"(mysql|postgres|oracle|sqlserver|mongodb|db2|tidb|oceanbase|vitess)-cdc", _DEBEZIUM),
+    (r"(elasticsearch|opensearch)(-\d+)?", _SEARCH),
+    (r"iceberg|paimon|hudi|fluss|hive", _LAKE),
+    (r"pulsar|kinesis|firehose|rabbitmq|sqs|pubsub|nats", _QUEUE),
+    (r"mysql|postgres(ql)?|oracle|sqlserver|clickhouse|starrocks|doris|hbase(-.+)?|mongodb|redis|cassandra|dynamodb",
+     "'jdbc' reads and writes PostgreSQL and SQLite; others are reached by 'connector' = 'spark' with their format"),
+)  # fmt: skip
+
+
+def way_around(name: str) -> str | None:
+    """Return what serves in place of a connector of Flink; None for a name that is none of them."""
+    return next((way for names, way in _WAYS if re.fullmatch(names, name.lower())), None)
