@@ -40,6 +40,7 @@ class Connector:
         merges_any_key: whether rows can be replaced by a key that the table does not declare.
         passes_on: whether rows that are written go to another system.
         can_grow: whether columns can be added to what lies there.
+        needs_stream: whether a table of it that has no end can be read as a stream alone.
         is_dataset: whether queries of a pipeline can read what another one writes.
     """
 
@@ -58,6 +59,7 @@ class Connector:
     merges_any_key: bool = False
     passes_on: bool = False
     can_grow: bool = False
+    needs_stream: bool = False
     is_dataset: bool = False
 
     def validate(self, table: Table, role: Role) -> None:
@@ -81,8 +83,8 @@ class Connector:
                 hint = "write file:///folder, or the path itself"
                 raise OptionError("OPT-018", f"`{place}` is no absolute path of this machine", option=key, hint=hint)
 
-    def unknown_option(self, table: Table, key: str) -> OptionError | None:
-        """Return OPT-003 for an option that the table takes in no role, None for any other."""
+    def refused_option(self, table: Table, key: str) -> OptionError | None:
+        """Return why an option is refused where it is written: OPT-003 if the table takes it in no role; else None."""
         found = None
         for role in self.roles:
             try:

@@ -75,13 +75,13 @@ def check_known(options: Sequence[Option], table: Table) -> None:
     """Check that a table's connector, if there is one of that name, knows options as they are written.
 
     Raises:
-        SqlExtError: OPT-003 at the option.
+        SqlExtError: OPT-003 at the option, OPT-005 for what is wrong however the table is used.
     """
     connector = known(table)
     if connector is None:
         return
     for option in options:
-        error = connector.unknown_option(table, option.key)
+        error = connector.refused_option(table, option.key)
         if error is not None:
             raise error.at(option.key_span.to(option.value_span))
 

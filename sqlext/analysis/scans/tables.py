@@ -55,7 +55,9 @@ def _scanned(table: Table, env: Environment, ref: TableRef) -> Scan:
         if c.kind == "computed" and c.name not in table.proctime_columns
     )
     if connector.changelog(table) and not is_stream:
-        raise _changes_of_batch(table, ref)
+        raise _for_streams(table, ref, "gives changes of rows")
+    if connector.needs_stream and not is_stream and not connector.bounded(table):
+        raise _for_streams(table, ref, "has no end")
     scan = Scan(
         table_columns(table),
         table,
@@ -73,11 +75,11 @@ def _scanned(table: Table, env: Environment, ref: TableRef) -> Scan:
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan
 
 
-def _changes_of_batch(table: Table, ref: TableRef) -> SqlExtError:
+def _for_streams(table: Table, ref: TableRef, why: str) -> SqlExtError:
     """Flink: "Querying a table in batch mode is currently only possible for INSERT-only table sources"."""
     return SqlExtError(
         "OPT-015",
-        f"`{table.name.name}` gives changes of rows, which only a stream can read",
+        f"`{table.name.name}` {why}, which only a stream can read",
         span=ref.span,
         hint="SET 'execution.runtime-mode' = 'streaming', without 'scan.mode' = 'snapshot'",
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlext.connectors.base import declared_type, read_columns
-from sqlext.connectors.options import Check, OptionError, any_text, boolean, duration, number, one_of, positive
+from sqlext.connectors.options import Check, OptionError, any_text, boolean, duration, listed, number, one_of, positive
 from sqlext.errors import did_you_mean
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Options, Table
@@ -130,4 +130,5 @@ def _require(part: GeneratedField, *, is_column: bool) -> None:
 def _of_nothing(table: Table, key: str, paths: list[str]) -> OptionError:
     path = key[len("fields.") : key.rfind(".")]
     message = f"option '{key}': `{table.name.name}` has no column `{path}`"
-    return OptionError("OPT-003", message, option=key, hint=did_you_mean(path, paths))
+    hint = did_you_mean(path, paths) or f"there are {listed(paths)}"
+    return OptionError("OPT-003", message, option=key, hint=hint)

@@ -31,6 +31,16 @@ class Datagen(Connector):
         super().validate(table, role)
         _columns(table, "UTC")
 
+    def refused_option(self, table: Table, key: str) -> OptionError | None:
+        """Return also what is wrong with an option of a column; see Connector.refused_option."""
+        found = super().refused_option(table, key)
+        if found is None and key.startswith("fields."):
+            try:
+                generated_fields(table)
+            except OptionError as error:
+                return error if error.option == key else None
+        return found
+
     def bounded(self, table: Table) -> bool:
         """Return whether the number of rows is known."""
         return _row_count(table) is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlext.connectors.base import physical_fields
 from sqlext.connectors.faker.expressions import Expression, parse
 from sqlext.connectors.faker.makers import hint_for, maker_of
-from sqlext.connectors.options import OptionError
+from sqlext.connectors.options import OptionError, listed
 from sqlext.errors import did_you_mean
 from sqlext.types import LogicalType
 from sqlext_catalog.model import Table
@@ -62,7 +62,7 @@ def fake_fields(table: Table) -> tuple[FakeField, ...]:
     taken = [key for field in found for key in (*field.options(), f"{field.path}.{NULL_RATE}")]
     for key, _ in table.options:
         if key.startswith("fields.") and key not in taken:
-            hint = did_you_mean(key, taken)
+            hint = did_you_mean(key, taken) or f"it takes {listed(taken)}"
             message = f"connector 'faker' has no option '{key}' for the columns of `{table.name.name}`"
             raise OptionError("OPT-003", message, option=key, hint=hint)
     return found

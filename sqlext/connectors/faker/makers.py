@@ -50,11 +50,11 @@ def _called(call: ProviderCall) -> Maker:
     return _pooled(method)
 
 
-def hint_for(expression: Expression) -> str | None:
-    """Return names that are near to those that are not known."""
+def hint_for(expression: Expression) -> str:
+    """Return names that are near to the first one that is not known, or where providers are described."""
     unknown = [p.name for p in expression if isinstance(p, ProviderCall) and p.key not in _KNOWN]
     near = did_you_mean(unknown[0], _KNOWN.values()) if unknown else None
-    return near or ("docs/features.md names the providers" if unknown else None)
+    return near or "docs/coming-from-flink-sql.md has the providers"
 
 
 def _chosen(words: Sequence[Sequence[str]]) -> Maker:

@@ -20,6 +20,7 @@ class Faker(Connector):
 
     name = "faker"
     roles = ("source",)
+    needs_stream = True
     reader = "sqlext.connectors.faker.reader.tables:READER"
     reads_itself = True
     rules = Rules(
@@ -39,6 +40,16 @@ class Faker(Connector):
             message = f"option 'sqlext.source' of {self.owner} cannot be 'spark'"
             raise OptionError("OPT-005", message, option="sqlext.source", hint=hint)
         fake_fields(table)
+
+    def refused_option(self, table: Table, key: str) -> OptionError | None:
+        """Return also what is wrong with an option of a column; see Connector.refused_option."""
+        found = super().refused_option(table, key)
+        if found is None and key.startswith("fields."):
+            try:
+                fake_fields(table)
+            except OptionError as error:
+                return error if error.option == key else None
+        return found
 
     def bounded(self, table: Table) -> bool:
         """Return whether the number of rows is known."""

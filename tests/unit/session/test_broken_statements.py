@@ -176,6 +176,8 @@ BROKEN = [
     ("CREATE TABLE q (a INT) WITH ('connector' = 'print', 'print-identifer' = 'x')", "OPT-003", 53),
     ("CREATE TABLE q (a INT) WITH ('connector' = 'datagen', 'fields.a.knid' = 'random')", "OPT-003", 55),
     ("CREATE TABLE q (b INT) WITH ('nope' = 'x') LIKE stored", "DDL-011", 17),
+    ("CREATE TABLE q (a INT) WITH ('connector' = 'datagen', 'fields.b.min' = '1')", "OPT-003", 55),
+    ("CREATE TABLE q (a STRING) WITH ('connector' = 'faker', 'fields.a.expression' = '#{Nme.x}')", "OPT-005", 56),
     ("CREATE TEMPORARY TABLE q (a INT) WITH ('connector' = 'blackhole', 'path' = '/x')", "OPT-003", 67),
     ("ALTER TABLE stored SET ('nope' = 'x')", "OPT-003", 25),
     ("STOP EVERYTHING", "PARSE-002", 6),
