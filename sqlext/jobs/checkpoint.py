@@ -10,6 +10,7 @@
     progress/        its plan, how it went, and why it failed (``recording``)
     time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
+    rearranged.json  while the sources of its checkpoint get other numbers: what was there (``rearrangement``)
     before/          while a checkpoint is made that goes on from another's place: what was there (``renewal``)
 """
 
@@ -22,9 +23,10 @@ from dataclasses import asdict, replace
 from types import TracebackType
 
 from sqlext.analysis.inserts.changes import ChangeKind, changes
-from sqlext.analysis.inserts.fingerprint import Fingerprint
+from sqlext.analysis.inserts.fingerprint import Fingerprint, digest
 from sqlext.errors import SqlExtError
 from sqlext.jobs.query_files import PROGRESS, TIME, last_number, query_location
+from sqlext.jobs.rearrangement import undo
 from sqlext.jobs.runs import QueryRun, run_from_json
 from sqlext.locations import PathOrText
 from sqlext.settings import LEAVES_STATE, TAKES_OVER
@@ -256,6 +258,7 @@ class QueryHome:
             self.location.put(f"{_CHECKPOINT}/{_MARK}", run.checkpoint_id)
         self.location.put(_RUN, json.dumps(asdict(run), indent=1))
         self.location.store.remove(_BEFORE)
+        undo(self.location, digest(run.fingerprint))
 
     def finish(self, run: QueryRun) -> None:
         """Remember that the query came to its end."""
@@ -314,13 +317,21 @@ class QueryHome:
     def _settle(self) -> None:
         """End what ``set_aside`` began, also in a process that died: with what the last run has begun with."""
         store = self.location.store
+        run = self._begun()
+        undo(self.location, digest(run.fingerprint) if run is not None else "")
         if next(iter(store.keys(_BEFORE)), None) is None:
             return
-        run = self.run()
         if run is None or run.checkpoint_id != self._read_mark():
             for name in reversed(_STATE):  # the checkpoint last: it says that all is there again
                 store.move(f"{_BEFORE}/{name}", name, _MARK)
         store.remove(_BEFORE)
+
+    def _begun(self) -> QueryRun | None:
+        """Return the run that was begun last, None if there is none that can be read."""
+        try:
+            return self.run()
+        except SqlExtError:
+            return None
 
     @property
     def _anew(self) -> str:

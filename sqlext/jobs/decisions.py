@@ -6,11 +6,11 @@ A start does what is decided here (``plan_runs``). EXPLAIN and ``sqlext plan`` s
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from sqlext.analysis.inserts.changes import Change, changes
+from sqlext.analysis.inserts.changes import Change, ChangeKind, changes
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
@@ -105,6 +105,11 @@ def plan_runs(starting: Sequence[Starting], *, restart_finished: bool, leaves_st
     return runs
 
 
+def rearranges(found: Iterable[Change]) -> bool:
+    """Return whether sources of a checkpoint get other numbers: a scheduled query becomes endless, or back."""
+    return any(change.kind is ChangeKind.OWN for change in found)
+
+
 def _last_run(home: QueryHome) -> QueryRun | SqlExtError | None:
     try:
         return home.run()
@@ -119,13 +124,13 @@ def _decided(query: Starting, previous: QueryRun | None, run_id: str, *, leaves_
         leaves = home.check(previous, prints, leaves_state=leaves_state and goes_on)
         if goes_on:
             query.sources()
-        if leaves and AT_ONCE not in prints:
+        found = tuple(changes(previous.fingerprint, prints)) if previous is not None else ()
+        if (leaves and AT_ONCE not in prints) or rearranges(found):
             home.require_noted_sources()
     except SqlExtError as error:
         return Decision(Verdict.REFUSED, refusal=error)
     if previous is None:
         return Decision(Verdict.BEGINS, QueryRun(run_id, prints))
-    found = tuple(changes(previous.fingerprint, prints))
     if leaves:
         renewed = replace(previous, fingerprint=prints, renewals=previous.renewals + 1)
         return Decision(Verdict.WITHOUT_STATE, renewed, found)

@@ -20,6 +20,7 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.progress import is_own
 from sqlext.jobs.query_files import last_number
+from sqlext.jobs.rearrangement import rearrange
 from sqlext.spark.sessions import patiently
 from sqlext.spark.settings_scope import spark_settings
 from sqlext.stores.location import Location
@@ -27,20 +28,21 @@ from sqlext.stores.location import Location
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: Below the query's folder: its checkpoint.
-_NEW = "checkpoint"
+#: Below the query's folder: its checkpoint, and one that is made only to ask Spark for its sources.
+CHECKPOINT, SCRATCH = "checkpoint", "scratch"
 #: What Spark writes for a source that has not been read.
 _NOTHING = "-"
 #: Whether what is filtered out as a whole is not even read.
 _PRUNES = "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan"
 
 
-def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str) -> list[str]:
+def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str, folder: str) -> list[str]:
     """Run a first micro-batch that takes nothing, and return how Spark describes its sources.
 
     Args:
         rows: the query's, its sources filtered out.
         output_mode: Spark's.
+        folder: of the checkpoint, below the query's.
 
     Raises:
         SqlExtError: RUN-027 where Spark cannot: no source has anything now, for instance.
@@ -49,13 +51,13 @@ def begin_empty(rows: DataFrame, home: QueryHome, output_mode: str) -> list[str]
     writer = rows.writeStream.format("noop").outputMode(output_mode).trigger(once=True)
     try:
         with spark_settings(rows.sparkSession, {_PRUNES: "true"}):
-            query = patiently(writer.option("checkpointLocation", home.checkpoint).start)
+            query = patiently(writer.option("checkpointLocation", f"{home.location.for_spark}/{folder}").start)
         query.awaitTermination()
     except Exception as error:
         raise _impossible(home, str(error).partition("\n")[0]) from error
     report = query.lastProgress
     # Spark runs no micro-batch where no source has data, and then there is no place to write over.
-    if report is None or last_number(home.location, f"{_NEW}/commits") != 0:
+    if report is None or last_number(home.location, f"{folder}/commits") != 0:
         raise _impossible(home, "its sources have nothing now that would say how they are to be read")
     return [source.description for source in report.sources]
 
@@ -73,20 +75,43 @@ def carry_over(old: str, home: QueryHome, sources: Sequence[str], clock: str | N
     """
     place, store = home.location, home.location.store
     ends = _ends(place, old)
-    theirs = home.sources_of_the_user(old, len(ends))
-    ours = [n for n, description in enumerate(sources) if not is_own(description, home.own_sources(clock))]
-    if len(theirs) != len(ours):
-        raise _impossible(home, f"it has {len(ours)} sources, and had {len(theirs)}")
+    theirs, ours = _matched(home, old, len(ends), sources, clock)
     carried = [_NOTHING] * len(sources)
     for n in range(len(sources)):
         # What the empty batch noted there does not belong to the old offsets.
-        store.remove(f"{_NEW}/sources/{n}")
+        store.remove(f"{CHECKPOINT}/sources/{n}")
     for before, now in zip(theirs, ours, strict=True):
         carried[now] = ends[before]
         for name in list(place.names(f"{old}/sources/{before}")):
             kept = store.read(f"{old}/sources/{before}/{name}")
-            store.write(f"{_NEW}/sources/{now}/{name}", kept.data if kept is not None else b"")
-    _write_ends(place, f"{_NEW}/offsets/0", carried)
+            store.write(f"{CHECKPOINT}/sources/{now}/{name}", kept.data if kept is not None else b"")
+    _write_ends(place, f"{CHECKPOINT}/offsets/0", carried)
+
+
+def move_sources(home: QueryHome, sources: Sequence[str], clock: str | None, mark: str) -> None:
+    """Give the sources of a query's checkpoint the numbers that they have now; its state stays.
+
+    Args:
+        sources: what ``begin_empty`` returned, for a checkpoint elsewhere.
+        clock: see ``QueryHome.own_sources``.
+        mark: see ``rearrangement.rearrange``.
+
+    Raises:
+        SqlExtError: RUN-027 where the old query had more sources, or less.
+    """
+    theirs, ours = _matched(home, CHECKPOINT, len(_ends(home.location, CHECKPOINT)), sources, clock)
+    rearrange(home.location, theirs, ours, len(sources), mark)
+
+
+def _matched(
+    home: QueryHome, old: str, count: int, sources: Sequence[str], clock: str | None
+) -> tuple[list[int], list[int]]:
+    """Return the numbers of the user's sources in a checkpoint, and those that they have now."""
+    theirs = home.sources_of_the_user(old, count)
+    ours = [n for n, description in enumerate(sources) if not is_own(description, home.own_sources(clock))]
+    if len(theirs) != len(ours):
+        raise _impossible(home, f"it has {len(ours)} sources, and had {len(theirs)}")
+    return theirs, ours
 
 
 def _ends(place: Location, checkpoint: str) -> list[str]:
@@ -113,6 +138,6 @@ def _lines(place: Location, key: str) -> list[str]:
 def _impossible(home: QueryHome, why: str) -> SqlExtError:
     return SqlExtError(
         "RUN-027",
-        f"query `{home.name}` cannot go on from where it was without its state: {why}",
+        f"query `{home.name}` cannot go on from where it was: {why}",
         hint="another 'pipeline.name' leaves the old one alone; DROP QUERY starts it anew",
     )

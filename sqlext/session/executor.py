@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pyspark.errors import AnalysisException, PySparkException
 
 from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, UPSERT, BoundInsert
+from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.names.environment import Environment, SparkLookup
@@ -20,10 +21,11 @@ from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.decisions import rearranges
 from sqlext.jobs.parts import JobPart, Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.query_files import last_number
-from sqlext.jobs.renewal import begin_empty, carry_over
+from sqlext.jobs.renewal import CHECKPOINT, SCRATCH, begin_empty, carry_over, move_sources
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import Job, JobLog
 from sqlext.jobs.runs import QueryRun, begun_run
@@ -275,24 +277,42 @@ class SparkHandler:
         return [Place(home, run) for home, run in zip(homes, drafting.runs(made, homes), strict=True)]
 
     def _renew(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> None:
-        """Give a query that leaves its state behind a checkpoint that has its place."""
+        """Give a query whose checkpoint does not fit as it is one that does.
+
+        One that leaves its state behind gets a checkpoint that has its place. One that becomes endless, or scheduled,
+        keeps its own.
+        """
         before = place.home.run() if place is not None else None
-        if place is None or before is None or not place.run.renews(before):
+        if place is None or before is None:
             return
-        home, span = place.home, draft.insert.span
-        # Closing the folder puts it back, if anything below fails.
-        old = home.set_aside()
-        if (
-            draft.script.at_once or last_number(home.location, f"{old}/offsets") < 0
-        ):  # it has read nothing: there is no place to keep
+        renews = place.run.renews(before)
+        if not renews and not rearranges(changes(before.fingerprint, place.run.fingerprint)):
             return
-        rows = self._open(draft.script, env, home, span, runs=not schedule.bounded, skips=True).rows
+        home, clock = place.home, env.settings.get("sqlext.clock")
+        # Closing the folder puts back what is set aside or overwritten, if anything below fails.
+        old = home.set_aside() if renews else CHECKPOINT
+        # Without a micro-batch there is no place to keep.
+        if draft.script.at_once or last_number(home.location, f"{old}/offsets") < 0:
+            return
         try:
-            with quiet():
-                sources = begin_empty(rows, home, draft.script.output_mode)
-                carry_over(old, home, sources, env.settings.get("sqlext.clock"))
+            if renews:
+                carry_over(old, home, self._sources(draft, home, env, schedule, CHECKPOINT), clock)
+            else:
+                found = self._sources(draft, home, env, schedule, SCRATCH)
+                move_sources(home, found, clock, digest(place.run.fingerprint))
         except SqlExtError as error:
-            raise error.at(span) from error.__cause__
+            raise error.at(draft.insert.span) from error.__cause__
+
+    def _sources(
+        self, draft: Draft, home: QueryHome, env: Environment, schedule: Schedule, folder: str
+    ) -> Sequence[str]:
+        """Return how Spark describes the sources of a query, by a first micro-batch in a checkpoint of its folder."""
+        home.location.store.remove(SCRATCH)
+        rows = self._open(draft.script, env, home, draft.insert.span, runs=not schedule.bounded, skips=True).rows
+        with quiet():
+            found = begin_empty(rows, home, draft.script.output_mode, folder)
+        home.location.store.remove(SCRATCH)
+        return found
 
     def _insert_part(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> JobPart:
         insert, script = draft.insert, draft.script

@@ -24,6 +24,7 @@ from sqlext_catalog.model import Table
 
 _MEANS = {
     ChangeKind.TIME: "the watermark goes on from where it is, and never back",
+    ChangeKind.OWN: "it goes on from its place, with its state",
     ChangeKind.ROWS: "this holds for rows that are read from now on",
 }
 

@@ -8,6 +8,10 @@ What is in no operator's state may change. That is time, in two kinds.
            keeps late or bad rows. It holds for rows that are read from now on. A micro-batch that had begun must end
            first: sinks may have some of its rows already, by the old rule.
 
+``OWN``    Which sources the query has beside the user's: it was scheduled (catch-up) and is endless now, or the
+           other way round. Their places get other numbers in the checkpoint, and state stays
+           (``sqlext.jobs.rearrangement``).
+
 All other differences rule out going on from the state.
 
 ``STATE``  What has made the state, the rowtime's column for instance. Without its state the query could go on from the
@@ -18,7 +22,7 @@ All other differences rule out going on from the state.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from sqlext.analysis.inserts.fingerprint import ADDED_LATER, Fingerprint
@@ -28,7 +32,10 @@ _OPTION = re.compile(r" option '(.+)'$")
 _NUMBER = re.compile(r" \(\d+\)$")
 _LATE_TABLE = "late table option "
 _OF_ROWS = ("largest rowtime", "table of bad rows")
-_OF_PLACE = ("source option ", "reader of ", "sources read twice", "heartbeats", "end of input")
+_END, _BEATS = "end of input", "heartbeats"
+#: A query that catches up and one that is endless read the same rows.
+_SCHEDULES = {("catch-up", "none"), ("none", "catch-up")}
+_OF_PLACE = ("source option ", "reader of ", "sources read twice", _BEATS, _END)
 _MISSING = ("not there", "")
 
 
@@ -39,6 +46,7 @@ class ChangeKind(Enum):
     PLACE = "place"
     TIME = "time"
     ROWS = "rows"
+    OWN = "own sources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,8 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
         a, b = old.get(part, _MISSING), new.get(part, _MISSING)
         if a[1] != b[1] and _is_compared(part) and not (part not in old and _base(part) in ADDED_LATER):
             found.append(Change(part, a[0], b[0], _kind(part, a[0], old)))
-    return found
+    scheduled = any(c.part == _END and (c.old, c.new) in _SCHEDULES for c in found)
+    return [replace(c, kind=ChangeKind.OWN) if scheduled and c.part in (_END, _BEATS) else c for c in found]
 
 
 def _is_compared(part: str) -> bool:

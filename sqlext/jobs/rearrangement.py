@@ -1,0 +1,90 @@
+"""Let a query go on from its checkpoint, state and all, where the sources beside the user's are others now.
+
+A query that catches up has no heartbeats, an endless one has them. Spark counts the sources of a checkpoint, and finds
+them by their numbers. So a query that becomes endless, or scheduled, gets the place of each source moved to the number
+that it has now. Heartbeats and ticks begin anew. State, watermark and batch numbers stay.
+
+What is overwritten is kept in one file first. A driver that dies on the way leaves that file, and the next one puts
+everything back (``undo``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from sqlext.jobs.query_files import last_number
+from sqlext.stores.location import Location
+
+_JOURNAL = "rearranged.json"
+#: Which of the sources are none of the user's.
+_OWN = "checkpoint/sqlext-own-sources"
+_OFFSETS, _SOURCES = "checkpoint/offsets", "checkpoint/sources"
+#: Folders whose sources begin anew.
+_ANEW = ("heartbeat", "ticks")
+#: What Spark writes for a source that has not been read.
+_NOTHING = "-"
+
+
+def rearrange(place: Location, theirs: Sequence[int], ours: Sequence[int], count: int, mark: str) -> None:
+    """Give the places of sources other numbers.
+
+    Args:
+        place: the query's folder.
+        theirs: the numbers of the user's sources in the checkpoint.
+        ours: the numbers that they have now, in the same order.
+        count: how many sources there are now.
+        mark: what tells the query as it is now from the one before; see ``undo``.
+    """
+    offsets = {key: place.text(key) or "" for key in _last_offsets(place)}
+    logs = dict(_texts(place, (_SOURCES,)))
+    _keep(place, {_OWN: place.text(_OWN) or "[]", **offsets, **logs, **dict(_texts(place, _ANEW))}, mark)
+    moved = dict(zip(theirs, ours, strict=True))
+    for key, text in offsets.items():
+        version, settings, *ends = text.splitlines()
+        carried = [_NOTHING] * count
+        for before, now in moved.items():
+            carried[now] = ends[before]
+        place.put(key, "\n".join([version, settings, *carried]))
+    place.put(_OWN, json.dumps([number for number in range(count) if number not in ours]))
+    for folder in (_SOURCES, *_ANEW):
+        place.store.remove(folder)
+    for key, text in logs.items():
+        number, _, name = key.removeprefix(f"{_SOURCES}/").partition("/")
+        if int(number) in moved:
+            place.put(f"{_SOURCES}/{moved[int(number)]}/{name}", text)
+
+
+def undo(place: Location, mark: str) -> None:
+    """End what ``rearrange`` began: put everything back, unless the query as it is now has begun.
+
+    Args:
+        mark: of the query that has begun last.
+    """
+    kept = place.json(_JOURNAL)
+    if kept is None:
+        return
+    if kept["mark"] != mark:
+        for folder in (_SOURCES, *_ANEW):
+            place.store.remove(folder)
+        for key, text in kept["before"].items():
+            place.put(key, text)
+    place.store.delete(_JOURNAL)
+
+
+def _keep(place: Location, before: Mapping[str, str], mark: str) -> None:
+    place.put(_JOURNAL, json.dumps({"mark": mark, "before": before}))
+
+
+def _last_offsets(place: Location) -> Iterator[str]:
+    """Yield the keys of the offsets that a restart reads: of the last micro-batch and of the one before."""
+    last = last_number(place, _OFFSETS)
+    yield from (f"{_OFFSETS}/{number}" for number in (last, last - 1) if number >= 0)
+
+
+def _texts(place: Location, folders: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for folder in folders:
+        for name in list(place.names(folder)):
+            # Hadoop keeps checksums in hidden files; those of files that are written anew go with them.
+            if not name.rpartition("/")[2].startswith("."):
+                yield f"{folder}/{name}", place.text(f"{folder}/{name}") or ""
