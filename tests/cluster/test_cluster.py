@@ -141,7 +141,9 @@ def test_workers_have_another_python(tmp_path: Path) -> None:
         refused = driver.ask("early")
         assert refused["code"] == "ENV-016"
         own = f"{sys.version_info.major}.{sys.version_info.minor}"
-        assert refused["message"] == f"workers have Python {version}, and the driver has Python {own}"
+        said = f"workers have Python {version}, and the driver has Python {own}"
+        # The cluster has one worker.
+        assert refused["message"] == f"{said}; workers run on 127.0.0.1"
         assert driver.ask("native") == [["a", 2], ["b", 1]]
 
 

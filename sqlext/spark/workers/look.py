@@ -53,6 +53,17 @@ def reports(spark: SparkSession, packages: Sequence[tuple[str, str]], file: Path
     return sorted(_report(json.loads(text)) for text in found)
 
 
+def hosts(spark: SparkSession) -> list[str]:
+    """Return the hosts that run tasks, asked without Python: workers whose Python does not start have names too.
+
+    Raises what Spark raises where it does not let SQL ask Java, as Databricks does on shared compute.
+    """
+    own = "reflect('java.lang.System', 'getenv', 'SPARK_LOCAL_HOSTNAME')"
+    # Java says "name/address".
+    known = "substring_index(reflect('java.net.InetAddress', 'getLocalHost'), '/', 1)"
+    return sorted(row[0] for row in spark.range(_ROWS).selectExpr(f"coalesce({own}, {known})").distinct().collect())
+
+
 def _report(said: Any) -> WorkerReport:
     return WorkerReport(said["host"], said["python"], tuple(map(tuple, said["packages"])), said["sees"])
 

@@ -16,7 +16,7 @@ from sqlext.spark.quiet import quiet
 from sqlext.spark.sessions import file_name, is_connect, on_this_machine
 from sqlext.spark.workers.archive import archive
 from sqlext.spark.workers.folders import count_seen, existing, signs
-from sqlext.spark.workers.look import WorkerReport, reports
+from sqlext.spark.workers.look import WorkerReport, hosts, reports
 from sqlext.spark.workers.needs import ASKED, OURS, check, has_ours
 from sqlext.spark.workers.places import in_this_python
 
@@ -119,7 +119,19 @@ def asked(spark: SparkSession, file: Path | None = None) -> list[WorkerReport]:
         with quiet():
             return reports(spark, ASKED, file)
     except Exception as error:
-        raise run_error(error, None) from error
+        raise _named(spark, run_error(error, None)) from error
+
+
+def _named(spark: SparkSession, error: SqlExtError) -> SqlExtError:
+    """Say where workers are, if Spark did not say on which of them a Python failed."""
+    if error.code != "ENV-016" or " on " in error.message:
+        return error
+    try:
+        with quiet():
+            found = hosts(spark)
+    except Exception:  # noqa: BLE001 - what is wrong is known; where it is may stay unknown
+        return error
+    return SqlExtError(error.code, f"{error.message}; workers run on {', '.join(found)}", hint=error.hint)
 
 
 def _ship(spark: SparkSession, packed: Path) -> None:
