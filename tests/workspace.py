@@ -59,7 +59,7 @@ class Workspace:
 
     def put(self, name: str, *rows: str) -> None:
         """Write an input file, in place in one step; a row is ``key,value,second`` or a whole CSV line."""
-        lines = [_line(row) for row in rows]
+        lines = [csv_line(row) for row in rows]
         temporary = self.folder / "new.csv"
         temporary.write_text("".join(f"{line}\n" for line in lines))
         # Spark reads files in the order of their times: a minute apart, in the past.
@@ -127,7 +127,8 @@ def short_lived() -> dict[str, str]:
     return {**os.environ, "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1"}
 
 
-def _line(row: str) -> str:
+def csv_line(row: str) -> str:
+    """Return the line of a row that is ``key,value,second``; any other row as it is."""
     match = re.fullmatch(r"(\w+),(-?\d+),(\d+)", row)
     if match is None:
         return row

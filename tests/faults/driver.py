@@ -10,7 +10,7 @@ usage: driver.py FOLDER SCRIPT MOMENT:NTH, where MOMENT is
     between-finish   one query of a job is marked as finished, the next is not
     begin            a run has begun, Spark has not started
 
-The variable SETTINGS has Spark's settings as JSON, CATALOG and CHECKPOINT have other places than the folder.
+The variable SETTINGS has Spark's settings as JSON; IN, OUT, CATALOG and CHECKPOINT have other places than the folder.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main(folder: Path, script: Path, moment: str, nth: int) -> None:
     spark = local_spark(cores=1, folder=folder / "spark", settings=settings)
     arm(moment, nth)
     session = sqlext.connect(spark, catalog=os.environ.get("CATALOG", folder / "catalog"))
-    variables = {"IN": str(folder / "in"), "OUT": str(folder / "out")}
+    variables = {name: os.environ.get(name, str(folder / name.lower())) for name in ("IN", "OUT")}
     for result in session.run(script.read_text(), variables=variables, checkpoint=os.environ.get("CHECKPOINT")):
         if result.query is not None:
             result.query.await_termination()
