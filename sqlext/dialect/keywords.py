@@ -43,6 +43,8 @@ _CLAUSE_PAIRS = {
     "SORT": ("BY",),
     "CLUSTER": ("BY",),
     "DISTRIBUTE": ("BY",),
+    "ASOF": ("JOIN", "LEFT", "INNER"),
+    "MATCH_CONDITION": ("(",),
 }
 
 #: What Spark has and this dialect has not, by the word that shows it, and what to write instead.

@@ -16,7 +16,7 @@ from sqlext.plan.stateful import Operator
 from sqlext.source import Span
 from sqlext.types import LogicalType
 from sqlext_udfs.expressions.trees import Expression
-from sqlext_udfs.joins.specification import JoinKind
+from sqlext_udfs.joins.specification import JoinKind, Nearest
 from sqlext_udfs.matching.specification import expression_to_json
 
 #: The relation under which both sides of a join know the columns of USING.
@@ -31,6 +31,7 @@ class JoinBound(Enum):
     ARRIVAL = "interval join by processing time"
     WINDOW = "window join"
     VERSION = "temporal join"
+    NEAREST = "as-of join"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,24 @@ class JoinTime:
 
 
 @dataclass(frozen=True, slots=True)
+class NearestMatch:
+    """Which right row a left row meets.
+
+    Attributes:
+        nearest: by the order of both times: left before right.
+        tolerance: how many ms apart both may be; None without limit.
+    """
+
+    nearest: Nearest
+    tolerance: int | None = None
+
+    @property
+    def hold(self) -> int:
+        """By how many ms a row may come out later than its time."""
+        return self.tolerance or 0 if self.nearest.looks_ahead else 0
+
+
+@dataclass(frozen=True, slots=True)
 class JoinSide:
     """One side of a join.
 
@@ -121,6 +140,7 @@ class StreamJoin(Operator):
         scope: the names of its result, which ``rest`` uses.
         hold: by how many ms its rows can be older than those of its sources.
         windows: the place of the source whose windows its rows carry.
+        match: of an as-of join.
     """
 
     span: Span
@@ -135,6 +155,7 @@ class StreamJoin(Operator):
     scope: Scope
     hold: int = 0
     windows: int | None = None
+    match: NearestMatch | None = None
 
     function: ClassVar[str] = "join"
 
@@ -184,6 +205,10 @@ class StreamJoin(Operator):
                 return "until the window ends"
             case JoinBound.VERSION:
                 return "rows until the watermark passes them, of each key the versions since then"
+            case JoinBound.NEAREST:
+                assert self.match is not None
+                later = f" by {self.match.hold} ms" if self.match.hold else ""
+                return f"left rows until the watermark passes them{later}, of each key the right rows since then"
             case JoinBound.INTERVAL | JoinBound.ARRIVAL:
                 sides = (("left", self.left), ("right", self.right))
                 time = "event time" if self.event_time else "processing time"
@@ -210,6 +235,9 @@ class StreamJoin(Operator):
             forms = [[expression_form(e, side.scope) for e in of] for of in (side.filters, side.needs)]
             yield f"{name} side of the join", texts, forms
             yield f"{name} columns of the join", ", ".join(c.column.name for c in side.carried), _columns_form(side)
+        if self.match is not None:
+            by = f"{self.match.nearest.value}, {self.match.tolerance} ms"
+            yield "match condition", by, (self.match.nearest.value, self.match.tolerance)
         if self.asked:
             values = [[expression_form(e, s.scope) for e in s.values] for s in (self.left, self.right)]
             yield "pairs of the join", "", (tuple(expression_to_json(e) for e in self.asked), values)

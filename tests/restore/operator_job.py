@@ -96,6 +96,11 @@ OPERATORS = {
         f"""SELECT a.key, a.`value`, b.`value` FROM {_SOURCE} AS a LEFT JOIN {_SOURCE} AS b ON a.key = b.key
         AND b.ts BETWEEN a.ts + INTERVAL '1' SECOND AND a.ts + INTERVAL '9' SECOND""",
     ),
+    "as_of_join": Operator(
+        "key STRING, v BIGINT, w BIGINT",
+        f"""SELECT a.key, a.`value`, b.`value` FROM {_SOURCE} AS a LEFT ASOF JOIN {_SOURCE} AS b
+        MATCH_CONDITION (a.ts < b.ts) TOLERANCE INTERVAL '9' SECOND ON a.key = b.key""",
+    ),
     "window_join": Operator(
         "w TIMESTAMP(3), key STRING, v BIGINT, s BIGINT",
         f"""SELECT a.window_start, a.key, a.`value`, b.s FROM (SELECT * FROM {_WINDOWS}) AS a JOIN (

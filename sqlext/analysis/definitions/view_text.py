@@ -154,7 +154,11 @@ class _QueryText:
         left, right = self._relation(join.left), self._relation(join.right)
         if join.comma:
             return f"{left},\n{right}"
-        text = f"{left}\n{'NATURAL ' if join.natural else ''}{join.kind} JOIN {right}"
+        text = f"{left}\n{'NATURAL ' if join.natural else ''}{join.kind} {'ASOF ' if join.as_of else ''}JOIN {right}"
+        if join.as_of is not None:
+            text += f" MATCH_CONDITION ({self._printer(join).text(join.as_of.condition)})"
+            if join.as_of.tolerance is not None:
+                text += f" TOLERANCE {ExpressionPrinter().text(join.as_of.tolerance)}"
         if join.condition is not None:
             text += f" ON {self._printer(join).text(join.condition)}"
         return text + (f" USING ({', '.join(map(quote, join.using))})" if join.using else "")

@@ -11,7 +11,7 @@ from sqlext.dialect.ast.expressions import Binary, Expr, Interval, Paren, Unary
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.grouping import window_function
-from sqlext.plan.joins import JoinBound, JoinTime, Pair
+from sqlext.plan.joins import JoinBound, JoinTime, NearestMatch, Pair
 from sqlext.plan.nodes import WindowSpec
 from sqlext.plan.scope import Found, Scope
 from sqlext.source import Span
@@ -27,12 +27,14 @@ class JoinBounds:
         bound: what kind of join it is.
         left, right: the time of each side's rows.
         hold: by how many ms a row of the result can be older than those of the inputs.
+        match: of an as-of join.
     """
 
     bound: JoinBound = JoinBound.NONE
     left: JoinTime | None = None
     right: JoinTime | None = None
     hold: int = 0
+    match: NearestMatch | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlext.analysis.joins.as_of import bind_as_of_join
 from sqlext.analysis.joins.full_using import with_common_columns
 from sqlext.analysis.joins.streams import bind_stream_join
 from sqlext.analysis.joins.temporal import bind_right, bind_temporal_join, time_of, versioned_table
@@ -40,9 +41,12 @@ def bind_join(clause: FromClause, join: Join) -> nodes.PlanNode:
     if versioned is not None:
         right = bind_right(clause, versioned, time)
     else:
-        right = _side(clause, join.right, padded=join.kind in ("LEFT", "FULL"))
+        # Of an as-of join too: a row that WHERE does not want is not replaced by the next one.
+        right = _side(clause, join.right, padded=join.kind in ("LEFT", "FULL") or join.as_of is not None)
     using = join.using or (_common_names(clause, first, middle) if join.natural else ())
     _merge(clause, join, using, first, middle)
+    if join.as_of is not None:
+        return bind_as_of_join(clause, replace(join, using=using), (left, right), range(first, middle))
     if time is not None and time.column.is_rowtime:
         return bind_temporal_join(clause, replace(join, using=using), (left, right), time, range(first, middle))
     if left.streaming and right.streaming:
@@ -89,7 +93,7 @@ def _with_own_windows(clause: FromClause, right: nodes.PlanNode, middle: int) ->
 
 def _require_condition(join: Join, mode: str) -> None:
     """Flink: "INNER, LEFT, RIGHT or FULL join requires a condition"; to Spark it is a CROSS JOIN."""
-    plain = join.kind in ("INNER", "LEFT", "RIGHT", "FULL") and not join.comma
+    plain = join.kind in ("INNER", "LEFT", "RIGHT", "FULL") and not join.comma and join.as_of is None
     if mode == "flink" and plain and join.condition is None and not join.using and not join.natural:
         message = f"{join.kind} JOIN needs ON, USING or NATURAL"
         raise SqlExtError("JOIN-014", message, span=join.span, hint="CROSS JOIN pairs all rows with all")

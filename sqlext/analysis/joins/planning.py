@@ -24,7 +24,10 @@ _LOST = {
     JoinBound.ARRIVAL: "an interval join by processing time gives rows whenever they match",
     JoinBound.WINDOW: "a window join gives its rows when their window is over: window_time stays a time attribute",
     JoinBound.VERSION: "a version of the right side is older than the row that it belongs to",
+    JoinBound.NEAREST: "a row of the right side has another time than the row that it belongs to",
 }
+#: Each left row comes out once, in its time, with one right row.
+_BY_LEFT_ROW = (JoinBound.VERSION, JoinBound.NEAREST)
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ def planned(parts: StreamJoinParts) -> tuple[nodes.PlanNode, list[ScopeRelation]
         scope=replace(parts.names.left, relations=tuple(given)),
         hold=bounds.hold,
         windows=_windows(parts.join, bounds),
+        match=bounds.match,
     )
     return nodes.Aliased(node.columns, node, parts.alias), given
 
@@ -151,7 +155,7 @@ def _what_stays(bounds: JoinBounds, side: int, *, nullable: bool) -> tuple[str, 
     """Return why a side's time attributes are lost (empty: they are not), and which window stays all the same."""
     time = (bounds.left, bounds.right)[side]
     # Both rowtimes of an interval join stay time attributes, as the watermark behind it is held back (hold).
-    if bounds.bound is JoinBound.INTERVAL or (bounds.bound is JoinBound.VERSION and side == 0):
+    if bounds.bound is JoinBound.INTERVAL or (bounds.bound in _BY_LEFT_ROW and side == 0):
         return "", ""
     keeps = time.column.physical if bounds.bound is JoinBound.WINDOW and time is not None and not nullable else ""
     return _LOST[bounds.bound], keeps
@@ -159,7 +163,7 @@ def _what_stays(bounds: JoinBounds, side: int, *, nullable: bool) -> tuple[str, 
 
 def _windows(join: JoinKind, bounds: JoinBounds) -> int | None:
     """Return of which source the windows are that the rows carry."""
-    if bounds.bound is JoinBound.VERSION:
+    if bounds.bound in _BY_LEFT_ROW:
         return 0
     # A row of a FULL join may come from either side, so no single source has the windows of all rows.
     if bounds.bound is not JoinBound.WINDOW or join is JoinKind.FULL:

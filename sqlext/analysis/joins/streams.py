@@ -53,7 +53,7 @@ def bind_stream_join(
         # Typed as it is written, before it is split: Flink's rules of comparison are about the whole condition.
         infer_condition(join.condition, _scope(clause, [*relations[0], *relations[1]]))
     conditions = conditions_of(join.condition, names)
-    conditions = replace(conditions, keys=(*_using_keys(join, names), *conditions.keys))
+    conditions = replace(conditions, keys=(*using_keys(join, names), *conditions.keys))
     kind = _KINDS[join.kind]
     if kind is JoinKind.INNER:
         # `FROM a, b WHERE ...` has its keys and bounds in WHERE. An outer join pads before WHERE is asked.
@@ -125,7 +125,12 @@ def _known(where: Expr, names: JoinNames) -> Iterator[Expr]:
         yield part
 
 
-def _using_keys(join: Join, names: JoinNames) -> list[Pair]:
+def using_keys(join: Join, names: JoinNames) -> list[Pair]:
+    """Return the keys that USING says.
+
+    Raises:
+        SqlExtError: JOIN-005 for columns that cannot be compared.
+    """
     keys = []
     for name in join.using:
         ref = ColumnRef(join.span, (USING, name))

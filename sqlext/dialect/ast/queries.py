@@ -116,8 +116,16 @@ class MatchRecognize(Relation):
 
 
 @dataclass(frozen=True, slots=True)
+class AsOf(Node):
+    """``MATCH_CONDITION (condition) [TOLERANCE interval]``: what makes a join an ASOF JOIN."""
+
+    condition: Expr
+    tolerance: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Join(Relation):
-    """``left [NATURAL] kind JOIN right [ON ... | USING (...)]``.
+    """``left [NATURAL] kind [ASOF] JOIN right [MATCH_CONDITION ...] [ON ... | USING (...)]``.
 
     ``kind`` is INNER, LEFT, RIGHT, FULL, CROSS, LEFT SEMI or LEFT ANTI; a comma is CROSS with ``comma``.
     """
@@ -129,6 +137,7 @@ class Join(Relation):
     condition: Expr | None = None
     using: tuple[str, ...] = ()
     comma: bool = False
+    as_of: AsOf | None = None
 
 
 @dataclass(frozen=True, slots=True)

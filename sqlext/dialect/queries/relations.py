@@ -13,6 +13,7 @@ from typing import TypeVar
 from sqlext.dialect.ast.expressions import Expr, NamedArgument, Node, ScalarQuery
 from sqlext.dialect.ast.queries import (
     Alias,
+    AsOf,
     Hint,
     Join,
     MatchRecognize,
@@ -81,23 +82,27 @@ def _joined(cursor: Cursor) -> Relation:
     length = 0
     while kind := _join_kind(cursor):
         natural, kind = kind.startswith("NATURAL "), kind.removeprefix("NATURAL ")
+        is_as_of, kind = kind.endswith(" ASOF"), kind.removesuffix(" ASOF")
         right = _primary(cursor)
+        as_of = _as_of(cursor) if is_as_of else None
         condition: Expr | None = None
         using: tuple[str, ...] = ()
         if cursor.accept_words("ON"):
             condition = operations.parse_expression(cursor)
         elif cursor.accept_words("USING"):
             using = parse_names(cursor)
-        left = Join(cursor.span_from(left.span.start), left, right, kind, natural, condition, using)
+        left = Join(cursor.span_from(left.span.start), left, right, kind, natural, condition, using, as_of=as_of)
         length += 1
     cursor.strained = cursor.strained or length > STRAIN
     return left
 
 
 def _join_kind(cursor: Cursor) -> str:
-    """Read the words up to JOIN; return the kind, with NATURAL in front, or an empty string."""
+    """Read the words up to JOIN; return the kind, with NATURAL in front and ASOF behind, or an empty string."""
     start = cursor.index
     natural = "NATURAL " if cursor.accept_words("NATURAL") else ""
+    # Spark writes LEFT ASOF JOIN, DuckDB writes ASOF LEFT JOIN.
+    as_of = cursor.accept_words("ASOF")
     side = cursor.accept_any("INNER", "CROSS", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI")
     if side in ("LEFT", "RIGHT", "FULL"):
         cursor.accept_words("OUTER")
@@ -105,11 +110,26 @@ def _join_kind(cursor: Cursor) -> str:
         side = f"LEFT {half}"
     elif side in ("SEMI", "ANTI"):
         side = f"LEFT {side}"
+    as_of = cursor.accept_words("ASOF") or as_of
     if cursor.accept_words("JOIN"):
-        return natural + (side or "INNER")
+        return natural + (side or "INNER") + (" ASOF" if as_of else "")
     if cursor.index > start:
         raise cursor.unexpected("JOIN")
     return ""
+
+
+def _as_of(cursor: Cursor) -> AsOf:
+    """Read ``MATCH_CONDITION (a.t >= b.t) [TOLERANCE INTERVAL ...]``."""
+    start = cursor.token.start
+    if not cursor.accept_words("MATCH_CONDITION"):
+        raise cursor.unexpected(
+            "MATCH_CONDITION", hint="ASOF JOIN t MATCH_CONDITION (left.time >= t.time) ON left.key = t.key"
+        )
+    cursor.expect_symbol("(")
+    condition = operations.parse_expression(cursor)
+    cursor.expect_symbol(")")
+    tolerance = operations.parse_expression(cursor) if cursor.accept_words("TOLERANCE") else None
+    return AsOf(cursor.span_from(start), condition, tolerance)
 
 
 def _primary(cursor: Cursor) -> Relation:

@@ -97,6 +97,8 @@ def _specification(node: StreamJoin, columns: _Columns, renderer: Rendering) -> 
     elif node.bounded is not JoinBound.NONE:
         times = (_time(node.left, node.bounded), _time(node.right, node.bounded))
         bound = (node.bounded.name.lower(), columns.both(*times))
+        if node.match is not None:
+            bound = (*bound, node.match.nearest.value, node.match.tolerance)
     kind = None
     if any(s.changelog for s in node.sources):
         kind = columns.both(*(KIND if s.changelog else f"CAST({INSERT} AS TINYINT)" for s in node.sources))

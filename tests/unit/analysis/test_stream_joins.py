@@ -28,6 +28,23 @@ CREATE VIEW newest AS SELECT user_name, rate, rt FROM (
   SELECT *, ROW_NUMBER() OVER (PARTITION BY user_name ORDER BY rt DESC) AS n FROM log) WHERE n = 1;
 """
 ON = "c.user_name = v.user_name"
+#: As-of joins that are refused.
+AS_OF = [
+    (f"ASOF JOIN visits v ON {ON}", "PARSE-002"),
+    (f"RIGHT ASOF JOIN visits v MATCH_CONDITION (c.ts >= v.vt) ON {ON}", "JOIN-009"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (c.ts = v.vt) ON {ON}", "JOIN-019"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (c.ts >= v.vt AND c.ts < v.vt) ON {ON}", "JOIN-019"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (c.ts >= c.ts) ON {ON}", "JOIN-019"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (c.amount >= v.vt) ON {ON}", "JOIN-019"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (c.ts >= v.nothing) ON {ON}", "NAME-003"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (c.ts >= v.vt) ON {ON} AND c.amount > CHAR_LENGTH(v.page)", "JOIN-020"),
+    (f"ASOF JOIN newest v MATCH_CONDITION (c.ts >= v.rt) ON {ON}", "JOIN-021"),
+    (f"ASOF JOIN dims v MATCH_CONDITION (c.ts >= v.country) ON {ON}", "JOIN-019"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (c.ts <= v.vt) ON {ON}", "JOIN-022"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (NEAREST(c.ts, v.vt)) ON {ON}", "JOIN-022"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (c.ts < v.vt) TOLERANCE INTERVAL '1' MONTH ON {ON}", "WINDOW-002"),
+    (f"ASOF JOIN visits v MATCH_CONDITION (c.ts < v.vt) TOLERANCE 5 ON {ON}", "JOIN-022"),
+]
 WINDOWS = """TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' MINUTE)) c {} JOIN
   TABLE(TUMBLE(TABLE visits, DESCRIPTOR(vt), INTERVAL '{}' MINUTE)) v
   ON c.window_start = v.window_start AND c.window_end = v.window_end"""
@@ -210,6 +227,50 @@ def test_temporal_joins(tables: Analysis, right: str) -> None:
     assert tables.times(query) == {"ts": "ROWTIME"}
 
 
+@pytest.mark.parametrize(
+    ("condition", "nearest", "tolerance", "hold"),
+    [
+        ("c.ts >= v.vt", ">=", None, 0),
+        ("v.vt < c.ts", ">", None, 0),
+        ("(c.ts) <= v.vt", "<=", 5000, 5000),
+        ("NEAREST(v.vt, c.ts)", "NEAREST", 5000, 5000),
+        ("c.ts > v.vt", ">", 5000, 0),
+    ],
+)
+@pytest.mark.parametrize("words", ["LEFT ASOF JOIN", "ASOF LEFT OUTER JOIN"])
+def test_as_of_joins(
+    tables: Analysis, words: str, condition: str, nearest: str, tolerance: int | None, hold: int
+) -> None:
+    within = " TOLERANCE INTERVAL '5' SECOND" if tolerance is not None else ""
+    query = f"""SELECT c.ts, v.vt, v.page FROM clicks c {words} visits v MATCH_CONDITION ({condition}){within}
+      ON {ON} AND c.amount > 1 AND v.page <> 'x'"""
+    join = _join(tables, query)
+    assert (join.bounded, join.join, join.changelog) == (JoinBound.NEAREST, JoinKind.LEFT, False)
+    assert join.match is not None
+    assert (join.match.nearest.value, join.match.tolerance, join.hold) == (nearest, tolerance, hold)
+    # A condition on the left side decides what a row meets, one on the right side what there is to meet.
+    assert [len(of) for of in (join.equal, join.left.needs, join.right.filters)] == [1, 1, 1]
+    assert tables.times(query) == {"ts": "ROWTIME"}
+
+
+def test_an_as_of_join_takes_using_or_no_key(tables: Analysis) -> None:
+    of = "SELECT c.amount, v.page FROM clicks c ASOF JOIN visits v MATCH_CONDITION (c.ts >= v.vt)"
+    assert len(_join(tables, f"{of} USING (user_name)").equal) == 1
+    assert _join(tables, of).equal == ()
+
+
+def test_where_does_not_choose_what_an_as_of_join_meets(tables: Analysis) -> None:
+    query = f"""SELECT c.amount FROM clicks c ASOF JOIN visits v MATCH_CONDITION (c.ts >= v.vt) ON {ON}
+      WHERE v.page = 'x' AND c.amount = CHAR_LENGTH(v.page)"""
+    join = _join(tables, query)
+    assert (len(join.equal), join.right.filters) == (1, ())
+
+
+def test_asof_is_a_name_too(tables: Analysis) -> None:
+    tables.plan("SELECT asof.amount FROM clicks asof WHERE asof.amount > 1")
+    tables.plan("SELECT match_condition.amount FROM clicks AS match_condition")
+
+
 def test_a_table_is_looked_up_by_processing_time(tables: Analysis) -> None:
     lookup = "SELECT c.amount, d.country FROM clicks c JOIN dims FOR SYSTEM_TIME AS OF c.pt AS d ON c.user_name = {}"
     (join,) = [n for n in walk(tables.plan(lookup.format("d.user_name"))) if isinstance(n, Join)]
@@ -268,6 +329,7 @@ def test_what_is_left_of_where_beside_a_rank_is_asked_alone(flink: Analysis) -> 
         ("SELECT 1 FROM clicks c JOIN log FOR SYSTEM_TIME AS OF c.ts AS r ON c.user_name = r.user_name", "JOIN-010"),
         ("SELECT 1 FROM clicks c JOIN keyed FOR SYSTEM_TIME AS OF c.ts AS r ON c.user_name = r.user_name", "JOIN-011"),
         ("SELECT 1 FROM clicks c JOIN rates FOR SYSTEM_TIME AS OF c.ts AS r ON c.amount > r.rate", "JOIN-012"),
+        *((f"SELECT 1 FROM clicks c {query}", code) for query, code in AS_OF),
     ],
 )
 def test_refused(tables: Analysis, query: str, code: str) -> None:

@@ -1,4 +1,4 @@
-"""Join two streams: regular, interval, window and temporal joins; inner, outer, semi and anti.
+"""Join two streams: regular, interval, window, temporal and as-of joins; inner, outer, semi and anti.
 
 A micro-batch of a regular join gives the net change. A row that came out with NULL for the other side is taken back
 (DELETE) when its first match comes, and comes again when its last match goes. UPDATE kinds do not come out: which
@@ -14,6 +14,7 @@ import pyarrow as pa
 from sqlext_udfs.joins.conditions import require_comparable
 from sqlext_udfs.joins.interval import ArrivalLife, IntervalLife
 from sqlext_udfs.joins.life import Life
+from sqlext_udfs.joins.nearest import NearestLife
 from sqlext_udfs.joins.output import JoinOutput, can_group, join_output_types
 from sqlext_udfs.joins.regular import RegularLife
 from sqlext_udfs.joins.rows import JoinRows, Sides, arrived, without_useless
@@ -23,6 +24,7 @@ from sqlext_udfs.joins.specification import (
     ArrivalBound,
     IntervalBound,
     JoinSpecification,
+    NearestBound,
     Unbounded,
     VersionBound,
 )
@@ -102,6 +104,8 @@ class JoinOperator(BucketOperator[Sides]):
                 return ArrivalLife(specification, self._output, bound)
             case VersionBound():
                 return TemporalLife(specification, self._output)
+            case NearestBound() as bound:
+                return NearestLife(specification, self._output, bound)
         return WindowLife(specification, self._output, self.empty())
 
 

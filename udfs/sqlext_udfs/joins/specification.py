@@ -133,7 +133,52 @@ class VersionBound:
     time: int
 
 
-Bound = Unbounded | IntervalBound | ArrivalBound | WindowBound | VersionBound
+class Nearest(Enum):
+    """Which right row a left row meets, by its time."""
+
+    LAST = ">="
+    LAST_BEFORE = ">"
+    FIRST = "<="
+    FIRST_AFTER = "<"
+    #: On either side; of two that are as near the earlier one.
+    EITHER = "NEAREST"
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether it may be an earlier row."""
+        return self in (Nearest.LAST, Nearest.LAST_BEFORE, Nearest.EITHER)
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether it may be a later row."""
+        return self in (Nearest.FIRST, Nearest.FIRST_AFTER, Nearest.EITHER)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether it may be a row of the same time."""
+        return self not in (Nearest.LAST_BEFORE, Nearest.FIRST_AFTER)
+
+
+@dataclass(frozen=True, slots=True)
+class NearestBound:
+    """An as-of join: a left row meets the one right row of its key that is nearest in time.
+
+    INNER and LEFT alone. Takes and gives inserts alone. A left row comes out when no nearer right row can come: when
+    the watermark is greater than the time of what it has found, or than its own time where it looks back. Rows that are
+    late by then are dropped.
+
+    Attributes:
+        time: position of a BIGINT column of ms: the time of both sides' rows.
+        nearest: the value of a ``Nearest``.
+        tolerance: how far apart (ms) both may be at most; None: without limit.
+    """
+
+    time: int
+    nearest: str
+    tolerance: int | None = None
+
+
+Bound = Unbounded | IntervalBound | ArrivalBound | WindowBound | VersionBound | NearestBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +220,12 @@ class JoinSpecification:
     def __post_init__(self) -> None:
         if self.right and not self.join.pairs:
             raise ValueError(f"{self.join.value} gives no columns of the right side")
-        if self.kind is not None and isinstance(self.bound, IntervalBound | ArrivalBound):
-            raise ValueError("an interval join does not take updates and deletes")
-        if isinstance(self.bound, VersionBound) and self.join not in (JoinKind.INNER, JoinKind.LEFT):
+        if self.kind is not None and isinstance(self.bound, IntervalBound | ArrivalBound | NearestBound):
+            raise ValueError("an interval or as-of join does not take updates and deletes")
+        if isinstance(self.bound, VersionBound | NearestBound) and self.join not in (JoinKind.INNER, JoinKind.LEFT):
             raise ValueError(f"a temporal join is INNER or LEFT, not {self.join.value}")
+        if isinstance(self.bound, NearestBound) and (self.conditions or self.rest):
+            raise ValueError("an as-of join asks nothing but keys and times")
         unknown = [c.operator for c in self.conditions if c.operator not in FLIPPED]
         if unknown:
             raise ValueError(f"no comparison is called {unknown[0]}")
@@ -187,7 +234,9 @@ class JoinSpecification:
     def time(self) -> int | None:
         """The position of the rows' time, where they have one: when their state ends, or a version begins."""
         match self.bound:
-            case IntervalBound(expires=position) | WindowBound(end=position) | VersionBound(time=position):
+            case IntervalBound(expires=position) | WindowBound(end=position):
+                return position
+            case VersionBound(time=position) | NearestBound(time=position):
                 return position
         return None
 

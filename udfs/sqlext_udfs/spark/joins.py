@@ -15,6 +15,7 @@ from sqlext_udfs.joins.specification import (
     IntervalBound,
     JoinKind,
     JoinSpecification,
+    NearestBound,
     Unbounded,
     VersionBound,
     WindowBound,
@@ -29,6 +30,7 @@ _BOUNDS: Mapping[str, type[Bound]] = {
     "arrival": ArrivalBound,
     "window": WindowBound,
     "version": VersionBound,
+    "nearest": NearestBound,
 }
 
 
@@ -38,7 +40,7 @@ class JoinFunction(SpecifiedFunction):
     - ``join``: the value of a ``JoinKind``;
     - ``conditions``: the fields of each ``Comparison``;
     - ``rest``: expressions as JSON;
-    - ``bound``: a name (``none``, ``interval``, ``arrival``, ``window``, ``version``), then the fields of that bound.
+    - ``bound``: a name (``none``, ``interval``, ``arrival``, ``window``, ``version``, ``nearest``), then its fields.
     """
 
     def __init__(self) -> None:
