@@ -42,7 +42,7 @@ class NewestRows(Protocol):
     """A reader that finds the rows that came last, without Spark."""
 
     def newest(self, table: Table, most: int) -> pa.Table:
-        """Return the last rows of the newest files, oldest first.
+        """Return the last rows of the newest files, oldest first, without the columns that it cannot read.
 
         Raises:
             Unread: where it cannot read them.

@@ -49,7 +49,7 @@ class FileTables:
         """Return the last rows of the newest files; see ``NewestRows``."""
         require_plain_files(table)
         self.require_there(table)
-        types = {c.name: self.column(table, c) for c in read_columns(table) if c.kind == "physical"}
+        types = self._readable(table)
         decoder, access = self.decoder(table, tuple(types)), file_access(path_of(table))
         found: list[pa.Table] = []
         for file in reversed(self.stored(table)):
@@ -58,6 +58,22 @@ class FileTables:
                 break
         kept = [t for t in found if t.num_rows]
         return pa.concat_tables(kept) if kept else pa.schema(list(types.items())).empty_table()
+
+    def _readable(self, table: Table) -> dict[str, pa.DataType]:
+        """Return the types of the columns that can be read.
+
+        Raises:
+            Unread: if there is none.
+        """
+        types, reason = {}, "it has no columns"
+        for column in read_columns(table):
+            try:
+                types[column.name] = self.column(table, column)
+            except Unread as unread:
+                reason = str(unread)
+        if not types:
+            raise Unread(reason)
+        return types
 
     def require_there(self, table: Table) -> None:
         """Check that something lies at the table's path.

@@ -59,7 +59,11 @@ def test_both_archives_hold_every_package(built: Path) -> None:
         next(n for n in packed if "/METADATA" in n)[:-9],
     }
     assert {f"{package}/py.typed" for package in PACKAGES} <= packed
-    for files, there in {"sql_examples": "sqlext/examples", "sqlext/starters": "sqlext/starters"}.items():
+    for files, there in {
+        "sql_examples": "sqlext/examples",
+        "sqlext/starters": "sqlext/starters",
+        "sqlext/ui/static": "sqlext/ui/static",
+    }.items():
         # The files of git: what a run leaves in a folder is no part of the package.
         listed = run("git", "ls-files", files, cwd=ROOT).splitlines()
         assert {f"{there}{name.removeprefix(files)}" for name in listed} - packed == set()
