@@ -1,4 +1,4 @@
-"""``sqlext run --ui``: a page of an endless query that goes on by itself, and that stops it."""
+"""``sqlext run --ui``: a page of endless queries that is told how they go, and that stops them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import json
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -15,6 +14,8 @@ from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 import pytest
+
+import sqlext
 
 pytestmark = pytest.mark.slow
 
@@ -25,27 +26,21 @@ CREATE TABLE per_second (item INT, since TIMESTAMP(3), total DOUBLE)
 WITH ('connector' = 'delta', 'path' = '${OUT}/per_second');
 INSERT INTO per_second SELECT item, window_start, SUM(amount)
 FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY item, window_start, window_end;
+CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '5');
+CREATE TABLE nowhere (n BIGINT) WITH ('connector' = 'blackhole');
+INSERT INTO nowhere SELECT n FROM numbers;
 """
-NAME = "live.per_second"
+NAME, OTHER = "live.per_second", "live.nowhere"
 
 
 class Page:
     """A running process with a page."""
 
     def __init__(self, folder: Path) -> None:
+        self.catalog = folder / ".sqlext"
         (folder / "live.sql").write_text(SCRIPT)
-        command = [
-            sys.executable,
-            "-m",
-            "sqlext.cli.main",
-            "run",
-            "live.sql",
-            "-d",
-            f"OUT={folder}/out",
-            "--ui",
-            "0",
-            "--no-progress",
-        ]
+        options = ["-d", f"OUT={folder}/out", "--ui", "0", "--no-progress"]
+        command = [sys.executable, "-m", "sqlext.cli.main", "run", "live.sql", *options]
         self.process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
         self.url, self.token = self._address()
 
@@ -60,8 +55,22 @@ class Page:
         raise AssertionError("".join(said))
 
     def ask(self, what: str, **parameters: str) -> Any:
-        with urlopen(f"{self.url}api/{what}?{urlencode(parameters)}", timeout=30) as answer:
+        with urlopen(f"{self.url}api/{what}?{urlencode(parameters)}", timeout=60) as answer:
             return json.load(answer)
+
+    def told(self) -> Iterator[dict[str, Any]]:
+        """Yield what the page is told of the first query, or of none while it is not there."""
+        with urlopen(f"{self.url}api/events?{urlencode({'name': NAME})}", timeout=300) as stream:
+            name = ""
+            for line in stream:
+                key, _, value = line.decode().rstrip("\n").partition(": ")
+                if key == "event":
+                    name = value
+                elif key == "data" and name == "query":
+                    yield json.loads(value)
+
+    def states(self) -> dict[str, str]:
+        return {card["name"]: card["state"] for card in self.ask("queries")["queries"]}
 
     def stop(self, token: str) -> int:
         request = Request(f"{self.url}api/stop?{urlencode({'name': NAME})}", method="POST")
@@ -71,16 +80,6 @@ class Page:
                 return int(answer.status)
         except HTTPError as error:
             return error.code
-
-    def wait_for(self, question: Callable[[], Any]) -> Any:
-        """Ask until the answer is something, for five minutes at most."""
-        deadline = time.monotonic() + 300
-        while time.monotonic() < deadline:
-            assert self.process.poll() is None, "it has ended"
-            found = question()
-            if found:
-                return found
-        raise AssertionError("nothing came")
 
 
 @pytest.fixture
@@ -92,35 +91,25 @@ def page(tmp_path: Path) -> Iterator[Page]:
 
 
 def test_a_live_page(page: Page) -> None:
-    def events() -> Iterator[tuple[str, Any]]:
-        with urlopen(f"{page.url}api/events?{urlencode({'name': NAME})}", timeout=120) as stream:
-            name = ""
-            for line in stream:
-                key, _, value = line.decode().rstrip("\n").partition(": ")
-                if key == "event":
-                    name = value
-                elif key == "data":
-                    yield name, json.loads(value)
-
-    # Its record is there before its session knows that it runs.
-    page.wait_for(lambda: [card for card in page.ask("queries")["queries"] if card["here"]])
-    # Nobody asks: the page is told, again and again, while rows come.
-    told = (value["card"] for name, value in events() if name == "query")
+    # Nobody asks: the page is told, again and again, while rows come out.
     seen: list[int] = []
-    for card in told:
-        assert (card["state"], card["here"]) == ("running", True)
-        if card["rows_out"] > (seen[-1] if seen else 0):
-            seen.append(card["rows_out"])
-        if len(seen) == 3:
+    for view in page.told():
+        if view["card"]["here"] and view["card"]["rows_out"] > (seen[-1] if seen else 0):
+            seen.append(view["card"]["rows_out"])
+        if len(seen) >= 3 and view["windows"] and len(page.states()) == 2:
             break
-    view = page.ask("query", name=NAME)
     assert [n["step"] for n in view["nodes"]] == ["Sink", "Aggregate", "AssignWindows", "Scan"]
+    assert (view["nodes"][0]["rows"], view["nodes"][-1]["activity"]) == (view["card"]["rows_out"], "active")
     assert view["nodes"][-1]["rows"] > 0
     assert view["nodes"][1]["state_rows"] is not None
-    assert view["windows"]
     assert "addBatch" in page.ask("history", name=NAME)["parts"]
-    assert page.wait_for(lambda: page.ask("rows", name=NAME)["rows"])
+    assert len(page.ask("rows", name=NAME)["rows"]) > 0
     assert page.stop("guessed") == 403
-    assert page.process.poll() is None
+    assert page.states() == {NAME: "running", OTHER: "running"}
     assert page.stop(page.token) == 202
+    assert page.states() == {NAME: "stopped", OTHER: "running"}
+    # A page of another process stops the other one.
+    elsewhere = sqlext.connect(catalog=page.catalog).monitor
+    elsewhere.stop(OTHER)
     assert page.process.wait(120) == 0
+    assert {card.name: card.state for card in elsewhere.queries()} == {NAME: "stopped", OTHER: "stopped"}
