@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sqlext.hooks import Action, Trigger, TriggerContext, UserAggregate, UserEvictor, UserTrigger
     from sqlext.jobs.query import Query
     from sqlext.jobs.result import Result
+    from sqlext.policy import Restrictions
     from sqlext.session.api import Session
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Session",
     "Query",
     "Result",
+    "Restrictions",
     "SqlExtError",
     "Action",
     "Trigger",
@@ -46,6 +48,7 @@ _LAZY = {
     "Session": "sqlext.session.api",
     "Query": "sqlext.jobs.query",
     "Result": "sqlext.jobs.result",
+    "Restrictions": "sqlext.policy",
     **dict.fromkeys(
         ("Action", "Trigger", "TriggerContext", "UserAggregate", "UserEvictor", "UserTrigger"), "sqlext.hooks"
     ),
@@ -69,6 +72,7 @@ def connect(
     allow_python_functions: bool = False,
     isolated: bool = True,
     settings: Mapping[str, str] | None = None,
+    restricted: bool | Restrictions = False,
 ) -> Session:
     """Return a session.
 
@@ -81,6 +85,7 @@ def connect(
         isolated: False to work in ``spark`` itself instead of a session of its own beside it: statements see its
             temporary views, and the DataFrames that come out are its own.
         settings: what the session begins with: settings of Spark (``spark...``), and options of SET.
+        restricted: whether SQL is others': True, or ``Restrictions`` that say what it may use.
 
     Raises:
         SqlExtError: ENV-013 for a ``spark`` that is no Spark session.
@@ -90,7 +95,14 @@ def connect(
 
     if spark is not None:
         check_spark(spark)
-    return Session(spark, catalog, allow_python_functions=allow_python_functions, isolated=isolated, settings=settings)
+    return Session(
+        spark,
+        catalog,
+        allow_python_functions=allow_python_functions,
+        isolated=isolated,
+        settings=settings,
+        restricted=restricted,
+    )
 
 
 def install(

@@ -10,16 +10,25 @@ import click
 
 from sqlext.cli.messages import as_json, tell
 from sqlext.errors import SqlExtError
+from sqlext.policy import Restrictions
 
 
 def check_scripts(
-    paths: Sequence[Path], variables: Mapping[str, str], catalog: str, init: Path | None, form: str, *, strict: bool
+    paths: Sequence[Path],
+    variables: Mapping[str, str],
+    catalog: str,
+    init: Path | None,
+    form: str,
+    *,
+    strict: bool,
+    restricted: bool | Restrictions = False,
 ) -> bool:
     """Check scripts, print what is found as ``text`` or ``json``, and return whether that is a failure.
 
     Args:
         init: a script whose definitions all of them see.
         strict: whether warnings are failures too.
+        restricted: what the scripts may use.
 
     Raises:
         SqlExtError: RUN-012 for a folder without scripts.
@@ -27,7 +36,7 @@ def check_scripts(
     # Imported here, so that ``--help`` loads no dialect.
     from sqlext.session.offline.commands import check_files
 
-    by_file = check_files(paths, variables, catalog=catalog, init=init)
+    by_file = check_files(paths, variables, catalog=catalog, init=init, restricted=restricted)
     found = [error for of_file in by_file.values() for error in of_file]
     if form == "json":
         click.echo(as_json(found))

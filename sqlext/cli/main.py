@@ -14,7 +14,16 @@ import click
 
 from sqlext.cli.doctor import doctor
 from sqlext.cli.messages import tell
-from sqlext.cli.parameters import CATALOG, CONF, DEFINE, address, duration
+from sqlext.cli.parameters import (
+    ALLOW,
+    CATALOG,
+    CONF,
+    DEFINE,
+    RESTRICTED,
+    address,
+    duration,
+    restrictions,
+)
 from sqlext.cli.projects import examples, init
 from sqlext.cli.shell.command import shell
 from sqlext.cli.ui import ui
@@ -54,6 +63,8 @@ def main() -> None:
     help="Serve the page of the queries meanwhile; without HOST to this machine alone, without PORT at 8265.",
 )  # fmt: skip
 @CONF
+@RESTRICTED
+@ALLOW
 def run(
     file: Path,
     definitions: tuple[tuple[str, str], ...],
@@ -65,12 +76,17 @@ def run(
     metrics: tuple[str, int] | None,
     ui: tuple[str, int] | None,
     conf: tuple[tuple[str, str], ...],
+    restricted: bool,
+    allowed: tuple[tuple[str, str], ...],
 ) -> None:
     """Run a script: bounded queries to their end, unbounded ones until stopped."""
     from sqlext.cli.run import RunArguments, run_script
 
     times, shown = (run_for, trigger_interval), not no_progress
-    options = RunArguments(catalog, checkpoint, *times, progress=shown, metrics=metrics, ui=ui, conf=dict(conf))
+    may = restrictions(restricted, allowed)
+    options = RunArguments(
+        catalog, checkpoint, *times, progress=shown, metrics=metrics, ui=ui, conf=dict(conf), restricted=may
+    )
     with _errors():
         run_script(file, dict(definitions), options)
 
@@ -147,6 +163,8 @@ def plan(
 @click.option("-i", "init", type=click.Path(path_type=Path), help="A script whose tables and views all others see.")
 @click.option("--format", "format_", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--strict", is_flag=True, help="Let warnings fail too.")
+@RESTRICTED
+@ALLOW
 def check(
     paths: tuple[Path, ...],
     definitions: tuple[tuple[str, str], ...],
@@ -154,6 +172,8 @@ def check(
     init: Path | None,
     format_: str,
     strict: bool,
+    restricted: bool,
+    allowed: tuple[tuple[str, str], ...],
 ) -> None:
     """Look for mistakes in scripts and in folders of scripts; - is standard input. Starts no Spark, changes nothing.
 
@@ -162,7 +182,8 @@ def check(
     from sqlext.cli.checking import check_scripts
 
     with _errors():
-        wrong = check_scripts(paths, dict(definitions), catalog, init, format_, strict=strict)
+        may = restrictions(restricted, allowed)
+        wrong = check_scripts(paths, dict(definitions), catalog, init, format_, strict=strict, restricted=may)
     sys.exit(1 if wrong else 0)
 
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from sqlext.policy import Restrictions
 
 DEFAULT_CATALOG = ".sqlext"
 CATALOG = click.option(
@@ -48,6 +53,34 @@ def setting(text: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise click.BadParameter(f"{text!r} is not key=value")
     return key.strip(), value
+
+
+def allowance(text: str) -> tuple[str, str]:
+    """Return kind and value of ``kind=value``; which kinds there are, ``Restrictions`` says."""
+    from sqlext.policy import Restrictions
+
+    made = setting(text)
+    try:
+        Restrictions.parse([made])
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r}: {error}") from None
+    return made
+
+
+RESTRICTED = click.option("--restricted", is_flag=True, help="The SQL is others': refuse what --allow does not name.")
+ALLOW = click.option(
+    "--allow", "allowed", type=allowance, multiple=True, metavar="KIND=VALUE",
+    help="With --restricted: path=DIR, host=HOST:PORT, connector=, option=, setting=, secret=, seconds=, rows=.",
+)  # fmt: skip
+
+
+def restrictions(restricted: bool, allowed: Sequence[tuple[str, str]]) -> bool | Restrictions:
+    """Return what a session is told by ``--restricted`` and ``--allow``."""
+    from sqlext.policy import Restrictions
+
+    if not restricted and allowed:
+        raise click.UsageError("--allow goes with --restricted")
+    return Restrictions.parse(allowed) if restricted else False
 
 
 DEFINE = click.option(

@@ -20,6 +20,7 @@ from sqlext.spark.notices import Notice
 
 if TYPE_CHECKING:
     from sqlext.jobs.result import Result
+    from sqlext.policy import Restrictions
     from sqlext.session.api import Session
 
 _FIRST_ROWS = 10
@@ -30,7 +31,7 @@ class RunArguments:
     """Arguments of ``sqlext run``.
 
     Times are in milliseconds, ``metrics`` and ``ui`` are the addresses that serve them, ``conf`` are settings of Spark
-    and of SET.
+    and of SET. ``restricted`` is what others' SQL may use.
     """
 
     catalog: str
@@ -41,6 +42,7 @@ class RunArguments:
     metrics: tuple[str, int] | None = None
     ui: tuple[str, int] | None = None
     conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+    restricted: bool | Restrictions = False
 
 
 def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> None:
@@ -58,7 +60,12 @@ def run_script(file: Path, variables: dict[str, str], options: RunArguments) -> 
         if options.progress:
             messages.print(f"starting Spark {version} ...", markup=False, highlight=False)
 
-    session = Session(catalog=catalog_place(options.catalog), settings=options.conf, starting=starting)
+    session = Session(
+        catalog=catalog_place(options.catalog),
+        settings=options.conf,
+        starting=starting,
+        restricted=options.restricted,
+    )
     shown = ResultPrinter(output)
     written: dict[str, None] = {}  # in the order of the statements
     with served(session, options, messages), Watch(messages, shown=options.progress) as watch, warnings_shown(messages):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import COMMON, OptionError, Rules
@@ -20,6 +20,13 @@ from sqlext.types import LogicalType
 from sqlext_catalog.model import Column, Options, Table
 
 Role = Literal["source", "sink"]
+
+
+class Reach(NamedTuple):
+    """Places, as paths and URLs of files (``local``), or as ``host:port``."""
+
+    places: tuple[str, ...]
+    local: bool
 
 
 class Connector:
@@ -42,6 +49,7 @@ class Connector:
         can_grow: whether columns can be added to what lies there.
         needs_stream: whether a table of it that has no end can be read as a stream alone.
         is_dataset: whether queries of a pipeline can read what another one writes.
+        leads_out: options of its own that name code, or a table of Spark's.
     """
 
     name: str
@@ -61,6 +69,11 @@ class Connector:
     can_grow: bool = False
     needs_stream: bool = False
     is_dataset: bool = False
+    leads_out: tuple[str, ...] = ()
+
+    def reaches(self, table: Table) -> Mapping[str, Reach]:
+        """Return what a table reaches beyond the session, by the option that says so."""
+        return {key: Reach((place,), local=True) for key in ("path", "table-path") if (place := table.option(key))}
 
     def validate(self, table: Table, role: Role) -> None:
         """Refuse what cannot work, before anything runs.

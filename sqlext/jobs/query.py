@@ -62,6 +62,7 @@ class Query:
         self.timekeeping: Mapping[str, Timekeeping] = {}
         self.recorders: Mapping[str, Recorder] = {}
         self._error: SqlExtError | None = None
+        self._refused: SqlExtError | None = None
         self._status = "running"
         self._stop_requested = threading.Event()
         self._ended = threading.Event()
@@ -248,9 +249,14 @@ class Query:
         """Count rows that a part wrote outside of a stream, and those that it read for them."""
         self._progress[name].wrote(rows, read)
 
+    def refuse(self, error: SqlExtError) -> None:
+        """Stop it because it may not go on: it has failed then."""
+        self._refused = error
+        self.stop()
+
     def settle(self, error: SqlExtError | None) -> None:
         """Say how it ended; those who wait for it go on only when it is released."""
-        self._error = error
+        self._error = error = error or self._refused
         endless = self.streaming and not self.bounded
         stopped = "stopped" if self.stop_requested or endless else "finished"
         self._status = stopped if error is None else "failed"

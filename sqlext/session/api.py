@@ -18,6 +18,7 @@ from sqlext.errors import SqlExtError
 from sqlext.extras import RUNS, package
 from sqlext.jobs.result import Result
 from sqlext.locations import checkpoint_place
+from sqlext.policy import Restrictions, policy_of
 from sqlext.quoting import identifier
 from sqlext.session.drafts import script_name
 from sqlext.session.foreground import Foreground
@@ -32,6 +33,7 @@ from sqlext.session.opening import apply_to_spark, of_spark, open_state, set_opt
 from sqlext.session.ownership import is_ours
 from sqlext.settings import Settings
 from sqlext.source import SourceText, Span
+from sqlext.spark.gone import answering
 from sqlext.spark.sessions import is_connect, own_session, platform_rules, require_shared_folder, store_settings
 from sqlext.stores.access import reached_by
 from sqlext.stores.opening import open_store
@@ -67,6 +69,7 @@ class Session:
         allow_python_functions: whether a script may import code: CREATE FUNCTION ... LANGUAGE PYTHON.
         isolated: False to work in ``spark`` itself: statements see its temporary views, and DataFrames are its own.
         settings: initial settings, of Spark (``spark...``) and of SET, as texts.
+        restricted: whether SQL is others': True, or what it may use (``sqlext.Restrictions``).
         starting: is told Spark's version before a local one starts, which takes seconds.
 
     Raises:
@@ -83,6 +86,7 @@ class Session:
         isolated: bool = True,
         settings: Mapping[str, str] | None = None,
         starting: Callable[[str], None] | None = None,
+        restricted: bool | Restrictions = False,
     ) -> None:
         self._given = spark
         self._starting = starting
@@ -94,7 +98,9 @@ class Session:
         place = catalog if self._temporary is None else self._temporary.name
         self._state = open_state(spark, place, {**store_settings(spark), **self._spark_settings})
         self.folder = self._state.folder
-        self._state.python_allowed = allow_python_functions
+        self._state.policy = policy_of(restricted, [self.folder])
+        self._state.python_allowed = allow_python_functions and not self._state.policy.restricted
+        self._spark_settings |= self._state.policy.spark_settings
         set_options(self._state, settings or {})
         self._queries: list[Query] = []
         self._foreground = Foreground()
@@ -272,7 +278,7 @@ class Session:
         from sqlext.session.frame_handler import FrameHandler
 
         source = SourceText.of(text)
-        with reached_by(lambda: self._state.stores):
+        with answering(), reached_by(lambda: self._state.stores):
             statements = self._checked(source)
             if not _is_query(statements):
                 span = statements[0].span if statements else None
@@ -500,7 +506,7 @@ class Session:
 
         # What an earlier script defined may be defined again with the same text, so scripts can be run twice.
         self._state.created, self._state.sparks = set(), set()
-        with reached_by(lambda: self._state.stores):
+        with answering(), reached_by(lambda: self._state.stores):
             # Before anything runs: where checkpoints cannot lie, no streaming query can begin.
             keeps = partial(self._keeps, checkpoint)
             statements = self._checked(source, self._spark_refusal, keeps)

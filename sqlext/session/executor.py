@@ -22,6 +22,7 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import rearranges
+from sqlext.jobs.limits import limited, limited_time
 from sqlext.jobs.parts import JobPart, Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.query_files import last_number
@@ -35,12 +36,14 @@ from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
 from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
+from sqlext.policy import require_rows
 from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded, streaming_scans
 from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_text, redact_value
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
+from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching
 from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
@@ -193,7 +196,7 @@ class SparkHandler:
         exists = EXISTS if script.updating else None
         kind = KIND if script.changelog else None
         context = SinkContext("select", uuid.uuid4().hex, keys=script.keys, exists=exists, kind=kind, zone=env.zone)
-        shown = collecting(self.spark_session, context, folds=not has_clause(plan))
+        shown = collecting(self.spark_session, context, folds=not has_clause(plan), most=self._most)
         wanted = self.state.settings.get("pipeline.name") or f"{self.options.script}.select"
         name = self.options.numbered(wanted)
         home = QueryHome(temporary_folder(self.spark_session, self.folder), name)
@@ -206,7 +209,8 @@ class SparkHandler:
             part = self._as_scripted(part, opened, script, plan, env)
             job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
             undo.pop_all()  # from here on the job removes the folder, when it ends
-        return _collected(job.start(), shown, opened.rows, [n for _, n in script.outputs], self.spark_session)
+        started = limited(job.start(), self.state.policy.limits, statement.span)
+        return _collected(started, shown, opened.rows, [n for _, n in script.outputs], self.spark_session)
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Start INSERTs as one job."""
@@ -234,7 +238,8 @@ class SparkHandler:
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
             held.pop_all()  # from here on the job holds the places
         writes = list(dict.fromkeys(d.insert.table.name.plain for d in drafts))
-        return Result(query=job.start(), notices=(*told, *notices), writes=writes)
+        started = limited(job.start(), self.state.policy.limits, statement.span)
+        return Result(query=started, notices=(*told, *notices), writes=writes)
 
     def _drafts(self, env: Environment, options: RunOptions) -> Drafts:
         if is_remote(self._checkpoint or self.folder):
@@ -244,6 +249,12 @@ class SparkHandler:
     @property
     def _checkpoint(self) -> str | None:
         return self.options.checkpoint or self.state.settings.checkpoint
+
+    @property
+    def _most(self) -> int | None:
+        """How many rows a SELECT may show, None for any number."""
+        limits = self.state.policy.limits
+        return limits.rows if limits is not None else None
 
     def _warn_of_endless(self, plans: Sequence[PlanNode]) -> tuple[str, ...]:
         """Warn of what a query without an end brings; return what its result tells too."""
@@ -385,7 +396,10 @@ class SparkHandler:
     def _select_at_once(self, script: SparkScript, env: Environment, span: Span) -> Result:
         with self.settings(env, [script]):
             frame = self._open(script, env, None, span).rows
-            rows = _guarded(lambda: [tuple(r) for r in frame.collect()], span, script.tables)
+            shown = frame if self._most is None else frame.limit(self._most + 1)
+            with limited_time(self.spark_session, self.state.policy.limits, span):
+                rows = _guarded(lambda: [tuple(r) for r in shown.collect()], span, script.tables)
+            _guarded(lambda: require_rows(len(rows), self._most), span)
         return Result(frame.columns, rows, frame=lambda: frame)
 
     def _open(
@@ -421,6 +435,7 @@ class SparkHandler:
         """
         spark, state = self.spark_session, self.state
         try:
+            require_script(script, env.policy, span)
             self._require_workers(script, home)
             with quiet():
                 return open_script(spark, script, env.zone, home, ticks, env.functions, state.frames, skips=skips)

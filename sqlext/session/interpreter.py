@@ -13,6 +13,8 @@ from sqlext.analysis.definitions import alteration_of, check_known, fill_of, tab
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.connectors.admission import admit
+from sqlext.connectors.options import OptionError
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.cursor import too_deep
@@ -21,6 +23,7 @@ from sqlext.jobs.result import Result
 from sqlext.locations import local
 from sqlext.plan.nodes import PlanNode
 from sqlext.secrets import redact, redact_text, redact_value
+from sqlext.session.functions_allowed import require_functions
 from sqlext.session.handler import Handler
 from sqlext.session.introspection.show import describe, describe_catalog, show
 from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, written_by_query
@@ -94,11 +97,13 @@ class Interpreter:
         Raises:
             SqlExtError: positioned at the statement where nothing inside it is to blame.
         """
-        action = self._actions.get(type(statement), self.handler.spark)
+        action = self._actions.get(type(statement), self._to_spark)
         try:
             # Only in spark mode may a statement be about a table of Spark's own.
             if self.state.settings.expressions == "spark" and names_sparks_table(statement, self._with_sparks()):
                 action = self._about_sparks_table
+            # A view's text too: who uses it later may be less restricted.
+            require_functions(statement.span, self.state.settings.expressions, self.state.policy)
             result = action(statement)
         except SqlExtError as error:
             raise error.at(statement.span) from error.__cause__
@@ -110,7 +115,8 @@ class Interpreter:
 
     def environment(self) -> Environment:
         """Return the surroundings of the next statement."""
-        return self.state.environment(self.handler.spark_table())
+        # A name such as csv.`/etc/passwd` is a table to Spark: under restrictions it is asked for none.
+        return self.state.environment(None if self.state.policy.restricted else self.handler.spark_table())
 
     # Definitions
 
@@ -149,8 +155,14 @@ class Interpreter:
             return "ignore"
         return "error" if statement.temporary or name.plain in self.state.created else "match"
 
+    def _to_spark(self, statement: ast.Statement) -> Result:
+        """Hand a statement on to Spark, which has rules of its own for what it reaches."""
+        self.state.policy.require_own()
+        return self.handler.spark(statement)
+
     def create(self, item: Relation, statement: ast.CreateTable | ast.CreateView, verb: str) -> None:
         """Store what a CREATE defines, by the statement's rules for a name that is taken."""
+        self._admit(item, statement.options if isinstance(statement, ast.CreateTable) else (), statement.name_span)
         if_exists = self._if_exists(statement, item.name)
         try:
             self.state.catalog.apply(ddl.create(item, if_exists), f"{verb} {item.name}")
@@ -160,6 +172,15 @@ class Interpreter:
         # A script that runs again gives its secrets again, although its table is there.
         self.state.catalog.give(item, anew=if_exists != "ignore")
         self.state.created.add(item.name.plain)
+
+    def _admit(self, item: Relation, options: Sequence[ast.Option], used: Span) -> None:
+        """Refuse a table that may not be used, before it is defined: who reads it later may be less restricted."""
+        if isinstance(item, Table):
+            try:
+                admit(item, self.state.policy)
+            except OptionError as error:
+                written = (o.key_span.to(o.value_span) for o in options if o.key == error.option)
+                raise error.at(next(written, used)) from None
 
     def _alter_table(self, statement: ast.AlterTable) -> Result:
         catalog = self.state.catalog
@@ -172,7 +193,9 @@ class Interpreter:
             changed = catalog.lookup(statement.name)
             if isinstance(changed, Table):
                 merged = {**dict(changed.options), **options}
-                check_known(statement.options, replace(changed, options=tuple(merged.items())))
+                altered = replace(changed, options=tuple(merged.items()))
+                check_known(statement.options, altered)
+                self._admit(altered, statement.options, statement.name_span)
             change = ddl.set_options(name, options, if_exists=statement.if_exists)
             self._note_options(name, statement.options)
         elif statement.action == "RESET":
@@ -208,7 +231,7 @@ class Interpreter:
         if statement.kind == "QUERY":
             return self.handler.drop_query(statement)
         if statement.kind == "FUNCTION":
-            return Result() if drop_function(statement, self.state) else self.handler.spark(statement)
+            return Result() if drop_function(statement, self.state) else self._to_spark(statement)
         if statement.kind == "MATERIALIZED VIEW":
             return drop_materialized(statement, self)
         if statement.kind == "CATALOG":
@@ -244,7 +267,7 @@ class Interpreter:
         if statement.language or self.state.settings.expressions == "flink":
             raise java_class(statement)
         self.state.sparks.add(statement.name[-1].lower())
-        return self.handler.spark(statement)
+        return self._to_spark(statement)
 
     def _create_database(self, statement: ast.CreateDatabase) -> Result:
         options = tuple((o.key, o.value) for o in statement.options)
@@ -301,10 +324,12 @@ class Interpreter:
             value = settings.get(statement.key)
             shown = value if value is None else redact_value(statement.key, value)
             return Result(("key", "value"), [(statement.key, shown)])
+        self.state.policy.require_setting(statement.key)
         self.state.settings = settings.with_value(statement.key, statement.value, statement.span)
         return Result()
 
     def _reset(self, statement: ast.ResetOption) -> Result:
+        self.state.policy.require_setting(statement.key)
         self.state.settings = self.state.settings.without(statement.key)
         return Result()
 
@@ -362,9 +387,10 @@ class Interpreter:
 
     def _select(self, statement: ast.SelectStatement) -> Result:
         env = self.environment()
-        if self.state.settings.expressions == "spark" and not concerns_us(statement.query, env):
+        reads_sparks = self.state.settings.expressions == "spark" and not self.state.policy.restricted
+        if reads_sparks and not concerns_us(statement.query, env):
             self._check_for_spark(statement.query)
-            return self.handler.spark(statement)
+            return self._to_spark(statement)
         return self.handler.select(statement, bind_query(statement.query, env), env)
 
     def _with_sparks(self) -> Environment:
@@ -388,16 +414,16 @@ class Interpreter:
         ours = {r.name.name.lower() for r in self.state.catalog.snapshot().relations()}
         if self.handler.spark_table() is None or not ours.isdisjoint(n.lower() for n in statement.names):
             raise statement.error
-        return self.handler.spark(statement)
+        return self._to_spark(statement)
 
     def _about_sparks_table(self, statement: ast.Statement) -> Result:
         if isinstance(statement, ast.Drop):
             self.state.sparks.discard(statement.name[-1].lower())
-        return self.handler.spark(statement)
+        return self._to_spark(statement)
 
     def _spark(self, statement: ast.SparkStatement) -> Result:
         self.state.sparks.update(name[-1].lower() for name in statement.made)
-        return self.handler.spark(on_stored_tables(statement, self.environment()))
+        return self._to_spark(on_stored_tables(statement, self.environment()))
 
 
 def bind_query(query: Query, env: Environment) -> PlanNode:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.policy import OPEN, Policy
 from sqlext.settings import Settings
 from sqlext.source import Span
 from sqlext.spark.reading.frames import Frames
@@ -32,7 +33,7 @@ class SessionState:
     whether a script may name classes to import. ``stored`` is the catalog whose earlier versions can be asked for: in
     a copy, that of the original. ``frames`` are the DataFrames that are tables. ``option_places`` are those of the
     definitions that were read. ``sparks`` are the relations and functions, in lower case, that statements of Spark's
-    have made.
+    have made. ``policy`` says what statements may use.
     """
 
     catalog: SessionCatalog
@@ -46,6 +47,7 @@ class SessionState:
     frames: Frames = field(default_factory=Frames)
     option_places: dict[tuple[ObjectName, str], Span] = field(default_factory=dict)
     sparks: set[str] = field(default_factory=set)
+    policy: Policy = OPEN
 
     def fork(self) -> SessionState:
         """Return a copy for a dry run: nothing done to it reaches this one."""
@@ -73,6 +75,7 @@ class SessionState:
             system_view=view,
             functions=self.functions,
             option_places=self.option_places,
+            policy=self.policy,
         )
         return env if spark_table is None else replace(env, spark_table=spark_table)
 

@@ -11,6 +11,7 @@ from sqlext.errors import SqlExtError
 from sqlext.source import Span
 from sqlext.sources.decoding.malformed import BAD_ROW
 from sqlext.spark.conditions import met_in_a_row, named
+from sqlext.spark.gone import gone, has_gone
 from sqlext.spark.reading.bad_lines import bad_line
 from sqlext.spark.worker_failures import worker_failure
 from sqlext_catalog.model import Table
@@ -65,6 +66,8 @@ def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] =
         if isinstance(cause, SqlExtError):
             made = _bad_row(cause.message, span) if cause.code == BAD_ROW else cause
             return made if span is None else _caused(made.at(span), cause.__cause__ or error)
+    if any(has_gone(cause) for cause in _causes(error)):
+        return _caused(gone(span), error)
     text = _text(error)
     ours = _OURS.search(text) or _OPERATOR.search(text)
     if ours:

@@ -24,6 +24,7 @@ PAGES = {
     "operating.md": (33, 9),
     "plan.md": (12, 3),
     "hooks.md": (13, 4),
+    "restricted.md": (4, 1),
     "coming-from-flink-sql.md": (11, 5),
     "coming-from-structured-streaming.md": (9, 4),
     "coming-from-beam.md": (9, 2),

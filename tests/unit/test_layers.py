@@ -29,6 +29,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "sqlext.extras",
         "sqlext.environment",
         "sqlext.locations",
+        "sqlext.policy",
         "sqlext.capabilities",
         "sqlext.databricks",
     ),

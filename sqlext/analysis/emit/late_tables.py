@@ -10,7 +10,6 @@ from sqlext.analysis.grouping.group_by import Grouped
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.connectors.base import written_columns
-from sqlext.connectors.registry import connector_of
 from sqlext.dialect.emit.nodes import LateTable
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import Part, PlanColumn
@@ -61,7 +60,7 @@ def _table(name: LateTable, env: Environment) -> Table:
         message = f"late table `{'.'.join(name.parts)}` does not exist"
         raise SqlExtError("EMIT-114", message, span=name.span, hint=hint)
     try:
-        connector_of(found).validate(found, "sink")
+        env.admit(found, "sink")
     except SqlExtError as error:
         raise env.placed(error, found, name.span) from None
     return found

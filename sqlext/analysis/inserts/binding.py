@@ -11,7 +11,6 @@ from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.analysis.types.inference import infer
 from sqlext.connectors.base import written_columns
-from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.statements import Insert
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.columns import PlanColumn
@@ -62,7 +61,7 @@ def _sink(insert: Insert, env: Environment) -> Table:
         raise SqlExtError("NAME-002", f"there is no table `{name}`", span=insert.name_span, hint=hint)
     table = with_hints(found, insert.hints)
     try:
-        connector_of(table).validate(table, "sink")
+        env.admit(table, "sink")
     except SqlExtError as error:
         raise env.placed(error, table, insert.name_span, insert.hints) from None
     return table

@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from sqlext.connectors.admission import admit
+from sqlext.connectors.base import Role
 from sqlext.connectors.options import OptionError
+from sqlext.connectors.registry import connector_of
 from sqlext.dialect.ast.queries import Hint
 from sqlext.errors import SqlExtError
+from sqlext.policy import OPEN, Policy
 from sqlext.settings import Settings
 from sqlext.source import Span
 from sqlext.types import LogicalType
@@ -72,7 +76,7 @@ class Environment:
     ``spark_table`` answers for tables that only Spark knows (no JVM: none). ``views`` names the source views
     already given out in this statement, so that each scan gets one of its own. ``expanding`` are the views
     being expanded, outermost first. ``functions`` are those that the user has registered. ``option_places`` are those
-    of the definitions that the session has read.
+    of the definitions that the session has read. ``policy`` says what it may use.
     """
 
     catalog: Lookup
@@ -83,6 +87,16 @@ class Environment:
     expanding: tuple[str, ...] = ()
     functions: UserFunctions = field(default_factory=UserFunctions)
     option_places: OptionPlaces = field(default_factory=dict)
+    policy: Policy = OPEN
+
+    def admit(self, table: Table, role: Role) -> None:
+        """Refuse a table that cannot be read, or written, or that the session may not use.
+
+        Raises:
+            SqlExtError: as ``Connector.validate`` and ``admission.admit``.
+        """
+        connector_of(table).validate(table, role)
+        admit(table, self.policy)
 
     def placed(self, error: SqlExtError, table: Table, used: Span, hints: Iterable[Hint] = ()) -> SqlExtError:
         """Return an error about a table with its place: where the option was written, else where the table is used.

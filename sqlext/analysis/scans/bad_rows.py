@@ -61,7 +61,7 @@ def bad_rows_of(table: Table, env: Environment, span: Span) -> BadRows | None:
         message = f"'{BAD_ROWS_OPTION}': there is no table `{wanted}`"
         raise OptionError("OPT-035", message, option=BAD_ROWS_OPTION, hint=hint)
     try:
-        connector_of(found).validate(found, "sink")
+        env.admit(found, "sink")
     except SqlExtError as error:
         raise env.placed(error, found, span) from None
     for column in kept_columns(found):

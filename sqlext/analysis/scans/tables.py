@@ -41,7 +41,7 @@ def scan_table(table: Table, env: Environment, ref: TableRef) -> Scan:
 
 def _scanned(table: Table, env: Environment, ref: TableRef) -> Scan:
     connector = connector_of(table)
-    connector.validate(table, "source")
+    env.admit(table, "source")
     is_stream = env.settings.streaming and table.option("scan.mode") != "snapshot"
     judges = table.option(BAD_ROWS_OPTION) is not None or env.settings.get(BAD_ROWS_OPTION) is not None
     if judges:

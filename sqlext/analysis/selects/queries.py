@@ -79,7 +79,7 @@ class QueryBinder:
         if contains(plan, Rank):
             plan = with_running_numbers(plan)
             refuse_open_ranks(plan)
-        if self.env.settings.get("sqlext.unbounded-state") == "error":
+        if self.env.policy.restricted or self.env.settings.get("sqlext.unbounded-state") == "error":
             _refuse_unbounded(plan, query.span)
         return plan
 

@@ -72,6 +72,7 @@ class Delta(Connector):
     merges_any_key = True
     can_grow = True
     is_dataset = True
+    leads_out = ("table-name",)
     rules = Rules(
         {
             "path": any_text,

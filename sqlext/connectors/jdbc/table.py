@@ -7,9 +7,10 @@ PRIMARY KEY they replace each other, and rows that are gone are deleted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from sqlext.connectors.base import Connector, Role, physical_fields
+from sqlext.connectors.base import Connector, Reach, Role, physical_fields
 from sqlext.connectors.formats.columnar import stored_columns, stored_schema
 from sqlext.connectors.jdbc.options import RULES, validate_partitions
 from sqlext.connectors.jdbc.place import database_of
@@ -64,6 +65,15 @@ class Jdbc(Connector):
         if table.partitioned_by:
             raise OptionError("OPT-008", f"{self.owner} has no PARTITIONED BY", hint="leave it out")
         validate_partitions(self.owner, table)
+
+    def reaches(self, table: Table) -> Mapping[str, Reach]:
+        """Return its database: a file, or a host."""
+        database, address = database_of(table.option("url") or "")
+        settings = database.settings(address)
+        if "host" not in settings:
+            return {"url": Reach((settings["database"],), local=True)}
+        hosts = zip(settings["host"].split(","), settings["port"].split(","), strict=False)
+        return {"url": Reach(tuple(f"{host}:{port}" for host, port in hosts), local=False)}
 
     def bounded(self, table: Table) -> bool:
         """Return that it is read once."""

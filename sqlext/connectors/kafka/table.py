@@ -12,6 +12,7 @@ from dataclasses import replace
 from sqlext.connectors.bad_rows import first_fault, why_not_judged, with_faults
 from sqlext.connectors.base import (
     Connector,
+    Reach,
     Role,
     declared_type,
     is_instant,
@@ -71,6 +72,7 @@ _RAW = (
 )
 
 
+_SERVERS = "properties.bootstrap.servers"
 _PLACE = "concat('topic ', topic, ', partition ', partition, ', offset ', offset)"
 
 
@@ -102,6 +104,11 @@ class Kafka(Connector):
         validate_bounds(table)
         validate_raw(table)
         validate_avro(self.owner, table)
+
+    def reaches(self, table: Table) -> Mapping[str, Reach]:
+        """Return its brokers."""
+        brokers = (table.option(_SERVERS) or "").split(",")
+        return {_SERVERS: Reach(tuple(b.strip() for b in brokers if b.strip()), local=False)}
 
     def bounded(self, table: Table) -> bool:
         """Return whether ``scan.bounded.mode`` ends it."""

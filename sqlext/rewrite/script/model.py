@@ -233,6 +233,11 @@ class SparkScript:
     at_once: bool = False
 
     @property
+    def sql(self) -> str:
+        """All that Spark reads of it as SQL, apart from what connectors write."""
+        return "\n".join([*(step.sql for step in self.steps if isinstance(step, SqlView)), self.query])
+
+    @property
     def runs_python(self) -> bool:
         """Whether workers run Python for it: readers and operators of ours, table functions of the user's."""
         steps = any(isinstance(step, (ArrowView, OperatorView)) for step in self.steps)

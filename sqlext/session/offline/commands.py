@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlext.analysis.names.environment import SparkLookup
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
+from sqlext.policy import Restrictions, policy_of
 from sqlext.rewrite.export.printed import printed_script
 from sqlext.rewrite.export.spark_sql import portable_script
 from sqlext.session.drafts import Drafts, RunOptions, script_name
@@ -127,11 +128,13 @@ def check_files(
     variables: Mapping[str, str] | None = None,
     catalog: Path_ | None = None,
     init: Path_ | None = None,
+    restricted: bool | Restrictions = False,
 ) -> dict[Path, list[SqlExtError]]:
     """Return what is wrong with files and with the ``.sql`` files of folders, by file; each is checked for itself.
 
     Args:
         init: a script whose definitions all of them see.
+        restricted: what they may use; the definitions of ``init`` are the user's own.
 
     Raises:
         SqlExtError: RUN-012 for a folder without such a file.
@@ -140,6 +143,7 @@ def check_files(
     found = {}
     if init is not None:
         found[Path(init)] = found_in(read_source(init, variables), state)
+    state.policy = policy_of(restricted, [state.folder] if catalog is not None else [])
     for file in sql_files(paths):
         found[file] = check_file(file, variables, state=state)
     return found

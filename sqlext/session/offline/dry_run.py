@@ -20,6 +20,7 @@ from sqlext.rewrite.compiler.inserts import insert_script, with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
+from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.state import SessionState
@@ -86,6 +87,7 @@ class DryRun:
         self._require_places(sides, env)
         self._require_secrets(plan, sides, statement.span)
         script = with_sides(script, plan, sides, env)
+        require_script(script, self.state.policy, statement.span)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
 
@@ -98,6 +100,7 @@ class DryRun:
             self._require_places((insert, *insert.sides), env)
             self._require_secrets(insert.plan, (insert,), insert.span)
             script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
+            require_script(script, self.state.policy, insert.span)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
             if script.streaming and self.keeps is not None:
                 _placed(self.keeps, insert.span)
