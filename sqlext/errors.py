@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from sqlext.secrets import redact_forms
+from sqlext.secrets import redact_message
 
 if TYPE_CHECKING:
     from sqlext.source import Span
@@ -91,7 +91,7 @@ def _around(line: str, column: int, width: int | None) -> tuple[str, int]:
 
 def _shown(text: str, span: Span | None) -> str:
     """Return a text without the secrets that it quotes: those of the user's text, and what has the form of one."""
-    return redact_forms(text if span is None else span.source.without_secrets(text))
+    return redact_message(text if span is None else span.source.without_secrets(text))
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:

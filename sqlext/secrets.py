@@ -7,8 +7,11 @@ whatever may be a secret, also in a statement that cannot be parsed.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from urllib.parse import quote, quote_plus
 
 HIDDEN = "******"
 
@@ -69,6 +72,10 @@ _HARMLESS = re.compile(r"(?:env:|file:|\$\{|\*+$|$)")
 _PAIR = {mode: re.compile(rf"(?P<key>{text})\s*=\s*(?P<value>{text})", re.DOTALL) for mode, text in _TEXTS.items()}
 _OPENING = re.compile(r"(?:[rRnN]|[uU]&)?(['\"])")
 _Range = tuple[int, int]
+#: Shorter secrets are not looked for by their value: they would be found in words.
+SHORTEST = 4
+#: Those that were read from variables and files, as they are and as URLs, JSON and SQL write them.
+_remembered: set[str] = set()
 
 
 def is_secret(key: str) -> bool:
@@ -107,8 +114,39 @@ def redact_value(key: str, value: str) -> str:
 
 def redact_forms(text: str) -> str:
     """Return a value or a message with what has the form of a secret hidden."""
+    return _hidden(text, _merged(_form_ranges(text)))
+
+
+def remember(secret: str) -> None:
+    """Hide a secret in whatever is shown from now on: it was read from a variable or a file.
+
+    One of less than four characters would be found in words, and is not looked for.
+    """
+    if len(secret.strip()) >= SHORTEST and not is_secret(secret):
+        escaped = json.dumps(secret)[1:-1]
+        _remembered.update((secret, quote(secret, safe=""), quote_plus(secret), escaped, secret.replace("'", "''")))
+        _by_value.cache_clear()
+
+
+def redact_message(text: str) -> str:
+    """Return a message with what is a secret by its form, or by having been read as one, hidden."""
+    return _hidden(text, _merged((*_of_values(text), *_form_ranges(text))))
+
+
+def _form_ranges(text: str) -> Iterator[_Range]:
     found = (*_by_name(text, _VALUES), *_by_form(text))
-    return _hidden(text, _merged(r for r in found if not _HARMLESS.match(text, *r)))
+    return (r for r in found if not _HARMLESS.match(text, *r))
+
+
+@cache
+def _by_value() -> re.Pattern[str] | None:
+    known = sorted(_remembered, key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, known))})(?!\w)") if known else None
+
+
+def _of_values(text: str) -> Iterator[_Range]:
+    pattern = _by_value()
+    return (m.span() for m in pattern.finditer(text)) if pattern is not None else iter(())
 
 
 def redact_options(text: str, mode: str) -> str:
@@ -146,7 +184,7 @@ def secret_ranges(text: str) -> list[_Range]:
     # A backslash escapes in Spark's strings alone. Both readings count, as the text does not say which is meant.
     settings = (m for m in _SET.finditer(text) if is_secret(m["key"]))
     found = (*_by_name(text, (*_VALUES, *_BESIDE)), *_by_form(text), *map(_range, settings))
-    return _merged(r for r in found if not _HARMLESS.match(text, *r))
+    return _merged((*_of_values(text), *(r for r in found if not _HARMLESS.match(text, *r))))
 
 
 def _by_name(text: str, values: Sequence[re.Pattern[str]]) -> Iterator[_Range]:

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from sqlext.secrets import HIDDEN, is_secret, masked, secret_ranges
-
-#: Shorter secrets are not looked for in messages: they would be found in words.
-_SHORTEST = 4
+from sqlext.secrets import HIDDEN, SHORTEST, is_secret, masked, secret_ranges
 
 
 class Position(NamedTuple):
@@ -96,7 +93,7 @@ class SourceText:
     def _secrets(self) -> re.Pattern[str] | None:
         """The secrets of the text, None if there are none; a name such as `password` says nothing in a message."""
         found = {self.text[start:end] for start, end in secret_ranges(self.text)}
-        telling = sorted((re.escape(s) for s in found if len(s) >= _SHORTEST and not is_secret(s)), reverse=True)
+        telling = sorted((re.escape(s) for s in found if len(s) >= SHORTEST and not is_secret(s)), reverse=True)
         return re.compile(rf"(?<!\w)(?:{'|'.join(telling)})(?!\w)") if telling else None
 
     @cached_property

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sqlext.errors import SqlExtError
-from sqlext.secrets import is_hidden, is_reference, is_secret
+from sqlext.secrets import is_hidden, is_reference, is_secret, remember
 
 
 def require_secrets(options: Iterable[tuple[str, str]], name: str) -> None:
@@ -41,7 +41,9 @@ def resolve_secret(value: str) -> str:
     if not is_reference(value):
         return value
     scheme, _, place = value.partition(":")
-    return _from_environment(place) if scheme == "env" else _from_file(place)
+    secret = _from_environment(place) if scheme == "env" else _from_file(place)
+    remember(secret)
+    return secret
 
 
 def resolve_options(options: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Read scripts: replace ``${NAME}``, split statements, parse one after the other.
+"""Read scripts: split statements, parse one after the other.
 
 Reading is lazy because a SET may change how the rest is read: after ``SET 'sqlext.expressions' = 'flink'``
 a backslash in a string is a character like any other.
@@ -7,63 +7,30 @@ a backslash in a string is a character like any other.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from sqlext.dialect.ast.statements import ResetOption, SetOption, Statement
 from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.statements.choice import parse_statement
 from sqlext.dialect.tokens import Token, tokenize
-from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.source import SourceText, Span, Substitution
+from sqlext.errors import SqlExtError
+from sqlext.source import SourceText, Span
 
 MODES = ("spark", "flink")
 MODE_KEY = "sqlext.expressions"
-# Upper case alone: `${spark.x}` and `${env:X}` are Spark's own (spark.sql.variable.substitute).
-_VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)\}")
 
 # For splitting, 'a''b' may count as two strings. In Spark's r'..' a backslash does not escape,
 # and the r begins the word: bar'x' is no raw string.
-_QUOTED = {
+QUOTED = {
     "flink": r"""'[^']*'|"[^"]*"|`[^`]*`""",
     "spark": r"""(?<!\w)[rR](?:'[^']*'|"[^"]*")|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`""",
 }
 # Earlier alternatives win at a place, so a semicolon in quotes or in a comment is never seen as an end.
 _SKIP = {
-    mode: re.compile(rf"{quoted}|--[^\n]*|(?P<comment>/\*)|(?P<end>;)", re.DOTALL) for mode, quoted in _QUOTED.items()
+    mode: re.compile(rf"{quoted}|--[^\n]*|(?P<comment>/\*)|(?P<end>;)", re.DOTALL) for mode, quoted in QUOTED.items()
 }
 _COMMENT = re.compile(r"/\*|\*/")
-
-
-def substitute(text: str, variables: Mapping[str, str] | None = None, name: str = "<sql>") -> SourceText:
-    """Return the source in which each ``${NAME}`` is replaced; any other ``${...}`` stays.
-
-    Raises:
-        SqlExtError: NAME-001 for a variable that was not given.
-    """
-    variables = variables or {}
-    parts: list[str] = []
-    substitutions: list[Substitution] = []
-    at = length = 0
-    # The given text alone is searched: a value that holds ${...} itself is not replaced again.
-    for match in _VARIABLE.finditer(text):
-        value = variables.get(match.group(1))
-        if value is None:
-            raise _unknown_variable(text, name, match, variables)
-        parts += [text[at : match.start()], value]
-        start = length + match.start() - at
-        length = start + len(value)
-        at = match.end()
-        substitutions.append(Substitution(match.start(), at, start, length, match.group(1)))
-    parts.append(text[at:])
-    return SourceText(name, "".join(parts), text, tuple(substitutions))
-
-
-def _unknown_variable(text: str, name: str, match: re.Match[str], variables: Mapping[str, str]) -> SqlExtError:
-    variable = match.group(1)
-    hint = did_you_mean(variable, variables) or f"define it: --define {variable}=... or variables={{...}}"
-    span = SourceText.of(text, name).span(match.start(), match.end())
-    return SqlExtError("NAME-001", f"the variable ${{{variable}}} is not defined", span=span, hint=hint)
 
 
 def parse_script(
@@ -141,11 +108,12 @@ def _statement_end(text: str, at: int, mode: str) -> tuple[int, bool]:
             return at, True
         if match.lastgroup == "comment":
             # Spark nests bracketed comments (BRACKETED_COMMENT of SqlBaseLexer.g4), Flink does not.
-            at = _comment_end(text, at, nested=mode == "spark")
+            at = comment_end(text, at, nested=mode == "spark")
     return len(text), False
 
 
-def _comment_end(text: str, at: int, nested: bool) -> int:
+def comment_end(text: str, at: int, nested: bool) -> int:
+    """Return the offset after a comment that began before ``at``."""
     depth = 1
     while depth and (match := _COMMENT.search(text, at)):
         at = match.end()

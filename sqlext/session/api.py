@@ -361,7 +361,7 @@ class Session:
         """
         # Absolute, as records keep it: another process drops or explains the query by it.
         place = checkpoint_place(checkpoint) if checkpoint is not None else None
-        source = read_source(script, variables)
+        source = self._read(script, variables)
         results = self._run(source, script_name(source), on_statement, place, trigger_interval)
         # The time begins now: bounded queries have ended, and all endless ones run.
         if run_for is not None:
@@ -397,6 +397,9 @@ class Session:
 
         drop_query(self._state, name, if_exists=True)
 
+    def _read(self, script: PathOrText, variables: Mapping[str, str] | None) -> SourceText:
+        return read_source(script, variables, self._state.settings.expressions)
+
     def _parsed(self, source: SourceText) -> list[Statement]:
         return list(parse_script(source, self._state.settings.expressions, unparsed=True))
 
@@ -410,7 +413,7 @@ class Session:
             SqlExtError: what is wrong with the script; OPT-020 for an unknown target, DDL-041, DDL-042 and LATER-...
                 for queries that have no such form.
         """
-        return rewrite_source(read_source(script, variables), self._state.fork(), target)
+        return rewrite_source(self._read(script, variables), self._state.fork(), target)
 
     def explain(
         self, script: PathOrText, variables: Mapping[str, str] | None = None, format: str = "text"
@@ -421,7 +424,7 @@ class Session:
             SqlExtError: what is wrong with the script.
         """
         # A copy: definitions of the script must not reach the session.
-        source, state = read_source(script, variables), self._state.fork()
+        source, state = self._read(script, variables), self._state.fork()
         running = self._own or self._given
         with reached_by((lambda: self._state.stores) if running is not None else None):
             return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))

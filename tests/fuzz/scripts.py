@@ -7,8 +7,8 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from sqlext.dialect.script import substitute
 from sqlext.dialect.tokens import TokenKind, tokenize
+from sqlext.dialect.variables import substitute
 from sqlext.errors import SqlExtError
 from sqlext.session.offline.commands import TARGETS, explain_source, rewrite_source
 from sqlext.session.offline.compilation import new_state

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlext.dialect.script import parse_script, substitute
+from sqlext.dialect.script import parse_script
+from sqlext.dialect.variables import substitute
 from tests.markdown import PAGES, Block, blocks, shown
 
 #: Blocks that are wrong on purpose.

@@ -118,7 +118,7 @@ def check_file(
     state = (state or new_state(catalog)).fork()
     state.created = set()  # as for a run: what is there already may be defined again
     try:
-        return found_in(read_source(file, variables), state, lookup)
+        return found_in(read_source(file, variables, state.settings.expressions), state, lookup)
     except SqlExtError as error:
         return [error]
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 
 from sqlext.analysis.names.environment import SparkLookup
 from sqlext.dialect.ast.statements import Statement
-from sqlext.dialect.script import parse_script, substitute
+from sqlext.dialect.script import parse_script
+from sqlext.dialect.variables import substitute
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
 from sqlext.rewrite.script.model import Compiled
@@ -23,10 +24,11 @@ Path_ = str | os.PathLike[str]
 _STANDARD_INPUT = "-"
 
 
-def read_source(script: Path_, variables: Mapping[str, str] | None = None) -> SourceText:
+def read_source(script: Path_, variables: Mapping[str, str] | None = None, mode: str = "spark") -> SourceText:
     """Return a script's text with its variables: a path, or the text itself.
 
-    A ``PathLike`` and a one-line string that ends in ``.sql`` are paths. The path ``-`` is standard input.
+    A ``PathLike`` and a one-line string that ends in ``.sql`` are paths. The path ``-`` is standard input. ``mode``
+    says how strings are read, before the script itself does.
 
     Raises:
         SqlExtError: NAME-001 for an unknown variable, RUN-011 for a file that cannot be read.
@@ -34,8 +36,8 @@ def read_source(script: Path_, variables: Mapping[str, str] | None = None) -> So
     text = os.fspath(script)
     is_path = not isinstance(script, str) or ("\n" not in text and text.strip().endswith(".sql"))
     if not is_path:
-        return substitute(text, variables)
-    return substitute(read_text(text), variables, "<stdin>" if text == _STANDARD_INPUT else text)
+        return substitute(text, variables, mode=mode)
+    return substitute(read_text(text), variables, "<stdin>" if text == _STANDARD_INPUT else text, mode)
 
 
 def read_text(file: Path_) -> str:

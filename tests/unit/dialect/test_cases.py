@@ -11,7 +11,8 @@ from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.ast.statements import SparkStatement
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.dialect.queries.whole import parse_query_text
-from sqlext.dialect.script import parse_script, substitute
+from sqlext.dialect.script import parse_script
+from sqlext.dialect.variables import substitute
 from sqlext.errors import SqlExtError
 
 CASES = Path(__file__).parents[2] / "conformance" / "cases" / "flink"

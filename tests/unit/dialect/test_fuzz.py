@@ -8,8 +8,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlext.dialect.script import parse_script, substitute
+from sqlext.dialect.script import parse_script
 from sqlext.dialect.tokens import TokenKind, tokenize
+from sqlext.dialect.variables import substitute
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
 

@@ -8,7 +8,8 @@ import pytest
 
 import sqlext
 from sqlext.dialect.ast import statements as ast
-from sqlext.dialect.script import parse_script, substitute
+from sqlext.dialect.script import parse_script
+from sqlext.dialect.variables import substitute
 from sqlext.errors import SqlExtError
 from sqlext.session.offline.compilation import compile_source, new_state
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from sqlext.dialect.script import parse_script, substitute
+from sqlext.dialect.script import parse_script
+from sqlext.dialect.variables import substitute
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText
 

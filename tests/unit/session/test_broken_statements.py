@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.dialect.script import parse_script, substitute
+from sqlext.dialect.script import parse_script
+from sqlext.dialect.variables import substitute
 from sqlext.errors import SqlExtError
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.checking import errors_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlext.dialect.script import substitute
+from sqlext.dialect.variables import substitute
 from sqlext.errors import SqlExtError
 from sqlext.session.offline.checking import errors_of
 from sqlext.session.offline.compilation import new_state
