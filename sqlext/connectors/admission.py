@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlext.connectors.base import Connector
@@ -29,7 +30,6 @@ def admit(table: Table, policy: Policy) -> None:
 
 def _refusals(table: Table, connector: Connector, policy: Policy) -> Iterator[tuple[str, Refusal | None]]:
     yield "connector", policy.connector(connector.name)
-    listed = _listed(table, connector)
     reached = connector.reaches(table)
     for key, value in table.options:
         if key in reached:
@@ -37,11 +37,13 @@ def _refusals(table: Table, connector: Connector, policy: Policy) -> Iterator[tu
             yield from ((key, ask(place)) for place in reached[key].places)
         elif is_secret(key) and is_reference(value):
             yield key, policy.reference(value)
-        elif key not in listed:
+        elif not _is_listed(key, table, connector):
             yield key, policy.option(key)
 
 
-def _listed(table: Table, connector: Connector) -> set[str]:
-    """Return the options that a connector and the table's format name one by one, and that lead nowhere else."""
-    every = {key for role in connector.roles for key in connector.rules_for(table, role).merged(COMMON).keys}
-    return every - set(connector.leads_out)
+def _is_listed(key: str, table: Table, connector: Connector) -> bool:
+    """Return whether a connector or the table's format names an option by itself, and it leads nowhere else."""
+    if key in connector.leads_out:
+        return False
+    every = [connector.rules_for(table, role).merged(COMMON) for role in connector.roles]
+    return any(key in rules.keys or any(re.fullmatch(p, key) for p, _ in rules.patterns) for rules in every)

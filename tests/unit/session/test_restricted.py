@@ -202,6 +202,11 @@ def test_a_function_behind_a_view_of_another_session(data: Path) -> None:
     assert refused(session(data), "SELECT x FROM w;") == ("RESTRICT-007", "SELECT x FROM w")
 
 
+def test_made_up_rows(data: Path) -> None:
+    made = "CREATE TABLE g (n INT) WITH ('connector' = 'datagen', 'fields.n.min' = '1', 'rows-per-second' = '5');"
+    assert sqlext.connect(restricted=True).check(made + "SELECT n FROM g;") == []
+
+
 def test_names_and_texts_are_no_calls(data: Path) -> None:
     query = "SELECT 'reflect(1)' AS reflect, k AS x -- reflect(2)\nFROM t WHERE k IN ('reflect', 'it''s reflect(3)');"
     assert session(data).check(table(data / "t") + query) == []
