@@ -21,8 +21,8 @@ from sqlext.locations import local_path
 _NUMBERS = ("seconds", "rows", "state_bytes")
 
 
-class Refusal(NamedTuple):
-    """Why something is refused, and what to do."""
+class Denial(NamedTuple):
+    """Why something may not be used, and what to do."""
 
     code: str
     message: str
@@ -87,23 +87,23 @@ class Policy:
     spark_settings: Mapping[str, str] = MappingProxyType({})
     limits: Restrictions | None = None
 
-    def connector(self, name: str) -> Refusal | None:
+    def connector(self, name: str) -> Denial | None:
         """Return why tables may not have a connector."""
         return None
 
-    def place(self, path: str) -> Refusal | None:
+    def place(self, path: str) -> Denial | None:
         """Return why no table may lie at a path or URL."""
         return None
 
-    def host(self, host: str) -> Refusal | None:
+    def host(self, host: str) -> Denial | None:
         """Return why a host, ``name:port``, may not be asked."""
         return None
 
-    def option(self, key: str) -> Refusal | None:
+    def option(self, key: str) -> Denial | None:
         """Return why an option may not be given that no connector or format lists."""
         return None
 
-    def reference(self, value: str) -> Refusal | None:
+    def reference(self, value: str) -> Denial | None:
         """Return why a reference to a secret may not be followed."""
         return None
 
@@ -113,7 +113,7 @@ class Policy:
     def require_own(self) -> None:
         """Refuse a statement that Spark alone runs."""
 
-    def function(self, name: str) -> Refusal | None:
+    def function(self, name: str) -> Denial | None:
         """Return why a function, in lower case, may not be called."""
         return None
 
@@ -165,37 +165,37 @@ class RestrictedPolicy(Policy):
         self._roots = tuple(map(_real, restrictions.paths))
         self._kept = tuple(map(_real, kept))
 
-    def connector(self, name: str) -> Refusal | None:
+    def connector(self, name: str) -> Denial | None:
         """Allow those that are named."""
         if name in self._allowed.connectors:
             return None
-        return Refusal("RESTRICT-001", f"connector '{name}' may not be used here", _HINT)
+        return Denial("RESTRICT-001", f"connector '{name}' may not be used here", _HINT)
 
-    def place(self, path: str) -> Refusal | None:
+    def place(self, path: str) -> Denial | None:
         """Allow what lies in one of the roots once links and ``..`` are followed, and in no place of the session."""
         real = _real(path)
         inside = any(_is_below(real, root) for root in self._roots)
         if real and inside and not any(_is_below(real, kept) for kept in self._kept):
             return None
-        return Refusal("RESTRICT-002", f"`{path}` lies in no place that tables may lie in here", _HINT)
+        return Denial("RESTRICT-002", f"`{path}` lies in no place that tables may lie in here", _HINT)
 
-    def host(self, host: str) -> Refusal | None:
+    def host(self, host: str) -> Denial | None:
         """Allow those that are named, with or without their port."""
         if any(fnmatchcase(text, known) for known in self._allowed.hosts for text in (host, host.rpartition(":")[0])):
             return None
-        return Refusal("RESTRICT-003", f"host `{host}` may not be asked here", _HINT)
+        return Denial("RESTRICT-003", f"host `{host}` may not be asked here", _HINT)
 
-    def option(self, key: str) -> Refusal | None:
+    def option(self, key: str) -> Denial | None:
         """Allow those that are named."""
         if _matches(key, self._allowed.options):
             return None
-        return Refusal("RESTRICT-004", f"option '{key}' may not be given here", _HINT)
+        return Denial("RESTRICT-004", f"option '{key}' may not be given here", _HINT)
 
-    def reference(self, value: str) -> Refusal | None:
+    def reference(self, value: str) -> Denial | None:
         """Allow those that are named."""
         if _matches(value, self._allowed.secrets):
             return None
-        return Refusal("RESTRICT-004", f"the secret '{value}' may not be read here", _HINT)
+        return Denial("RESTRICT-004", f"the secret '{value}' may not be read here", _HINT)
 
     def require_setting(self, key: str | None) -> None:
         """Allow the harmless ones, and those that are named.
@@ -219,11 +219,11 @@ class RestrictedPolicy(Policy):
         hint = "statements about tables of this catalog may: SELECT, INSERT, CREATE TABLE"
         raise SqlExtError("RESTRICT-006", message, hint=hint)
 
-    def function(self, name: str) -> Refusal | None:
+    def function(self, name: str) -> Denial | None:
         """Allow all but those that leave SQL."""
         if name not in _REFUSED:
             return None
-        return Refusal("RESTRICT-007", f"function `{name}` may not be used here", _HINT)
+        return Denial("RESTRICT-007", f"function `{name}` may not be used here", _HINT)
 
 
 def require_rows(count: int, most: int | None) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sqlext.connectors.base import Connector
 from sqlext.connectors.options import COMMON, OptionError
 from sqlext.connectors.registry import known
-from sqlext.policy import Policy, Refusal
+from sqlext.policy import Denial, Policy
 from sqlext.secrets import is_reference, is_secret
 from sqlext_catalog.model import Table
 
@@ -28,7 +28,7 @@ def admit(table: Table, policy: Policy) -> None:
             raise OptionError(refusal.code, refusal.message, option=key, hint=refusal.hint)
 
 
-def _refusals(table: Table, connector: Connector, policy: Policy) -> Iterator[tuple[str, Refusal | None]]:
+def _refusals(table: Table, connector: Connector, policy: Policy) -> Iterator[tuple[str, Denial | None]]:
     yield "connector", policy.connector(connector.name)
     reached = connector.reaches(table)
     for key, value in table.options:
