@@ -18,10 +18,17 @@ EMIT ON WINDOW CLOSE;
 CREATE MATERIALIZED VIEW clicks_per_user (user_id, clicks) AS
 SELECT user_id, COUNT(*) FROM clicks GROUP BY user_id;
 
+-- Flink's materialized table is the same. Its query runs on, so it is as fresh as it can be.
+CREATE MATERIALIZED TABLE clicks_per_page (PRIMARY KEY (page) NOT ENFORCED)
+FRESHNESS = INTERVAL '1' MINUTE REFRESH_MODE = CONTINUOUS
+AS SELECT page, COUNT(*) AS clicks FROM clicks GROUP BY page;
+
 DESCRIBE clicks_per_user;
 SELECT * FROM clicks_per_minute;
 SELECT * FROM clicks_per_user;
+SELECT * FROM clicks_per_page;
 
 -- Stops the query and takes its state, the table and, as they lie in the catalog's folder, the rows with it.
 DROP MATERIALIZED VIEW clicks_per_minute;
 DROP MATERIALIZED VIEW clicks_per_user;
+DROP MATERIALIZED TABLE clicks_per_page;

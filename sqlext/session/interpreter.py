@@ -26,7 +26,13 @@ from sqlext.secrets import redact, redact_text, redact_value
 from sqlext.session.functions_allowed import require_functions
 from sqlext.session.handler import Handler
 from sqlext.session.introspection.show import describe, describe_catalog, show
-from sqlext.session.materialized import create_materialized, drop_materialized, refuse_drop, written_by_query
+from sqlext.session.materialized import (
+    alter_materialized,
+    create_materialized,
+    drop_materialized,
+    refuse_drop,
+    written_by_query,
+)
 from sqlext.session.ownership import (
     check_spark_functions,
     check_spark_tables,
@@ -84,6 +90,7 @@ class Interpreter:
             ast.SetOption: self._set,
             ast.ResetOption: self._reset,
             ast.StopJob: self._stop_job,
+            ast.AlterMaterialized: self._alter_materialized,
             ast.Insert: self._insert,
             ast.StatementSet: self._statement_set,
             ast.SelectStatement: self._select,
@@ -341,6 +348,9 @@ class Interpreter:
 
     def _stop_job(self, statement: ast.StopJob) -> Result:
         return self.handler.stop_job(statement)
+
+    def _alter_materialized(self, statement: ast.AlterMaterialized) -> Result:
+        return alter_materialized(statement, self)
 
     def _describe(self, statement: ast.Describe) -> Result:
         columns, rows = describe(statement, self.state.catalog, self.environment())

@@ -1,20 +1,22 @@
-"""Create and drop materialized views: a table and the query of its name."""
+"""Create, suspend, resume and drop materialized views: a table and the query of its name."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from sqlext.analysis.definitions.materialized import materialized_of
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.dialect.ast import statements as ast
+from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.query_files import folder_name
 from sqlext.jobs.result import Result
 from sqlext.locations import absolute
 from sqlext.secrets import redact_text
 from sqlext.session.handler import Definitions
-from sqlext.source import Span
+from sqlext.source import SourceText, Span
 from sqlext.stores.opening import has_store
 from sqlext_catalog import ddl
 from sqlext_catalog.model import ObjectName, QueryRecord, Relation, Table, keeping_query, query_name
@@ -86,6 +88,29 @@ def _is_done(record: QueryRecord, statement: ast.CreateView, env: Environment) -
     return True
 
 
+def alter_materialized(statement: ast.AlterMaterialized, interpreter: Definitions) -> Result:
+    """Stop the query of a materialized view, or let it go on where it was.
+
+    Raises:
+        SqlExtError: CAT-002 there is none, CAT-004 it is something else; as STOP JOB and CREATE MATERIALIZED VIEW.
+    """
+    catalog = interpreter.state.catalog
+    found = catalog.lookup(statement.name)
+    query = keeping_query(found)
+    if found is None or query is None:
+        raise _no_view(statement.name, found, interpreter, statement.name_span, "ALTER")
+    if statement.action == "SUSPEND":
+        return interpreter.handler.stop_job(ast.StopJob(statement.span, query, statement.name_span))
+    record = catalog.snapshot().query(query)
+    if record is None or interpreter.handler.runs(query):
+        return Result()
+    (create,) = parse_script(SourceText.of(record.statement), interpreter.environment().mode)
+    assert isinstance(create, ast.CreateView)
+    # As it was written first it might begin anew.
+    again = replace(create, or_replace=False, if_not_exists=True)
+    return create_materialized(again, interpreter)
+
+
 def drop_materialized(statement: ast.Drop, interpreter: Definitions) -> Result:
     """Stop a materialized view's query, and forget both; rows below the catalog's folder go too.
 
@@ -95,21 +120,24 @@ def drop_materialized(statement: ast.Drop, interpreter: Definitions) -> Result:
     catalog = interpreter.state.catalog
     name = catalog.resolve(statement.name)
     found = catalog.lookup(statement.name)
-    if found is not None and keeping_query(found) is None:
-        word = "table" if isinstance(found, Table) else "view"
-        raise SqlExtError(
-            "CAT-004",
-            f"`{name.plain}` is a {word}, not a materialized view",
-            span=statement.name_span,
-            hint=f"write DROP {word.upper()}",
-        )
-    if found is not None:
+    if keeping_query(found) is not None:
         _remove(name, found, interpreter)
-    elif not statement.if_exists:
-        names = [r.name.name for r in catalog.snapshot().relations() if keeping_query(r) is not None]
-        message = f"there is no materialized view `{name.plain}`"
-        raise SqlExtError("CAT-002", message, span=statement.name_span, hint=did_you_mean(name.name, names))
+    elif found is not None or not statement.if_exists:
+        raise _no_view(statement.name, found, interpreter, statement.name_span, "DROP")
     return Result()
+
+
+def _no_view(written: ast.Name, found: Relation | None, interpreter: Definitions, span: Span, verb: str) -> SqlExtError:
+    """Return CAT-002 or CAT-004: there is no materialized view of a name."""
+    catalog = interpreter.state.catalog
+    name = catalog.resolve(written)
+    if found is not None:
+        word = "table" if isinstance(found, Table) else "view"
+        message = f"`{name.plain}` is a {word}, not a materialized view"
+        return SqlExtError("CAT-004", message, span=span, hint=f"write {verb} {word.upper()}")
+    names = [r.name.name for r in catalog.snapshot().relations() if keeping_query(r) is not None]
+    message = f"there is no materialized view `{name.plain}`"
+    return SqlExtError("CAT-002", message, span=span, hint=did_you_mean(name.name, names))
 
 
 def _remove(name: ObjectName, found: Relation | None, interpreter: Definitions) -> None:

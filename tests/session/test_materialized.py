@@ -76,3 +76,18 @@ def test_in_batch_mode_it_is_written_anew(workspace: Workspace) -> None:
     assert rows(workspace, EVENTS, batch, VIEW) == [("a", "1")]
     workspace.put("1.csv", "a,1,0", "b,1,0")
     assert rows(workspace, EVENTS, batch, VIEW) == [("a", "2"), ("b", "1")]
+
+
+def test_a_table_of_flink_is_suspended_and_goes_on(workspace: Workspace) -> None:
+    workspace.put("0.csv", "a,1,0")
+    session = workspace.session()
+    table = VIEW.replace("VIEW totals", "TABLE totals FRESHNESS = INTERVAL '3' SECOND")
+    workspace.run(ENDLESS, table, session=session)
+    workspace.until(lambda: rows(workspace) == [("a", "1")])
+    workspace.run("ALTER MATERIALIZED TABLE totals SUSPEND;", session=session)
+    assert workspace.queries()["totals"]["status"] == "stopped"
+    workspace.put("1.csv", "a,2,1")
+    workspace.run("ALTER MATERIALIZED TABLE totals RESUME;", session=session)
+    workspace.until(lambda: rows(workspace) == [("a", "3")])
+    workspace.run("DROP MATERIALIZED TABLE totals;", session=session)
+    assert (workspace.queries(), tables(workspace)) == ({}, [])

@@ -1,4 +1,4 @@
-"""Bind CREATE MATERIALIZED VIEW: the Delta table that a query of its name keeps.
+"""Bind CREATE MATERIALIZED VIEW and TABLE: the Delta table that a query of its name keeps.
 
 The table is that of a CREATE TABLE AS with the view's column names. The key of an updating query is its PRIMARY KEY.
 Its columns stay nullable where the query's are: NULL is a group like any other.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlext.analysis.definitions.elements import check_partitions, primary_key_of, single_key
 from sqlext.analysis.definitions.tables import table_of
 from sqlext.analysis.definitions.views import named_columns, refuse_itself
 from sqlext.analysis.names.environment import Environment
@@ -20,6 +21,7 @@ from sqlext.plan.nodes import PlanNode
 from sqlext.plan.panes import visible_key
 from sqlext_catalog.model import (
     KEPT_BY,
+    Column,
     Options,
     PrimaryKey,
     Table,
@@ -59,10 +61,19 @@ def materialized_of(
     table = table_of(create, env, catalog)
     columns = tuple(replace(c, name=n) for c, n in zip(table.columns, names, strict=True))
     options = _options(statement, table, place)
-    table = replace(table, columns=columns, primary_key=_key(plan, names), options=options)
+    check_partitions(statement.partitioned_by, columns, statement.name_span)
+    key = _declared(statement, columns) or _key(plan, names)
+    partitions = statement.partitioned_by
+    table = replace(table, columns=columns, primary_key=key, partitioned_by=partitions, options=options)
     # A query that ends gives all of its rows at once, so it replaces what is there; a stream adds to it.
     fill = Insert(statement.span, statement.name, statement.name_span, statement.query, overwrite=not plan.streaming)
     return table, fill
+
+
+def _declared(statement: CreateView, columns: Sequence[Column]) -> PrimaryKey | None:
+    """Return the key of a materialized table that says one."""
+    definition = single_key(statement.primary_keys, ())
+    return None if definition is None else primary_key_of(definition, columns, set(definition.columns))
 
 
 def _key(plan: PlanNode, names: Sequence[str]) -> PrimaryKey | None:

@@ -112,7 +112,8 @@ class CreateTable(Statement):
 class CreateView(Statement):
     """``CREATE [OR REPLACE] [TEMPORARY | MATERIALIZED] VIEW [IF NOT EXISTS] v [(c [COMMENT '..'], ..)] AS query``.
 
-    ``options`` are those of WITH before the AS of a materialized one.
+    ``options`` are those of WITH before the AS of a materialized one. Flink's ``CREATE MATERIALIZED TABLE`` may say its
+    key and its partitions too.
     """
 
     name: Name
@@ -125,6 +126,17 @@ class CreateView(Statement):
     or_replace: bool = False
     materialized: bool = False
     options: tuple[Option, ...] = ()
+    primary_keys: tuple[PrimaryKeyDef, ...] = ()
+    partitioned_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AlterMaterialized(Statement):
+    """``ALTER MATERIALIZED TABLE t SUSPEND | RESUME``; ``action`` says which."""
+
+    name: Name
+    name_span: Span
+    action: str
 
 
 @dataclass(frozen=True, slots=True)

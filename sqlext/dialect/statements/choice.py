@@ -27,6 +27,7 @@ from sqlext.dialect.statements.databases import (
 from sqlext.dialect.statements.functions import parse_alter_function, parse_create_function
 from sqlext.dialect.statements.insert import at_statement_set, parse_insert, parse_statement_set
 from sqlext.dialect.statements.jobs import parse_query_name, parse_stop
+from sqlext.dialect.statements.materialized import parse_alter_materialized, parse_create_materialized
 from sqlext.dialect.statements.settings import parse_reset, parse_set
 from sqlext.dialect.statements.show import parse_describe, parse_show
 from sqlext.dialect.statements.spark import is_sparks_verb, parse_spark
@@ -114,9 +115,13 @@ def _select(cursor: Cursor) -> Statement:
 def _create(cursor: Cursor) -> Statement | None:
     start = cursor.advance().start
     replace = cursor.accept_words("OR", "REPLACE")
+    # A materialized table that is there goes on where it was, and another query of it is refused: nothing is altered.
+    if cursor.at_words("OR", "ALTER", "MATERIALIZED", "TABLE"):
+        cursor.accept_words("OR", "ALTER")
     temporary = bool(cursor.accept_any("TEMPORARY", "TEMP"))
-    # Flink's MATERIALIZED TABLE is not ours: the word stays in front, and is no kind that is known.
-    materialized = cursor.at_words("MATERIALIZED", "VIEW") and cursor.accept_words("MATERIALIZED")
+    materialized = cursor.accept_words("MATERIALIZED")
+    if materialized and cursor.accept_words("TABLE"):
+        return parse_create_materialized(cursor, CreateFlags(start, replace, temporary, materialized))
     return _created(cursor, CreateFlags(start, replace, temporary, materialized))
 
 
@@ -144,6 +149,8 @@ def _alter(cursor: Cursor) -> Statement | None:
     start = cursor.advance().start
     if cursor.accept_words("TABLE"):
         return parse_alter_table(cursor, start)
+    if cursor.accept_words("MATERIALIZED", "TABLE"):
+        return parse_alter_materialized(cursor, start)
     if cursor.accept_words("VIEW"):
         return parse_alter_view(cursor, start)
     if cursor.accept_words("CATALOG"):

@@ -5,7 +5,7 @@ CREATE CATALOG [IF NOT EXISTS] c [COMMENT '..'] [WITH (options)]
 ALTER DATABASE | SCHEMA d SET (options)
 ALTER CATALOG c SET (options) | RESET (keys) | COMMENT '..'
 USE [CATALOG | DATABASE | SCHEMA] name
-DROP [TEMPORARY] TABLE | [MATERIALIZED] VIEW | DATABASE | SCHEMA | CATALOG | QUERY | [SYSTEM] FUNCTION
+DROP [TEMPORARY] [MATERIALIZED] TABLE | [MATERIALIZED] VIEW | DATABASE | SCHEMA | CATALOG | QUERY | [SYSTEM] FUNCTION
 [IF EXISTS] x [CASCADE | RESTRICT]
 """
 
@@ -94,7 +94,8 @@ def parse_drop(cursor: Cursor) -> Drop | None:
     """Read DROP; None for what is Spark's (PURGE, temporary variables)."""
     start = cursor.expect_words("DROP").start
     temporary = bool(cursor.accept_any("TEMPORARY", "TEMP"))
-    materialized = cursor.at_words("MATERIALIZED", "VIEW") and cursor.accept_words("MATERIALIZED")
+    either = cursor.at_words("MATERIALIZED", "VIEW") or cursor.at_words("MATERIALIZED", "TABLE")
+    materialized = either and cursor.accept_words("MATERIALIZED")
     if cursor.at_words("SYSTEM", "FUNCTION"):
         cursor.advance()
     kind = "MATERIALIZED VIEW" if materialized else _KINDS.get(cursor.token.upper)

@@ -124,3 +124,45 @@ def test_refused(handler: DryRun, text: str, code: str) -> None:
     with pytest.raises(SqlExtError) as refused:
         run(handler, text)
     assert refused.value.code == code, refused.value.render()
+
+
+def test_a_materialized_table_of_flink(handler: DryRun) -> None:
+    table = view(
+        handler,
+        """CREATE OR ALTER MATERIALIZED TABLE mv (PRIMARY KEY (k) NOT ENFORCED) COMMENT 'sums' PARTITIONED BY (k)
+        WITH ('path' = '/rows') FRESHNESS = INTERVAL '3' MINUTE REFRESH_MODE = CONTINUOUS START_MODE = FROM_BEGINNING
+        AS SELECT k, COUNT(*) AS n FROM events GROUP BY k""",
+    )
+    assert dict(table.options) == {"connector": "delta", "path": "/rows", "sqlext.kept-by": "mv"}
+    assert (table.primary_key and table.primary_key.columns, table.partitioned_by) == (("k",), ("k",))
+    run(handler, "ALTER MATERIALIZED TABLE mv SUSPEND; ALTER MATERIALIZED TABLE mv RESUME")
+    run(handler, "DROP MATERIALIZED TABLE mv")
+    assert handler.state.catalog.lookup(("mv",)) is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "code", "at"),
+    [
+        ("CREATE MATERIALIZED TABLE m REFRESH_MODE = FULL AS SELECT 1", "PARSE-004", "FULL"),
+        ("CREATE MATERIALIZED TABLE m REFRESH_MODE = NONE AS SELECT 1", "PARSE-002", "NONE"),
+        ("CREATE MATERIALIZED TABLE m FRESHNESS = 3 AS SELECT 1", "PARSE-002", "3"),
+        ("CREATE MATERIALIZED TABLE m FRESHNESS = INTERVAL '1' MONTH AS SELECT 1", "PARSE-006", "INTERVAL"),
+        ("CREATE MATERIALIZED TABLE m FRESHNESS = INTERVAL '0' DAY AS SELECT 1", "PARSE-006", "INTERVAL"),
+        ("CREATE MATERIALIZED TABLE m START_MODE = FROM_NOW AS SELECT 1", "PARSE-004", "FROM_NOW"),
+        ("CREATE MATERIALIZED TABLE m (a INT) AS SELECT 1", "PARSE-004", "m (a"),
+        ("CREATE MATERIALIZED TABLE m PARTITIONED BY (b) AS SELECT 1 AS a", "DDL-005", "m PART"),
+        ("CREATE MATERIALIZED TABLE m (PRIMARY KEY (b) NOT ENFORCED) AS SELECT 1 AS a", "DDL-002", "PRIMARY"),
+        ("ALTER MATERIALIZED TABLE events SUSPEND", "CAT-004", "events"),
+        ("ALTER MATERIALIZED TABLE nothing RESUME", "CAT-002", "nothing"),
+        ("ALTER MATERIALIZED TABLE events REFRESH", "PARSE-004", "REFRESH"),
+        ("ALTER MATERIALIZED TABLE events AS SELECT 1", "PARSE-004", "AS"),
+        ("ALTER MATERIALIZED TABLE events SUSPNED", "PARSE-002", "SUSPNED"),
+        ("DROP MATERIALIZED TABLE events", "CAT-004", "events"),
+    ],
+)
+def test_what_a_materialized_table_is_not(handler: DryRun, statement: str, code: str, at: str) -> None:
+    with pytest.raises(SqlExtError) as refused:
+        run(handler, statement)
+    assert refused.value.code == code, refused.value.render()
+    assert refused.value.span is not None
+    assert refused.value.span.start == statement.index(at)
