@@ -226,6 +226,14 @@ class WindowSpec:
         # Spark's window() refuses such a slide (TimeWindow), so these windows are computed.
         return self.kind is WindowKind.HOP and self.slide > self.size
 
+    @property
+    def aligned(self) -> bool:
+        """Whether a zone's wall clock cuts them.
+
+        A session begins with its first row, and windows of processing time have the zone's shift in their offset.
+        """
+        return self.wall_clock is not None and self.kind is not WindowKind.SESSION and not self.processing
+
     def __str__(self) -> str:
         """Return it as EXPLAIN prints it."""
         parts = [f"{self.size} ms" if self.gap is None else "a gap of each row"]

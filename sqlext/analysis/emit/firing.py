@@ -240,8 +240,9 @@ def _is_given(grouped: Grouped) -> bool:
         return True
     below = grouped.node.input if isinstance(grouped.node, nodes.Aliased) else grouped.node
     # The operator's windows are so many ms long, but days of a zone with summer time differ: SQL makes those windows.
-    wall = assign.spec.wall_clock is not None and assign.spec.kind is not WindowKind.SESSION
-    return below is not assign or wall or any(_looks_at(e, assign, grouped.scope) for e in _inputs(grouped))
+    if below is not assign or assign.spec.aligned:
+        return True
+    return any(_looks_at(e, assign, grouped.scope) for e in _inputs(grouped))
 
 
 def _inputs(grouped: Grouped) -> Iterator[Expr]:

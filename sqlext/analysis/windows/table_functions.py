@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from sqlext.analysis.types.literals import interval_millis
 from sqlext.analysis.windows.sessions import GAP, is_row_gap
+from sqlext.analysis.windows.zones import shift_of
 from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, NamedArgument, Node
 from sqlext.dialect.ast.queries import Descriptor, TableArgument, TableFunction
 from sqlext.errors import SqlExtError, did_you_mean
@@ -176,16 +177,14 @@ def assign_windows(
 
 def is_custom(spec: WindowSpec) -> bool:
     """Whether Spark's ``window()`` cannot make these windows: CUMULATE, gaps, or aligned to a zone's wall clock."""
-    # A session begins with its first row, so it is aligned to no clock.
-    aligned = spec.wall_clock is not None and spec.kind is not WindowKind.SESSION
-    return spec.kind is WindowKind.CUMULATE or spec.has_gaps or aligned
+    return spec.kind is WindowKind.CUMULATE or spec.has_gaps or spec.aligned
 
 
 def window_columns(spec: WindowSpec, time: PlanColumn, physical: str, names: Sequence[str]) -> tuple[PlanColumn, ...]:
     """Return the start, end and time column of a window held in ``physical``."""
     # A custom struct carries the wall clock. Of Spark's window it is computed from the instant, in the session's zone.
     local = spec.wall_clock is not None
-    if local and is_custom(spec):
+    if local and is_custom(spec) and not spec.processing:
         start, end = Part.WALL_START, Part.WALL_END
     elif local:
         start, end = Part.LOCAL_START, Part.LOCAL_END
@@ -218,14 +217,18 @@ def over_time(spec: WindowSpec, column: PlanColumn, span: Span, what: str) -> Wi
     """Return windows over a time attribute: of event time, or of processing time if it is that."""
     if column.time is not Time.PROCTIME:
         return spec
-    if spec.wall_clock is not None and spec.kind is not WindowKind.SESSION:
+    if spec.wall_clock is None or spec.kind is WindowKind.SESSION:
+        return replace(spec, processing=True)
+    step = spec.size if spec.kind is WindowKind.CUMULATE else spec.slide
+    shift = shift_of(spec.wall_clock, step)
+    if shift is None:
         raise SqlExtError(
             "WINDOW-013",
-            f"{what} over processing time cannot go by the clock of {spec.wall_clock}",
+            f"{what} over processing time cannot go by the clock of {spec.wall_clock}, which is put on and back",
             span=span,
-            hint="SET 'table.local-time-zone' = 'UTC', or a window of event time",
+            hint="take shorter windows, SET 'table.local-time-zone' = 'UTC', or a window of event time",
         )
-    return replace(spec, processing=True)
+    return replace(spec, processing=True, offset=(spec.offset - shift) % step)
 
 
 def _free(name: str, taken: set[str], suffix: str = "_1") -> str:

@@ -6,8 +6,10 @@ import pytest
 
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
+from sqlext.plan.columns import Part
 from sqlext.plan.distinct import Distinct
 from sqlext.plan.grouping import Aggregate
+from sqlext_udfs.windows.policy import Cumulate, Hop, Tumble
 
 from .conftest import Analysis
 
@@ -160,7 +162,45 @@ def test_rows_of_a_static_table_that_match_nothing_in_a_stream(flink: Analysis, 
     flink.run("SET 'execution.runtime-mode' = 'batch'; SELECT * FROM kept")
 
 
-def test_windows_of_processing_time_go_by_utc(flink: Analysis) -> None:
+def test_days_of_processing_time_need_a_clock_that_is_not_put_on(flink: Analysis) -> None:
     flink.run("SET 'table.local-time-zone' = 'Europe/Berlin'")
     window = "TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' DAY))"
     flink.refuse(f"SELECT COUNT(*) FROM {window} GROUP BY window_start, window_end", "WINDOW-013", "pt")
+
+
+HOUR = 3_600_000
+
+
+@pytest.mark.parametrize(
+    ("zone", "function", "policy"),
+    [
+        ("Europe/Berlin", "TUMBLE(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' HOUR)", Tumble(HOUR)),
+        ("Asia/Shanghai", "TUMBLE(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' DAY)", Tumble(24 * HOUR, 16 * HOUR)),
+        (
+            "Asia/Shanghai",
+            "TUMBLE(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' DAY, INTERVAL '6' HOUR)",
+            Tumble(24 * HOUR, 22 * HOUR),
+        ),
+        ("Asia/Kolkata", "TUMBLE(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' HOUR)", Tumble(HOUR, HOUR // 2)),
+        ("GMT+05:30", "TUMBLE(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' HOUR)", Tumble(HOUR, HOUR // 2)),
+        (
+            "Europe/Berlin",
+            "HOP(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
+            Hop(24 * HOUR, HOUR),
+        ),
+        (
+            "Asia/Tokyo",
+            "CUMULATE(TABLE clicks, DESCRIPTOR(pt), INTERVAL '1' HOUR, INTERVAL '1' DAY)",
+            Cumulate(24 * HOUR, HOUR, 15 * HOUR),
+        ),
+    ],
+)
+def test_windows_of_processing_time_go_by_the_clock_of_the_zone(
+    flink: Analysis, zone: str, function: str, policy: object
+) -> None:
+    flink.run(f"SET 'table.local-time-zone' = '{zone}'")
+    plan = flink.plan(f"SELECT window_start, COUNT(*) FROM TABLE({function}) GROUP BY window_start, window_end")
+    assert isinstance(plan, Aggregate)
+    assert plan.kept is not None
+    assert (plan.kept.policy.window, plan.kept.given) == (policy, False)
+    assert plan.columns[0].part is Part.LOCAL_START
