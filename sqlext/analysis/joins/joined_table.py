@@ -13,11 +13,12 @@ from sqlext.analysis.joins.streams import bind_stream_join
 from sqlext.analysis.joins.temporal import bind_right, bind_temporal_join, time_of, versioned_table
 from sqlext.analysis.relations.binding import FromClause
 from sqlext.analysis.types.inference import infer_condition
+from sqlext.dialect.ast.expressions import Exists, InQuery, ScalarQuery
 from sqlext.dialect.ast.queries import Join, Relation
 from sqlext.errors import SqlExtError
 from sqlext.plan import nodes
 from sqlext.plan.panes import readable
-from sqlext.plan.scope import ScopeRelation
+from sqlext.plan.scope import ScopeRelation, own_parts
 
 #: Kinds whose rows that match nothing come from that side: it must be the stream, as a static side would
 #: have to know every row that is still to come.
@@ -45,6 +46,8 @@ def bind_join(clause: FromClause, join: Join) -> nodes.PlanNode:
         right = _side(clause, join.right, padded=join.kind in ("LEFT", "FULL") or join.as_of is not None)
     using = join.using or (_common_names(clause, first, middle) if join.natural else ())
     _merge(clause, join, using, first, middle)
+    if left.streaming or right.streaming:
+        _refuse_streams_in_condition(clause, join)
     if join.as_of is not None:
         return bind_as_of_join(clause, replace(join, using=using), (left, right), range(first, middle))
     if time is not None and time.column.is_rowtime:
@@ -89,6 +92,15 @@ def _with_own_windows(clause: FromClause, right: nodes.PlanNode, middle: int) ->
     scope = replace(clause.scope(), relations=(relation,))
     renamed = nodes.Project(columns, right, scope, tuple(outputs.values()))
     return nodes.Aliased(columns, renamed, right.alias)
+
+
+def _refuse_streams_in_condition(clause: FromClause, join: Join) -> None:
+    """Refuse sub-queries over a stream in ON: no step gives their values to the rows of a join."""
+    bind = clause.scope().bind
+    for part in own_parts(join.condition) if join.condition is not None and bind is not None else ():
+        if isinstance(part, (ScalarQuery, Exists, InQuery)) and bind(part.query).streaming:
+            hint = "of an INNER join write it in WHERE; else join the sub-query of FROM"
+            raise SqlExtError("JOIN-017", "a sub-query over a stream cannot stand in ON", span=part.span, hint=hint)
 
 
 def _require_condition(join: Join, mode: str) -> None:

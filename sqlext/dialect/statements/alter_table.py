@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from sqlext.dialect.ast.statements import AlterTable
 from sqlext.dialect.cursor import Cursor
+from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.queries.relations import parse_name, parse_names
 from sqlext.dialect.statements.clauses import (
     TableElements,
@@ -48,6 +49,8 @@ def parse_alter_table(cursor: Cursor, start: int) -> AlterTable | None:
     if (word, following.upper) == ("DROP", "FEATURE") and cursor.peek(2).kind in (TokenKind.WORD, TokenKind.STRING):
         return None
     cursor.advance()
+    if word in ("ADD", "MODIFY", "DROP") and cursor.at_words("DISTRIBUTION"):
+        raise unsupported(cursor, f"ALTER TABLE ... {word} DISTRIBUTION", "leave it out: no connector keeps buckets")
     base = AlterTable(name_span, name, name_span, word, if_exists)
     return replace(parse(cursor, base), span=cursor.span_from(start))
 
