@@ -196,7 +196,11 @@ def in_list_type(expr: e.InList, types: OperandTypes) -> LogicalType | None:
 
 
 def like_type(expr: e.Like, types: OperandTypes) -> LogicalType | None:
-    """Return BOOLEAN; both sides of LIKE are strings."""
+    """Return BOOLEAN; both sides of LIKE are strings, and ESCAPE is one character."""
+    escape = expr.escape
+    if isinstance(escape, e.Literal) and escape.kind == "STRING" and len(escape.value) != 1:
+        message = f"ESCAPE takes one character, not '{escape.value}'"
+        raise SqlExtError("TYPE-006", message, span=escape.span, hint="LIKE '10!%' ESCAPE '!'")
     sides = [types.type_of(expr.operand), types.type_of(expr.pattern)]
     if types.mode == "flink":
         for side in sides:
