@@ -22,7 +22,7 @@ from sqlext.jobs.runs import QueryRun, begun_run
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final_state
 from sqlext.rewrite.compiler.inserts import insert_script
-from sqlext.rewrite.script.begun import Begun, heartbeats, readers, state_buckets
+from sqlext.rewrite.script.begun import Begun, heartbeats, kept_aggregates, readers, state_buckets
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.rewrite.script.side_rows import kept_bad
 from sqlext.session.notices import foretold
@@ -194,7 +194,13 @@ class Drafts:
         script = insert_script(insert, self.env, end=end, begun=self._begun(name, end), at_once=self.options.at_once)
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
         # What the compiler has chosen must not change under a checkpoint either, so it is part of the fingerprint.
-        own = {**readers(script), **heartbeats(script), **kept_bad(script), **state_buckets(script)}
+        own = {
+            **readers(script),
+            **heartbeats(script),
+            **kept_bad(script),
+            **state_buckets(script),
+            **kept_aggregates(script, insert.plan),
+        }
         return Draft(name, insert, script, {**prints, **own})
 
     def _begun(self, name: str, end: InputEnd) -> Begun | None:

@@ -24,6 +24,7 @@ from sqlext_catalog.model import Table
 
 _MEANS = {
     ChangeKind.TIME: "the watermark goes on from where it is, and never back",
+    ChangeKind.ABOVE: "state stays; an aggregate that is new counts rows from now on, also in windows that are open",
     ChangeKind.OWN: "it goes on from its place, with its state",
     ChangeKind.ROWS: "this holds for rows that are read from now on",
 }

@@ -12,6 +12,9 @@ What is in no operator's state may change. That is time, in two kinds.
            other way round. Their places get other numbers in the checkpoint, and state stays
            (``sqlext.jobs.rearrangement``).
 
+``ABOVE``  What is made of the groups of the only operator: which aggregates, HAVING, what is selected and filtered
+           above. State knows aggregates by name. One that is new begins with the rows to come.
+
 All other differences rule out going on from the state.
 
 ``STATE``  What has made the state, the rowtime's column for instance. Without its state the query could go on from the
@@ -22,16 +25,19 @@ All other differences rule out going on from the state.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from sqlext.analysis.inserts.fingerprint import ADDED_LATER, Fingerprint
+from sqlext.analysis.inserts.fingerprint import ADDED_LATER, AGGREGATES, GROUPED, Fingerprint
 from sqlext.plan.normal_form import NOT_COMPARED
 
 _OPTION = re.compile(r" option '(.+)'$")
 _NUMBER = re.compile(r" \(\d+\)$")
 _LATE_TABLE = "late table option "
 _OF_ROWS = ("largest rowtime", "table of bad rows")
+#: Parts above the rows that are grouped.
+_ABOVE = ("SELECT", "HAVING", "WHERE", "steps", "sink columns", "inserted columns", AGGREGATES)
 _END, _BEATS = "end of input", "heartbeats"
 #: A query that catches up and one that is endless read the same rows.
 _SCHEDULES = {("catch-up", "none"), ("none", "catch-up")}
@@ -47,6 +53,7 @@ class ChangeKind(Enum):
     TIME = "time"
     ROWS = "rows"
     OWN = "own sources"
+    ABOVE = "above the state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +83,18 @@ def changes(old: Fingerprint, new: Fingerprint) -> list[Change]:
         a, b = old.get(part, _MISSING), new.get(part, _MISSING)
         if a[1] != b[1] and _is_compared(part) and not (part not in old and _base(part) in ADDED_LATER):
             found.append(Change(part, a[0], b[0], _kind(part, a[0], old)))
+    if _only_above(found, old, new):
+        found = [replace(c, kind=ChangeKind.ABOVE) if _base(c.part) in _ABOVE else c for c in found]
     scheduled = any(c.part == _END and (c.old, c.new) in _SCHEDULES for c in found)
     return [replace(c, kind=ChangeKind.OWN) if scheduled and c.part in (_END, _BEATS) else c for c in found]
+
+
+def _only_above(found: Sequence[Change], old: Fingerprint, new: Fingerprint) -> bool:
+    """Return whether the same rows are grouped in the same way: then state can be found by the names of aggregates."""
+    same = GROUPED in old and GROUPED in new and old[GROUPED][1] == new[GROUPED][1]
+    parts = {_base(c.part) for c in found} & set(_ABOVE)
+    # Names that differ while the query is the same are another version's: its state is not known by them.
+    return same and AGGREGATES in old and AGGREGATES in new and parts != {AGGREGATES}
 
 
 def _is_compared(part: str) -> bool:

@@ -15,7 +15,9 @@ from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.connectors.base import written_columns
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.plan import nodes
+from sqlext.plan.base import walk
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
+from sqlext.plan.grouping import Aggregate
 from sqlext.plan.normal_form import column_form, condition_parts, expression_form, option_parts, value_form
 from sqlext.plan.stateful import Stateful
 from sqlext.plan.unnest import Unnested
@@ -25,8 +27,14 @@ Fingerprint = dict[str, tuple[str, str]]
 
 #: Raised when the Spark SQL of a plan changes so that Spark cannot read its old state.
 STATE_LAYOUT = 1
+#: A part for the rows that go into the only operator of a query, and how it groups them.
+GROUPED = "rows that are grouped"
+#: A part for the aggregates that this operator keeps.
+AGGREGATES = "aggregates in state"
+#: Of the parts of a grouping: what is made of its groups.
+_OF_AGGREGATES = ("SELECT", "HAVING")
 #: Parts that the first versions did not have: nothing is known of them where they are not there.
-ADDED_LATER = frozenset({"rowtime", "pace of the watermark", "largest rowtime", "state buckets"})
+ADDED_LATER = frozenset({"rowtime", "pace of the watermark", "largest rowtime", "state buckets", GROUPED, AGGREGATES})
 _SHOWN = 160
 
 
@@ -47,6 +55,24 @@ def fingerprint(insert: BoundInsert, zone: str, mode: str, end: str) -> Fingerpr
     _add_node(parts, insert.plan)
     parts.add("steps", _shape(insert.plan))
     return parts.found
+
+
+def grouped(plan: nodes.PlanNode) -> Fingerprint:
+    """Return a part for all that the state of a query's only operator depends on, but for which aggregates it keeps.
+
+    Empty where that is no grouping of ours, or where it must remember the rows that it gave.
+    """
+    states = [node for node in walk(plan) if isinstance(node, Stateful) and node.keeps_state]
+    node = states[0] if len(states) == 1 else None
+    if not isinstance(node, Aggregate) or node.kept is None:
+        return {}
+    if node.kept.policy.mode == "RETRACTING" or node.ttl is not None or node.input.changelog:
+        return {}
+    parts = _Parts()
+    _add_all(parts, (part for part in node.parts() if part[0] not in _OF_AGGREGATES))
+    _add_node(parts, node.input)
+    parts.add("steps", _shape(node.input))
+    return {GROUPED: ("as the query below the aggregates says", digest(parts.found))}
 
 
 def digest(prints: Fingerprint) -> str:

@@ -58,6 +58,14 @@ class Accumulators:
         """Return the names of all result columns in the operator's order."""
         return [name for i, a in enumerate(self.accumulators) for name in result_names(i, a)]
 
+    def names(self) -> list[str]:
+        """Return what each accumulator is by itself, whatever stands beside it: so state finds it again."""
+        return [
+            f"{a.function}({'DISTINCT ' if a.distinct else ''}{', '.join(self.inputs[i] for i in a.inputs)})"
+            + "".join(f" {key}={value!r}" for key, value in a.parameters)
+            for a in self.accumulators
+        ]
+
     def _place(self, text: str) -> int:
         if text not in self.inputs:
             self.inputs.append(text)

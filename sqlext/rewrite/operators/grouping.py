@@ -261,8 +261,8 @@ class GroupingSql:
             places.append(("ttl", self.firing.ttl))
         inputs = self.accumulators.inputs
         aggregates = tuple(
-            (a.function, tuple(rows.place(inputs[i]) for i in a.inputs), a.distinct, a.parameters)
-            for a in self.accumulators.accumulators
+            (a.function, tuple(rows.place(inputs[i]) for i in a.inputs), a.distinct, a.parameters, name)
+            for a, name in zip(self.accumulators.accumulators, self.accumulators.names(), strict=True)
         )
         return WindowStep(
             self.node,

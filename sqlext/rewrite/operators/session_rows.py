@@ -54,7 +54,9 @@ def _kept(node: SessionRows, renderer: Rendering) -> str:
     whole = rows.place(f"struct({', '.join(columns)})")
     policy = Policy(windows_of(node.spec), AfterWatermark())
     asked = frozenset(("__start", "__end", "__rows"))
-    step = WindowStep(node, policy, keys, tuple(places), (("collect_list", (whole,), False, ()),), ("__rows",), asked)
+    step = WindowStep(
+        node, policy, keys, tuple(places), (("collect_list", (whole,), False, (), ""),), ("__rows",), asked
+    )
     operated = step.add(renderer, rows.query(renderer.relation(node.input)))
     struct = "named_struct('start', timestamp_millis(__start), 'end', timestamp_millis(__end))"
     window = identifier(node.physical)

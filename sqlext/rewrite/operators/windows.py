@@ -20,8 +20,9 @@ PANE_COLUMNS = (
     "__late_row",
     "__late_watermark",
 )
-#: What an accumulator is to the operator: its function, the places of its inputs, DISTINCT, parameters.
-Aggregate = tuple[str, tuple[int, ...], bool, tuple[tuple[str, object], ...]]
+#: What an accumulator is to the operator: its function, the places of its inputs, DISTINCT, parameters, and the name
+#: by which its state is found.
+Aggregate = tuple[str, tuple[int, ...], bool, tuple[tuple[str, object], ...], str]
 
 
 @dataclass(frozen=True)

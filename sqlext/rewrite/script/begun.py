@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlext.analysis.inserts.fingerprint import Fingerprint
+from sqlext.analysis.inserts.fingerprint import AGGREGATES, Fingerprint, grouped
 from sqlext.analysis.scans.tables import wanted_source
 from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.registry import connector_of
@@ -131,6 +131,19 @@ def state_buckets(script: SparkScript) -> Fingerprint:
     """Return the part of a fingerprint that keeps the number of buckets, if an operator has a state."""
     operators = any(isinstance(step, OperatorView) for step in script.steps)
     return {_BUCKETS: (str(script.buckets),) * 2} if operators else {}
+
+
+def kept_aggregates(script: SparkScript, plan: PlanNode) -> Fingerprint:
+    """Return the parts that let the aggregates of a query's only operator change (``fingerprint.grouped``)."""
+    operators = [step for step in script.steps if isinstance(step, OperatorView)]
+    rows = grouped(plan)
+    if not rows or len(operators) != 1:
+        return {}
+    found = dict(operators[0].arguments).get("aggregates")
+    if not isinstance(found, tuple):
+        return {}
+    names = "; ".join(str(name) for *_, name in found)
+    return {**rows, AGGREGATES: (names, names)}
 
 
 def heartbeats(script: SparkScript) -> Fingerprint:

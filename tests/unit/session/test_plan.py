@@ -374,3 +374,64 @@ def test_a_wrong_script(folder: Path) -> None:
     assert ended.exit_code == 1
     assert "SINK-001" in ended.stderr or "NAME-002" in ended.stderr or "CAT-002" in ended.stderr
     assert not (folder / "catalog").exists()
+
+
+# State that is kept by name
+
+GROUPED = """
+CREATE OR REPLACE TABLE orders (k STRING, price INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '{0}/in', 'format' = 'csv');
+CREATE OR REPLACE TABLE out (k STRING, n BIGINT{1}) WITH ('connector' = 'print');
+SET 'sqlext.bounded' = 'catch-up';
+INSERT INTO out SELECT k, COUNT(*) FROM (SELECT * FROM orders WHERE price > 0) GROUP BY k EMIT AFTER 2 ROWS;
+"""
+COUNTED = "SELECT k, COUNT(*) FROM"
+ABOVE = {
+    "one more": ((COUNTED, "SELECT k, COUNT(*), SUM(price) FROM"), ("{1}", ", s BIGINT"), SAME),
+    "another one": ((COUNTED, "SELECT k, CAST(MAX(price) AS BIGINT) FROM"), ("", ""), SAME),
+    "an expression": ((COUNTED, "SELECT k, COUNT(*) + 1 FROM"), ("", ""), SAME),
+    "HAVING": (("GROUP BY k", "GROUP BY k HAVING COUNT(*) > 1"), ("", ""), SAME),
+    "a filter below": (("price > 0", "price > 1"), ("", ""), "RUN-020"),
+    "another key": (("GROUP BY k", "GROUP BY k, price"), ("", ""), "RUN-020"),
+    "another trigger": (("AFTER 2 ROWS", "AFTER 3 ROWS"), ("", ""), "RUN-020"),
+    "a filter below and one more": (
+        (COUNTED, "SELECT k, COUNT(*), SUM(price) FROM"),
+        ("price > 0", "price > 1"),
+        "RUN-020",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", ABOVE)
+def test_what_stands_above_the_state(change: str, folder: Path) -> None:
+    (old, new), (other, others), expected = ABOVE[change]
+    text = GROUPED.replace("{0}", str(folder))
+    assert started(text.replace("{1}", ""), folder) == ["begins"]
+    changed = text.replace(old, new).replace(other, others) if other else text.replace(old, new)
+    if change == "a filter below and one more":
+        changed = changed.replace("{1}", ", s BIGINT")
+    changed = changed.replace("{1}", "")
+    (query,) = planned(changed, folder).queries
+    assert said(query) == expected
+    assert started(changed, folder) == [expected]
+    if expected == SAME:
+        assert "an aggregate that is new counts rows from now on" in query.notes[0]
+
+
+def test_operators_of_spark_and_changelogs_know_no_names(folder: Path) -> None:
+    for text in (
+        GROUPED.replace(" EMIT AFTER 2 ROWS", " EMIT AFTER 2 ROWS RETRACTING"),
+        GROUPED.replace(
+            "SELECT k, COUNT(*) FROM (SELECT * FROM orders WHERE price > 0) GROUP BY k EMIT AFTER 2 ROWS",
+            "SELECT k, COUNT(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+            " GROUP BY k, window_start, window_end",
+        ),
+    ):
+        query = (
+            text.replace("{0}", str(folder))
+            .replace("{1}", "")
+            .replace("SET 'sqlext", "SET 'pipeline.name' = '" + str(len(text)) + "';\nSET 'sqlext", 1)
+        )
+        assert started(query, folder) == ["begins"]
+        changed = query.replace("COUNT(*)", "CAST(MAX(price) AS BIGINT)")
+        assert said(planned(changed, folder).queries[0]) == "RUN-020"

@@ -24,12 +24,14 @@ class AggregateCall:
         inputs: positions of columns.
         distinct: whether each value counts once.
         parameters: what else the function needs, by name: plain JSON values, and of ``python`` the user's class.
+        name: by which state knows it, whatever stands beside it; empty where only its place is known.
     """
 
     function: str
     inputs: tuple[int, ...] = ()
     distinct: bool = False
     parameters: tuple[tuple[str, Any], ...] = ()
+    name: str = ""
 
     def parameter(self, name: str, default: Any = None) -> Any:
         """Return a parameter, or a default."""

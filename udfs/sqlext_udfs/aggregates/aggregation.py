@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from sqlext_udfs.aggregates.accumulator import Accumulator, AggregateCall, Columns, Types
 from sqlext_udfs.aggregates.known import accumulator
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.groups import Groups, Ints
+
+#: Of each aggregate its name, and how many columns its partial results have.
+Named = Sequence[tuple[str, int]]
 
 
 class Aggregation:
@@ -28,11 +32,47 @@ class Aggregation:
         self, aggregates: Sequence[AggregateCall], types: Sequence[pa.DataType], *, places: bool = False
     ) -> None:
         self._inputs = [a.inputs for a in aggregates]
+        self._types = types
+        self._names = [a.name for a in aggregates]
         self._accumulators = [accumulator(a, tuple(types[i] for i in a.inputs), places=places) for a in aggregates]
         # The order of these columns is a fact of the state.
         self.partial_types: Types = tuple(t for a in self._accumulators for t in a.partial_types)
         self.output_types: Types = tuple(t for a in self._accumulators for t in a.output_types)
         self.ordered = any(a.ordered for a in self._accumulators)
+
+    @property
+    def named(self) -> Named:
+        """The name of each aggregate and how many columns its partial results have; nothing where one has no name."""
+        if not all(self._names):
+            return []
+        return [(n, len(a.partial_types)) for n, a in zip(self._names, self._accumulators, strict=True)]
+
+    def moved(self, before: Named, partials: Columns, count: int) -> list[pa.Array]:
+        """Return partial results that were kept for other aggregates: found by name, begun where there is none.
+
+        Args:
+            before: ``named`` of the aggregates that they were kept for; empty where nobody wrote it down.
+            partials: their columns.
+            count: how many groups there are.
+        """
+        # Without names, places count.
+        if not before or not self.named or [name for name, _ in before] == self._names:
+            return list(partials)
+        found: dict[str, Columns] = {}
+        place = 0
+        for name, width in before:
+            found[name] = partials[place : place + width]
+            place += width
+        return [
+            column
+            for name, inputs, each in zip(self._names, self._inputs, self._accumulators, strict=True)
+            for column in (found[name] if name in found else self._begun(inputs, each, count))
+        ]
+
+    def _begun(self, inputs: Sequence[int], each: Accumulator, count: int) -> list[pa.Array]:
+        """Return the partial results of groups that have had no rows."""
+        nothing = np.zeros(0, np.int64)
+        return each.start([pa.nulls(0, self._types[i]) for i in inputs], Groups(nothing, count), nothing)
 
     def start(self, rows: pa.Table, groups: Groups, positions: Ints) -> list[pa.Array]:
         """Return the partial results of each group of rows."""

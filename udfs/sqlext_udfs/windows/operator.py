@@ -170,7 +170,7 @@ def _any_panes(
         return PaneEngine(engine, maker, panes, of.row)
     written = layout.aggregation.output_types if of.policy.mode == "RETRACTING" else ()
     written = (*written, *(t for _, t in PANE_COLUMNS[:-1])) if written else ()
-    states = LaneStates(engine.plan, tuple(panes.key_types), layout.aggregation.partial_types, written)
+    states = LaneStates(engine.plan, tuple(panes.key_types), layout.aggregation, written)
     return LaneEngine(engine.plan, root, maker, states, panes, of.row)
 
 

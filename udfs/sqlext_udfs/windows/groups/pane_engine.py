@@ -89,11 +89,11 @@ class PaneEngine(BucketOperator[PaneState]):
 
     def encode(self, state: PaneState) -> bytes:
         """Return a state as bytes."""
-        return pane_state.encode(state)
+        return pane_state.encode(state, self._maker.layout.aggregation.named)
 
     def decode(self, data: bytes) -> PaneState:
         """Return the state of bytes."""
-        return pane_state.decode(data)
+        return pane_state.decode(data, self._maker.layout.aggregation)
 
     def _new_segments(self, batch: Batch, decisions: PaneDecisions, arrived: int) -> Segments:
         """Return what came into segments."""

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from sqlext.errors import SqlExtError
+from sqlext_udfs.aggregates.aggregation import Aggregation, Named
 from sqlext_udfs.kernel.arrow_numpy import integers, table_of, whole
 from sqlext_udfs.kernel.key_numbers import KeyNumbers
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state, nested, unnested
@@ -19,6 +20,7 @@ from sqlext_udfs.windows.panes.written_rows import WrittenRows
 # Where version, ``next_key`` and ``arrived`` stand: in the metadata of the table.
 _FACTS = b"sqlext.panes"
 _VERSION = 1
+_NAMED = "aggregates"
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class PaneState:
     arrived: int = 0
 
 
-def encode(state: PaneState) -> bytes:
-    """Return a state as bytes: four tables in one."""
+def encode(state: PaneState, named: Named) -> bytes:
+    """Return a state as bytes: four tables in one, with the names of the aggregates."""
     written = state.written
     # The order of the tables, and of their columns, is the form of the state.
     tables = (
@@ -50,12 +52,12 @@ def encode(state: PaneState) -> bytes:
         table_of([pa.array(state.segments.numbers), *state.segments.partials]),
         table_of([pa.array(c) for c in (written.key, written.start, written.end)] + written.columns),
     )
-    facts = {"version": _VERSION, "next_key": state.keys.next, "arrived": state.arrived}
+    facts = {"version": _VERSION, "next_key": state.keys.next, "arrived": state.arrived, _NAMED: named}
     return encode_state(nested(tables).replace_schema_metadata({_FACTS: json.dumps(facts)}))
 
 
-def decode(data: bytes) -> PaneState:
-    """Return the state that ``encode`` wrote.
+def decode(data: bytes, aggregation: Aggregation) -> PaneState:
+    """Return the state that ``encode`` wrote, for these aggregates.
 
     Raises:
         SqlExtError: RUN-030 if a version that this code does not know wrote it.
@@ -73,7 +75,7 @@ def decode(data: bytes) -> PaneState:
     return PaneState(
         WindowState.decode(triggers),
         KeyNumbers(tuple(columns), integers(numbers), facts["next_key"]),
-        Segments(integers(of), partials),
+        Segments(integers(of), aggregation.moved(facts.get(_NAMED, ()), partials, segments.num_rows)),
         WrittenRows(integers(key), integers(start), integers(end), rows),
         facts["arrived"],
     )

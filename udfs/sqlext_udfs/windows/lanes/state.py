@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext_udfs.aggregates.accumulator import Types
+from sqlext_udfs.aggregates.aggregation import Aggregation
 from sqlext_udfs.kernel.arrow_numpy import table_of, taken, whole
 from sqlext_udfs.kernel.groups import Bools, Ints
 from sqlext_udfs.kernel.operator import Wakeup
@@ -22,6 +23,7 @@ from sqlext_udfs.windows.triggers.moment import MAX
 # Where version and ``arrived`` stand: in the metadata of the table.
 _FACTS = b"sqlext.groups"
 _VERSION = 1
+_NAMED = "aggregates"
 # How many columns ``Lanes.numbers`` gives.
 _LANE_COLUMNS = 6
 
@@ -95,12 +97,14 @@ class LaneStates:
 
     Args:
         plan: the policy.
-        keys, partials, written: the types of the columns.
+        keys, written: the types of the columns.
+        aggregation: what is kept of the rows.
     """
 
-    def __init__(self, plan: CompiledPolicy, keys: Types, partials: Types, written: Types) -> None:
+    def __init__(self, plan: CompiledPolicy, keys: Types, aggregation: Aggregation, written: Types) -> None:
         self._initial = initial_slots(plan.program.initial)
-        self._types = (keys, partials, written)
+        self._aggregation = aggregation
+        self._types = (keys, aggregation.partial_types, written)
 
     def fresh(self, keys: list[pa.Array], start: Ints, end: Ints) -> LaneState:
         """Return groups that begin now."""
@@ -122,7 +126,7 @@ class LaneStates:
         narrow = [_narrow(n) for n in numbers]
         # ``decode`` reads the columns one by one in this order: it is the form of the state.
         columns = [*state.keys, *state.partials, *state.written, *narrow, pa.array(g.held)]
-        facts = {"version": _VERSION, "arrived": state.arrived}
+        facts = {"version": _VERSION, "arrived": state.arrived, _NAMED: self._aggregation.named}
         return encode_state(table_of(columns).replace_schema_metadata({_FACTS: json.dumps(facts)}))
 
     def decode(self, data: bytes) -> LaneState:
@@ -140,7 +144,12 @@ class LaneStates:
                 hint="DROP QUERY starts the query anew",
             )
         columns = iter(whole(c) for c in table.columns)
-        keys, partials, written = ([next(columns) for _ in types] for types in self._types)
+        # An older version wrote no names: its aggregates are these.
+        named = facts.get(_NAMED, ())
+        width = sum(w for _, w in named) if named else len(self._types[1])
+        widths = (len(self._types[0]), width, len(self._types[2]))
+        keys, partials, written = ([next(columns) for _ in range(width)] for width in widths)
+        partials = self._aggregation.moved(named, partials, table.num_rows)
         start, event, processing = (_wide(next(columns)) for _ in range(3))
         end, flags, index, spec, rows, bits = (_wide(next(columns)) for _ in range(_LANE_COLUMNS))
         slots = [_wide(next(columns)) for _ in self._initial]

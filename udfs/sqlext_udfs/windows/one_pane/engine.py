@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -125,11 +126,12 @@ class OnePaneEngine(BucketOperator[BucketState]):
 
     def encode(self, state: BucketState) -> bytes:
         """Return a state as bytes."""
-        return encode(state)
+        return encode(state, self.layout.aggregation.named)
 
     def decode(self, data: bytes) -> BucketState:
         """Return the state of bytes."""
-        return decode(data)
+        state, named = decode(data)
+        return replace(state, table=self.layout.moved(state.table, named)) if state.table.num_rows else state
 
     def late_rows(self, rows: pa.Table, clock: Clock) -> pa.Table | None:
         """Return rows that came too late for the late table, if there is one."""

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from sqlext_udfs.aggregates.aggregation import Named
 from sqlext_udfs.kernel.arrow_numpy import whole
 from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.kernel.table_codec import decode_state, encode_state
 
 # Where the fields of ``BucketState`` stand that are no columns: in the metadata of the table.
 _FACTS = b"sqlext.windows"
+_NAMED = "aggregates"
 _NAMES = ("done", "wakeup", "arrived")
 
 
@@ -37,14 +39,15 @@ class BucketState:
         return [whole(c) for c in self.table.columns]
 
 
-def encode(state: BucketState) -> bytes:
-    """Return a state as bytes."""
-    facts = {name: getattr(state, name) for name in _NAMES}
+def encode(state: BucketState, named: Named) -> bytes:
+    """Return a state as bytes, with the names of its aggregates."""
+    facts = {name: getattr(state, name) for name in _NAMES} | {_NAMED: named}
     return encode_state(state.table.replace_schema_metadata({_FACTS: json.dumps(facts)}))
 
 
-def decode(data: bytes) -> BucketState:
-    """Return the state that ``encode`` wrote."""
+def decode(data: bytes) -> tuple[BucketState, Named]:
+    """Return the state that ``encode`` wrote, and the names of its aggregates; none if an older version wrote it."""
     table = decode_state(data)
     facts = json.loads(table.schema.metadata[_FACTS])
-    return BucketState(table.replace_schema_metadata(None), **facts)
+    named = facts.pop(_NAMED, ())
+    return BucketState(table.replace_schema_metadata(None), **facts), named

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from sqlext_udfs.aggregates.aggregation import Aggregation
+from sqlext_udfs.aggregates.aggregation import Aggregation, Named
 from sqlext_udfs.kernel.arrow_numpy import integers, table_of, taken, whole
 from sqlext_udfs.kernel.equality import normalised
 from sqlext_udfs.kernel.groups import Groups, Ints, numbered
@@ -84,6 +84,13 @@ class PartialLayout:
         if not kept.marks.any():
             columns[self.keys + self.bounds] = pa.nulls(kept.rows())
         return table_of(columns)
+
+    def moved(self, table: pa.Table, named: Named) -> pa.Table:
+        """Return a table that was kept for aggregates of some names, for those of this layout."""
+        place = self.keys + self.bounds + 1
+        partials = [whole(c) for c in table.columns[place:]]
+        moved = self.aggregation.moved(named, partials, table.num_rows)
+        return table_of([*table.columns[:place], *moved])
 
     def key_columns(self, rows: pa.Table) -> list[pa.Array]:
         """Return the keys of rows as they came."""
