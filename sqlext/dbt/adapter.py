@@ -23,8 +23,9 @@ from sqlext_catalog.model import View
 T = TypeVar("T")
 Kind = Literal["source", "view", "streaming_table"]
 
-#: Codes of refusals that say: the table, or the state of its query, was made by another definition.
-_CHANGED = frozenset({"CAT-003", "RUN-020"})
+#: Codes of refusals that say: the table, or the state of its query, was made by another definition, or of a table that
+#: was made anew since.
+_CHANGED = frozenset({"CAT-003", "RUN-020", "RUN-075"})
 
 
 @dataclass

@@ -52,6 +52,8 @@ _FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in [^\n]+\n *([^\n]+)', re.
 #: Where files lie that no user has written.
 _NOT_THE_USERS = ("/lib/python", "/pyspark.zip/", "<frozen ", "<string>")
 _OUR_FOLDERS = tuple(f"{folder}/" for folder in (Path(__file__).parents[1], *sqlext_udfs.__path__))
+_ANOTHER_TABLE = "DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE"
+_READS_ANEW = "DROP QUERY starts the query anew, with the rows of the new table; SHOW QUERIES has its name"
 _DAMAGED = "the checkpoint is damaged: DROP QUERY starts the query anew, without what it has in state"
 _CHECKPOINT_FILE = re.compile(r"/checkpoint/(offsets|commits|metadata|state|sources)\b")
 
@@ -73,7 +75,12 @@ def run_error(error: BaseException, span: Span | None, tables: Sequence[Table] =
     if ours:
         made = _bad_row(ours.group(2), span) if ours.group(1) == BAD_ROW else _ours(ours, span)
     else:
-        made = worker_failure(text, span) or _of_a_row(text, span, tables) or _unforeseen(text, span)
+        made = (
+            worker_failure(text, span)
+            or _of_another_table(text, span)
+            or _of_a_row(text, span, tables)
+            or _unforeseen(text, span)
+        )
     return _caused(made, error)
 
 
@@ -86,6 +93,14 @@ def _bad_row(said: str, span: Span | None) -> SqlExtError:
     where = _CONDITION_AT_START.sub("", said.strip())
     message = where if where.startswith("a row of ") else f"a row cannot be decoded: {where}"
     return SqlExtError(BAD_ROW, message, span=span, hint=_LEAVES_OUT)
+
+
+def _of_another_table(text: str, span: Span | None) -> SqlExtError | None:
+    """Return what Delta says of a table that was dropped and made again under a query that has read it."""
+    if _ANOTHER_TABLE not in text:
+        return None
+    message = "the query has read another Delta table than the one that is there now: that one was made anew"
+    return SqlExtError("RUN-075", message, span=span, hint=_READS_ANEW)
 
 
 def _of_a_row(text: str, span: Span | None, tables: Sequence[Table]) -> SqlExtError | None:

@@ -32,6 +32,7 @@ def main() -> None:
     for choice in ("fail", "continue", "apply"):
         MODEL.write_text(f"{{{{ config(on_configuration_change='{choice}') }}}}\n{two_minutes}")
         story[choice] = step("run")
+    story["below"] = step("run", model="per_hour")
     MODEL.write_text(original)
     story["full refresh"] = step("run", "--full-refresh")
     MODEL.write_text(original.replace("SUM(amount)", "SUM(amout)"))

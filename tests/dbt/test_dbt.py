@@ -93,6 +93,12 @@ def test_a_changed_model(project: Project) -> None:
     assert project.story["apply"]["rows"] == ["10:00 coffee 15", "10:00 tea 32"]
 
 
+def test_a_model_below_one_that_was_made_anew(project: Project) -> None:
+    assert "begins anew, without the state and the rows that it had" in project.story["apply"]["said"]
+    assert project.story["below"]["success"], project.story["below"]["said"]
+    assert "per_hour begins anew" in project.story["below"]["said"].replace("`", "").replace('"', "")
+
+
 def test_the_script_that_all_faces_run(project: Project) -> None:
     assert project.story["one script"]["success"]
     assert one_script.rows(project.folder / ".spark" / "warehouse" / "shop.db" / "panes") == one_script.ROWS

@@ -20,6 +20,14 @@ def test_a_row_that_spark_cannot_decode() -> None:
     assert "SET 'sqlext.bad-rows' = 'fail'" in found.hint
 
 
+def test_a_delta_table_that_was_made_anew() -> None:
+    text = "[DIFFERENT_DELTA_TABLE_READ_BY_STREAMING_SOURCE] The streaming query was reading from an unexpected table."
+    found = run_error(AnalysisException(text), None)
+    assert found.code == "RUN-075"
+    assert found.hint is not None
+    assert found.hint.startswith("DROP QUERY starts the query anew")
+
+
 def test_a_damaged_checkpoint() -> None:
     found = run_error(OSError("cannot read /x/checkpoint/offsets/3"), None)
     assert found.hint is not None

@@ -27,12 +27,13 @@
 {% macro sqlext_changed(target, script, run_for, changed) %}
   {% set wanted = config.get('on_configuration_change') %}
   {% if wanted == 'apply' %}
+    {% do log(target ~ " begins anew, without the state and the rows that it had: " ~ changed, info=true) %}
     {% do adapter.drop_relation(target) %}
     {% do adapter.run_script(script, run_for, config.get('trigger_interval')) %}
   {% elif wanted == 'continue' %}
     {% do exceptions.warn(target ~ " is left as it is: " ~ changed) %}
   {% else %}
-    {% do exceptions.raise_fail_fast_error(target ~ ": " ~ changed ~ ". `dbt run --full-refresh` starts it anew") %}
+    {% do exceptions.raise_fail_fast_error(target ~ ": " ~ changed ~ ". `dbt run --full-refresh --select " ~ target.identifier ~ "` starts it anew") %}
   {% endif %}
 {% endmacro %}
 
