@@ -90,7 +90,7 @@ function hours(seconds: number, [from, to]: [number, number]): string {
 }
 
 const PARTS: [string, string][] = [
-  ["addBatch", "run"], ["queryPlanning", "plan"], ["walCommit", "log"], ["commitOffsets", "commit"], ["latestOffset", "look"], ["getBatch", "open"],
+  ["addBatch", "run"], ["queryPlanning", "plan"], ["walCommit", "log"], ["commitOffsets", "commit"], ["latestOffset", "look"],
 ];
 const COLORS = ["--c1", "--c2", "--c3", "--c4", "--c5", "--c6"];
 
