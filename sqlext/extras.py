@@ -39,6 +39,7 @@ class Extra:
 #: Those of users. ``local`` is not among them: platforms bring what is in it.
 EXTRAS = (
     Extra("shell", ("prompt_toolkit",), "the prompt of `sqlext shell`", "-e, -f and pipes work"),
+    Extra("lsp", ("pygls",), "`sqlext lsp`, for editors", "`sqlext check` works"),
     Extra("kafka", ("confluent_kafka",), "our own reader of Kafka", "Spark's connector reads"),
     Extra("faker", ("faker", "rstr"), "connector 'faker'", "connector 'datagen' makes values"),
     Extra("jdbc", ("psycopg",), "PostgreSQL of connector 'jdbc'", "SQLite works"),

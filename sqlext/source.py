@@ -55,7 +55,7 @@ class SourceText:
 
     def position(self, offset: int) -> Position:
         """Return where the character at ``offset`` of ``text`` stands in the user's file."""
-        original = self._original_offset(offset)
+        original = self.original_offset(offset)
         line = bisect_right(self._line_starts, original) - 1
         start = self._line_starts[line]
         end = self._shown.find("\n", start)
@@ -65,11 +65,26 @@ class SourceText:
 
     def reworded(self, span: Span, text: str) -> Span:
         """Return a text that stands for what the user wrote at a span: positions in it are that place."""
-        start, end = self._original_offset(span.start), self._original_offset(span.end)
+        start, end = self.original_offset(span.start), self.original_offset(span.end)
         source = SourceText(self.name, text, self.original, (Substitution(start, end, 0, len(text)),))
         return source.span(0, len(text))
 
-    def _original_offset(self, offset: int) -> int:
+    def part(self, start: int, end: int) -> SourceText:
+        """Return the range [start, end) of ``text`` as a source of its own, whose positions are those of this one."""
+        begin, stop = self.original_offset(start), self.original_offset(end)
+        line = bisect_right(self._line_starts, begin) - 1
+        # Empty lines and blanks in place of what stands before: the rest of a long text is not kept with each part.
+        lead = "\n" * line + " " * (begin - self._line_starts[line])
+        shift, moved = len(lead) - begin, []
+        for s in self.substitutions:
+            if start <= s.start and s.end <= end:
+                places = (s.original_start + shift, s.original_end + shift, s.start - start, s.end - start)
+                moved.append(Substitution(*places, s.name))
+        before = Substitution(0, len(lead), 0, 0)
+        return SourceText(self.name, self.text[start:end], lead + self.original[begin:stop], (before, *moved))
+
+    def original_offset(self, offset: int) -> int:
+        """Return where the character at ``offset`` of ``text`` stands in ``original``."""
         shift = 0
         for s in self.substitutions:
             if offset < s.start:
@@ -83,6 +98,17 @@ class SourceText:
     def without_secrets(self, message: str) -> str:
         """Return a message with the secrets of this text hidden, where it quotes them."""
         return self._secrets.sub(HIDDEN, message) if self._secrets is not None else message
+
+    def offset_of(self, original: int) -> int:
+        """Return where the character at an offset of ``original`` stands in ``text``; the inverse of the above."""
+        shift = 0
+        for s in self.substitutions:
+            if original < s.original_start:
+                break
+            if original < s.original_end:
+                return s.start
+            shift = s.end - s.original_end
+        return max(0, min(original + shift, len(self.text)))
 
     @cached_property
     def _shown(self) -> str:

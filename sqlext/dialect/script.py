@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 from sqlext.dialect.ast.statements import ResetOption, SetOption, Statement
@@ -30,6 +31,9 @@ QUOTED = {
 _SKIP = {
     mode: re.compile(rf"{quoted}|--[^\n]*|(?P<comment>/\*)|(?P<end>;)", re.DOTALL) for mode, quoted in QUOTED.items()
 }
+#: What cannot be missing from a statement set, and from a statement that changes how the rest is read.
+_MAY_BE_A_SET = re.compile(r"\bSTATEMENT\b", re.IGNORECASE)
+_MAY_SET_THE_MODE = re.compile(rf"{re.escape(MODE_KEY)}|\bRESET\b", re.IGNORECASE)
 _COMMENT = re.compile(r"/\*|\*/")
 
 
@@ -66,6 +70,40 @@ def parse_script(
             continue
         yield statement
         mode = _mode_after(statement, mode)
+
+
+def split_script(text: str, mode: str = "spark") -> Iterator[tuple[int, int]]:
+    """Yield where each statement of a script begins and ends, its semicolon and the comments before it included.
+
+    The ranges are those that ``parse_script`` reads; they are found without parsing, so that is quick.
+    """
+    source, at = SourceText.of(text), 0
+    while at < len(text):
+        start, end = at, _statement_end(text, at, mode)[0]
+        if _MAY_BE_A_SET.search(text, start, end):
+            # An unclosed string is found where the statement is parsed.
+            with suppress(SqlExtError):
+                end = _next_statement(source, mode, start)[1]
+        yield start, end
+        at = end
+        if _MAY_SET_THE_MODE.search(text, start, end):
+            for statement in parse_script(SourceText.of(text[start:end]), mode, on_error=lambda error, span: None):
+                mode = _mode_after(statement, mode)
+
+
+def statement_start(text: str, start: int, end: int, mode: str = "spark") -> int:
+    """Return where a statement begins behind the blanks and comments at ``start``; ``end`` where there is none."""
+    at = start
+    while at < end:
+        if text.startswith("--", at):
+            at = end if (stop := text.find("\n", at, end)) < 0 else stop
+        elif text.startswith("/*", at) and not text.startswith("/*+", at):
+            at = min(end, comment_end(text, at + 2, nested=mode == "spark"))
+        elif text[at].isspace():
+            at += 1
+        else:
+            break
+    return at
 
 
 def is_complete(text: str, mode: str = "spark") -> bool:

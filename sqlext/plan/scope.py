@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -49,6 +51,21 @@ class Found(NamedTuple):
     path: tuple[str, ...]
 
 
+#: Is told what each reference means while queries are bound.
+Listener = Callable[[ColumnRef, Found], None]
+_LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Let an editor hear what references mean: also of a query that is refused in the end."""
+    before = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(before)
+
+
 def _same(a: tuple[str, ...], b: tuple[str, ...], fold: bool) -> bool:
     if fold:
         return [x.lower() for x in a] == [x.lower() for x in b]
@@ -87,6 +104,8 @@ class Scope:
                 )
             if found:
                 self._check_path(ref, found[0])
+                if (listener := _LISTENER.get()) is not None:
+                    listener(ref, found[0])
                 return found[0]
         raise self._unknown(ref)
 

@@ -44,6 +44,12 @@ class Signature:
     optional: int = 0
     repeats: bool = False
 
+    def __str__(self) -> str:
+        """Return it as one writes it: ``text, integer, [integer]``."""
+        last = len(self.families) - (1 if self.repeats else 0)
+        shown = [f"[{f}]" if last - self.optional <= i < last else f for i, f in enumerate(self.families)]
+        return ", ".join([*shown[:last], *(f"{f}..." for f in shown[last:])])
+
     @property
     def least(self) -> int:
         """The smallest number of arguments."""

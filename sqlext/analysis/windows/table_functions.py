@@ -137,12 +137,14 @@ class WindowCall:
         raise SqlExtError("WINDOW-005", message, span=self.arguments[name].span)
 
 
-def _usage(function: str, span: Span) -> SqlExtError:
+def usage(function: str) -> str:
+    """Return a window function with its arguments."""
     shown = {"DATA": "TABLE t", "TIMECOL": "DESCRIPTOR(ts)", "OFFSET": "[offset]"}
-    arguments = ", ".join(shown.get(p, p.lower()) for p in _PARAMETERS[function])
-    return SqlExtError(
-        "WINDOW-001", f"these are not the arguments of {function}", span=span, hint=f"{function}({arguments})"
-    )
+    return f"{function}({', '.join(shown.get(p, p.lower()) for p in _PARAMETERS[function])})"
+
+
+def _usage(function: str, span: Span) -> SqlExtError:
+    return SqlExtError("WINDOW-001", f"these are not the arguments of {function}", span=span, hint=usage(function))
 
 
 def check_multiple(call: WindowCall, spec: WindowSpec) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlext.analysis.names.environment import SparkLookup
@@ -12,6 +13,7 @@ from sqlext.dialect.pieces import pieces
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
+from sqlext.rewrite.script.model import Compiled
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.offline.cautions import statement_cautions, unused_tables
 from sqlext.session.offline.dry_run import AskSpark, DryRun
@@ -22,44 +24,95 @@ from sqlext.source import SourceText, Span
 _UNKNOWN = frozenset({"NAME-002", "CAT-002"})
 
 
-def found_in(source: SourceText, state: SessionState, lookup: SparkLookup | None = None) -> list[SqlExtError]:
-    """Return the first error of each statement, and the warnings of those that have none, in order.
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in one statement.
+
+    Attributes:
+        span: the statement, or what stands in its place.
+        statement: None where it cannot be read.
+        found: its first error, or its warnings.
+        compiled: its queries.
+    """
+
+    span: Span
+    statement: Statement | None = None
+    found: tuple[SqlExtError, ...] = ()
+    compiled: tuple[Compiled, ...] = ()
+
+
+class Checker:
+    """Checks statements, each with what those before it have defined.
 
     What is unknown only because its CREATE is wrong is no error of its own.
+
+    Args:
+        state: gets the definitions; it should be a copy.
+        lookup: asks Spark for a table, None without Spark.
+        undefined: names, in lower case, that wrong statements before would have defined.
+    """
+
+    def __init__(
+        self, state: SessionState, lookup: SparkLookup | None = None, undefined: frozenset[str] = frozenset()
+    ) -> None:
+        self.state = state
+        self.undefined = undefined
+        self._handler = DryRun(state, lookup)
+
+    def check(self, source: SourceText) -> Iterator[Checked]:
+        """Yield what is found in each statement of a text."""
+        interpreter = Interpreter(self.state, self._handler)
+        unread: list[Checked] = []
+        mode = self.state.settings.expressions
+        for statement in parse_script(
+            source, mode, unparsed=True, on_error=lambda e, span: unread.append(self._wrong(e, span))
+        ):
+            yield from unread
+            unread.clear()
+            yield self._checked(statement, interpreter)
+        yield from unread
+
+    def _checked(self, statement: Statement, interpreter: Interpreter) -> Checked:
+        self._handler.compiled.clear()
+        try:
+            interpreter.run(statement)
+        except SqlExtError as error:
+            # What Spark has made is there when the script runs; its columns are not known here.
+            if _follows(error, self.undefined | self.state.sparks):
+                return Checked(statement.span, statement)
+            return self._wrong(error, statement.span, statement)
+        compiled = tuple(self._handler.compiled)
+        found = sorted(statement_cautions(statement, compiled, self.state), key=lambda e: (e.line or 0, e.column or 0))
+        return Checked(statement.span, statement, tuple(found), compiled)
+
+    def _wrong(self, error: SqlExtError, span: Span, statement: Statement | None = None) -> Checked:
+        self.undefined |= _defined(span)
+        return Checked(span, statement, (error,))
+
+
+def found_in(source: SourceText, state: SessionState, lookup: SparkLookup | None = None) -> list[SqlExtError]:
+    """Return the first error of each statement, and the warnings of those that have none, in order.
 
     Args:
         state: gets the script's definitions; it should be a copy.
         lookup: asks Spark for a table, None without Spark.
     """
-    found: list[SqlExtError] = []
-    undefined: set[str] = set()
-
-    def note(error: SqlExtError, span: Span) -> None:
-        found.append(error)
-        undefined.update(_defined(span))
-
-    handler = DryRun(state, lookup)
-    interpreter = Interpreter(state, handler)
-    statements: list[Statement] = []
-    shown: set[int] = set()
-    for statement in parse_script(source, state.settings.expressions, unparsed=True, on_error=note):
-        statements.append(statement)
-        handler.compiled.clear()
-        try:
-            interpreter.run(statement)
-        except SqlExtError as error:
-            # What Spark has made is there when the script runs; its columns are not known here.
-            if not _follows(error, undefined | state.sparks):
-                note(error, statement.span)
-        else:
-            shown.update(len(query.plan.columns) for query in handler.compiled if query.insert is None)
-            warned = statement_cautions(statement, handler.compiled, state)
-            found += sorted(warned, key=lambda e: (e.line or 0, e.column or 0))
-    # What is wrong with a statement may be what hides its names.
-    if all(error.severity == "warning" for error in found):
-        found += unused_tables(statements, shown, state)
+    checked = list(Checker(state, lookup).check(source))
+    found = (*(error for one in checked for error in one.found), *whole_script(checked, state))
     # A view that several queries read has its warnings once.
     return list({(e.code, e.file, e.line, e.column, e.message): e for e in found}.values())
+
+
+def whole_script(checked: Sequence[Checked], state: SessionState) -> Iterator[SqlExtError]:
+    """Yield what may not be meant of a script as a whole; nothing while a statement is wrong, which may hide names.
+
+    Args:
+        state: what the script leaves.
+    """
+    if all(error.severity == "warning" for one in checked for error in one.found):
+        statements = [one.statement for one in checked if one.statement is not None]
+        shown = {len(query.plan.columns) for one in checked for query in one.compiled if query.insert is None}
+        yield from unused_tables(statements, shown, state)
 
 
 def errors_of(source: SourceText, state: SessionState) -> list[SqlExtError]:
@@ -130,7 +183,7 @@ def _defined(span: Span) -> set[str]:
     return {p.text.strip("`").lower() for p in spoken if p.kind in ("name", "quoted", "function")}
 
 
-def _follows(error: SqlExtError, undefined: set[str]) -> bool:
+def _follows(error: SqlExtError, undefined: Set[str]) -> bool:
     """Whether an unknown name is one that a wrong statement would have defined."""
     if error.code not in _UNKNOWN or error.span is None:
         return False
