@@ -49,7 +49,7 @@ class Connector:
         can_grow: whether columns can be added to what lies there.
         needs_stream: whether a table of it that has no end can be read as a stream alone.
         is_dataset: whether queries of a pipeline can read what another one writes.
-        leads_out: options of its own that name code, or a table of Spark's.
+        leads_out: options of its own that name code, a folder, or a table of Spark's.
     """
 
     name: str

@@ -212,6 +212,7 @@ class Interpreter:
             change = ddl.alter_table(name, alteration, if_exists=statement.if_exists)
             before = catalog.lookup(name)
             if statement.action == "ADD" and isinstance(before, Table):
+                self._admit(before, (), statement.name_span)
                 # First: a run that breaks off between the two is made good by the same statement.
                 self.handler.add_columns(alteration(before), statement.span)
         catalog.apply(change, f"ALTER TABLE {name} {statement.action}")

@@ -39,6 +39,20 @@ def test_what_others_reach(spark: SparkSession, data: Path, monkeypatch: pytest.
         assert many.value.code == "RESTRICT-009"
 
 
+def test_state_that_takes_too_much(spark: SparkSession, data: Path) -> None:
+    session = sqlext.connect(spark, data.parent / "catalog", restricted=Restrictions(state_bytes=1))
+    script = """CREATE TABLE ticks (n BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '1' HOUR)
+    WITH ('connector' = 'datagen', 'rows-per-second' = '5');
+    CREATE TABLE gone (n BIGINT) WITH ('connector' = 'blackhole');
+    INSERT INTO gone SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE ticks, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+    GROUP BY window_start, window_end;"""
+    query = session.run(script)[-1].query
+    assert query is not None
+    with pytest.raises(SqlExtError) as large:
+        query.await_termination(120)
+    assert (large.value.code, large.value.line) == ("RESTRICT-010", 4)
+
+
 def test_a_query_that_runs_too_long(spark: SparkSession, data: Path) -> None:
     session = sqlext.connect(spark, data.parent / "catalog", restricted=Restrictions(seconds=1))
     script = """CREATE TABLE ticks (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1');

@@ -106,7 +106,11 @@ class Filesystem(Connector):
     in_files = True
     keeps_order = True
     rules = _RULES
-    leads_out = ("sink.partition-commit.policy.class", "sink.partition-commit.policy.class.parameters")
+    leads_out = (
+        "partition.default-name",  # the name of a folder
+        "sink.partition-commit.policy.class",
+        "sink.partition-commit.policy.class.parameters",
+    )
 
     def rules_for(self, table: Table, role: Role) -> Rules:
         """Return the connector's options and those of the table's format."""

@@ -91,6 +91,7 @@ def test_a_hint_and_an_older_table_are_asked_about_too(data: Path) -> None:
     sqlext.connect(catalog=data / "catalog").run(table("/etc"))
     allowed = session(data)
     assert refused(allowed, "SELECT k FROM t;") == ("RESTRICT-002", "t")
+    assert refused(allowed, "ALTER TABLE t ADD more INT;") == ("RESTRICT-002", "t")
     allowed.run(f"CREATE OR REPLACE {table(data / 't')[7:]}")
     assert allowed.check("SELECT k FROM t;") == []
     code, _ = refused(allowed, "SELECT k FROM t /*+ OPTIONS('path' = '/etc') */;")
@@ -200,6 +201,11 @@ def test_a_function_behind_a_view_of_another_session(data: Path) -> None:
     made = sqlext.connect(catalog=data / "catalog")
     made.run(table(data / "t") + "CREATE VIEW w AS SELECT reflect('java.lang.System', 'exit', 3) AS x FROM t;")
     assert refused(session(data), "SELECT x FROM w;") == ("RESTRICT-007", "SELECT x FROM w")
+
+
+def test_a_name_of_a_folder(data: Path) -> None:
+    option = "'partition.default-name' = '../../outside'"
+    assert refused(session(data), table(data / "t", f", {option}")) == ("RESTRICT-004", option)
 
 
 def test_made_up_rows(data: Path) -> None:
