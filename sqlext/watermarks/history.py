@@ -199,12 +199,12 @@ def thinned(taken: Sequence[Sample]) -> list[Sample]:
 
 
 def samples(place: Location) -> list[Sample]:
-    """Return the samples in a query's folder ``progress``, oldest first; lines that a kill cut off are left out."""
+    """Return the samples in a query's folder ``progress``, oldest first; other lines are left out."""
     return thinned(list(read_samples(place.text(FILE) or "")))
 
 
 def read_samples(text: str) -> Iterator[Sample]:
-    """Yield the samples of some lines; those that were cut off are left out."""
+    """Yield the samples of some lines; those that a kill cut off, or another version wrote, are left out."""
     return _read(text.splitlines())
 
 
@@ -214,7 +214,7 @@ def _line(sample: Sample) -> str:
 
 def _read(lines: Iterable[str]) -> Iterator[Sample]:
     for line in lines:
-        with suppress(json.JSONDecodeError):
+        with suppress(ValueError, TypeError, KeyError, AttributeError):
             value = json.loads(line)
             inputs = {n: (w, s) for n, (w, s) in value["inputs"].items()}
             operators = tuple(OperatorState(**o) for o in value.get("operators", ()))

@@ -45,11 +45,12 @@ def test_a_day_is_kept_over_restarts_and_thinned(tmp_path: Path) -> None:
     assert found[-1].operators == (operator,)
 
 
-def test_a_line_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
+def test_lines_that_were_cut_off_or_are_of_another_version_do_not_count(tmp_path: Path) -> None:
     kept = History(Location.of(tmp_path))
     kept.take(sample(0, 1))
     path = tmp_path / "history.jsonl"
-    path.write_text(path.read_text() + '{"at": 1')
+    others = '[]\n{"at": 1}\n' + path.read_text().replace('"open"', '"unknown"')
+    path.write_text(path.read_text() + others + '{"at": 1')
     assert samples(Location.of(tmp_path)) == [sample(0, 1)]
     for at in (0, 1000):
         History(Location.of(tmp_path)).take(sample(at, 2))
