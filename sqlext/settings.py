@@ -23,6 +23,8 @@ MAX_BUCKETS = 1024
 LEAVES_STATE = "execution.state-recovery.ignore-unclaimed-state"
 #: Whether a query is taken over from a driver that has it, which writes no more then.
 TAKES_OVER = "sqlext.take-over"
+#: Who runs queries, and from how many bytes of input on ``auto`` takes Spark.
+ENGINE, LOCAL_BYTES = "sqlext.engine", "sqlext.engine.local-bytes"
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.expressions": ("spark", "flink"),
     "sqlext.sink.updates": ("refuse", "final-state"),
@@ -30,6 +32,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.match-recognize": ("flink", "standard"),
     "sqlext.unbounded-state": ("allow", "error"),
     "sqlext.source": ("auto", "arrow", "spark"),
+    ENGINE: ("auto", "spark", "local"),
     "sqlext.idle.close-windows": ("true", "false"),
     "execution.runtime-mode": ("streaming", "batch"),
     LEAVES_STATE: ("true", "false"),
@@ -54,7 +57,7 @@ _CHECKPOINTS = (
 #: Those under which new checkpoints are kept: Flink's present key, and the one before.
 _CHECKPOINT = ("execution.checkpointing.dir", "state.checkpoints.dir")
 #: Keys that take a whole number, and the least and the greatest.
-_NUMBERS = {"sqlext.state.buckets": (1, MAX_BUCKETS)}
+_NUMBERS = {"sqlext.state.buckets": (1, MAX_BUCKETS), LOCAL_BYTES: (0, 1 << 40)}
 #: Keys that take a duration.
 _DURATIONS = (
     "table.exec.source.idle-timeout",
@@ -70,6 +73,8 @@ _DEFAULTS = {
     "sqlext.match-recognize": "flink",
     "sqlext.unbounded-state": "allow",
     "sqlext.source": "auto",
+    ENGINE: "spark",
+    LOCAL_BYTES: str(32 << 20),
     "sqlext.state.buckets": str(DEFAULT_BUCKETS),
     "sqlext.idle.close-windows": "false",
     "execution.runtime-mode": "streaming",

@@ -11,6 +11,7 @@
     time/            heartbeats, and what its time keeper knows (``timekeeping``), where its input has no end
     staging/         what a sink keeps until the end
     rearranged.json  while the sources of its checkpoint get other numbers: what was there (``rearrangement``)
+    local/           the batches that were begun without Spark
     before/          while a checkpoint is made that goes on from another's place: what was there (``renewal``)
 """
 
@@ -47,9 +48,10 @@ _HEARTBEAT = "heartbeat"
 _TICKS = "ticks"
 _SOURCES = "sources"
 _STAGING = "staging"
+_LOCAL = "local"
 _BEFORE = "before"
 #: What goes with the state of a query, its checkpoint first.
-_STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, TIME, _STAGING)
+_STATE = (_CHECKPOINT, _HEARTBEAT, _TICKS, TIME, _STAGING, _LOCAL)
 #: In place of a time: the input has ended (``sqlext_udfs.kernel.operator.Clock.END``).
 END_TICK = (1 << 63) - 1
 
@@ -231,9 +233,18 @@ class QueryHome:
         return [n for n in range(count) if n not in own]
 
     def repeats_a_batch(self) -> bool:
-        """Whether Spark begins with a batch that was begun before: its driver died, or its sink failed."""
-        begun, done = (last_number(self.location, f"{_CHECKPOINT}/{log}") for log in ("offsets", "commits"))
-        return begun > done
+        """Whether a query begins with a batch that was begun before: its driver died, or its sink failed."""
+        begun = max(last_number(self.location, f"{_CHECKPOINT}/offsets"), last_number(self.location, _LOCAL))
+        return begun > self.last_batch()
+
+    def last_batch(self) -> int:
+        """Return the last batch that Spark has counted as done, -1 if there is none."""
+        return last_number(self.location, f"{_CHECKPOINT}/commits")
+
+    def begin_batch(self, batch_id: int) -> None:
+        """Note, before a sink writes, that a batch without Spark is begun; whoever goes on may find it written."""
+        self.fence.check()
+        self._put(f"{_LOCAL}/{batch_id}", "")
 
     def clear(self) -> None:
         """Remove the state of a run that ended; ``run.json`` stays until another run begins."""

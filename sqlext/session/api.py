@@ -501,11 +501,10 @@ class Session:
         checkpoint: str | None = None,
         interval: int | None = None,
     ) -> list[Result]:
-        package("pyspark", "local", RUNS)
         if checkpoint is not None:
             self._rules.require_place(checkpoint, "checkpoints")
         from sqlext.session.drafts import RunOptions
-        from sqlext.session.executor import SparkHandler
+        from sqlext.session.local_handler import LocalHandler, OfSpark
 
         # What an earlier script defined may be defined again with the same text, so scripts can be run twice.
         self._state.created, self._state.sparks = set(), set()
@@ -514,9 +513,21 @@ class Session:
             keeps = partial(self._keeps, checkpoint)
             statements = self._checked(source, self._spark_refusal, keeps)
             options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given), rules=self._rules)
-            handler = SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
+
+            def spark_handler() -> OfSpark:
+                package("pyspark", "local", RUNS)
+                from sqlext.session.executor import SparkHandler
+
+                return SparkHandler(lambda: self.spark, self._state, self.folder, options, lambda: self.queries)
+
+            handler = LocalHandler(spark_handler, self._state, self.folder, options, lambda: self._has_spark)
             interpreter = Interpreter(self._state, handler)
             return [self._one(interpreter, statement, on_statement) for statement in statements]
+
+    @property
+    def _has_spark(self) -> bool:
+        """Whether a Spark session was given, or is there already."""
+        return self._given is not None or self._own is not None
 
     def _keeps(self, checkpoint: str | None) -> object:
         return open_store(checkpoint_place(checkpoint or self.folder), self._state.stores)

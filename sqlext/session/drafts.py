@@ -135,10 +135,17 @@ class Drafts:
         """The folder or URL where checkpoints go, None for the catalog's folder."""
         return self.options.checkpoint or self.settings.checkpoint
 
-    def job(self, inserts: Sequence[BoundInsert]) -> JobDraft:
-        """Return the INSERTs as the queries of one job; their names are taken then."""
-        end = end_of(inserts, self.settings, self.options.endless)
-        return JobDraft(end, tuple(self._draft(insert, end, several=len(inserts) > 1) for insert in inserts))
+    def job(self, inserts: Sequence[BoundInsert], *, local: bool = False) -> JobDraft:
+        """Return the INSERTs as the queries of one job; their names are taken then.
+
+        Args:
+            local: whether it is for this process.
+
+        Raises:
+            Unsuited, Unread: where it is ``local``: why Spark must run it.
+        """
+        end, several = end_of(inserts, self.settings, self.options.endless), len(inserts) > 1
+        return JobDraft(end, tuple(self._draft(insert, end, several=several, local=local) for insert in inserts))
 
     def looked_at(self, job: JobDraft) -> list[tuple[QueryHome, Decision]]:
         """Return the folder of each query of a job, and what would become of it if the job started now.
@@ -186,12 +193,13 @@ class Drafts:
             for draft, (_, decision) in zip(job.drafts, decided, strict=True)
         ]
 
-    def _draft(self, insert: BoundInsert, end: InputEnd, *, several: bool) -> Draft:
+    def _draft(self, insert: BoundInsert, end: InputEnd, *, several: bool, local: bool) -> Draft:
         named, sink = self.settings.get("pipeline.name"), insert.table.name.name
         wanted = (f"{named}.{sink}" if several else named) if named else f"{self.options.script}.{sink}"
         # Before the script is compiled: under its name the query finds the readers that it began with.
         name = self.options.numbered(wanted)
-        script = insert_script(insert, self.env, end=end, begun=self._begun(name, end), at_once=self.options.at_once)
+        begun, at_once = self.begun(name, end), self.options.at_once
+        script = insert_script(insert, self.env, end=end, begun=begun, at_once=at_once, local=local)
         prints = fingerprint(insert, self.env.zone, self.env.mode, end.value)
         # What the compiler has chosen must not change under a checkpoint either, so it is part of the fingerprint.
         own = {
@@ -203,7 +211,7 @@ class Drafts:
         }
         return Draft(name, insert, script, {**prints, **own})
 
-    def _begun(self, name: str, end: InputEnd) -> Begun | None:
+    def begun(self, name: str, end: InputEnd) -> Begun | None:
         """Return whose tables readers of ours read when a query began that goes on; None if it begins now."""
         # A query that goes on keeps the readers that it began with: their offsets are in its checkpoint.
         begun = begun_run(self.folder, name, self.checkpoint, self.stores)

@@ -6,13 +6,12 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.errors import AnalysisException, PySparkException
 
-from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, UPSERT, BoundInsert
+from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, BoundInsert
 from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.analysis.inserts.sides import side_inserts
@@ -29,7 +28,7 @@ from sqlext.jobs.query_files import last_number
 from sqlext.jobs.renewal import CHECKPOINT, SCRATCH, begin_empty, carry_over, move_sources
 from sqlext.jobs.result import Result
 from sqlext.jobs.runner import Job, JobLog
-from sqlext.jobs.runs import QueryRun, begun_run
+from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
 from sqlext.locations import for_spark, is_remote
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
@@ -37,11 +36,11 @@ from sqlext.plan.panes import has_clause
 from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.policy import require_rows
-from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded, streaming_scans
+from sqlext.rewrite.compiler.boundedness import closes_late, is_bounded
 from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import SparkScript
-from sqlext.secrets import redact_text, redact_value
+from sqlext.secrets import redact_value
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
 from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.explain import explain_statement
@@ -53,10 +52,10 @@ from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.notices import (
     tell_catch_up,
     tell_changes,
-    tell_repeats,
     tell_takeovers,
     warn_of_unbounded_state,
 )
+from sqlext.session.places import JobPlaces, record_of, sink_context
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import Sink, SinkContext
@@ -77,8 +76,7 @@ from sqlext.spark.settings_scope import CASE_SENSITIVE, query_settings, spark_se
 from sqlext.spark.tables import spark_columns
 from sqlext.spark.workers.ready import require_folder, require_python
 from sqlext.stores.opening import remove_all
-from sqlext_catalog.model import QueryRecord, Table
-from sqlext_catalog.properties import to_properties
+from sqlext_catalog.model import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -225,15 +223,17 @@ class SparkHandler:
         name = self.state.settings.get("pipeline.name") or drafts[0].name
         # One thread at a time: settings and views are one for the whole Spark session.
         with ExitStack() as held, self.settings(env, scripts):
-            repeats = self._repeats(drafts, schedule)
-            places = self._places(drafting, made, held)
+            kept = JobPlaces(self.folder, self._checkpoint, self.state)
+            repeats = kept.repeats(drafts, schedule)
+            require_s3(self.spark_session, for_spark(self._checkpoint or str(self.folder)))
+            places = kept.taken(drafting, made, held)
             # Before anything is renewed: it compares with the run that the folder has now.
             held_now = [(p.home, p.run) for p in places if p is not None]
             notices = (*repeats, *tell_takeovers(home for home, _ in held_now), *tell_changes(held_now))
             for draft, place in zip(drafts, places, strict=True):
                 self._renew(draft, place, env, schedule)
             parts = [self._insert_part(d, p, env, schedule) for d, p in zip(drafts, places, strict=True)]
-            records = [self._record(statement, d, p.home) for d, p in zip(drafts, places, strict=True) if p is not None]
+            records = [record_of(statement, d, p) for d, p in zip(drafts, places, strict=True) if p is not None]
             log = QueryRecords(self.state.catalog, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
             held.pop_all()  # from here on the job holds the places
@@ -266,26 +266,6 @@ class SparkHandler:
 
     def _schedule(self, end: InputEnd) -> Schedule:
         return Schedule(end is not InputEnd.NONE, end is not InputEnd.CATCH_UP, self.options.interval)
-
-    def _repeats(self, drafts: Sequence[Draft], schedule: Schedule) -> tuple[str, ...]:
-        """Tell whose rows come a second time: before the folders forget the runs that have ended."""
-        runs = [begun_run(self.folder, d.name, self._checkpoint, self.state.stores) for d in drafts]
-        # A job that was interrupted goes on as one.
-        goes_on = any(run is not None and not run.finished for run in runs)
-        if goes_on or not (schedule.bounded and schedule.finish):
-            return ()
-        return tell_repeats((d.name, d.insert, run) for d, run in zip(drafts, runs, strict=True))
-
-    def _places(self, drafting: Drafts, made: JobDraft, held: ExitStack) -> list[Place | None]:
-        """Return where the queries of a streaming job keep their places, its own; none for a job without streams."""
-        if not made.streaming:
-            return [None] * len(made.drafts)
-        # All places before any change: one query that another driver runs refuses the whole job.
-        force, checkpoint = self.state.settings.takes_over, self._checkpoint
-        require_s3(self.spark_session, for_spark(checkpoint or str(self.folder)))
-        open_home = partial(QueryHome, self.folder, checkpoint=checkpoint, settings=self.state.stores, force=force)
-        homes = [held.enter_context(open_home(d.name)) for d in made.drafts]
-        return [Place(home, run) for home, run in zip(homes, drafting.runs(made, homes), strict=True)]
 
     def _renew(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> None:
         """Give a query whose checkpoint does not fit as it is one that does.
@@ -327,18 +307,7 @@ class SparkHandler:
 
     def _insert_part(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> JobPart:
         insert, script = draft.insert, draft.script
-        context = SinkContext(
-            query=draft.name,
-            checkpoint=place.run.checkpoint_id if place else uuid.uuid4().hex,
-            mode="overwrite" if insert.overwrite else insert.mode,
-            keys=insert.merge_keys if insert.mode == UPSERT else script.keys,
-            exists=EXISTS if script.updating else None,
-            kind=KIND if script.changelog else None,
-            zone=env.zone,
-            staging=place.home.staging if place else None,
-            properties=tuple(to_properties(insert.table).items()),
-            fence=place.home.fence if place else None,
-        )
+        context = sink_context(draft, place, env.zone)
         home = place.home if place else None
         opened = self._open(script, env, home, insert.span, runs=not schedule.bounded)
         spec = connector_of(insert.table).write_spec(insert.table)
@@ -380,18 +349,6 @@ class SparkHandler:
     def _with_sides(self, sink: Sink, script: SparkScript, context: SinkContext, span: Span) -> Sink:
         """Return a query's sink, with those of the rows that are kept beside its own."""
         return _guarded(lambda: beside(self.spark_session, sink, script.sides, context), span)
-
-    def _record(self, statement: ast.Statement, draft: Draft, home: QueryHome) -> QueryRecord:
-        return QueryRecord(
-            name=draft.name,
-            # Records are read by SHOW and by other processes: no secret may stand in them.
-            statement=redact_text(statement.span.text),
-            reads=tuple(sorted({s.table.name.plain for s in streaming_scans(draft.insert.plan)})),
-            writes=draft.insert.table.name.plain,
-            checkpoint=home.checkpoint,
-            fingerprint=digest(draft.prints),
-            status="running",
-        )
 
     def _select_at_once(self, script: SparkScript, env: Environment, span: Span) -> Result:
         with self.settings(env, [script]):

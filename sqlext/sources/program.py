@@ -98,7 +98,7 @@ class Program:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         rows = batch.num_rows
         if self.computed is not None:
-            columns, rows = _after(self.computed, columns, rows)
+            columns, rows = after(self.computed, columns, rows)
         if self.rowtime is not None:
             columns, rows = _checked(self.rowtime, columns, rows, facts)
         else:
@@ -106,7 +106,7 @@ class Program:
         for stages in self.branches:
             made, left = columns, rows
             for stage in stages:
-                made, left = _after(stage, made, left)
+                made, left = after(stage, made, left)
             yield made
 
     @property
@@ -167,7 +167,8 @@ def _sound(rowtime: Rowtime, times: ColumnBounds) -> bool:
     return not early and not (times.nulls and rowtime.nulls == "fail")
 
 
-def _after(stage: Stage, columns: dict[str, pa.Array], rows: int) -> tuple[dict[str, pa.Array], int]:
+def after(stage: Stage, columns: dict[str, pa.Array], rows: int) -> tuple[dict[str, pa.Array], int]:
+    """Return what a SELECT makes of columns, and how many rows are left."""
     if stage.where is not None:
         places = selected(stage.where.evaluate(Rows.of(columns, rows)))
         if places is not None:

@@ -46,6 +46,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
     "analysis": ("sqlext.analysis",),
     "sources": ("sqlext.sources",),
     "rewrite": ("sqlext.rewrite",),
+    "local": ("sqlext.local",),
     "spark": ("sqlext.spark", "sqlext_udfs.spark"),
     "sinks": ("sqlext.sinks",),
     "jobs": ("sqlext.jobs",),
@@ -62,8 +63,8 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "sqlext.ui",
     ),
 }
-#: In a connector's folder, ``reader`` is a source and ``sink`` is a sink.
-_ROLES = {"reader": "sources", "sink": "sinks"}
+#: In a connector's folder, ``reader`` is a source, ``sink`` and ``local_sink`` are sinks.
+_ROLES = {"reader": "sources", "sink": "sinks", "local_sink": "sinks"}
 #: Imports that run up, each with its reason. There is none.
 UPWARD: Mapping[tuple[str, str], str] = {}
 #: Loops of more than ``_HANDFUL`` modules, by a module in them, each with its reason.

@@ -10,9 +10,10 @@ No room imports Spark, but ``spark``: it puts the operators on Spark.
 ``joins``, ``ranking``, ``over``         joins of two streams; Top-N and deduplication; OVER
 ``matching``                             MATCH_RECOGNIZE
 ``current_rows``, ``watermark_column``   the current rows of upserts; CURRENT_WATERMARK
+``making``                               operators by the names of their functions, without Spark
 ``spark``                                adapters on transformWithState, and the registry of names
 ======================================== ==============================================================
 
-A room imports ``kernel``, ``aggregates`` and ``expressions``, and no other room.
+A room but ``making`` imports ``kernel``, ``aggregates`` and ``expressions``, and no other room.
 ``grouping`` also imports ``windows``: its specification and its output columns are the same.
 """

@@ -10,5 +10,6 @@ class Blackhole(Connector):
 
     name = "blackhole"
     sink = "sqlext.connectors.blackhole.sink:BlackholeSink"
+    local_sink = "sqlext.connectors.blackhole.local_sink:LocalBlackhole"
     takes_updates = True
     roles = ("sink",)

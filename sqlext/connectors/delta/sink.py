@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _APP_ID = "spark.databricks.delta.write.txnAppId"
 _VERSION = "spark.databricks.delta.write.txnVersion"
 #: The property of a table that is changed so that commits begun before it fail.
-_FENCE = "sqlext.fence"
+FENCE = "sqlext.fence"
 #: How many commits are looked at: those of other writers may lie above the query's last one.
 _DEPTHS = (100, 10_000, 100_000)
 _MODES: tuple[Mode, ...] = ("append", "upsert", "overwrite")
@@ -74,7 +74,7 @@ class DeltaSink(Sink):
         columns = self._stored_columns()
         grows = self.spec.flag(MERGE_SCHEMA)
         added = {name: type_ for name, type_ in columns if name not in existing and (grows or name in coming)}
-        self._compare({**existing, **added})
+        require_same(self.spec, {**existing, **added})
         return Foreseen(added=tuple(name for name in added if name not in coming))
 
     def _logged_types(self) -> Mapping[str, str] | None:
@@ -96,7 +96,7 @@ class DeltaSink(Sink):
         """
         fence = self.context.fence
         if fence is not None and fence.taken_over:
-            spark.sql(f"ALTER TABLE {self._target} SET TBLPROPERTIES ({string(_FENCE)} = {string(fence.term.token)})")
+            spark.sql(f"ALTER TABLE {self._target} SET TBLPROPERTIES ({string(FENCE)} = {string(fence.term.token)})")
 
     def add_columns(self, spark: SparkSession) -> None:
         """Add the declared columns that the table lacks; rows that are there have NULL in them."""
@@ -136,9 +136,7 @@ class DeltaSink(Sink):
         return History(self._target, self.context.identity)
 
     def _projection(self, df: DataFrame) -> list[str]:
-        columns = [
-            f"{convert(c.type, identifier(c.name), _time_text)} AS {identifier(c.name)}" for c in self.spec.columns
-        ]
+        columns = [f"{text} AS {identifier(name)}" for name, text in stored_values(self.spec).items()]
         columns += [identifier(c) for c in (self.context.exists, self.context.kind) if c is not None]
         return columns
 
@@ -204,31 +202,47 @@ class DeltaSink(Sink):
         return f"CREATE TABLE {self._target} ({columns}) USING DELTA{clauses}"
 
     def _stored_columns(self) -> list[tuple[str, str]]:
-        return [(c.name, stored_type(c.type, time_as_text)) for c in self.spec.columns]
+        return stored_columns(self.spec)
 
     def _check(self, existing: StructType) -> None:
-        self._compare({x.name: x.dataType.simpleString() for x in existing.fields})
+        require_same(self.spec, {x.name: x.dataType.simpleString() for x in existing.fields})
 
-    def _compare(self, existing: Mapping[str, str]) -> None:
-        """Hold the declared columns against those that are there, by their types in Spark's words."""
-        wanted = {name: plain_type(type_) for name, type_ in self._stored_columns()}
-        found = {name: plain_type(type_) for name, type_ in existing.items()}
-        for name in dict.fromkeys((*wanted, *found)):
-            if wanted.get(name) != found.get(name):
-                raise self._mismatch(name, wanted.get(name), found.get(name))
 
-    def _mismatch(self, name: str, wanted: str | None, found: str | None) -> SqlExtError:
-        place = self.spec.table or self.spec.path
-        what = (
-            f"declared {wanted.upper()}, but there it is {found.upper()}"
-            if wanted and found
-            else ("declared, but not there" if wanted else "there, but not declared")
-        )
-        message = f"the Delta table at `{place}` does not fit `{self.spec.name}`: column `{name}` is {what}"
-        hint = "declare the columns that are there, or write to another path"
-        if wanted and not found:
-            hint = f"ALTER TABLE ... ADD or '{MERGE_SCHEMA}' = 'true' adds it to the Delta table; or {hint}"
-        return SqlExtError("SINK-091", message, hint=hint)
+def stored_columns(spec: WriteSpec) -> list[tuple[str, str]]:
+    """Return name and Spark type of each column, as the table holds it."""
+    return [(c.name, stored_type(c.type, time_as_text)) for c in spec.columns]
+
+
+def stored_values(spec: WriteSpec) -> dict[str, str]:
+    """Return the SQL of each column's value, as the table holds it."""
+    return {c.name: convert(c.type, identifier(c.name), _time_text) for c in spec.columns}
+
+
+def require_same(spec: WriteSpec, existing: Mapping[str, str]) -> None:
+    """Hold the declared columns against those that are there, by their types in Spark's words.
+
+    Raises:
+        SqlExtError: SINK-091 for the first that differs.
+    """
+    wanted = {name: plain_type(type_) for name, type_ in stored_columns(spec)}
+    found = {name: plain_type(type_) for name, type_ in existing.items()}
+    for name in dict.fromkeys((*wanted, *found)):
+        if wanted.get(name) != found.get(name):
+            raise _mismatch(spec, name, wanted.get(name), found.get(name))
+
+
+def _mismatch(spec: WriteSpec, name: str, wanted: str | None, found: str | None) -> SqlExtError:
+    place = spec.table or spec.path
+    what = (
+        f"declared {wanted.upper()}, but there it is {found.upper()}"
+        if wanted and found
+        else ("declared, but not there" if wanted else "there, but not declared")
+    )
+    message = f"the Delta table at `{place}` does not fit `{spec.name}`: column `{name}` is {what}"
+    hint = "declare the columns that are there, or write to another path"
+    if wanted and not found:
+        hint = f"ALTER TABLE ... ADD or '{MERGE_SCHEMA}' = 'true' adds it to the Delta table; or {hint}"
+    return SqlExtError("SINK-091", message, hint=hint)
 
 
 def plain_type(text: str) -> str:
@@ -278,15 +292,24 @@ class History:
         for depth in _DEPTHS:
             found = spark.sql(f"DESCRIBE HISTORY {self.table} LIMIT {depth}")
             commits = [(int(r[0]), r[1] or "") for r in found.select("version", "userMetadata").collect()]
-            own = [(v, int(mark.removeprefix(self._prefix))) for v, mark in commits if mark.startswith(self._prefix)]
-            if own:
-                return max(own)[1] >= batch_id
+            last = self.last_of(commits)
+            if last is not None:
+                return last >= batch_id
             if len(commits) < depth:
                 break
+        self.tell_unless_whole(commits, batch_id)
+        return False
+
+    def last_of(self, commits: Iterable[tuple[int, str]]) -> int | None:
+        """Return the last batch of the query among commits, given as version and ``userMetadata``; None without one."""
+        own = [(v, int(mark.removeprefix(self._prefix))) for v, mark in commits if mark.startswith(self._prefix)]
+        return max(own)[1] if own else None
+
+    def tell_unless_whole(self, commits: Iterable[tuple[int, str]], batch_id: int) -> None:
+        """Warn if a batch may be in the part of the log that is no longer there: its last versions are these."""
         # With version 0 the log is whole, and so the batch is certainly not in it.
         if min(version for version, _ in commits) > 0:
             warnings.warn(self._unknown(batch_id), Notice, stacklevel=2)
-        return False
 
     @property
     def _prefix(self) -> str:

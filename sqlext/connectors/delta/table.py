@@ -65,6 +65,7 @@ class Delta(Connector):
     reader = "sqlext.connectors.delta.reader.tables:READER"
     places = "sqlext.connectors.delta.reader.places:PLACES"
     sink = "sqlext.connectors.delta.sink:DeltaSink"
+    local_sink = "sqlext.connectors.delta.local_sink:local_delta"
     decodes = True
     in_files = True
     keeps_order = True

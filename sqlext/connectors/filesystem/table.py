@@ -102,6 +102,7 @@ class Filesystem(Connector):
     reader = "sqlext.connectors.filesystem.reader.tables:READER"
     places = "sqlext.connectors.filesystem.reader.places:PLACES"
     sink = "sqlext.connectors.filesystem.sink.final_state:file_sink"
+    local_sink = "sqlext.connectors.filesystem.local_sink:local_files"
     decodes = True
     in_files = True
     keeps_order = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,28 +72,37 @@ class PrintSink(Sink):
 
     def _texts(self, df: DataFrame) -> DataFrame:
         """Return the texts of a batch's values and, where rows are changes, what each of them does."""
-        flag, zone = self.context.kind or self.context.exists, self.context.zone
-        texts = [f"{_printed(c.type, identifier(c.name), zone)} AS {identifier(c.name)}" for c in self.spec.columns]
-        return df.selectExpr(*texts, *([identifier(flag)] if flag else []))
+        texts = printed_columns(self.spec, self.context)
+        return df.selectExpr(*(f"{text} AS {identifier(name)}" for name, text in texts.items()))
 
     def _print(self, rows: Iterable[Row]) -> None:
         """Print such texts."""
-        stream = sys.stderr if self.spec.flag("standard-error") else sys.stdout
-        for row in rows:
-            values = ", ".join(java_text(row[i]) for i in range(len(self.spec.columns)))
-            print(f"{self._prefix}{self._kind(row)}[{values}]", file=stream, flush=True)
+        print_rows(rows, self.spec, self.context)
 
-    @property
-    def _prefix(self) -> str:
-        name = self.spec.option("print-identifier")
-        return f"{name}> " if name else ""
 
-    def _kind(self, row: Row) -> str:
-        if self.context.kind is not None:
-            return SHOWN[row[len(self.spec.columns)]]
-        if self.context.exists is None:
-            return "+I"
-        return "+U" if row[len(self.spec.columns)] else "-D"
+def printed_columns(spec: WriteSpec, context: SinkContext) -> dict[str, str]:
+    """Return the SQL of what is printed of each column and, where rows are changes, what each of them does."""
+    texts = {c.name: _printed(c.type, identifier(c.name), context.zone) for c in spec.columns}
+    flag = context.kind or context.exists
+    return {**texts, flag: identifier(flag)} if flag else texts
+
+
+def print_rows(rows: Iterable[Sequence[Any]], spec: WriteSpec, context: SinkContext) -> None:
+    """Print the values of ``printed_columns``, a line for each row."""
+    stream = sys.stderr if spec.flag("standard-error") else sys.stdout
+    name = spec.option("print-identifier")
+    prefix = f"{name}> " if name else ""
+    for row in rows:
+        values = ", ".join(java_text(row[i]) for i in range(len(spec.columns)))
+        print(f"{prefix}{_kind(row, spec, context)}[{values}]", file=stream, flush=True)
+
+
+def _kind(row: Sequence[Any], spec: WriteSpec, context: SinkContext) -> str:
+    if context.kind is not None:
+        return SHOWN[row[len(spec.columns)]]
+    if context.exists is None:
+        return "+I"
+    return "+U" if row[len(spec.columns)] else "-D"
 
 
 def _printed(declared: LogicalType, expression: str, zone: str) -> str:
@@ -103,7 +112,9 @@ def _printed(declared: LogicalType, expression: str, zone: str) -> str:
 def _java_time(declared: LogicalType, expression: str, zone: str) -> str:
     """Return a time as Java prints it: LocalDateTime leaves out seconds that are zero, Instant does not."""
     if declared.root in ("TIMESTAMP", "TIME"):
-        return f"regexp_replace({as_text(declared, expression, zone, iso=True)}, '(\\\\d\\\\d:\\\\d\\\\d):00$', '$1')"
+        text = as_text(declared, expression, zone, iso=True)
+        # A fraction has no zeros at its end, so a text that ends so has none.
+        return f"CASE WHEN {text} LIKE '%:00' THEN substring_index({text}, ':', 2) ELSE {text} END"
     return as_text(declared, expression, zone, iso=True)
 
 

@@ -11,6 +11,7 @@ class Print(Connector):
 
     name = "print"
     sink = "sqlext.connectors.print.sink:PrintSink"
+    local_sink = "sqlext.connectors.print.local_sink:LocalPrint"
     takes_updates = True
     roles = ("sink",)
     rules = Rules({"print-identifier": any_text, "standard-error": boolean})

@@ -53,7 +53,11 @@ ENOUGH_PARQUET_FOR_WINDOWS = 16 << 20
 
 def pays(node: Aggregate, renderer: Rendering) -> bool:
     """Whether groups that Spark can keep are better kept by our operator, above rows that Arrow reads."""
-    if node.firing is None or node.combining is Combining.NEVER:
+    if node.firing is None:
+        return False
+    if renderer.local:  # there is no other
+        return True
+    if node.combining is Combining.NEVER:
         return False
     scan = _only_scan(node)
     if scan is None:
@@ -87,6 +91,8 @@ def chosen_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed | 
         of: the rows that go in.
         keys: how many keys there are.
     """
+    if renderer.local:  # nothing is packed: rows are where they are read
+        return None
     scan = _only_scan(of.below)
     wanted = _wanted(scan, renderer) if scan is not None else "spark"
     if scan is None or wanted == "spark":

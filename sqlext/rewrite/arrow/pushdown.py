@@ -24,7 +24,7 @@ from sqlext.rewrite.relations.operator_input import OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.relations.scans import scan_sql
 from sqlext.rewrite.script.begun import has_splits
-from sqlext.rewrite.script.model import ArrowView, SqlView
+from sqlext.rewrite.script.model import ArrowView, ReadView, SqlView
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.packed import LEAST, MARK, READ
 from sqlext.sources.program import Nulls, Program, Rowtime, Stage
@@ -101,6 +101,21 @@ def pushed_input(of: OperatorInput, keys: int, renderer: Rendering) -> Pushed:
     return Pushed(
         scan.node, scan.needed(), Program(scan.computed(), rowtime, (stages,)), tuple(e.type for _, e in made)
     )
+
+
+def read_view(name: str, scan: nodes.Scan, renderer: Rendering) -> ReadView:
+    """Return the view of a table's rows for a query that runs in this process.
+
+    Raises:
+        Unsuited, Unread: why Spark must read them.
+    """
+    _require_plain(scan)
+    table = _Table(scan, reader_of(scan.table), renderer)
+    columns = tuple((c, table.type_of(c)) for c in scan.physical_columns())
+    rowtime = table.rowtime_checked()
+    stage = Stage(tuple((c, Column(of, name=c)) for c, of in columns))
+    program = Program(table.computed(), rowtime, ((stage,),))
+    return ReadView(name, scan.view, scan.table, table.needed(), program, columns)
 
 
 def _column(text: str, rows: _Relation, renderer: Rendering) -> Expression:
@@ -322,6 +337,10 @@ def _relation(node: nodes.PlanNode, renderer: Rendering, alias: str = "") -> _Re
 def _require_suited(scan: nodes.Scan) -> None:
     if not scan.is_stream:
         raise Unread("it is read as a table that stands still")
+    _require_plain(scan)
+
+
+def _require_plain(scan: nodes.Scan) -> None:
     if scan.own_reader and not has_splits(scan):
         raise Unread("its rows are held back where they are read")
     if scan.retracts:

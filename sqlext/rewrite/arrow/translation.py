@@ -6,7 +6,9 @@ list of operations is known; Spark keeps every other one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import ClassVar
 
 import pyarrow as pa
@@ -16,10 +18,21 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.errors import SqlglotError
 from sqlglot.parsers.spark import SparkParser
 
+from sqlext.rewrite.arrow.scalars import SCALARS, divided, failure, text_of
 from sqlext.rewrite.arrow.time_literals import LITERALS, interval_micros, time_literal
 from sqlext.sources.decoding.date_format import Formatted, tokens
 from sqlext_udfs.expressions.casts import number_type
-from sqlext_udfs.expressions.columns import Apply, Arithmetic, Case, Compare, Connected, Expression, Literal, negated
+from sqlext_udfs.expressions.columns import (
+    Apply,
+    Arithmetic,
+    Case,
+    Compare,
+    Connected,
+    Expression,
+    Literal,
+    RowOf,
+    negated,
+)
 from sqlext_udfs.expressions.functions import INSTANT, WALL_CLOCK
 
 Resolve = Callable[[Sequence[str]], Expression]
@@ -45,7 +58,11 @@ _TYPES = {
     "DOUBLE": pa.float64(),
     "TIMESTAMPTZ": INSTANT,
     "TIMESTAMPNTZ": WALL_CLOCK,
+    "TEXT": pa.string(),
+    "DATE": pa.date32(),
+    "BOOLEAN": pa.bool_(),
 }
+_POINTED = re.compile(r"\d*\.\d+|\d+\.\d*")
 #: Bits of the two shifts with which ``wrapped`` narrows a BIGINT as Java does, and the type that is left.
 _WRAPS_AT = {32: pa.int32(), 48: pa.int16(), 56: pa.int8()}
 _FROM_EPOCH = ("timestamp_millis", "timestamp_seconds")
@@ -75,13 +92,26 @@ def translated(text: str, resolve: Resolve, zone: str) -> Expression:
     Raises:
         Unsuited: for anything that is not known to be the same.
     """
+    return translated_tree(parsed(text), resolve, zone)
+
+
+def parsed(text: str) -> exp.Expr:
+    """Return a text of Spark SQL as a tree.
+
+    Raises:
+        Unsuited: for one that cannot be read.
+    """
     if "try_cast" in text.lower():  # to sqlglot, Spark's two casts are one
         raise Unsuited(f"`{text}`")
     try:
-        parsed = sqlglot.parse_one(text, read=_Plain)
+        return sqlglot.parse_one(text, read=_Plain)
     except SqlglotError as error:
         raise Unsuited(f"`{text}`") from error
-    return _Translation(resolve, zone).of(parsed)
+
+
+def translated_tree(tree: exp.Expr, resolve: Resolve, zone: str) -> Expression:
+    """Return the expression of a part of what ``parsed`` gives; see ``translated``."""
+    return _Translation(resolve, zone).of(tree)
 
 
 class _Translation:
@@ -95,6 +125,10 @@ class _Translation:
                 found = rule(self, node)
                 if found is not None:
                     return found
+        for kind, scalar in SCALARS:
+            found = scalar(self.of, node) if isinstance(node, kind) else None
+            if found is not None:
+                return found
         raise Unsuited(f"`{node.sql('spark')}`")
 
     def paren(self, node: exp.Expr) -> Expression:
@@ -108,7 +142,7 @@ class _Translation:
             return Literal(pa.string(), value=node.this)
         # To Spark, 1.5 is a DECIMAL and 1e3 a DOUBLE.
         if not node.this.isdigit():
-            return None
+            return _decimal(node.this)
         value = int(node.this)
         # Beyond BIGINT a literal is a DECIMAL to Spark.
         if value >= 1 << 63:
@@ -125,12 +159,17 @@ class _Translation:
     def arithmetic(self, node: exp.Binary) -> Expression | None:
         if isinstance(node.right, exp.Interval):
             return self._shifted(self.of(node.left), node.right, back=isinstance(node, exp.Sub))
-        left, right = self.of(node.left), self.of(node.right)
+        left, right = _as_doubles(self.of(node.left), self.of(node.right))
         common = _widest(left.type, right.type)
-        if common is None or common in _FLOATS:
+        if common is None:
             return None
         op, result = _ARITHMETIC[type(node)], number_type(common)
-        return Arithmetic(common, inputs=(left, right), op=op, result=result, fails=True)
+        return Arithmetic(common, inputs=(left, right), op=op, result=result, fails=common not in _FLOATS)
+
+    def quotient(self, node: exp.Div) -> Expression | None:
+        left, right = _as_doubles(self.of(node.left), self.of(node.right))
+        # Spark divides integers as DOUBLEs too; a DECIMAL has a type of its own.
+        return divided(left, right) if _widest(left.type, right.type) is not None else None
 
     def _shifted(self, time: Expression, interval: exp.Interval, *, back: bool) -> Expression | None:
         """Return a time and an interval; to Spark a day of an instant is one of the session's zone."""
@@ -145,9 +184,9 @@ class _Translation:
         return Apply(time.type, function="shifted", inputs=(time, by), fails=True)
 
     def comparison(self, node: exp.Binary) -> Expression | None:
-        left, right = self._as_times(self.of(node.left), self.of(node.right))
+        left, right = self._as_times(*_as_doubles(self.of(node.left), self.of(node.right)))
         common = left.type if left.type == right.type else _widest(left.type, right.type)
-        if common is None or common in _FLOATS:  # to Spark NaN is equal to itself, and the largest
+        if common is None:
             return None
         return Compare(pa.bool_(), inputs=(left, right), op=_COMPARISONS[type(node)])
 
@@ -195,10 +234,11 @@ class _Translation:
         return self.of(either)
 
     def case(self, node: exp.Case) -> Expression | None:
-        # CASE x WHEN y compares x with each y, and Spark may have to find a common type for them.
-        if node.this is not None:
-            return None
-        branches = [(self.of(b.this), self.of(b.args["true"])) for b in node.args["ifs"]]
+        # CASE x WHEN y compares x with each y.
+        of = node.this
+        wanted = [b.this if of is None else exp.EQ(this=of, expression=b.this) for b in node.args["ifs"]]
+        values = [self.of(b.args["true"]) for b in node.args["ifs"]]
+        branches = list(zip(map(self.of, wanted), values, strict=True))
         default = node.args.get("default")
         return self._if(branches, None if default is None else self.of(default))
 
@@ -216,10 +256,21 @@ class _Translation:
         target = _TYPES.get(node.to.this.name)
         if target is None:
             return None
+        failed = failure(node, target)
+        if failed is not None:
+            return failed
         inner = node.this
         if isinstance(inner, exp.BitwiseRightShift) and isinstance(inner.this, exp.BitwiseLeftShift):
             return self._wrapped(inner, target)
         value = self.of(inner)
+        if value.type == target:
+            return value
+        if target == pa.string():
+            return text_of(value, self._zone)
+        if target == pa.date32():
+            plain = pa.types.is_timestamp(value.type) and (value.type.tz is None or self._zone == "UTC")
+            return self._apply("date", target, value) if plain else None
+        value = _as_doubles(value, Literal(target))[0]
         if value.type == target:
             return value
         if pa.types.is_timestamp(target) and pa.types.is_timestamp(value.type) and self._zone == "UTC":
@@ -229,6 +280,13 @@ class _Translation:
         if value.type in _INTEGERS and target in _INTEGERS:
             return Apply(target, function="checked cast", inputs=(value,), fails=True)
         return None
+
+    def row(self, node: exp.Struct) -> Expression | None:
+        if not node.expressions or not all(isinstance(part, exp.PropertyEQ) for part in node.expressions):
+            return None
+        values = [self.of(part.expression) for part in node.expressions]
+        fields = [pa.field(p.this.name, v.type) for p, v in zip(node.expressions, values, strict=True)]
+        return RowOf(pa.struct(fields), inputs=tuple(values))
 
     def millis(self, node: exp.UnixMillis) -> Expression | None:
         value = self.of(node.this)
@@ -271,6 +329,28 @@ class _Translation:
         return Apply(of, function=function, inputs=inputs)
 
 
+def _decimal(text: str) -> Expression | None:
+    """Return a number with a point, which to Spark is a DECIMAL."""
+    if not _POINTED.fullmatch(text):
+        return None
+    whole, _, fraction = text.partition(".")
+    digits = len(whole.lstrip("0")) + len(fraction)
+    return Literal(pa.decimal128(max(digits, 1), len(fraction)), value=Decimal(text))
+
+
+def _as_doubles(one: Expression, other: Expression) -> tuple[Expression, Expression]:
+    """Return two sides, a DECIMAL that is written beside a DOUBLE as one too: so Spark computes with them."""
+    if pa.float64() not in (one.type, other.type):
+        return one, other
+    left, right = (
+        Literal(pa.float64(), value=None if s.value is None else float(s.value))
+        if isinstance(s, Literal) and pa.types.is_decimal(s.type)
+        else s
+        for s in (one, other)
+    )
+    return left, right
+
+
 def _is_condition(value: Expression) -> bool:
     return bool(pa.types.is_boolean(value.type))
 
@@ -293,6 +373,7 @@ _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.Neg, _Translation.negative),
     (exp.Boolean, _Translation.boolean),
     *((kind, _Translation.arithmetic) for kind in _ARITHMETIC),
+    (exp.Div, _Translation.quotient),
     *((kind, _Translation.comparison) for kind in _COMPARISONS),
     (exp.And, _Translation.logic),
     (exp.Or, _Translation.logic),
@@ -304,6 +385,7 @@ _RULES: tuple[tuple[type[exp.Expr], Callable[..., Expression | None]], ...] = (
     (exp.If, _Translation.condition),
     (exp.Cast, _Translation.time),
     (exp.Cast, _Translation.cast),
+    (exp.Struct, _Translation.row),
     (exp.UnixMillis, _Translation.millis),
     (exp.Anonymous, _Translation.from_epoch),
     (exp.Anonymous, _Translation.date_format),

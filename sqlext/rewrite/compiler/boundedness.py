@@ -67,8 +67,12 @@ def fits_at_once(plan: PlanNode) -> bool:
 
     So it does where whatever keeps rows gives each of its rows once, when the watermark says so.
     """
-    keeping = [node for node in walk(plan) if isinstance(node, Stateful)]
-    return plan.streaming and bool(keeping) and all(node.waits for node in keeping)
+    return plan.streaming and any(isinstance(node, Stateful) for node in walk(plan)) and gives_rows_once(plan)
+
+
+def gives_rows_once(plan: PlanNode) -> bool:
+    """Return whether whatever keeps rows gives each of its rows once, when the watermark says so."""
+    return all(node.waits for node in walk(plan) if isinstance(node, Stateful))
 
 
 def reads_at_once(sources: Sequence[SourceView], steps: Sequence[Step]) -> bool:

@@ -24,11 +24,17 @@ from sqlext.types import LogicalType
 
 
 def insert_script(
-    insert: BoundInsert, env: Environment, *, end: InputEnd, begun: Begun | None = None, at_once: bool = False
+    insert: BoundInsert,
+    env: Environment,
+    *,
+    end: InputEnd,
+    begun: Begun | None = None,
+    at_once: bool = False,
+    local: bool = False,
 ) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns; see ``script_of``."""
-    outputs = _outputs(insert, env)
-    script = script_of(insert.plan, env, outputs, end=end, latest=insert.mode != APPEND, begun=begun, at_once=at_once)
+    outputs, latest = _outputs(insert, env), insert.mode != APPEND
+    script = script_of(insert.plan, env, outputs, end=end, latest=latest, begun=begun, at_once=at_once, local=local)
     required = _dropped_if_null(insert)
     if required:
         conditions = or_late(required) if insert.plan.carries_late else required

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.capabilities import STATE, require
+from sqlext.connectors.readers import Unread
 from sqlext.plan.nodes import KIND, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, named
-from sqlext.rewrite.compiler.boundedness import fits_at_once, reads_at_once
+from sqlext.rewrite.compiler.boundedness import fits_at_once, gives_rows_once, reads_at_once
 from sqlext.rewrite.compiler.renderer import PlanRenderer
 from sqlext.rewrite.expressions.columns import default_outputs
 from sqlext.rewrite.rules.order import apply_rules
@@ -25,6 +26,7 @@ def script_of(
     latest: bool = False,
     begun: Begun | None = None,
     at_once: bool = False,
+    local: bool = False,
 ) -> SparkScript:
     """Return the Spark script of a plan.
 
@@ -35,20 +37,24 @@ def script_of(
         latest: whether who takes an updating result looks at the last row of a key and micro-batch alone.
         begun: what it keeps that it began with, where the query goes on or readers of ours have no folder.
         at_once: whether it may run as one batch without state.
+        local: whether it is for this process: a script of views that ``arrow.in_process`` compiles.
 
     Raises:
         SqlExtError: ENV-014 for what the installed Spark cannot do.
+        Unsuited, Unread: if it is ``local``: why Spark must run it.
     """
     readers = Readers(env.settings, begun)
-    rewritten = apply_rules(readers.settled(plan))
+    rewritten = apply_rules(plan if local else readers.settled(plan))
+    if local and not gives_rows_once(rewritten):
+        raise Unread("rows that change, or come several times, are given as they come")
 
     def rendered(*, at_once: bool) -> tuple[PlanRenderer, str]:
-        renderer = PlanRenderer(env.zone, end=end, latest=latest, readers=readers, at_once=at_once)
+        renderer = PlanRenderer(env.zone, end=end, latest=latest, readers=readers, at_once=at_once, local=local)
         return renderer, renderer.relation(rewritten)
 
     # Rendering alone shows whether Arrow reads all streams, so a query that might be one batch is tried as one first.
-    renderer, relation = rendered(at_once=at_once and readers.at_once(end) and fits_at_once(rewritten))
-    if renderer.at_once and not reads_at_once(renderer.sources, renderer.steps):
+    renderer, relation = rendered(at_once=local or (at_once and readers.at_once(end) and fits_at_once(rewritten)))
+    if renderer.at_once and not local and not reads_at_once(renderer.sources, renderer.steps):
         reasons = renderer.read_by_spark
         renderer, relation = rendered(at_once=False)
         # The reasons of the first try are those that kept the query from being one batch.
@@ -74,5 +80,6 @@ def script_of(
         table_functions=tuple(renderer.table_functions.values()),
         read_by_spark=tuple(renderer.read_by_spark.items()),
         at_once=renderer.at_once,
+        local=local,
         buckets=(begun.buckets if begun is not None else None) or wanted_buckets(env.settings),
     )

@@ -83,8 +83,10 @@ class PlanRenderer:
         latest: bool = True,
         readers: Readers,
         at_once: bool = False,
+        local: bool = False,
     ) -> None:
         self.zone = zone
+        self.local = local  # whether the query is for this process, without Spark
         self.readers = readers
         self.end = end
         self.at_once = at_once  # whether all rows are one batch that needs no state
@@ -123,6 +125,8 @@ class PlanRenderer:
 
     @sql.register
     def _(self, node: nodes.Scan) -> str:
+        if self.local:
+            return self._read_here(node)
         # Only where a time keeper watches: else Spark's own watermark of the whole input is enough.
         split = node.watermarked and self.end is InputEnd.NONE and has_splits(node)
         self.sources.append(SourceView(node.view, node.table, node.is_stream, node.own_reader, split))
@@ -272,6 +276,11 @@ class PlanRenderer:
         if node.limit is not None:
             text += f" LIMIT {self.expr(node.limit, node.scope)}"
         return text + (f" OFFSET {self.expr(node.offset, node.scope)}" if node.offset is not None else "")
+
+    def _read_here(self, node: nodes.Scan) -> str:
+        from sqlext.rewrite.arrow.pushdown import read_view  # it needs Arrow, which few statements do
+
+        return f"SELECT * FROM {self.add_step(lambda name: read_view(name, node, self))}"
 
     def expr(self, expr: Expr, scope: Scope) -> str:
         """Return an expression as text."""

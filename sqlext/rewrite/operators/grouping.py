@@ -177,7 +177,7 @@ class GroupingSql:
     def can_combine(self) -> bool:
         """Whether Arrow can do the operator's first part, for aggregates that give what Spark's give, bit by bit."""
         plain = all(a.function in _SAME_AS_SPARKS and not a.distinct for a in self.accumulators.accumulators)
-        return plain and self._pushed is not None
+        return plain and (self.renderer.local or self._pushed is not None)
 
     # The three steps
 

@@ -24,6 +24,7 @@ class Rendering(Protocol):
         end: what the end of the input is.
         latest: whether of the panes of a micro-batch only the last is looked at.
         at_once: whether all rows are one batch that needs no state.
+        local: whether the query is for this process, without Spark.
         readers: who reads the tables.
         steps: the steps so far.
         kept: the inputs that the time keeper watches.
@@ -36,6 +37,7 @@ class Rendering(Protocol):
     end: InputEnd
     latest: bool
     at_once: bool
+    local: bool
     readers: Readers
     steps: list[Step]
     kept: list[KeptInput]

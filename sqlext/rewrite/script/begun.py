@@ -7,6 +7,7 @@ on keeps its readers, because another reader has other offsets in the checkpoint
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sqlext.analysis.inserts.fingerprint import AGGREGATES, Fingerprint, grouped
@@ -15,7 +16,7 @@ from sqlext.capabilities import ADMISSION, require
 from sqlext.connectors.registry import connector_of
 from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.plan.timing import InputEnd
-from sqlext.rewrite.script.model import OperatorView, SparkScript
+from sqlext.rewrite.script.model import ArrowView, OperatorView, ReadView, SparkScript
 from sqlext.settings import Settings
 from sqlext_catalog.model import Table
 
@@ -45,6 +46,10 @@ class Begun:
     own: frozenset[str] = frozenset()
     buckets: int | None = None
     at_once: bool = False
+
+    def could_be_local(self, tables: Iterable[Table]) -> bool:
+        """Whether a query that began so can go on without Spark: as one batch whose tables Arrow reads."""
+        return self.at_once and all(table.name.name in self.arrow for table in tables)
 
     @classmethod
     def of(cls, prints: Fingerprint) -> Begun:
@@ -109,7 +114,8 @@ class Readers:
 def readers(script: SparkScript) -> Fingerprint:
     """Return a part for each table that a reader of ours reads; Spark's own sources need none."""
     own = ((source.table, _OWN) for source in script.sources if source.own)
-    arrow = ((step.table, _ARROW) for step in script.read_by_arrow)
+    # What this process reads Spark's workers read by the same readers: either goes on where the other has begun.
+    arrow = ((step.table, _ARROW) for step in script.steps if isinstance(step, (ArrowView, ReadView)))
     found = {f"{_PREFIX}{table.name.name}": who for table, who in (*own, *arrow)}
     return {**found, AT_ONCE: ("yes", "1")} if script.at_once else found
 

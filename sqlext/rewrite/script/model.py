@@ -154,7 +154,26 @@ class ArrowView:
         return f"Arrow reads {', '.join(self.needed)}{once}; rows are {worked} where they are read"
 
 
-Step = SqlView | TagView | WatermarkView | OperatorView | RowsView | ObservedView | ArrowView
+@dataclass(frozen=True, slots=True)
+class ReadView:
+    """A view of the rows of a table, of a query that runs in this process.
+
+    Attributes:
+        scan: the source view that it stands for.
+        needed: the columns that are looked at.
+        program: makes the view's columns of them (``sources.program.Program``).
+        columns: name and Arrow type of each.
+    """
+
+    view: str
+    scan: str
+    table: Table
+    needed: tuple[str, ...]
+    program: object
+    columns: tuple[tuple[str, object], ...]
+
+
+Step = SqlView | TagView | WatermarkView | OperatorView | RowsView | ObservedView | ArrowView | ReadView
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +231,7 @@ class SparkScript:
         table_functions: those of the user that it calls.
         buckets: into how many the state of each of its operators is cut.
         at_once: whether it reads all that its inputs have as one batch, which keeps no state.
+        local: whether it runs in this process.
         read_by_spark: tables that Arrow might have read, each with why Spark reads it.
     """
 
@@ -231,6 +251,7 @@ class SparkScript:
     read_by_spark: tuple[tuple[str, str], ...] = ()
     buckets: int = DEFAULT_BUCKETS
     at_once: bool = False
+    local: bool = False
 
     @property
     def sql(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from sqlext.analysis.inserts.bound import BoundInsert
@@ -22,8 +23,10 @@ from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.explain import explain_statement
+from sqlext.session.local_plans import NotLocalError, check_insert, local_select, refused
 from sqlext.session.needed_secrets import check_secrets
 from sqlext.session.state import SessionState
+from sqlext.settings import ENGINE
 from sqlext.source import Span
 from sqlext_catalog import ddl
 from sqlext_catalog.model import Table
@@ -88,6 +91,7 @@ class DryRun:
         self._require_secrets(plan, sides, statement.span)
         script = with_sides(script, plan, sides, env)
         require_script(script, self.state.policy, statement.span)
+        self._require_local(lambda: local_select(plan, env), env, statement.span)
         self.compiled.append(Compiled(plan, script, None, statement))
         return Result()
 
@@ -101,10 +105,20 @@ class DryRun:
             self._require_secrets(insert.plan, (insert,), insert.span)
             script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
             require_script(script, self.state.policy, insert.span)
+            self._require_local(partial(check_insert, insert, env), env, insert.span)
             self.compiled.append(Compiled(insert.plan, script, insert, statement))
             if script.streaming and self.keeps is not None:
                 _placed(self.keeps, insert.span)
         return Result()
+
+    def _require_local(self, check: Callable[[], object], env: Environment, span: Span) -> None:
+        """Refuse a query that is to run in this process, and cannot (OPT-036); other tools have their own engines."""
+        if not self.heartbeat or env.settings.get(ENGINE) != "local":
+            return
+        try:
+            check()
+        except NotLocalError as reason:
+            raise refused(reason, span) from reason
 
     def _require_places(self, inserts: Sequence[BoundInsert], env: Environment) -> None:
         """Refuse sinks that could not write where their tables lie (OPT-018); other tools have sinks of their own."""

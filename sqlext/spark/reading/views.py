@@ -14,6 +14,7 @@ from sqlext.rewrite.script.model import (
     ArrowView,
     ObservedView,
     OperatorView,
+    ReadView,
     RowsView,
     SourceView,
     SparkScript,
@@ -154,6 +155,8 @@ class _Opening:
                 return self._packed(step)
             case OperatorView():
                 return self._operated(step)
+            case ReadView():
+                raise TypeError(f"`{step.view}` is for a query without Spark")
             case RowsView():
                 schema = ", ".join(f"{identifier(n)} {t}" for n, t in step.columns)
                 return self.spark.createDataFrame([tuple(r) for r in step.rows], schema)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sqlext.errors import SqlExtError
 from sqlext_udfs.expressions.arithmetic import arithmetic, negative
 from sqlext_udfs.expressions.casts import SPARK, number_type, widened
 from sqlext_udfs.expressions.comparisons import compared
@@ -113,6 +114,16 @@ class FieldOf(Expression):
 
 
 @dataclass(frozen=True)
+class RowOf(Expression):
+    """A row whose fields are its inputs; it is never NULL itself."""
+
+    def evaluate(self, rows: Rows) -> pa.Array:
+        """Return the rows."""
+        values = [widened(i.evaluate(rows), f.type) for i, f in zip(self.inputs, self.type.fields, strict=True)]
+        return pa.StructArray.from_arrays(values, fields=self.type.fields)
+
+
+@dataclass(frozen=True)
 class Literal(Expression):
     """The same value in each row; None is NULL."""
 
@@ -121,6 +132,20 @@ class Literal(Expression):
     def evaluate(self, rows: Rows) -> pa.Array:
         """Return the value as a column."""
         return pa.repeat(pa.scalar(self.value, self.type), rows.count)
+
+
+@dataclass(frozen=True)
+class Failure(Expression):
+    """Fails for every row that it is asked for."""
+
+    code: str = ""
+    message: str = ""
+
+    def evaluate(self, rows: Rows) -> pa.Array:
+        """Return the values of no rows; raises what it says for others."""
+        if rows.count:
+            raise SqlExtError(self.code, self.message)
+        return pa.nulls(0, self.type)
 
 
 @dataclass(frozen=True)

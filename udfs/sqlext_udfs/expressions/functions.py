@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,6 +13,7 @@ from sqlext_udfs.kernel.arrow_numpy import column_of, known, numbers
 
 INSTANT, WALL_CLOCK = pa.timestamp("us", "UTC"), pa.timestamp("us")
 _MICROS = 1000
+_MICROS_A_DAY = 86_400_000_000
 
 
 def _millis(of: pa.DataType, instants: pa.Array) -> pa.Array:
@@ -22,6 +24,51 @@ def _millis(of: pa.DataType, instants: pa.Array) -> pa.Array:
 def _from_epoch(micros: int) -> Callable[[pa.DataType, pa.Array], pa.Array]:
     """Return a function of numbers since 1970 to instants."""
     return lambda of, count: pc.multiply_checked(count.cast(pa.int64()), micros).view(of)
+
+
+def _date(of: pa.DataType, times: pa.Array) -> pa.Array:
+    """Return the day of a wall clock, rounded down as Spark does before 1970 too."""
+    return column_of((numbers(times) // _MICROS_A_DAY).astype(np.int32), of, known(times))
+
+
+def _time_text(of: pa.DataType, times: pa.Array) -> pa.Array:
+    """Return wall clocks as texts whose fraction has no zeros at its end."""
+    # Arrow writes all six digits, so zeros at the end are those of the fraction.
+    texts = times.view(pa.timestamp("us")).cast(of)
+    return pc.utf8_rtrim(pc.utf8_rtrim(texts, characters="0"), characters=".")
+
+
+def _cased(plain: Callable[[pa.Array], pa.Array], full: Callable[[str], str]) -> Callable[..., pa.Array]:
+    """Return a function of texts: Arrow's of plain ones, that of Python of others, which like Java's may lengthen."""
+
+    def made(of: pa.DataType, texts: pa.Array) -> pa.Array:
+        if pc.all(pc.string_is_ascii(texts)).as_py() is not False:
+            return plain(texts)
+        return pa.array([None if t is None else full(t) for t in texts.to_pylist()], of)
+
+    return made
+
+
+def _first(values: pa.Array) -> str | int:
+    """Return the value of a literal, 0 of no rows."""
+    return values[0].as_py() if len(values) else 0
+
+
+def _substring(of: pa.DataType, texts: pa.Array, start: pa.Array, length: pa.Array) -> pa.Array:
+    first = int(_first(start)) - 1
+    return pc.utf8_slice_codeunits(texts, first, first + int(_first(length))) if len(texts) else texts
+
+
+def _replaced(of: pa.DataType, texts: pa.Array, old: pa.Array, new: pa.Array) -> pa.Array:
+    return pc.replace_substring(texts, _first(old), _first(new)) if len(texts) else texts
+
+
+def _before(of: pa.DataType, texts: pa.Array, delimiter: pa.Array, count: pa.Array) -> pa.Array:
+    """Return what stands before a delimiter that comes for the n-th time; the whole where it comes less often."""
+    if not len(texts):
+        return texts
+    parts = pc.list_slice(pc.split_pattern(texts, _first(delimiter)), 0, _first(count))
+    return pc.binary_join(parts, _first(delimiter))
 
 
 FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
@@ -35,6 +82,16 @@ FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "is not null": lambda of, value: value.is_valid(),
     "is true": lambda of, value: pc.fill_null(value.cast(of), False),
     "is false": lambda of, value: pc.fill_null(pc.invert(value.cast(of)), False),
+    "plain text": lambda of, value: value.cast(of),
+    "time text": _time_text,
+    "date": _date,
+    "concat": lambda of, *texts: pc.binary_join_element_wise(*texts, ""),
+    "replace": _replaced,
+    "substring": _substring,
+    "substring_index": _before,
+    "length": lambda of, texts: pc.utf8_length(texts),
+    "upper": _cased(pc.ascii_upper, str.upper),
+    "lower": _cased(pc.ascii_lower, str.lower),
     "unix_millis": _millis,
     "timestamp_millis": _from_epoch(_MICROS),
     "timestamp_seconds": _from_epoch(_MICROS * 1000),

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from sqlext.user_functions import UserFunctions
-from sqlext_udfs.aggregates.accumulator import AggregateCall
-from sqlext_udfs.over.operator import OverOperator
-from sqlext_udfs.over.specification import OverCall, OverFrame, OverSpecification
+from sqlext_udfs.over.making import over_operator
 from sqlext_udfs.spark.registry import MadeOperator
 from sqlext_udfs.spark.specified import SpecifiedFunction
 from sqlext_udfs.spark.user_code import aggregates_of
@@ -45,18 +42,5 @@ class OverFunction:
 
 def _function(arguments: Mapping[str, Any], spark: SparkSession) -> SpecifiedFunction:
     registered = arguments.get("registered") or UserFunctions()
-    return SpecifiedFunction(partial(_operator, registered, spark), "PARTITION BY")
-
-
-def _operator(
-    registered: UserFunctions, spark: SparkSession, fields: Mapping[str, Any], types: Sequence[pa.DataType]
-) -> OverOperator:
-    calls = tuple(_call(call, registered, spark) for call in fields["calls"])
-    return OverOperator(OverSpecification(**{**fields, "calls": calls}), types)
-
-
-def _call(fields: Sequence[Any], registered: UserFunctions, spark: SparkSession) -> OverCall:
-    function, inputs, frame, distinct, parameters = fields
-    call = OverCall(function, tuple(inputs), OverFrame(*frame), distinct, tuple(parameters))
-    (found,) = aggregates_of([AggregateCall(call.function, call.inputs, distinct, call.parameters)], registered, spark)
-    return replace(call, parameters=found.parameters)
+    known = partial(aggregates_of, registered=registered, spark=spark)
+    return SpecifiedFunction(partial(over_operator, known), "PARTITION BY")

@@ -7,25 +7,20 @@ taken back are ``sqlext_udfs.grouping.windows``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from sqlext.settings import DEFAULT_BUCKETS
 from sqlext.user_functions import UserFunctions
-from sqlext_udfs.aggregates.accumulator import AggregateCall
-from sqlext_udfs.grouping.operator import GroupAggregate
-from sqlext_udfs.grouping.windows import WindowedGroups
-from sqlext_udfs.kernel.altered import Selected
-from sqlext_udfs.kernel.operator import BucketOperator
 from sqlext_udfs.spark.arrow_schemas import spark_type
 from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets, keep_in_buckets
 from sqlext_udfs.spark.comparable_types import arrow_types
 from sqlext_udfs.spark.registry import MadeOperator
 from sqlext_udfs.spark.user_code import aggregates_of, classes_of
-from sqlext_udfs.windows.operator import Latest, WindowOperator
-from sqlext_udfs.windows.policy_json import policy_from_json
-from sqlext_udfs.windows.specification import WindowSpecification, output_types
+from sqlext_udfs.windows.making import columns_of, specification_of, window_operator
+from sqlext_udfs.windows.specification import WindowSpecification
 from sqlext_udfs.windows.triggers.rules import uses_watermark
 
 if TYPE_CHECKING:
@@ -74,26 +69,13 @@ class WindowFunction:
 def _made(
     specification: WindowSpecification, arguments: Mapping[str, Any], types: Sequence[pa.DataType]
 ) -> MadeOperator:
-    operator: BucketOperator[Any]
-    if specification.kind is not None and specification.end is not None:
-        operator = WindowedGroups(specification, types)
-    # A changelog or a time to live without windows.
-    elif specification.kind is not None or specification.ttl is not None:
-        operator = GroupAggregate(specification, types)
-    else:
-        classes = classes_of(specification.policy, _registered(arguments))
-        operator = WindowOperator(specification, types, *classes)
-    if arguments.get("latest"):
-        operator = Latest(operator, specification.keys)
-    # Outermost: ``Latest`` still needs columns that nobody asks for.
-    operator = Selected(operator, [i for i, name in enumerate(arguments["columns"]) if name in arguments["asked"]])
+    classes = partial(classes_of, specification.policy, _registered(arguments))
+    operator = window_operator(specification, arguments, types, classes)
     return MadeOperator(operator, specification.keys, int(arguments.get("buckets", DEFAULT_BUCKETS)))
 
 
 def _specification(arguments: Mapping[str, Any], spark: SparkSession) -> WindowSpecification:
-    aggregates = aggregates_of([AggregateCall(*a) for a in arguments["aggregates"]], _registered(arguments), spark)
-    places = dict(arguments["places"])
-    return WindowSpecification(policy=policy_from_json(arguments["policy"]), aggregates=aggregates, **places)
+    return specification_of(arguments, partial(aggregates_of, registered=_registered(arguments), spark=spark))
 
 
 def _registered(arguments: Mapping[str, Any]) -> UserFunctions:
@@ -103,5 +85,4 @@ def _registered(arguments: Mapping[str, Any]) -> UserFunctions:
 def _output(specification: WindowSpecification, types: Sequence[Any], arguments: Mapping[str, Any]) -> StructType:
     from pyspark.sql.types import StructField, StructType
 
-    found = zip(arguments["columns"], output_types(specification, types), strict=True)
-    return StructType([StructField(n, spark_type(t)) for n, (_, t) in found if n in arguments["asked"]])
+    return StructType([StructField(n, spark_type(t)) for n, t in columns_of(specification, arguments, types)])

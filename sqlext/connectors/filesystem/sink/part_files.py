@@ -49,34 +49,36 @@ class FileSink(Sink):
 
     def open(self, spark: SparkSession) -> None:
         """Make the folder: an empty result is an empty folder."""
-        self._require_writable()
-        self._folder().create()
+        self.require_writable()
+        self.folder().create()
 
     def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
         """Return whether the folder is made; see ``Sink.foreseen``."""
-        self._require_writable()
+        self.require_writable()
         return Foreseen(created=not FileAccess(self.settings).is_there(on_disk(self.path)))
 
-    def _require_writable(self) -> None:
+    def require_writable(self) -> None:
+        """Refuse a mode or a place in which it cannot write."""
         refuse_mode(self.spec, self.context, "append", "overwrite", "final-state")
-        if self._folder().is_file():
+        if self.folder().is_file():
             raise SqlExtError("SINK-092", f"`{self.spec.name}` writes to a folder, but `{self.path}` is a file")
-        self._held()
+        self.held()
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch and commit it."""
-        folder = self._folder()
-        folder.commit(batch_id, partial(self._stage, df), partial(self._plan, folder, batch_id))
+        folder = self.folder()
+        folder.commit(batch_id, partial(self._stage, df), partial(self.plan, folder, batch_id))
 
     def finish(self, spark: SparkSession) -> None:
         """Delete the staging: a query that has ended repeats no batch."""
-        self._folder().forget()
+        self.folder().forget()
 
-    def _folder(self) -> Folder:
+    def folder(self) -> Folder:
+        """Return the table's folder, with the query's staging in it."""
         return Folder(self.path, self.context.identity, self.settings)
 
     def _stage(self, df: DataFrame, where: str) -> None:
-        columns = self._held()
+        columns = self.held()
         for column in self.spec.columns:
             if column.name in self.spec.partitioned_by:
                 columns[column.name] = partition_text(column, self.context.zone)
@@ -105,7 +107,7 @@ class FileSink(Sink):
     def _spark_format(self) -> str:
         return "json" if self._changes is not None else self.spec.format or ""
 
-    def _held(self) -> dict[str, str]:
+    def held(self) -> dict[str, str]:
         """Return what the files hold, by name, as SQL over the rows."""
         if self._changes is None:
             return encoded(self.spec, self.context.zone)
@@ -120,7 +122,8 @@ class FileSink(Sink):
             return dict(csv.writer_options(options))
         return dict(json.writer_options(options)) if self.spec.format == "json" else {}
 
-    def _plan(self, folder: Folder, batch_id: int, staged: Iterable[str]) -> FileCommit:
+    def plan(self, folder: Folder, batch_id: int, staged: Iterable[str]) -> FileCommit:
+        """Return what becomes of the staged files of a batch."""
         names = [n for n in staged if not self._is_empty(folder, batch_id, n)]
         moves = tuple((name, self._final_name(batch_id, i, name)) for i, name in enumerate(names))
         return FileCommit(self._replaced(folder, moves), moves)

@@ -1,0 +1,137 @@
+"""Append to a Delta table by delta-rs; commits carry the identity that Spark's sink writes, so either finds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from sqlext.connectors.delta.sink import FENCE, History, require_same, stored_values
+from sqlext.connectors.delta.table import MERGE_SCHEMA
+from sqlext.connectors.spec import WriteSpec
+from sqlext.locations import is_remote, on_disk
+from sqlext.quoting import identifier
+from sqlext.rewrite.arrow.translation import Unsuited
+from sqlext.sinks.base import SinkContext
+from sqlext.sinks.local import LocalSink, made_of, selected
+from sqlext.sources.queries import TableQuery
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+#: Delta's types -> Spark's, as Spark shows them.
+_SHOWN = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
+#: What a table may ask of its writers, besides its schema.
+_FEATURES = frozenset({"timestampNtz", "appendOnly", "invariants"})
+
+
+def local_delta(spec: WriteSpec, context: SinkContext, schema: pa.Schema) -> LocalSink:
+    """Return the sink of a table.
+
+    Raises:
+        Unsuited: for what Delta's own writer is needed for.
+    """
+    if spec.path is None or is_remote(spec.path):
+        raise Unsuited("a Delta table in Spark's catalog or in an object store")
+    if context.mode != "append" or context.exists is not None or spec.partitioned_by or spec.flag(MERGE_SCHEMA):
+        raise Unsuited("a Delta table whose rows change, or that has partitions")
+    held = selected(stored_values(spec), schema, context.zone)
+    for name, of in held.columns:
+        if pa.types.is_nested(of):
+            raise Unsuited(f"column `{name}` of type {of} of a Delta table")
+    sink = LocalDelta(spec, context, held)
+    sink.require_plain()
+    return sink
+
+
+@dataclass(frozen=True)
+class LocalDelta(LocalSink):
+    """A Delta table by path; see ``sink.DeltaSink``.
+
+    Attributes:
+        held: what the table holds.
+    """
+
+    spec: WriteSpec
+    context: SinkContext
+    held: TableQuery
+
+    def require_plain(self) -> None:
+        """Check that a table that is there needs no writer of Delta's own.
+
+        Raises:
+            Unsuited: if it does.
+        """
+        table = self._table()
+        if table is None:
+            return
+        found = table.protocol()
+        beyond = set(found.writer_features or ()) - _FEATURES
+        if beyond or (found.min_writer_version > _PLAIN and not found.writer_features):
+            raise Unsuited(f"what the Delta table has: {', '.join(sorted(beyond)) or found.min_writer_version}")
+
+    def open(self) -> None:
+        """Create the table as declared, or hold the one that is there against the declaration."""
+        from deltalake import DeltaTable
+
+        table = self._table()
+        if table is None:
+            own = {k: v for k, v in self.spec.options if k.startswith("delta.")}
+            properties = {**own, **dict(self.context.properties)}
+            DeltaTable.create(self._path, self.held.schema, configuration=properties, raise_if_key_not_exists=False)
+            return
+        found = {f.name: _shown(str(getattr(f.type, "type", f.type))) for f in table.schema().fields}
+        require_same(self.spec, found)
+        self._shut_out(table)
+
+    def _shut_out(self, table: DeltaTable) -> None:
+        """Let a commit fail that a driver has begun from which the query was taken over."""
+        fence = self.context.fence
+        if fence is not None and fence.taken_over:
+            table.alter.set_table_properties({FENCE: fence.term.token}, raise_if_not_exists=False)
+
+    def write(self, rows: pa.Table, batch_id: int, *, repeated: bool) -> None:
+        """Commit a batch, unless the table has it already."""
+        from deltalake import CommitProperties, write_deltalake
+
+        if repeated and self._has(batch_id):
+            return
+        mark = {"userMetadata": self._history.mark(batch_id)}
+        table = self._table()
+        assert table is not None
+        write_deltalake(
+            table, made_of(self.held, rows), mode="append", commit_properties=CommitProperties(custom_metadata=mark)
+        )
+
+    @property
+    def _path(self) -> str:
+        return on_disk(self.spec.path or "")
+
+    @property
+    def _history(self) -> History:
+        return History(f"delta.{identifier(self._path)}", self.context.identity)
+
+    def _has(self, batch_id: int) -> bool:
+        """Return whether a batch is in the table: the last commit of the query says up to which all are."""
+        table = self._table()
+        assert table is not None
+        commits = [(int(c["version"]), str(c.get("userMetadata") or "")) for c in table.history()]
+        last = self._history.last_of(commits)
+        if last is None:
+            self._history.tell_unless_whole(commits, batch_id)
+        return last is not None and last >= batch_id
+
+    def _table(self) -> DeltaTable | None:
+        from deltalake import DeltaTable
+
+        return DeltaTable(self._path) if (Path(self._path) / "_delta_log").is_dir() else None
+
+
+#: The last version of Delta's protocol for writers at which a table can only ask for what ``_FEATURES`` has.
+_PLAIN = 2
+
+
+def _shown(of: str) -> str:
+    return _SHOWN.get(of, of)

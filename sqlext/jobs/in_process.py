@@ -1,0 +1,105 @@
+"""Run a job in this process, without Spark, to its end: one batch, in the folder and exactly once as on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from tempfile import TemporaryDirectory
+
+from sqlext.errors import SqlExtError
+from sqlext.jobs.parts import Place
+from sqlext.jobs.progress import Progress
+from sqlext.jobs.query import Query
+from sqlext.jobs.runner import JobLog
+from sqlext.local.engine import computed
+from sqlext.rewrite.arrow.in_process import LocalScript
+from sqlext.sinks.local import LocalSink
+from sqlext.source import Span
+from sqlext.spark.failures import run_error
+from sqlext.stores.location import Location
+
+#: The number of the only batch, which Spark's one batch has too.
+_BATCH = 0
+
+
+def at_step(name: str) -> None:
+    """Do nothing; fault tests put a crash here, between any two steps."""
+
+
+@dataclass(frozen=True)
+class LocalPart:
+    """One query of a job, ready to start: its rows and the sink that takes them; see ``parts.JobPart``."""
+
+    name: str
+    span: Span
+    script: LocalScript
+    sink: LocalSink
+    place: Place
+
+
+def run_job(name: str, parts: Sequence[LocalPart], log: JobLog) -> Query:
+    """Run a job and return its query, which has ended.
+
+    The folders of its parts are given free.
+
+    Raises:
+        SqlExtError: why it failed.
+    """
+    query = Query(name, {p.name: Progress() for p in parts}, streaming=True, bounded=True)
+    error: SqlExtError | None = None
+    try:
+        for part in parts:
+            if not part.place.run.finished:
+                part.place.home.begin(part.place.run)
+        log.started()
+        at_step("begun")
+        for part in parts:
+            if not part.place.run.finished:
+                _write(part, query)
+        # All sinks end before the first query is marked as finished: a job killed in between ends its sinks again.
+        active = [p for p in parts if not p.place.run.finished]
+        for part in active:
+            part.sink.finish()
+            at_step("sink finished")
+        for part in active:
+            part.place.home.finish(part.place.run)
+            at_step("finished")
+    except BaseException as failure:
+        error = run_error(failure, parts[0].span)
+        if not isinstance(failure, Exception):  # Ctrl-C: the folders are given free before it goes on
+            raise
+        raise error from error.__cause__
+    finally:
+        _end(query, parts, log, error)
+    return query
+
+
+def _write(part: LocalPart, query: Query) -> None:
+    home = part.place.home
+    # Spark may have done it all, and died before it said so.
+    if home.last_batch() >= _BATCH:
+        return
+    try:
+        # What readers remember is of this run alone: one that failed is no reason to leave out what it has read.
+        with TemporaryDirectory(prefix="sqlext-") as sources:
+            found = computed(part.script, Location(sources))
+        repeated = home.repeats_a_batch()
+        home.begin_batch(_BATCH)
+        at_step("batch begun")
+        home.fence.check()
+        part.sink.write(found.rows, _BATCH, repeated=repeated)
+        home.fence.check()
+    except Exception as error:
+        raise run_error(error, part.span) from error
+    at_step("batch written")
+    query.wrote(part.name, found.rows.num_rows, found.read)
+
+
+def _end(query: Query, parts: Sequence[LocalPart], log: JobLog, error: SqlExtError | None) -> None:
+    try:
+        query.settle(error)
+        log.ended(query)
+    finally:
+        for part in parts:
+            part.place.home.close()
+        query.release()

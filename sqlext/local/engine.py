@@ -1,0 +1,98 @@
+"""Compute the rows of a query in this process, all at once: at the end of time, without state."""
+
+from __future__ import annotations
+
+import time as clock
+from dataclasses import dataclass, field
+from typing import cast
+
+import pyarrow as pa
+
+from sqlext.rewrite.arrow.in_process import LocalScript, LocalStep, Operated, Queried
+from sqlext.rewrite.script.model import ReadView
+from sqlext.sources.program import Facts, Program
+from sqlext.sources.tables import reader_of
+from sqlext.stores.location import Location
+from sqlext_udfs.kernel.arrow_numpy import whole
+from sqlext_udfs.kernel.operator import Clock
+
+#: Files are read one after the other: a small input has nothing to share out.
+_TASKS = 1
+
+
+@dataclass(frozen=True)
+class Computed:
+    """The rows of a query, and how many rows were read for them."""
+
+    rows: pa.Table
+    read: int
+
+
+def computed(script: LocalScript, sources: Location) -> Computed:
+    """Return the rows of a query over all that its tables have now.
+
+    Args:
+        script: the query.
+        sources: a folder for what readers remember of this run.
+
+    Raises:
+        SqlExtError: RUN-... for rows that cannot be read or computed, OPT-009 where nothing lies at a path.
+    """
+    run = _Run(sources, int(clock.time() * 1000))
+    for step in script.steps:
+        run.tables[step.view] = run.made(step)
+    return Computed(script.query.run(run.tables), run.facts.rows)
+
+
+@dataclass
+class _Run:
+    sources: Location
+    now: int
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
+
+    def made(self, step: LocalStep) -> pa.Table:
+        """Return the rows of a view."""
+        match step:
+            case ReadView():
+                return self._read(step)
+            case Queried():
+                return step.query.run(self.tables)
+            case Operated():
+                return self._operated(step)
+
+    def _read(self, step: ReadView) -> pa.Table:
+        tables = reader_of(step.table)
+        reader = tables.reader(step.table, step.needed, self.sources.below(step.view), _TASKS)
+        schema = pa.schema(list(cast("tuple[tuple[str, pa.DataType], ...]", step.columns)))
+        program = cast(Program, step.program)
+        try:
+            start = reader.initial()
+            pieces = reader.slices(start, reader.latest(start, None))
+            batches = (batch for piece in pieces for batch in reader.read(piece) if batch.num_rows)
+            made = [
+                pa.record_batch(list(columns.values()), schema)
+                for batch in batches
+                for columns in program.run(batch, self.facts)
+            ]
+        finally:
+            reader.close()
+        return pa.Table.from_batches(made, schema)
+
+    def _operated(self, step: Operated) -> pa.Table:
+        """Return what an operator gives in one step at the end of time; all keys are one bucket."""
+        operator, _, columns = step.operator
+        schema = pa.schema(list(columns))
+        rows = positional(self.tables[step.input])
+        if not rows.num_rows:
+            return schema.empty_table()
+        bucket = pa.repeat(pa.scalar(0, pa.int16()), rows.num_rows)
+        partial = operator.partial(rows.append_column("bucket", bucket))
+        gathered = operator.gathered([partial.select(range(partial.num_columns - 1))])
+        out = operator.step(operator.empty(), gathered, Clock(Clock.END, None, self.now)).out
+        return out.rename_columns(schema.names).cast(schema) if out.num_columns else schema.empty_table()
+
+
+def positional(table: pa.Table) -> pa.Table:
+    """Return a table as operators take it: columns in one piece, called by their places."""
+    return pa.table([whole(c) for c in table.columns], [f"c{i}" for i in range(table.num_columns)])

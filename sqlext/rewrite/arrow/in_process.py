@@ -1,0 +1,125 @@
+"""Compile the script of a whole query to what runs in this process: tables read by Arrow, operators, SELECTs.
+
+The texts and the operators are those that Spark would be given. What is not known to be the same is Spark's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+from typing import cast
+
+import pyarrow as pa
+
+from sqlext.rewrite.arrow.queries import Columns, compiled_query
+from sqlext.rewrite.arrow.translation import Unsuited
+from sqlext.rewrite.script.model import OperatorView, ReadView, SparkScript, SqlView, Step, TagView
+from sqlext.sources.hashing import can_hash
+from sqlext.sources.queries import TableQuery
+from sqlext_udfs.making import Made, NeedsSparkError, made
+
+
+@dataclass(frozen=True)
+class Operated:
+    """The view of what an operator makes of another view."""
+
+    view: str
+    input: str
+    operator: Made
+
+
+@dataclass(frozen=True)
+class Queried:
+    """The view of a query over views."""
+
+    view: str
+    query: TableQuery
+
+
+LocalStep = ReadView | Operated | Queried
+
+
+@dataclass(frozen=True)
+class LocalScript:
+    """A query that runs in this process.
+
+    Attributes:
+        steps: its views, in an order in which they can be made.
+        query: its rows: the columns of ``script.outputs``, then the hidden ones.
+        script: what it was made of.
+    """
+
+    steps: tuple[LocalStep, ...]
+    query: TableQuery
+    script: SparkScript
+
+    @property
+    def reads(self) -> tuple[ReadView, ...]:
+        """The tables that it reads."""
+        return tuple(step for step in self.steps if isinstance(step, ReadView))
+
+
+def compiled_script(script: SparkScript, zone: str) -> LocalScript:
+    """Return a script that was rendered for this process.
+
+    Raises:
+        Unsuited: why Spark must run it.
+    """
+    if script.sources or script.table_functions:
+        raise Unsuited("a table that Arrow does not read")
+    compiler = _Compiler(zone)
+    steps = tuple(compiler.step(step) for step in script.steps)
+    query = compiler.query(script.query)
+    untyped = next((name for name, of in query.columns if pa.types.is_null(of)), None)
+    if untyped is not None:
+        raise Unsuited(f"column `{untyped}` is NULL without a type")
+    return LocalScript(steps, query, script)
+
+
+@dataclass
+class _Compiler:
+    zone: str
+    _views: dict[str, Columns] = field(default_factory=dict)
+
+    def query(self, text: str) -> TableQuery:
+        """Return a query over the views so far."""
+        return compiled_query(text, self._columns_of, self.zone)
+
+    @singledispatchmethod
+    def step(self, step: Step) -> LocalStep:
+        """Return a step; its view is known from then on."""
+        raise Unsuited(f"{type(step).__name__} has no form without Spark")
+
+    @step.register
+    def _(self, step: ReadView) -> LocalStep:
+        self._views[step.view] = cast(Columns, step.columns)
+        return step
+
+    @step.register
+    def _(self, step: SqlView) -> LocalStep:
+        query = self.query(step.sql)
+        self._views[step.view] = query.columns
+        return Queried(step.view, query)
+
+    @step.register
+    def _(self, step: TagView) -> LocalStep:
+        return self.step(SqlView(step.view, f"SELECT * FROM {step.input}"))
+
+    @step.register
+    def _(self, step: OperatorView) -> LocalStep:
+        columns = self._columns_of(step.input)
+        try:
+            operator = made(step.function, dict(step.arguments), [n for n, _ in columns], [of for _, of in columns])
+        except NeedsSparkError as error:
+            raise Unsuited(str(error)) from error
+        for name, of in columns[: operator.keys]:
+            # What Spark could not compare as a key must not be one here.
+            if not can_hash(of):
+                raise Unsuited(f"key `{name}` of type {of}")
+        self._views[step.view] = operator.columns
+        return Operated(step.view, step.input, operator)
+
+    def _columns_of(self, view: str) -> Columns:
+        if view not in self._views:
+            raise Unsuited(f"`{view}` is no view of this query")
+        return self._views[view]

@@ -1,0 +1,243 @@
+"""Run statements in this process where that is wanted and possible, and hand all others to Spark's handler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from sqlext.analysis.inserts.bound import BoundInsert
+from sqlext.analysis.names.environment import Environment, SparkLookup
+from sqlext.dialect.ast import statements as ast
+from sqlext.errors import SqlExtError
+from sqlext.jobs.parts import Place, Schedule
+from sqlext.jobs.result import Result
+from sqlext.plan.nodes import PlanNode
+from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.arrow.in_process import LocalScript, compiled_script
+from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
+from sqlext.session.handler import Handler
+from sqlext.session.local_plans import (
+    NotLocalError,
+    in_process,
+    local_select,
+    local_sink_of,
+    refused,
+    require_plain,
+    require_small,
+)
+from sqlext.session.needed_secrets import check_secrets
+from sqlext.session.notices import tell_changes, tell_takeovers
+from sqlext.session.places import JobPlaces, record_of, sink_context
+from sqlext.session.records import QueryRecords
+from sqlext.session.state import SessionState
+from sqlext.settings import ENGINE
+from sqlext.source import Span
+from sqlext.spark.failures import run_error
+from sqlext.stores.location import Location
+from sqlext_catalog.model import Table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from sqlext.jobs.in_process import LocalPart
+
+T = TypeVar("T")
+_SCHEDULE = Schedule(bounded=True)
+
+
+class OfSpark(Handler, Protocol):
+    """Spark's handler."""
+
+    @property
+    def spark_session(self) -> SparkSession:
+        """The session's Spark, started when it is first needed."""
+
+
+class LocalHandler:
+    """Implements ``interpreter.Handler``.
+
+    Args:
+        spark: makes the handler of all that is Spark's, when it is first needed.
+        prefers_spark: whether a Spark session is there already, which ``auto`` then takes.
+    """
+
+    def __init__(
+        self,
+        spark: Callable[[], OfSpark],
+        state: SessionState,
+        folder: Path | str,
+        options: RunOptions,
+        prefers_spark: Callable[[], bool],
+    ) -> None:
+        self._make = spark
+        self.state = state
+        self.folder = folder
+        self.options = options
+        self._prefers_spark = prefers_spark
+
+    @cached_property
+    def _spark(self) -> OfSpark:
+        return self._make()
+
+    # Statements that read data
+
+    def select(self, statement: ast.SelectStatement, plan: PlanNode, env: Environment) -> Result:
+        """Run a query; it has ended when this returns."""
+        script = self._local(lambda: local_select(plan, env), [plan], env, statement.span)
+        if script is None:
+            return self._spark.select(statement, plan, env)
+        check_secrets(plan, (), statement.span)
+        return _selected(script, statement.span, lambda: self._spark.spark_session)
+
+    def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
+        """Run INSERTs as one job; it has ended when this returns."""
+        prepared = self._local(lambda: self._prepared(inserts, env), [i.plan for i in inserts], env, statement.span)
+        if prepared is None:
+            return self._spark.insert(statement, inserts, env)
+        for insert in inserts:
+            check_secrets(insert.plan, (insert,), insert.span)
+        self.options.ordinals.update(prepared.drafting.options.ordinals)
+        return self._run(statement, prepared, env)
+
+    def _local(self, prepare: Callable[[], T], plans: Sequence[PlanNode], env: Environment, span: Span) -> T | None:
+        """Return what is prepared for this process; None: Spark runs it.
+
+        Raises:
+            SqlExtError: OPT-036 where it is to run here, and cannot.
+        """
+        engine = self.state.settings.get(ENGINE)
+        if engine == "spark" or (engine == "auto" and self._prefers_spark()):
+            return None
+        try:
+            prepared = prepare()
+            if engine == "auto":
+                require_small(plans, env)
+        except NotLocalError as reason:
+            if engine == "local":
+                raise refused(reason, span) from reason
+            return None
+        return prepared
+
+    def _prepared(self, inserts: Sequence[BoundInsert], env: Environment) -> _Prepared:
+        # A copy: queries that Spark runs after all take their names there.
+        options = replace(self.options, ordinals=dict(self.options.ordinals))
+        drafting = Drafts(self.folder, options, self.state.settings, env, self.state.stores)
+        scripts = []
+        for insert in inserts:
+            require_plain(insert, env)
+        job = in_process(lambda: drafting.job(inserts, local=True))
+        for draft in job.drafts:
+            begun = drafting.begun(draft.name, InputEnd.FINISH)
+            script = in_process(partial(compiled_script, draft.script, env.zone))
+            if begun is not None and not begun.could_be_local([step.table for step in script.reads]):
+                raise NotLocalError(f"query `{draft.name}` has begun on Spark, and goes on there")
+            # Its identity is not known yet; whether it can write is.
+            local_sink_of(draft.insert, script, sink_context(draft, None, env.zone))
+            scripts.append(script)
+        return _Prepared(drafting, job, scripts)
+
+    def _run(self, statement: ast.Statement, prepared: _Prepared, env: Environment) -> Result:
+        from sqlext.jobs.in_process import run_job
+
+        drafts = prepared.job.drafts
+        name = self.state.settings.get("pipeline.name") or drafts[0].name
+        checkpoint = self.options.checkpoint or self.state.settings.checkpoint
+        kept = JobPlaces(self.folder, checkpoint, self.state)
+        with ExitStack() as held:
+            repeats = kept.repeats(drafts, _SCHEDULE)
+            places = [place for place in kept.taken(prepared.drafting, prepared.job, held) if place is not None]
+            runs = [(p.home, p.run) for p in places]
+            notices = (*repeats, *tell_takeovers(home for home, _ in runs), *tell_changes(runs))
+            queries = zip(drafts, prepared.scripts, places, strict=True)
+            parts = [_part(*query, env) for query in queries]
+            records = [record_of(statement, d, p) for d, p in zip(drafts, places, strict=True)]
+            log = QueryRecords(self.state.catalog, name, records)
+            held.pop_all()  # from here on the job holds the places
+        query = run_job(name, parts, log)
+        writes = list(dict.fromkeys(d.insert.table.name.plain for d in drafts))
+        return Result(query=query, notices=notices, writes=writes)
+
+    # All others
+
+    def spark_table(self) -> SparkLookup | None:
+        """Return how to ask Spark for a table; it is started only if one is asked for."""
+        return lambda parts: (self._spark.spark_table() or _nothing)(parts)
+
+    def explain(self, statement: ast.Explain, env: Environment) -> Result:
+        """Say what a statement would do."""
+        return self._spark.explain(statement, env)
+
+    def spark(self, statement: ast.Statement) -> Result:
+        """Hand a statement to Spark byte for byte."""
+        return self._spark.spark(statement)
+
+    def drop_query(self, statement: ast.Drop) -> Result:
+        """Remove a query and its state."""
+        return self._spark.drop_query(statement)
+
+    def stop_job(self, statement: ast.StopJob) -> Result:
+        """Stop a running job."""
+        return self._spark.stop_job(statement)
+
+    def show_watermarks(self, statement: ast.Show, env: Environment) -> Result:
+        """Say how far the inputs of queries are."""
+        return self._spark.show_watermarks(statement, env)
+
+    def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
+        """Say why nothing comes out of a query."""
+        return self._spark.explain_why(statement, env)
+
+    def runs(self, query: str) -> bool:
+        """Whether a query of this session runs."""
+        return self._spark.runs(query)
+
+    def drop_kept(self, query: str, table: Table) -> None:
+        """Stop the query that keeps a materialized view, and remove its state."""
+        self._spark.drop_kept(query, table)
+
+    def add_columns(self, table: Table, span: Span) -> None:
+        """Add the columns that ALTER TABLE ADD has declared to what lies there."""
+        self._spark.add_columns(table, span)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """INSERTs that this process runs, and what made drafts of them."""
+
+    drafting: Drafts
+    job: JobDraft
+    scripts: Sequence[LocalScript]
+
+
+def _part(draft: Draft, script: LocalScript, place: Place, env: Environment) -> LocalPart:
+    from sqlext.jobs.in_process import LocalPart
+
+    sink = local_sink_of(draft.insert, script, sink_context(draft, place, env.zone))
+    try:
+        # Opened before the job begins: a refusal then leaves no run behind.
+        sink.open()
+    except SqlExtError as error:
+        raise error.at(draft.insert.span) from error.__cause__
+    return LocalPart(draft.name, draft.insert.span, script, sink, place)
+
+
+def _selected(script: LocalScript, span: Span, spark: Callable[[], SparkSession]) -> Result:
+    from sqlext.local.engine import computed
+    from sqlext.sources.values import rows_of_table
+
+    with TemporaryDirectory(prefix="sqlext-") as sources:
+        try:
+            table = computed(script, Location(sources)).rows
+        except Exception as error:
+            raise run_error(error, span) from error
+    return Result(table.column_names, list(rows_of_table(table)), frame=lambda: spark().createDataFrame(table))
+
+
+def _nothing(parts: tuple[str, ...]) -> None:
+    """Return that Spark knows no table."""

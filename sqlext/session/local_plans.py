@@ -1,0 +1,128 @@
+"""Decide whether a statement can run in this process, without Spark, and why it cannot.
+
+``SET 'sqlext.engine'`` says what is wanted: ``spark``, ``local``, or ``auto``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from sqlext.analysis.inserts.bound import APPEND, BoundInsert
+from sqlext.analysis.inserts.sides import side_inserts
+from sqlext.analysis.names.environment import Environment
+from sqlext.connectors.readers import Unread
+from sqlext.connectors.registry import connector_of
+from sqlext.errors import SqlExtError
+from sqlext.plan.base import walk
+from sqlext.plan.nodes import PlanNode, Scan
+from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.compiler.boundedness import is_bounded
+from sqlext.rewrite.compiler.inserts import insert_script
+from sqlext.rewrite.compiler.plans import script_of
+from sqlext.settings import ENGINE, LOCAL_BYTES
+from sqlext.sinks.base import SinkContext
+from sqlext.source import Span
+from sqlext.stores.files import holds_bytes
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.arrow.in_process import LocalScript
+    from sqlext.rewrite.script.model import SparkScript
+    from sqlext.sinks.local import LocalSink
+
+
+T = TypeVar("T")
+
+
+class NotLocalError(Exception):
+    """Why only Spark runs a statement; its text is for EXPLAIN."""
+
+
+def local_select(plan: PlanNode, env: Environment) -> LocalScript:
+    """Return the script of a SELECT for this process.
+
+    Raises:
+        NotLocalError: why Spark must run it.
+    """
+    from sqlext.sources.values import can_be_values
+
+    _require_end(plan)
+    if side_inserts(plan, env):
+        raise NotLocalError("rows that are kept beside the query's own")
+    script = _compiled(lambda: script_of(plan, env, end=InputEnd.FINISH, local=True), env)
+    for name, of in script.query.columns:
+        if not can_be_values(of):
+            raise NotLocalError(f"column `{name}` of type {of}, which Spark has values of its own for")
+    return script
+
+
+def check_insert(insert: BoundInsert, env: Environment) -> None:
+    """Check that an INSERT can run in this process.
+
+    Raises:
+        NotLocalError: why Spark must run it.
+    """
+    require_plain(insert, env)
+    script = _compiled(lambda: insert_script(insert, env, end=InputEnd.FINISH, local=True), env)
+    mode = "overwrite" if insert.overwrite else insert.mode
+    local_sink_of(insert, script, SinkContext("", "", mode=mode, zone=env.zone))
+
+
+def require_plain(insert: BoundInsert, env: Environment) -> None:
+    """Check what can be said of an INSERT before it is compiled; raises as ``check_insert``."""
+    _require_end(insert.plan)
+    if env.settings.get("sqlext.bounded") != "finish":
+        raise NotLocalError("a query that goes on when more has come")
+    if insert.sides or side_inserts(insert.plan, env):
+        raise NotLocalError("rows that are kept beside the query's own")
+    if insert.mode != APPEND or insert.overwrite:
+        raise NotLocalError("rows of the sink that are replaced")
+
+
+def in_process(make: Callable[[], T]) -> T:
+    """Return what is made for this process; raises as ``check_insert``."""
+    from sqlext.rewrite.arrow.translation import Unsuited
+
+    try:
+        return make()
+    except (Unsuited, Unread) as reason:
+        raise NotLocalError(f"only Spark is known to do this: {reason}") from reason
+
+
+def _compiled(make: Callable[[], SparkScript], env: Environment) -> LocalScript:
+    from sqlext.rewrite.arrow.in_process import compiled_script
+
+    return in_process(lambda: compiled_script(make(), env.zone))
+
+
+def local_sink_of(insert: BoundInsert, script: LocalScript, context: SinkContext) -> LocalSink:
+    """Return the sink of an INSERT; raises as ``check_insert``."""
+    from sqlext.sinks.local import local_sink
+
+    spec = connector_of(insert.table).write_spec(insert.table)
+    return in_process(lambda: local_sink(spec, context, script.query.schema))
+
+
+def require_small(plans: Sequence[PlanNode], env: Environment) -> None:
+    """Check that the tables that queries read hold so little that starting Spark would not pay.
+
+    Raises:
+        NotLocalError: if they hold more.
+    """
+    most = int(env.settings.get(LOCAL_BYTES) or 0)
+    for node in (n for plan in plans for n in walk(plan)):
+        if isinstance(node, Scan) and holds_bytes(node.table.option("path") or node.table.option("table-path"), most):
+            raise NotLocalError(f"`{node.table.name.name}` has {most >> 20} MB or more")
+
+
+def refused(reason: NotLocalError, span: Span) -> SqlExtError:
+    """Return why a statement that is to run in this process cannot."""
+    message = f"the statement cannot run without Spark: {reason}"
+    return SqlExtError(
+        "OPT-036", message, span=span, hint=f"SET '{ENGINE}' = 'auto' lets Spark run what only Spark can"
+    )
+
+
+def _require_end(plan: PlanNode) -> None:
+    if not is_bounded(plan):
+        raise NotLocalError("its input has no end")

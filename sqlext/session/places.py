@@ -1,0 +1,90 @@
+"""Take the places of a job's queries, and say what their sinks and records need to know of them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from sqlext.analysis.inserts.bound import UPSERT
+from sqlext.analysis.inserts.fingerprint import digest
+from sqlext.dialect.ast import statements as ast
+from sqlext.jobs.checkpoint import QueryHome
+from sqlext.jobs.parts import Place, Schedule
+from sqlext.jobs.runs import begun_run
+from sqlext.plan.nodes import EXISTS, KIND
+from sqlext.rewrite.compiler.boundedness import streaming_scans
+from sqlext.secrets import redact_text
+from sqlext.session.drafts import Draft, Drafts, JobDraft
+from sqlext.session.notices import tell_repeats
+from sqlext.session.state import SessionState
+from sqlext.sinks.base import SinkContext
+from sqlext_catalog.model import QueryRecord
+from sqlext_catalog.properties import to_properties
+
+
+@dataclass(frozen=True)
+class JobPlaces:
+    """Where the queries of one job keep their places.
+
+    Attributes:
+        folder: the catalog's, or its URL.
+        checkpoint: where checkpoints go, None for the catalog's folder.
+    """
+
+    folder: Path | str
+    checkpoint: str | None
+    state: SessionState
+
+    def repeats(self, drafts: Sequence[Draft], schedule: Schedule) -> tuple[str, ...]:
+        """Tell whose rows come a second time: before the folders forget the runs that have ended."""
+        runs = [begun_run(self.folder, d.name, self.checkpoint, self.state.stores) for d in drafts]
+        # A job that was interrupted goes on as one.
+        goes_on = any(run is not None and not run.finished for run in runs)
+        if goes_on or not (schedule.bounded and schedule.finish):
+            return ()
+        return tell_repeats((d.name, d.insert, run) for d, run in zip(drafts, runs, strict=True))
+
+    def taken(self, drafting: Drafts, made: JobDraft, held: ExitStack) -> list[Place | None]:
+        """Return the places of a streaming job's queries, its own; none for a job without streams."""
+        if not made.streaming:
+            return [None] * len(made.drafts)
+        # All places before any change: one query that another driver runs refuses the whole job.
+        stores, force = self.state.stores, self.state.settings.takes_over
+        open_home = partial(QueryHome, self.folder, checkpoint=self.checkpoint, settings=stores, force=force)
+        homes = [held.enter_context(open_home(d.name)) for d in made.drafts]
+        return [Place(home, run) for home, run in zip(homes, drafting.runs(made, homes), strict=True)]
+
+
+def sink_context(draft: Draft, place: Place | None, zone: str) -> SinkContext:
+    """Return what the sink of a query needs to know of it."""
+    insert, script = draft.insert, draft.script
+    return SinkContext(
+        query=draft.name,
+        checkpoint=place.run.checkpoint_id if place else uuid.uuid4().hex,
+        mode="overwrite" if insert.overwrite else insert.mode,
+        keys=insert.merge_keys if insert.mode == UPSERT else script.keys,
+        exists=EXISTS if script.updating else None,
+        kind=KIND if script.changelog else None,
+        zone=zone,
+        staging=place.home.staging if place else None,
+        properties=tuple(to_properties(insert.table).items()),
+        fence=place.home.fence if place else None,
+    )
+
+
+def record_of(statement: ast.Statement, draft: Draft, place: Place) -> QueryRecord:
+    """Return the catalog's record of a query that begins."""
+    return QueryRecord(
+        name=draft.name,
+        # Records are read by SHOW and by other processes: no secret may stand in them.
+        statement=redact_text(statement.span.text),
+        reads=tuple(sorted({s.table.name.plain for s in streaming_scans(draft.insert.plan)})),
+        writes=draft.insert.table.name.plain,
+        checkpoint=place.home.checkpoint,
+        fingerprint=digest(draft.prints),
+        status="running",
+    )

@@ -1,0 +1,36 @@
+"""Make the operator of functions OVER frames of the plain values that a plan says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.over.operator import OverOperator
+from sqlext_udfs.over.specification import OverCall, OverFrame, OverSpecification
+
+#: Gives aggregates of users their classes.
+Known = Callable[[Sequence[AggregateCall]], Sequence[AggregateCall]]
+
+
+def over_operator(known: Known, fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> OverOperator:
+    """Return the operator.
+
+    Args:
+        known: gives aggregates of users their classes.
+        fields: those of ``OverSpecification``. A call is function, inputs, frame (unit, and rows or ms), distinct,
+            parameters.
+        types: of the columns that go in.
+    """
+    calls = tuple(_call(call, known) for call in fields["calls"])
+    return OverOperator(OverSpecification(**{**fields, "calls": calls}), types)
+
+
+def _call(fields: Sequence[Any], known: Known) -> OverCall:
+    function, inputs, frame, distinct, parameters = fields
+    call = OverCall(function, tuple(inputs), OverFrame(*frame), distinct, tuple(parameters))
+    (found,) = known([AggregateCall(call.function, call.inputs, distinct, call.parameters)])
+    return replace(call, parameters=found.parameters)

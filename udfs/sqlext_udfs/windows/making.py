@@ -1,0 +1,73 @@
+"""Make the operator of windows, or of GROUP BY without a window, of the plain values that a plan says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.grouping.operator import GroupAggregate
+from sqlext_udfs.grouping.windows import WindowedGroups
+from sqlext_udfs.kernel.altered import Selected
+from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.windows.operator import Latest, WindowOperator
+from sqlext_udfs.windows.policy_json import policy_from_json
+from sqlext_udfs.windows.specification import WindowSpecification, output_types
+
+#: Classes of users by name: triggers, and evictors.
+Classes = tuple[Mapping[str, Any], Mapping[str, Any]]
+NO_CLASSES: Classes = ({}, {})
+
+
+def specification_of(
+    arguments: Mapping[str, Any], known: Callable[[Sequence[AggregateCall]], tuple[AggregateCall, ...]]
+) -> WindowSpecification:
+    """Return what is computed.
+
+    Args:
+        arguments: ``policy`` as JSON; ``aggregates``: of each its function, positions, distinct, parameters;
+            ``places``: the other fields.
+        known: gives aggregates of users their classes.
+    """
+    aggregates = known([AggregateCall(*a) for a in arguments["aggregates"]])
+    places = dict(arguments["places"])
+    return WindowSpecification(policy=policy_from_json(arguments["policy"]), aggregates=aggregates, **places)
+
+
+def window_operator(
+    specification: WindowSpecification,
+    arguments: Mapping[str, Any],
+    types: Sequence[pa.DataType],
+    classes: Callable[[], Classes],
+) -> BucketOperator[Any]:
+    """Return the operator.
+
+    Args:
+        specification: what is computed.
+        arguments: ``columns``: names of what the operator gives, ``asked``: those of them that come out, ``latest``:
+            whether only the last pane of a key, window and micro-batch is wanted.
+        types: of the columns that go in.
+        classes: gives those that the policy uses, where it has windows.
+    """
+    operator: BucketOperator[Any]
+    if specification.kind is not None and specification.end is not None:
+        operator = WindowedGroups(specification, types)
+    # A changelog or a time to live without windows.
+    elif specification.kind is not None or specification.ttl is not None:
+        operator = GroupAggregate(specification, types)
+    else:
+        operator = WindowOperator(specification, types, *classes())
+    if arguments.get("latest"):
+        operator = Latest(operator, specification.keys)
+    # Outermost: ``Latest`` still needs columns that nobody asks for.
+    return Selected(operator, [i for i, name in enumerate(arguments["columns"]) if name in arguments["asked"]])
+
+
+def columns_of(
+    specification: WindowSpecification, arguments: Mapping[str, Any], types: Sequence[pa.DataType]
+) -> list[tuple[str, pa.DataType]]:
+    """Return name and type of each column that comes out; arguments as of ``window_operator``."""
+    found = zip(arguments["columns"], output_types(specification, types), strict=True)
+    return [(name, of) for name, (_, of) in found if name in arguments["asked"]]
