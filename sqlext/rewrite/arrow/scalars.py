@@ -49,7 +49,9 @@ def text_of(value: Expression, zone: str) -> Expression | None:
     """Return a value as Spark's cast to STRING writes it; None for a type whose texts are Spark's alone."""
     if value.type == _STRING:
         return value
-    if pa.types.is_integer(value.type) or pa.types.is_boolean(value.type) or pa.types.is_date32(value.type):
+    if pa.types.is_date32(value.type):
+        return Apply(_STRING, function="date text", inputs=(value,))
+    if pa.types.is_integer(value.type) or pa.types.is_boolean(value.type):
         return Apply(_STRING, function="plain text", inputs=(value,))
     if pa.types.is_timestamp(value.type) and (value.type.tz is None or zone == "UTC"):
         return Apply(_STRING, function="time text", inputs=(value,))

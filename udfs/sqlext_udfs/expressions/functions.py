@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sqlext_udfs.expressions.casts import low_bits, widened
-from sqlext_udfs.kernel.arrow_numpy import column_of, known, numbers
+from sqlext_udfs.kernel.arrow_numpy import Values, column_of, known, numbers
 
 INSTANT, WALL_CLOCK = pa.timestamp("us", "UTC"), pa.timestamp("us")
 _MICROS = 1000
-_MICROS_A_DAY = 86_400_000_000
+_MICROS_A_DAY, _DAY_OF_YEAR_10000 = 86_400_000_000, 2_932_897
 
 
 def _millis(of: pa.DataType, instants: pa.Array) -> pa.Array:
@@ -34,8 +34,18 @@ def _date(of: pa.DataType, times: pa.Array) -> pa.Array:
 def _time_text(of: pa.DataType, times: pa.Array) -> pa.Array:
     """Return wall clocks as texts whose fraction has no zeros at its end."""
     # Arrow writes all six digits, so zeros at the end are those of the fraction.
-    texts = times.view(pa.timestamp("us")).cast(of)
-    return pc.utf8_rtrim(pc.utf8_rtrim(texts, characters="0"), characters=".")
+    texts = pc.utf8_rtrim(pc.utf8_rtrim(times.view(pa.timestamp("us")).cast(of), characters="0"), characters=".")
+    return _with_sign(texts, numbers(times) // _MICROS_A_DAY)
+
+
+def _date_text(of: pa.DataType, dates: pa.Array) -> pa.Array:
+    return _with_sign(dates.cast(of), numbers(dates))
+
+
+def _with_sign(texts: pa.Array, days: Values) -> pa.Array:
+    """Return texts of times with a plus before years of more than four digits, as Java writes them."""
+    far = days >= _DAY_OF_YEAR_10000
+    return pc.if_else(pa.array(far), pc.binary_join_element_wise("+", texts, ""), texts) if far.any() else texts
 
 
 def _cased(plain: Callable[[pa.Array], pa.Array], full: Callable[[str], str]) -> Callable[..., pa.Array]:
@@ -84,6 +94,7 @@ FUNCTIONS: Mapping[str, Callable[..., pa.Array]] = {
     "is false": lambda of, value: pc.fill_null(pc.invert(value.cast(of)), False),
     "plain text": lambda of, value: value.cast(of),
     "time text": _time_text,
+    "date text": _date_text,
     "date": _date,
     "concat": lambda of, *texts: pc.binary_join_element_wise(*texts, ""),
     "replace": _replaced,
