@@ -10,8 +10,10 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.parts import Place
 from sqlext.jobs.progress import Progress
 from sqlext.jobs.query import Query
+from sqlext.jobs.recording import Recorder
 from sqlext.jobs.runner import JobLog
 from sqlext.local.engine import computed
+from sqlext.plan.steps import PlanStep
 from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.sinks.local import LocalSink
 from sqlext.source import Span
@@ -35,6 +37,7 @@ class LocalPart:
     script: LocalScript
     sink: LocalSink
     place: Place
+    steps: tuple[PlanStep, ...] = ()
 
 
 def run_job(name: str, parts: Sequence[LocalPart], log: JobLog) -> Query:
@@ -46,11 +49,15 @@ def run_job(name: str, parts: Sequence[LocalPart], log: JobLog) -> Query:
         SqlExtError: why it failed.
     """
     query = Query(name, {p.name: Progress() for p in parts}, streaming=True, bounded=True)
+    query.recorders = {
+        p.name: Recorder(p.place.home.progress, True, p.steps) for p in parts if not p.place.run.finished
+    }
     error: SqlExtError | None = None
     try:
         for part in parts:
             if not part.place.run.finished:
                 part.place.home.begin(part.place.run)
+                query.recorders[part.name].begin()
         log.started()
         at_step("begun")
         for part in parts:

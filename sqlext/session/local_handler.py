@@ -16,6 +16,7 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.parts import Place, Schedule
 from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
+from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.in_process import LocalScript, compiled_script
 from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
@@ -224,7 +225,8 @@ def _part(draft: Draft, script: LocalScript, place: Place, env: Environment) -> 
         sink.open()
     except SqlExtError as error:
         raise error.at(draft.insert.span) from error.__cause__
-    return LocalPart(draft.name, draft.insert.span, script, sink, place)
+    steps = steps_of(draft.insert.plan, draft.insert.table.name.plain)
+    return LocalPart(draft.name, draft.insert.span, script, sink, place, steps)
 
 
 def _selected(script: LocalScript, span: Span, spark: Callable[[], SparkSession]) -> Result:
