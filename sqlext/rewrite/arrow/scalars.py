@@ -18,9 +18,9 @@ from sqlext_udfs.expressions.columns import (
     Compare,
     Expression,
     Extreme,
-    Failure,
     Like,
     Literal,
+    Refused,
 )
 
 Of = Callable[[exp.Expr], Expression]
@@ -42,7 +42,7 @@ def failure(node: exp.Cast, of: pa.DataType) -> Expression | None:
         return None
     text = call.expressions[0]
     coded = _CODED.fullmatch(text.this) if isinstance(text, exp.Literal) and text.is_string else None
-    return Failure(of, code=coded.group(1), message=coded.group(2), fails=True) if coded is not None else None
+    return Refused(of, code=coded.group(1), message=coded.group(2), fails=True) if coded is not None else None
 
 
 def text_of(value: Expression, zone: str) -> Expression | None:

@@ -135,7 +135,7 @@ class Literal(Expression):
 
 
 @dataclass(frozen=True)
-class Failure(Expression):
+class Refused(Expression):
     """Fails for every row that it is asked for."""
 
     code: str = ""
