@@ -427,7 +427,8 @@ class Session:
         source, state = self._read(script, variables), self._state.fork()
         running = self._own or self._given
         with reached_by((lambda: self._state.stores) if running is not None else None):
-            return explanations(source, state, format, self._spark_columns, at_once=not is_connect(self._given))
+            at_once, there = not is_connect(self._given), self._has_spark
+            return explanations(source, state, format, self._spark_columns, at_once=at_once, spark_is_there=there)
 
     def plan(
         self,
@@ -512,7 +513,14 @@ class Session:
             # Before anything runs: where checkpoints cannot lie, no streaming query can begin.
             keeps = partial(self._keeps, checkpoint)
             statements = self._checked(source, self._spark_refusal, keeps)
-            options = RunOptions(name, checkpoint, interval, at_once=not is_connect(self._given), rules=self._rules)
+            options = RunOptions(
+                name,
+                checkpoint,
+                interval,
+                at_once=not is_connect(self._given),
+                rules=self._rules,
+                spark_is_there=self._has_spark,
+            )
 
             def spark_handler() -> OfSpark:
                 package("pyspark", "local", RUNS)

@@ -38,6 +38,7 @@ class RunOptions:
 
     ``at_once``: whether queries may be one batch; over Spark Connect nobody could count what one reads and writes.
     ``rules``: what the platform under the Spark session takes.
+    ``spark_is_there``: whether a Spark session was given, or had started before.
     """
 
     script: str = "sql"
@@ -46,6 +47,7 @@ class RunOptions:
     ordinals: dict[str, int] = field(default_factory=dict)
     at_once: bool = True
     rules: PlatformRules = field(default_factory=PlatformRules)
+    spark_is_there: bool = False
 
     @property
     def endless(self) -> InputEnd:

@@ -133,7 +133,14 @@ class SparkHandler:
         """Say what a statement would do."""
         options = replace(self.options, ordinals=dict(self.options.ordinals))  # no query takes a name
         drafts = self._drafts(env, options)
-        return explain_statement(statement, env, self.options.interval, drafts.foretold, at_once=options.at_once)
+        return explain_statement(
+            statement,
+            env,
+            self.options.interval,
+            drafts.foretold,
+            at_once=options.at_once,
+            spark_is_there=self.options.spark_is_there,
+        )
 
     def drop_query(self, statement: ast.Drop) -> Result:
         """Remove a query's record, checkpoint and state."""

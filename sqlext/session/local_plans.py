@@ -103,6 +103,29 @@ def local_sink_of(insert: BoundInsert, script: LocalScript, context: SinkContext
     return in_process(lambda: local_sink(spec, context, script.query.schema))
 
 
+def engine_of(plan: PlanNode, insert: BoundInsert | None, env: Environment, *, there: bool) -> str | None:
+    """Return who runs a query and why, for EXPLAIN; None where nothing but Spark is wanted.
+
+    Args:
+        there: whether a Spark session was given or has started.
+    """
+    wanted = env.settings.get(ENGINE)
+    if wanted == "spark":
+        return None
+    if wanted == "auto" and there:
+        return "Spark: its session is there"
+    try:
+        if insert is None:
+            local_select(plan, env)
+        else:
+            check_insert(insert, env)
+        if wanted == "auto":
+            require_small([plan], env)
+    except NotLocalError as reason:
+        return f"Spark: {reason}"
+    return "this process: Arrow does all of it" + (", and the input is small" if wanted == "auto" else "")
+
+
 def require_small(plans: Sequence[PlanNode], env: Environment) -> None:
     """Check that the tables that queries read hold so little that starting Spark would not pay.
 

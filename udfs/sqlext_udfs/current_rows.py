@@ -7,8 +7,9 @@ Of several records of a key in one micro-batch only the last one counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -142,3 +143,8 @@ def _has_map(of: pa.DataType) -> bool:
 
 
 _NONE = np.zeros(0, np.int64)
+
+
+def current_operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> CurrentOperator:
+    """Return the operator of the fields of its specification and the types of the columns that go in."""
+    return CurrentOperator(CurrentSpecification(**fields), types)

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple, Protocol
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol, cast
 
 import pyarrow as pa
 
 from sqlext_udfs.aggregates.accumulator import AggregateCall
 from sqlext_udfs.aggregates.python import PYTHON
-from sqlext_udfs.current_rows import CurrentOperator, CurrentSpecification
-from sqlext_udfs.distinct import DistinctOperator
-from sqlext_udfs.joins.making import join_operator
 from sqlext_udfs.kernel.operator import BucketOperator
-from sqlext_udfs.matching.operator import MatchOperator
-from sqlext_udfs.matching.specification import specification_from_json
-from sqlext_udfs.over.making import over_operator
-from sqlext_udfs.ranking.making import rank_operator
-from sqlext_udfs.watermark_column import WatermarkOperator, WatermarkSpecification
-from sqlext_udfs.windows.making import NO_CLASSES, columns_of, specification_of, window_operator
 from sqlext_udfs.windows.policy import KeepUsing
 from sqlext_udfs.windows.triggers.tree import Using, tree
 
@@ -58,15 +49,21 @@ def made(function: str, arguments: Mapping[str, Any], names: Sequence[str], type
     if function == "window":
         return _window(arguments, types)
     if function == "distinct":
+        from sqlext_udfs.distinct import DistinctOperator
+
         columns = tuple(zip(names, types, strict=True))
         return Made(DistinctOperator(arguments.get("ttl")), len(types), columns)
     fields = dict(arguments["specification"])
-    operator = _MAKERS[function](fields, types)
+    # Imported only now: a query that uses no such operator loads none of them.
+    module, maker = _MAKERS[function]
+    operator = cast(_Maker, getattr(import_module(module), maker))(fields, types)
     return Made(operator, int(fields["keys"]), tuple(zip(arguments["columns"], operator.output_types, strict=True)))
 
 
 def _window(arguments: Mapping[str, Any], types: Types) -> Made:
-    specification = specification_of(arguments, _known)
+    from sqlext_udfs.windows.making import NO_CLASSES, columns_of, specification_of, window_operator
+
+    specification = specification_of(arguments, known_without_spark)
     policy = specification.policy
     if isinstance(policy.evictor, KeepUsing) or any(isinstance(t, Using) for t in tree(policy.trigger)):
         raise NeedsSparkError("a trigger or an evictor of the user's")
@@ -74,17 +71,20 @@ def _window(arguments: Mapping[str, Any], types: Types) -> Made:
     return Made(operator, specification.keys, tuple(columns_of(specification, arguments, types)))
 
 
-def _known(calls: Sequence[AggregateCall]) -> tuple[AggregateCall, ...]:
+def known_without_spark(calls: Sequence[AggregateCall]) -> tuple[AggregateCall, ...]:
+    """Return aggregates as they are; raises NeedsSparkError for one of the user's."""
     if any(call.function == PYTHON for call in calls):
         raise NeedsSparkError("an aggregate of the user's")
     return tuple(calls)
 
 
-_MAKERS: Mapping[str, Callable[[Mapping[str, Any], Types], _Specified]] = {
-    "current": lambda fields, types: CurrentOperator(CurrentSpecification(**fields), types),
-    "join": join_operator,
-    "match": lambda fields, types: MatchOperator(specification_from_json(fields["match"]), types),
-    "over": partial(over_operator, _known),
-    "rank": rank_operator,
-    "watermark": lambda fields, types: WatermarkOperator(WatermarkSpecification(**fields), types),
+_Maker = Callable[[Mapping[str, Any], Types], _Specified]
+#: Function -> module and name of what makes its operator of the fields of a specification and the types.
+_MAKERS: Mapping[str, tuple[str, str]] = {
+    "current": ("sqlext_udfs.current_rows", "current_operator"),
+    "join": ("sqlext_udfs.joins.making", "join_operator"),
+    "match": ("sqlext_udfs.matching.making", "match_operator"),
+    "over": ("sqlext_udfs.over.making", "plain_over_operator"),
+    "rank": ("sqlext_udfs.ranking.making", "rank_operator"),
+    "watermark": ("sqlext_udfs.watermark_column", "watermark_operator"),
 }

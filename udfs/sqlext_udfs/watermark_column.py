@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -80,3 +81,8 @@ def _shown(watermark: int | None) -> int | None:
     if watermark is None or watermark <= 0:
         return None
     return min(watermark, _END)
+
+
+def watermark_operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> WatermarkOperator:
+    """Return the operator of the fields of its specification and the types of the columns that go in."""
+    return WatermarkOperator(WatermarkSpecification(**fields), types)

@@ -26,6 +26,7 @@ from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.export.layout import layout
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.session.drafts import end_of
+from sqlext.session.local_plans import engine_of
 
 _WRITERS = {"JSON": as_json, "JSON_EXECUTION_PLAN": as_json, "MERMAID": as_mermaid}
 
@@ -41,6 +42,7 @@ def explain_statement(
     foretell: Foretell | None = None,
     *,
     at_once: bool = True,
+    spark_is_there: bool = False,
 ) -> Result:
     """Return the plans of a statement and the Spark SQL they become, as one row of text.
 
@@ -48,6 +50,7 @@ def explain_statement(
         interval: ms between the micro-batches of unbounded queries, where it is given.
         foretell: what would become of checkpoints, where there can be some.
         at_once: whether queries may be one batch.
+        spark_is_there: whether a Spark session was given or has started.
 
     Raises:
         SqlExtError: DDL-040 for a statement that reads nothing.
@@ -58,14 +61,21 @@ def explain_statement(
     # JSON and Mermaid are of the plan alone.
     places = foretell(inserts) if foretell is not None and inserts and detail not in _WRITERS else [None] * len(plans)
     texts = [
-        explained(_noted(plan, interval), made, detail, insert, place)
+        explained(
+            _noted(plan, interval), made, detail, insert, place, engine_of(plan, insert, env, there=spark_is_there)
+        )
         for (plan, made, insert), place in zip(plans, places, strict=True)
     ]
     return Result(("result",), [("\n\n".join(texts),)])
 
 
 def explained(
-    plan: PlanNode, script: SparkScript, detail: str, insert: BoundInsert | None, place: str | None = None
+    plan: PlanNode,
+    script: SparkScript,
+    detail: str,
+    insert: BoundInsert | None,
+    place: str | None = None,
+    engine: str | None = None,
 ) -> str:
     """Return one plan in the asked-for form.
 
@@ -73,12 +83,13 @@ def explained(
 
     Args:
         place: what becomes of the checkpoint, where there is one.
+        engine: who runs it and why, where it need not be Spark.
     """
     writer = _WRITERS.get(detail)
     course = Course(_reach(plan, insert), tuple(a.table.name.name for a in script.read_by_arrow))
     if writer:
         return writer(plan, course)
-    below = {"Sources": script.reading, "Checkpoint": (place or "").splitlines()}
+    below = {"Engine": [engine] if engine else [], "Sources": script.reading, "Checkpoint": (place or "").splitlines()}
     lists = ["\n  ".join((f"{title}:", *lines)) for title, lines in below.items() if lines]
     return "\n\n".join([as_text(plan, course), *lists, f"Spark SQL:\n{layout(script.query)}"])
 

@@ -13,6 +13,7 @@ from sqlext.rewrite.export.printed import printed_script
 from sqlext.rewrite.export.spark_sql import portable_script
 from sqlext.session.drafts import Drafts, RunOptions, script_name
 from sqlext.session.introspection.explain import explained
+from sqlext.session.local_plans import engine_of
 from sqlext.session.offline.checking import found_in, sql_files
 from sqlext.session.offline.compilation import Path_, compile_source, new_state, read_source
 from sqlext.session.offline.targets import databricks_source, pipeline_files, write_pipeline
@@ -82,12 +83,14 @@ def explanations(
     lookup: SparkLookup | None = None,
     *,
     at_once: bool = True,
+    spark_is_there: bool = False,
 ) -> list[str]:
     """Return the plan of each query of a script, and what would become of its checkpoint.
 
     Args:
         state: should be a copy.
         lookup, at_once: as in ``compile_source``.
+        spark_is_there: whether a Spark session was given or has started.
     """
     # One for the whole script: names of queries are numbered through it, as in a run.
     options = RunOptions(script_name(source), at_once=at_once)
@@ -97,7 +100,15 @@ def explanations(
         drafts = Drafts(state.folder, options, state.settings, state.environment(lookup), state.stores)
         places = drafts.foretold(inserts) if inserts else [None] * len(found)
         texts += [
-            explained(c.plan, c.script, format.upper(), c.insert, place) for c, place in zip(found, places, strict=True)
+            explained(
+                c.plan,
+                c.script,
+                format.upper(),
+                c.insert,
+                place,
+                engine_of(c.plan, c.insert, state.environment(lookup), there=spark_is_there),
+            )
+            for c, place in zip(found, places, strict=True)
         ]
     return texts
 

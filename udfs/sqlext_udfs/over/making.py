@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from sqlext_udfs.aggregates.accumulator import AggregateCall
+from sqlext_udfs.making import known_without_spark
 from sqlext_udfs.over.operator import OverOperator
 from sqlext_udfs.over.specification import OverCall, OverFrame, OverSpecification
 
@@ -27,6 +28,11 @@ def over_operator(known: Known, fields: Mapping[str, Any], types: Sequence[pa.Da
     """
     calls = tuple(_call(call, known) for call in fields["calls"])
     return OverOperator(OverSpecification(**{**fields, "calls": calls}), types)
+
+
+def plain_over_operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> OverOperator:
+    """Return the operator of calls of which none is the user's; see ``over_operator``."""
+    return over_operator(known_without_spark, fields, types)
 
 
 def _call(fields: Sequence[Any], known: Known) -> OverCall:

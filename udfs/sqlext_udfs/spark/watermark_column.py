@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import pyarrow as pa
-
-from sqlext_udfs.spark.specified import SpecifiedFunction, SpecifiedOperator
-from sqlext_udfs.watermark_column import WatermarkOperator, WatermarkSpecification
+from sqlext_udfs.spark.specified import SpecifiedFunction
+from sqlext_udfs.watermark_column import watermark_operator
 
 
 class WatermarkFunction(SpecifiedFunction):
     """The stateful function ``watermark``, whose specification has the fields of ``WatermarkSpecification``."""
 
     def __init__(self) -> None:
-        super().__init__(_operator, "CURRENT_WATERMARK")
-
-
-def _operator(fields: Mapping[str, Any], types: Sequence[pa.DataType]) -> SpecifiedOperator:
-    return WatermarkOperator(WatermarkSpecification(**fields), types)
+        super().__init__(watermark_operator, "CURRENT_WATERMARK")
