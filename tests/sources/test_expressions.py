@@ -157,7 +157,9 @@ def _resolve(parts: Sequence[str]) -> Expression:
 
 
 def _values(column: pa.Array) -> list[str]:
+    # Some lie beyond what Python's types hold.
     plain = column.cast(pa.int64()) if pa.types.is_timestamp(column.type) else column
+    plain = plain.cast(pa.int32()) if pa.types.is_date32(plain.type) else plain
     return [repr(v) for v in plain.to_pylist()]
 
 

@@ -22,7 +22,7 @@ class NeedsSparkError(Exception):
     """Why an operator cannot be made here."""
 
 
-class Made(NamedTuple):
+class MadeHere(NamedTuple):
     """An operator, how many of its first columns are the key, and what comes out of it."""
 
     operator: BucketOperator[Any]
@@ -35,7 +35,7 @@ class _Specified(BucketOperator[Any], Protocol):
     def output_types(self) -> Types: ...
 
 
-def made(function: str, arguments: Mapping[str, Any], names: Sequence[str], types: Types) -> Made:
+def made(function: str, arguments: Mapping[str, Any], names: Sequence[str], types: Types) -> MadeHere:
     """Return the operator of a function.
 
     Args:
@@ -52,15 +52,15 @@ def made(function: str, arguments: Mapping[str, Any], names: Sequence[str], type
         from sqlext_udfs.distinct import DistinctOperator
 
         columns = tuple(zip(names, types, strict=True))
-        return Made(DistinctOperator(arguments.get("ttl")), len(types), columns)
+        return MadeHere(DistinctOperator(arguments.get("ttl")), len(types), columns)
     fields = dict(arguments["specification"])
     # Imported only now: a query that uses no such operator loads none of them.
     module, maker = _MAKERS[function]
     operator = cast(_Maker, getattr(import_module(module), maker))(fields, types)
-    return Made(operator, int(fields["keys"]), tuple(zip(arguments["columns"], operator.output_types, strict=True)))
+    return MadeHere(operator, int(fields["keys"]), tuple(zip(arguments["columns"], operator.output_types, strict=True)))
 
 
-def _window(arguments: Mapping[str, Any], types: Types) -> Made:
+def _window(arguments: Mapping[str, Any], types: Types) -> MadeHere:
     from sqlext_udfs.windows.making import NO_CLASSES, columns_of, specification_of, window_operator
 
     specification = specification_of(arguments, known_without_spark)
@@ -68,7 +68,7 @@ def _window(arguments: Mapping[str, Any], types: Types) -> Made:
     if isinstance(policy.evictor, KeepUsing) or any(isinstance(t, Using) for t in tree(policy.trigger)):
         raise NeedsSparkError("a trigger or an evictor of the user's")
     operator = window_operator(specification, arguments, types, lambda: NO_CLASSES)
-    return Made(operator, specification.keys, tuple(columns_of(specification, arguments, types)))
+    return MadeHere(operator, specification.keys, tuple(columns_of(specification, arguments, types)))
 
 
 def known_without_spark(calls: Sequence[AggregateCall]) -> tuple[AggregateCall, ...]:

@@ -16,7 +16,7 @@ from sqlext.rewrite.arrow.translation import Unsuited
 from sqlext.rewrite.script.model import OperatorView, ReadView, SparkScript, SqlView, Step, TagView
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.queries import TableQuery
-from sqlext_udfs.making import Made, NeedsSparkError, made
+from sqlext_udfs.making import MadeHere, NeedsSparkError, made
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Operated:
 
     view: str
     input: str
-    operator: Made
+    operator: MadeHere
 
 
 @dataclass(frozen=True)
