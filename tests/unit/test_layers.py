@@ -85,6 +85,7 @@ ONE_MEANING: Mapping[str, str] = {
     "OverCall": "a call with its OVER, as written and as run",
     "Query": "a query, as written and as running",
     "History": "what a query did so far: its samples, its commits",
+    "Versions": "of the right side of a temporal join: as it is planned, and by key and time",
 }
 #: Public classes of one name that mean two things: checkpoints or users' programs hold the name.
 HELD: Mapping[str, str] = {
