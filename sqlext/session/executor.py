@@ -41,7 +41,7 @@ from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_value
-from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
+from sqlext.session.drafts import Draft, Drafts, RunOptions
 from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching

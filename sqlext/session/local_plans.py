@@ -46,7 +46,7 @@ def local_select(plan: PlanNode, env: Environment) -> LocalScript:
     """
     from sqlext.sources.values import can_be_values
 
-    _require_end(plan)
+    _require_suited(plan, env)
     if side_inserts(plan, env):
         raise NotLocalError("rows that are kept beside the query's own")
     script = _compiled(lambda: script_of(plan, env, end=InputEnd.FINISH, local=True), env)
@@ -70,7 +70,7 @@ def check_insert(insert: BoundInsert, env: Environment) -> None:
 
 def require_plain(insert: BoundInsert, env: Environment) -> None:
     """Check what can be said of an INSERT before it is compiled; raises as ``check_insert``."""
-    _require_end(insert.plan)
+    _require_suited(insert.plan, env)
     if env.settings.get("sqlext.bounded") != "finish":
         raise NotLocalError("a query that goes on when more has come")
     if insert.sides or side_inserts(insert.plan, env):
@@ -146,6 +146,8 @@ def refused(reason: NotLocalError, span: Span) -> SqlExtError:
     )
 
 
-def _require_end(plan: PlanNode) -> None:
+def _require_suited(plan: PlanNode, env: Environment) -> None:
+    if env.policy.restricted:
+        raise NotLocalError("the session is restricted, and Spark keeps its limits")
     if not is_bounded(plan):
         raise NotLocalError("its input has no end")
