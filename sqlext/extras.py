@@ -40,6 +40,7 @@ class Extra:
 EXTRAS = (
     Extra("shell", ("prompt_toolkit",), "the prompt of `sqlext shell`", "-e, -f and pipes work"),
     Extra("lsp", ("pygls",), "`sqlext lsp`, for editors", "`sqlext check` works"),
+    Extra("mcp", ("mcp",), "`sqlext mcp`, for assistants", "the command line works"),
     Extra("kafka", ("confluent_kafka",), "our own reader of Kafka", "Spark's connector reads"),
     Extra("faker", ("faker", "rstr"), "connector 'faker'", "connector 'datagen' makes values"),
     Extra("jdbc", ("psycopg",), "PostgreSQL of connector 'jdbc'", "SQLite works"),

@@ -25,7 +25,7 @@ from sqlext.cli.parameters import (
     restrictions,
 )
 from sqlext.cli.projects import examples, init
-from sqlext.cli.servers import lsp
+from sqlext.cli.servers import lsp, mcp
 from sqlext.cli.shell.command import shell
 from sqlext.cli.ui import ui
 from sqlext.cli.watermarks import watermarks
@@ -226,6 +226,7 @@ main.add_command(doctor)
 main.add_command(examples)
 main.add_command(init)
 main.add_command(lsp)
+main.add_command(mcp)
 main.add_command(shell)
 main.add_command(ui)
 main.add_command(watermarks)

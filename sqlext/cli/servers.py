@@ -24,13 +24,32 @@ def lsp(definitions: tuple[tuple[str, str], ...], catalog: str, init: tuple[str,
 
     An editor may give `catalog`, `variables` and `init` as initializationOptions in place of the options.
     """
-    from sqlext.extras import package
-
-    try:
-        package("pygls", "lsp", "sqlext lsp")
-    except SqlExtError as error:
-        tell(error)
-        sys.exit(1)
+    _require("pygls", "lsp")
     from sqlext.lsp.server import ServerOptions, server
 
     server(ServerOptions(catalog, dict(definitions), init)).start_io()
+
+
+@click.command()
+@DEFINE
+@CATALOG
+def mcp(definitions: tuple[tuple[str, str], ...], catalog: str) -> None:
+    """Serve an assistant by the Model Context Protocol on standard input and output. Starts no Spark, changes nothing.
+
+    It can ask for tables, their columns, plans, watermarks, why nothing comes out, and the mistakes of a script.
+    """
+    _require("mcp", "mcp")
+    from sqlext.mcp.server import Questions, server
+
+    server(Questions(catalog, dict(definitions))).run()
+
+
+def _require(name: str, extra: str) -> None:
+    """End with ENV-011 where the package of an extra is missing."""
+    from sqlext.extras import package
+
+    try:
+        package(name, extra, f"sqlext {extra}")
+    except SqlExtError as error:
+        tell(error)
+        sys.exit(1)

@@ -56,6 +56,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "sqlext.cli",
         "sqlext.notebook",
         "sqlext.lsp",
+        "sqlext.mcp",
         "sqlext.dbt",
         "sqlext.testing",
         "sqlext.demo",

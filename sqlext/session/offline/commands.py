@@ -12,6 +12,7 @@ from sqlext.policy import Restrictions, policy_of
 from sqlext.rewrite.export.printed import printed_script
 from sqlext.rewrite.export.spark_sql import portable_script
 from sqlext.session.drafts import Drafts, RunOptions, script_name
+from sqlext.session.introspection.describe import describe_relation
 from sqlext.session.introspection.explain import explained
 from sqlext.session.local_plans import engine_of
 from sqlext.session.offline.checking import found_in, sql_files
@@ -19,6 +20,7 @@ from sqlext.session.offline.compilation import Path_, compile_source, new_state,
 from sqlext.session.offline.targets import databricks_source, pipeline_files, write_pipeline
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText
+from sqlext_catalog.model import Table
 
 #: Targets of ``rewrite``: the streaming Spark SQL, a batch file for a bare spark-sql session, Databricks SQL, and the
 #: files of a project for Spark Declarative Pipelines.
@@ -111,6 +113,28 @@ def explanations(
             for c, place in zip(found, places, strict=True)
         ]
     return texts
+
+
+def relations(state: SessionState) -> list[str]:
+    """Return the tables and views of a catalog, each with its kind and connector."""
+    found = []
+    for relation in state.catalog.snapshot().relations():
+        connector = relation.option("connector") if isinstance(relation, Table) else None
+        kind = "table" if isinstance(relation, Table) else "view"
+        found.append(f"{relation.name.plain}: {kind}{f', {connector}' if connector else ''}")
+    return found
+
+
+def described(name: str, state: SessionState) -> str:
+    """Return what DESCRIBE says of a table or view, as lines of columns between tabs.
+
+    Raises:
+        SqlExtError: NAME-002 if there is no such table or view.
+    """
+    source = SourceText.of(name)
+    parts = tuple(part.strip("`") for part in name.split("."))
+    header, rows = describe_relation(parts, source.span(0, len(name)), state.catalog, state.environment())
+    return "\n".join("\t".join("" if v is None else str(v) for v in row) for row in (header, *rows))
 
 
 def check_file(
