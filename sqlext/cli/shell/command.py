@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from sqlext.cli.messages import tell
-from sqlext.cli.parameters import CATALOG, CONF, DEFINE
+from sqlext.cli.parameters import ALLOW, CATALOG, CONF, DEFINE, RESTRICTED, restrictions
 from sqlext.errors import SqlExtError
 from sqlext.settings import choices_of
 
 if TYPE_CHECKING:
     from sqlext.cli.shell.runner import Shell
+    from sqlext.policy import Restrictions
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class ShellArguments:
     database: str | None = None
     form: str = "table"
     silent: bool = False
+    restricted: bool | Restrictions = False
 
 
 @click.command()
@@ -46,6 +48,8 @@ class ShellArguments:
     help="How rows are shown. SET 'sqlext.shell.format' changes it.",
 )  # fmt: skip
 @CATALOG
+@RESTRICTED
+@ALLOW
 def shell(
     texts: tuple[str, ...],
     file: Path | None,
@@ -56,12 +60,15 @@ def shell(
     definitions: tuple[tuple[str, str], ...],
     form: str,
     catalog: str,
+    restricted: bool,
+    allowed: tuple[tuple[str, str], ...],
 ) -> None:
     """Type statements at a prompt; or give them with -e, in a file with -f, or through a pipe.
 
     Without a prompt the exit code is 0, or 1 after the first statement that is refused or fails.
     """
-    options = ShellArguments(catalog, dict(definitions), dict(conf), texts, file, init, database, form, silent)
+    may = restrictions(restricted, allowed)
+    options = ShellArguments(catalog, dict(definitions), dict(conf), texts, file, init, database, form, silent, may)
     try:
         code = _run(options)
     except SqlExtError as error:
@@ -75,7 +82,9 @@ def _run(options: ShellArguments) -> int:
     from sqlext.cli.shell.runner import Shell
     from sqlext.locations import catalog_place
 
-    session = sqlext.connect(catalog=catalog_place(options.catalog), settings=options.conf)
+    session = sqlext.connect(
+        catalog=catalog_place(options.catalog), settings=options.conf, restricted=options.restricted
+    )
     if options.database is not None:
         session.catalog.use_database(options.database.split("."))
     opened = Shell(session, options.definitions, options.form, options.silent)
