@@ -15,11 +15,33 @@ _PACKAGES = {"avro": "spark-avro", "kafka": "spark-sql-kafka-0-10"}
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 EXTENSIONS = "spark.sql.extensions"
 _NOT_LOADED = "AVRO_NOT_LOADED"
+_NO_FORMAT = "DATA_SOURCE_NOT_FOUND"
+#: A table that is not there.
+_NOWHERE = "/no-such-folder-of-sqlext"
 
 
 def has_delta(spark: SparkSession) -> bool:
     """Return whether a Spark was started with Delta's extension; platforms may have a Delta of their own without it."""
     return DELTA_EXTENSION in (spark.conf.get(EXTENSIONS, None) or "")
+
+
+def require_delta(spark: SparkSession) -> None:
+    """Check that Spark has Delta.
+
+    Raises:
+        OptionError: OPT-014 if the session was started without it.
+    """
+    from pyspark.errors import AnalysisException
+
+    if has_delta(spark):
+        return
+    try:
+        spark.read.format("delta").load(_NOWHERE).schema  # noqa: B018 - analysed here, by Spark Connect too
+    except AnalysisException as error:
+        if _NO_FORMAT not in str(error):
+            return  # it looked for the table
+        hint = f"start Spark with delta-spark and {EXTENSIONS}={DELTA_EXTENSION}"
+        raise OptionError("OPT-014", "Spark has no format 'delta' here", option="connector", hint=hint) from error
 
 
 def require_avro(spark: SparkSession) -> None:

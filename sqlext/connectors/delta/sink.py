@@ -18,6 +18,7 @@ from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Foreseen, Mode, Sink, SinkContext, refuse_mode
 from sqlext.sinks.last_rows import existence, one_row_per_key
 from sqlext.spark.notices import Notice
+from sqlext.spark.packages import require_delta
 from sqlext.types import LogicalType
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class DeltaSink(Sink):
     def open(self, spark: SparkSession) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""
         refuse_mode(self.spec, self.context, *_MODES)
+        require_delta(spark)
         if self.spec.flag(MERGE_SCHEMA):
             self.add_columns(spark)
         existing = self._existing_schema(spark)
