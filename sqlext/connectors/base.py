@@ -49,6 +49,7 @@ class Connector:
         passes_on: whether rows that are written go to another system.
         can_grow: whether columns can be added to what lies there.
         needs_stream: whether a table of it that has no end can be read as a stream alone.
+        gives_once: whether rows that have been taken cannot be read again.
         is_dataset: whether queries of a pipeline can read what another one writes.
         leads_out: options of its own that name code, a folder, or a table of Spark's.
     """
@@ -70,6 +71,7 @@ class Connector:
     passes_on: bool = False
     can_grow: bool = False
     needs_stream: bool = False
+    gives_once: bool = False
     is_dataset: bool = False
     leads_out: tuple[str, ...] = ()
 

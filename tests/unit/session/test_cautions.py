@@ -113,6 +113,11 @@ def test_watermarks_without_a_delay(mark: str, options: str, warned: bool) -> No
     assert found == ([("WARN-006", mark)] if warned else [])
 
 
+def test_a_source_that_gives_nothing_twice() -> None:
+    table = "CREATE TABLE f (k STRING) WITH ('connector' = 'socket', 'hostname' = 'h', 'port' = '1', 'format' = 'csv');"
+    assert warnings(table, "") == [("WARN-009", "f")]
+
+
 JDBC = "TABLE k (a INT) WITH ('connector' = 'jdbc', 'url' = 'jdbc:sqlite:x', 'table-name' = 'a'"
 
 
