@@ -69,6 +69,9 @@ docs: $(VENV)/.docs  ## the documentation site, in build/site; refuses broken li
 ui:  ## build the page of queries into sqlext/ui/static; needs Node.js
 	@cd tools/ui && npm ci --no-audit --no-fund --loglevel=error && npm run --silent build
 
+vscode:  ## the extension for VS Code, tools/vscode/sqlext.vsix; needs Node.js 20
+	@cd tools/vscode && npm install && npm test && npm run package
+
 lock: setup  ## choose new exact versions (give PYTHONS='python3.10 python3.11 ...')
 	@$(BIN)/python tools/lock.py $(PYTHONS)
 

@@ -51,7 +51,7 @@ CHECKS: dict[str, Callable[[str], None]] = {
     "python": python, "sql": sql, "json": json_, "sh": shell, "bash": shell, "console": console,
 }  # fmt: skip
 #: Languages of which only the name is checked.
-SHOWN = {"", "text", "yaml", "toml", "java", "mermaid", "make"}
+SHOWN = {"", "text", "yaml", "toml", "java", "lua", "mermaid", "make"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
