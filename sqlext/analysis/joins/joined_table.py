@@ -97,7 +97,9 @@ def _with_own_windows(clause: FromClause, right: nodes.PlanNode, middle: int) ->
 def _refuse_streams_in_condition(clause: FromClause, join: Join) -> None:
     """Refuse sub-queries over a stream in ON: no step gives their values to the rows of a join."""
     bind = clause.scope().bind
-    for part in own_parts(join.condition) if join.condition is not None and bind is not None else ():
+    if join.condition is None or bind is None:
+        return
+    for part in own_parts(join.condition):
         if isinstance(part, (ScalarQuery, Exists, InQuery)) and bind(part.query).streaming:
             hint = "of an INNER join write it in WHERE; else join the sub-query of FROM"
             raise SqlExtError("JOIN-017", "a sub-query over a stream cannot stand in ON", span=part.span, hint=hint)
