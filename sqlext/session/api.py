@@ -101,7 +101,9 @@ class Session:
         self._state.policy = policy_of(restricted, [self.folder])
         self._state.python_allowed = allow_python_functions and not self._state.policy.restricted
         self._spark_settings |= self._state.policy.spark_settings
-        set_options(self._state, settings or {})
+        # Limits are those of Spark's queries; the owner's settings go before.
+        limited = {"sqlext.engine": "spark"} if self._state.policy.limits is not None else {}
+        set_options(self._state, {**limited, **(settings or {})})
         self._queries: list[Query] = []
         self._foreground = Foreground()
         self._start = threading.Lock()

@@ -244,3 +244,8 @@ def test_of_a_command_line() -> None:
     for wrong in [("paths", "/a"), ("rows", "many")]:
         with pytest.raises(ValueError, match=r"none of|invalid literal"):
             Restrictions.parse([wrong])
+
+
+def test_queries_run_in_spark_which_has_the_limits(data: Path) -> None:
+    assert session(data).settings.get("sqlext.engine") == "spark"
+    assert refused(session(data), "SET 'sqlext.engine' = 'local';")[0] == "RESTRICT-005"
