@@ -9,7 +9,7 @@ from sqlext.analysis.types.coercion import can_explicitly_cast, comparable, leas
 from sqlext.analysis.types.operands import OperandTypes, need_boolean, refused
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
-from sqlext.types import NULL, Field, LogicalType, array, map_of, row
+from sqlext.types import INT, NULL, Field, LogicalType, array, map_of, row
 
 
 def case_type(expr: e.Case, types: OperandTypes) -> LogicalType | None:
@@ -73,6 +73,8 @@ def row_type(expr: e.RowValue, types: OperandTypes) -> LogicalType | None:
 
 def array_type(expr: e.ArrayValue, types: OperandTypes) -> LogicalType | None:
     """Return ARRAY<common type of the items> NOT NULL."""
+    if not expr.items and types.mode == "flink":
+        raise SqlExtError("FUNC-002", "ARRAY takes at least one item", span=expr.span, hint="ARRAY[1, 2]")
     element = branches_type(expr, "ARRAY", [types.type_of(i) for i in expr.items], types.mode)
     return array(element).not_null() if element else None
 
@@ -91,10 +93,14 @@ def map_type(expr: e.MapValue, types: OperandTypes) -> LogicalType | None:
 
 def subscript_type(expr: e.Subscript, types: OperandTypes) -> LogicalType | None:
     """Return the element of an array, the value of a map, the field of a row; may be NULL."""
-    operand = types.type_of(expr.operand)
-    types.type_of(expr.index)
+    operand, index = types.type_of(expr.operand), types.type_of(expr.index)
     if operand is None:
         return None
+    if types.mode == "flink" and index is not None and operand.root in ("ARRAY", "MAP"):
+        key = operand.children[0] if operand.root == "MAP" else INT
+        # An index is a whole number, and the key of a map is compared with one of its type.
+        if not comparable(key, index) or (operand.root == "ARRAY" and not (index.is_integer or index.root == "NULL")):
+            raise refused(expr, "[]", [operand, index])
     if operand.root in ("ARRAY", "MAP"):
         return operand.children[-1].as_nullable()
     if operand.root == "VARIANT":
