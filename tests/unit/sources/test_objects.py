@@ -85,7 +85,7 @@ def reader(url: str, state: Path, form: str = "csv", **options: str) -> FolderRe
     [
         ("csv", "1.csv", b"1,a\n2,b\n"),
         ("csv", "k v=%2F.csv", b"1,a\n2,b\n"),
-        ("csv", "1.csv.gz", gzip.compress(b"1,a\n2,b\n")),
+        ("csv", "1.csv.gz", gzip.compress(b"1,a\n2,b\n", mtime=0)),
         ("csv", "1.csv.bz2", bz2.compress(b"1,a\n2,b\n")),
         ("json", "1.json", b'{"id": 1}\n{"id": 2}'),
         ("parquet", "1.parquet", parquet(1, 2)),
