@@ -98,6 +98,8 @@ def _only_above(found: Sequence[Change], old: Fingerprint, new: Fingerprint) -> 
 
 
 def _is_compared(part: str) -> bool:
+    if part == GROUPED:  # a summary of other parts, some of which a checkpoint bears
+        return False
     option = _OPTION.search(_base(part))
     return option is None or option[1] not in NOT_COMPARED
 
