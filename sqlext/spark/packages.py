@@ -31,13 +31,11 @@ def require_delta(spark: SparkSession) -> None:
     Raises:
         OptionError: OPT-014 if the session was started without it.
     """
-    from pyspark.errors import AnalysisException
-
     if has_delta(spark):
         return
     try:
         spark.read.format("delta").load(_NOWHERE).schema  # noqa: B018 - analysed here, by Spark Connect too
-    except AnalysisException as error:
+    except Exception as error:  # a missing class is no AnalysisException, but Java's own
         if _NO_FORMAT not in str(error):
             return  # it looked for the table
         hint = f"start Spark with delta-spark and {EXTENSIONS}={DELTA_EXTENSION}"
