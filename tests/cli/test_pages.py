@@ -25,7 +25,7 @@ PAGES = {
     "plan.md": (12, 3),
     "hooks.md": (13, 4),
     "restricted.md": (4, 1),
-    "coming-from-flink-sql.md": (11, 5),
+    "coming-from-flink-sql.md": (12, 5),
     "coming-from-structured-streaming.md": (9, 4),
     "coming-from-beam.md": (9, 2),
 }
