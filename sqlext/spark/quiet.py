@@ -12,8 +12,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
+from sqlext.spark.gone import has_gone
+
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _CALLBACKS = "py4j.clientserver"
+#: The module of py4j that asks the JVM.
+_GATEWAY = "java_gateway"
 _local = threading.local()
 
 
@@ -41,6 +45,16 @@ class _NotOurs(logging.Filter):
         return not told and not getattr(_local, "quiet", False)
 
 
+class _NotOfAnEndedJvm(logging.Filter):
+    """Leaves out what py4j tells the root logger of a JVM that has ended: it raises that too, in any thread."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.module != _GATEWAY or record.exc_info is None:
+            return True
+        error = record.exc_info[1]
+        return error is None or not has_gone(error)
+
+
 @cache
 def _install() -> None:
     from pyspark.logger import PySparkLogger
@@ -48,3 +62,4 @@ def _install() -> None:
     for name in _LOGGERS:
         PySparkLogger.getLogger(name).addFilter(_NotOurs())
     logging.getLogger(_CALLBACKS).addFilter(_NotOurs())
+    logging.getLogger().addFilter(_NotOfAnEndedJvm())
