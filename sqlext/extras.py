@@ -42,6 +42,12 @@ EXTRAS = (
     Extra("lsp", ("pygls",), "`sqlext lsp`, for editors", "`sqlext check` works"),
     Extra("mcp", ("mcp",), "`sqlext mcp`, for assistants", "the command line works"),
     Extra("kafka", ("confluent_kafka",), "our own reader of Kafka", "Spark's connector reads"),
+    Extra(
+        "registry",
+        ("confluent_kafka.schema_registry", "authlib", "fastavro"),
+        "format 'avro-confluent'",
+        "format 'avro' works",
+    ),
     Extra("faker", ("faker", "rstr"), "connector 'faker'", "connector 'datagen' makes values"),
     Extra("jdbc", ("psycopg",), "PostgreSQL of connector 'jdbc'", "SQLite works"),
     Extra(

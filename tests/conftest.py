@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from .kafka_broker import kafka_broker
 from .postgresql_server import postgresql_server
 from .s3_server import S3Server, s3_server
+from .schema_registry import schema_registry
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -117,6 +118,13 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of the one Kafka broker that all tests share: give topics names of your own."""
     with kafka_broker(tmp_path_factory.mktemp("kafka")) as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the URL of the one schema registry that all tests of a process share."""
+    with schema_registry(tmp_path_factory.mktemp("registry")) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -43,7 +43,7 @@ class Connector:
         in_files: whether its rows lie in files, whose sizes are known.
         keeps_order: whether a micro-batch that is run again has its rows in the same order.
         read_anew: whether a table that is no stream is read anew in each micro-batch.
-        reads_itself: whether its own reader is the only one, also of a table that is no stream.
+        reads_itself: whether its own reader is the only one of all its tables; see ``only_own_reader``.
         takes_updates: whether a changed row is taken as it comes, with what it takes back.
         merges_any_key: whether rows can be replaced by a key that the table does not declare.
         passes_on: whether rows that are written go to another system.
@@ -129,6 +129,10 @@ class Connector:
     def no_own_reader(self, table: Table) -> str:
         """Return why no reader of ours gives the table's raw rows, empty if one does."""
         return self.table_reader().why_not(table) if self.reader else f"{self.owner} has none"
+
+    def only_own_reader(self, table: Table) -> bool:
+        """Return whether its own reader is the only one of the table, also of one that is no stream."""
+        return self.reads_itself
 
     def prefers_own_reader(self, table: Table) -> bool:
         """Return whether our own reader is the better one: by default only where it must wait for others."""

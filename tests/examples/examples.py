@@ -16,7 +16,7 @@ DATA = FOLDER / "data"
 #: 01 needs the flights; tests/demo runs it.
 DEMO = "01_flights"
 #: The variables that name servers, and the fixtures that start them.
-SERVERS = {"KAFKA": "broker"}
+SERVERS = {"KAFKA": "broker", "REGISTRY": "registry"}
 
 
 def examples() -> list[Path]:

@@ -9,7 +9,7 @@ import pytest
 
 from sqlext.session.offline.compilation import compile_source, new_state, read_source
 from sqlext.settings import Settings
-from tests.kafka_broker import fetch_spark_connector
+from tests.kafka_broker import fetch_spark_avro, fetch_spark_connector
 
 from .examples import DEMO, SERVERS, actual_output, examples, expected_file, servers
 
@@ -36,7 +36,7 @@ def test_example_with_servers(
 ) -> None:
     """The servers that an example names are real ones."""
     session = spark.newSession()
-    for jar in fetch_spark_connector():
+    for jar in (*fetch_spark_connector(), *fetch_spark_avro()):
         session.sql(f"ADD JAR '{jar}'")
     variables = {name: request.getfixturevalue(SERVERS[name]) for name in servers(script)}
     found = actual_output(script, tmp_path, variables=variables, spark=session)

@@ -69,7 +69,7 @@ def _scanned(table: Table, env: Environment, ref: TableRef) -> Scan:
         null_handling=env.settings.get("table.exec.source.rowtime-null-handling") or "fail",
         retracts=connector.changelog(table),
         upserts=connector.upserts(table),
-        own_reader=connector.reads_itself or (is_stream and can_read(table)),
+        own_reader=connector.only_own_reader(table) or (is_stream and can_read(table)),
         bad=bad_rows_of(table, env, ref.span) if judges else None,
     )
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan

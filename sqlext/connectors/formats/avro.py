@@ -26,7 +26,8 @@ from sqlext.types import LogicalType
 #: Name of the record, and of what stands around it where values are judged.
 _RECORD, _NAMESPACE, _WRAPPED = "record", "org.apache.flink.avro.generated", "row"
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-_LEGACY, _LENIENT = "avro.timestamp_mapping.legacy", "avro.ignore-parse-errors"
+_MAPPING = "timestamp_mapping.legacy"
+_LEGACY, _LENIENT = f"avro.{_MAPPING}", "avro.ignore-parse-errors"
 _PLAIN = {
     "BOOLEAN": "boolean",
     "TINYINT": "int",
@@ -58,9 +59,13 @@ class AvroFormat:
         prefixes=("avro.",),
     )
 
+    def plain(self, options: Mapping[str, str]) -> Mapping[str, str]:
+        """Return options of the format under the names that ``'format' = 'avro'`` has for them."""
+        return options
+
     def decode(self, fields: tuple[ReadField, ...], options: Mapping[str, str], zone: str, ref: Ref) -> Decoded:
         """Return the values of the fields."""
-        return Decoded(tuple((f.name, _value(f, options, zone, ref(f.name))) for f in fields))
+        return Decoded(tuple((f.name, _value(f, self.plain(options), zone, ref(f.name))) for f in fields))
 
     def struct(self, message: Message) -> str:
         """Return SQL of the struct that a value is parsed to.
@@ -68,8 +73,9 @@ class AvroFormat:
         One that is judged is parsed inside of another record, which adds no byte: where it cannot be decoded Spark
         gives a struct of NULLs, so that only the inner one tells it from a row of NULLs.
         """
-        record = _schema(message.fields, message.options)
-        if not _is_lenient(message.options):
+        options = self.plain(message.options)
+        record = _schema(message.fields, options)
+        if not _is_lenient(options):
             return parse_call("from_avro", message.content, _text(record), (("mode", "FAILFAST"),))
         around = _record("message", [{"name": _WRAPPED, "type": record}])
         return f"{parse_call('from_avro', message.content, _text(around), (('mode', 'PERMISSIVE'),))}.{_WRAPPED}"
@@ -80,22 +86,25 @@ class AvroFormat:
         return when([(f"{message.struct} IS NULL", "'it is no Avro record of its columns'"), *misfits(wrong)])
 
 
-def require_avro_columns(owner: str, fields: tuple[ReadField, ...], options: Mapping[str, str]) -> None:
+def require_avro_columns(
+    owner: str, form: AvroFormat, fields: tuple[ReadField, ...], options: Mapping[str, str]
+) -> None:
     """Refuse options and columns that the format does not take.
 
     Args:
+        form: avro, or one that holds values as it does.
         fields: the columns, by the names that they have in the record.
         options: of the format, with its prefix.
 
     Raises:
         OptionError: OPT-005 an option's value, OPT-008 a name or type that Avro has not.
     """
-    AvroFormat.rules.check(owner, {k: v for k, v in options.items() if k.startswith("avro.")})
+    form.rules.check(owner, {k: v for k, v in options.items() if k.startswith(f"{form.name}.")})
     for field in fields:
-        why = _why_not(field.name, field.type, is_legacy(options))
+        why = _why_not(field.name, field.type, is_legacy(form.plain(options)), form.name)
         if why is not None:
             reason, hint = why
-            raise OptionError("OPT-008", f"format 'avro' cannot hold column `{field.name}`: {reason}", hint=hint)
+            raise OptionError("OPT-008", f"format '{form.name}' cannot hold column `{field.name}`: {reason}", hint=hint)
 
 
 def avro_schema(fields: tuple[ReadField, ...], options: Mapping[str, str]) -> str:
@@ -113,9 +122,9 @@ def written_as(declared: LogicalType, options: Mapping[str, str]) -> tuple[str, 
     return (schema, "") if isinstance(schema, str) else (schema["type"], schema.get("logicalType", ""))
 
 
-def encoded_record(struct: str, fields: tuple[ReadField, ...], options: Mapping[str, str]) -> str:
+def encoded_record(struct: str, schema: str) -> str:
     """Return SQL of the bytes of a record; ``struct`` is SQL of its values, each as ``encoded_value`` gives it."""
-    return f"to_avro({struct}, {string(avro_schema(fields, options))})"
+    return f"to_avro({struct}, {string(schema)})"
 
 
 def encoded_value(declared: LogicalType, expression: str, options: Mapping[str, str], zone: str) -> str:
@@ -193,7 +202,7 @@ def _not_null(declared: LogicalType, record: str, legacy: bool) -> Any:
     return _record(record, [_field(f.name, f.type, f"{record}_{f.name}", legacy) for f in declared.fields])
 
 
-def _why_not(name: str, declared: LogicalType, legacy: bool) -> tuple[str, str | None] | None:
+def _why_not(name: str, declared: LogicalType, legacy: bool, form: str) -> tuple[str, str | None] | None:
     """Return why Avro has no field of this name and type, and what to do; None if it has."""
     if not _NAME.fullmatch(name):
         return f"`{name}` is no name of Avro's", "letters of ASCII, digits and _, and no digit at the beginning"
@@ -201,14 +210,15 @@ def _why_not(name: str, declared: LogicalType, legacy: bool) -> tuple[str, str |
         if declared.root in ("MAP", "MULTISET") and not declared.children[0].is_text:
             return f"the keys of a map are texts, not {declared.children[0].flink()}", None
         parts = [(name, t) for t in declared.children] + [(f.name, f.type) for f in declared.fields]
-        return next((why for part in parts if (why := _why_not(*part, legacy)) is not None), None)
+        return next((why for part in parts if (why := _why_not(*part, legacy, form)) is not None), None)
     precision = declared.precision or 0
     if declared.root == "TIME" and precision > 3:
         return f"it has times of milliseconds, not {declared.flink()}", "declare TIME(3)"
     if declared.root == "TIMESTAMP_LTZ" and legacy:
-        return f"{declared.flink()} is none of its types", f"'{_LEGACY}' = 'false' makes it Avro's timestamp"
+        return f"{declared.flink()} is none of its types", f"'{form}.{_MAPPING}' = 'false' makes it Avro's timestamp"
     if declared.is_timestamp and precision > (3 if legacy else 6):
-        hint = "declare a precision of 3" + (f", or '{_LEGACY}' = 'false' for up to 6" if legacy else " or 6")
+        more = f", or '{form}.{_MAPPING}' = 'false' for up to 6" if legacy else " or 6"
+        hint = f"declare a precision of 3{more}"
         return f"{declared.flink()} has more digits than it holds", hint
     known = declared.root in _PLAIN or declared.is_timestamp or declared.root in ("DECIMAL", "DATE", "TIME")
     return None if known else (f"{declared.flink()} is none of its types", None)

@@ -155,7 +155,7 @@ def columns_text(schema: tuple[tuple[str, str], ...]) -> str:
 #: Formats of Flink that are not there, or not everywhere, and what is.
 _NOT_HERE = {
     "avro": "files of Avro are read and written by 'connector' = 'spark', 'format' = 'avro', and Spark's package",
-    "avro-confluent": "its schemas are in a registry, which sqlext asks nothing: 'avro' reads and writes bare values",
+    "avro-confluent": "the records of connector 'kafka' and connector 'upsert-kafka' have it",
 }
 
 

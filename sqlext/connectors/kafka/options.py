@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlext.connectors.base import Role, physical_fields, written_columns
 from sqlext.connectors.formats.avro import AvroFormat, require_avro_columns
+from sqlext.connectors.formats.avro_confluent import AvroConfluentFormat, registry_url, require_registry
 from sqlext.connectors.formats.base import MessageFormat, ReadField
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.formats.csv import CsvFormat
@@ -14,7 +15,9 @@ from sqlext.connectors.formats.json import JsonFormat
 from sqlext.connectors.options import OptionError, Rules, any_text, duration, one_of, positive, whole
 from sqlext_catalog.model import Options, Table
 
-MESSAGE_FORMATS: dict[str, MessageFormat] = {f.name: f for f in (JsonFormat(), CsvFormat(), AvroFormat())}
+#: The formats that hold records of Avro.
+AVRO_FORMATS: dict[str, AvroFormat] = {f.name: f for f in (AvroFormat(), AvroConfluentFormat())}
+MESSAGE_FORMATS: dict[str, MessageFormat] = {"json": JsonFormat(), "csv": CsvFormat(), **AVRO_FORMATS}
 _KEY_FORMATS = (*MESSAGE_FORMATS, "raw")
 FORMATS = (*_KEY_FORMATS, *CHANGELOG_FORMATS)
 #: Beginnings of the options of formats, in the value and, for those of keys, in the key.
@@ -125,6 +128,11 @@ def part_options(options: Options, part: str) -> dict[str, str]:
     return plain | own
 
 
+def format_prefix(options: Options, part: str) -> str:
+    """Return what stands before the format's options of a part where a table gives them."""
+    return f"{part}." if part == "key" or "value.format" in dict(options) else ""
+
+
 def keys_only_in_key(table: Table) -> bool:
     """Return whether the columns of the key are left out of the value."""
     return (table.option("value.fields-include") or "ALL").upper() == "EXCEPT_KEY"
@@ -175,16 +183,40 @@ def validate_raw(table: Table) -> None:
 
 
 def validate_avro(owner: str, table: Table) -> None:
-    """Refuse columns and options that the format 'avro' does not take."""
-    parts = (("key", key_format(table), key_fields(table)), ("value", value_format(table), value_fields(table)))
-    for part, form, fields in parts:
-        if form == AvroFormat.name:
-            require_avro_columns(owner, unprefixed(table, part, fields), part_options(table.options, part))
+    """Refuse columns and options that the formats of Avro do not take."""
+    for part, form, fields in _avro_parts(table):
+        options = part_options(table.options, part)
+        if form.name == AvroConfluentFormat.name:
+            require_registry(owner, options, format_prefix(table.options, part))
+        require_avro_columns(owner, form, unprefixed(table, part, fields), options)
+    if has_registry(table) and (table.option("sqlext.source") or "").lower() == "spark":
+        message = f"option 'sqlext.source' of {owner} cannot be 'spark': format 'avro-confluent' needs a reader of ours"
+        raise OptionError("OPT-005", message, option="sqlext.source", hint="leave it out")
 
 
 def has_avro(table: Table) -> bool:
-    """Return whether keys or values are of the format 'avro'."""
-    return AvroFormat.name in (key_format(table), value_format(table))
+    """Return whether keys or values are records of Avro."""
+    return bool(_avro_parts(table))
+
+
+def has_registry(table: Table) -> bool:
+    """Return whether keys or values have their schemas in a registry."""
+    return any(form.name == AvroConfluentFormat.name for _, form, _ in _avro_parts(table))
+
+
+def registry_urls(table: Table) -> dict[str, str]:
+    """Return where the registries of a table are, by the options that say so."""
+    found = {}
+    for part, form, _ in _avro_parts(table):
+        if form.name == AvroConfluentFormat.name:
+            key, url = registry_url(part_options(table.options, part))
+            found[f"{format_prefix(table.options, part)}{key}"] = url
+    return found
+
+
+def _avro_parts(table: Table) -> list[tuple[str, AvroFormat, tuple[ReadField, ...]]]:
+    parts = (("key", key_format(table), key_fields(table)), ("value", value_format(table), value_fields(table)))
+    return [(part, AVRO_FORMATS[form], fields) for part, form, fields in parts if form in AVRO_FORMATS]
 
 
 def validate_topic(owner: str, table: Table, role: Role) -> None:

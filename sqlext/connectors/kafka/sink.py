@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.formats import csv, json
-from sqlext.connectors.formats.avro import AvroFormat, encoded_record
+from sqlext.connectors.formats.avro import AvroFormat, avro_schema, encoded_record
+from sqlext.connectors.formats.avro_confluent import framed_record, registers, registry_option, registry_settings
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
-from sqlext.connectors.kafka.options import key_names, part_options
+from sqlext.connectors.formats.schema_registry import schema_number
+from sqlext.connectors.kafka.options import AVRO_FORMATS, key_names, part_options
 from sqlext.connectors.kafka.spark_options import connection_options
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.quoting import identifier, string
@@ -41,7 +43,7 @@ class KafkaSink(Sink):
     def _require(self, spark: SparkSession) -> None:
         """Check that records can be made."""
         self.record()
-        if AvroFormat.name in (self.spec.format, self.spec.option("key.format")):
+        if {self.spec.format, self.spec.option("key.format")} & set(AVRO_FORMATS):
             require_avro(spark)
 
     def _send(self, rows: DataFrame, record: dict[str, str]) -> None:
@@ -72,20 +74,34 @@ class KafkaSink(Sink):
         form = self.spec.option("key.format") if part == "key" else self.spec.format or ""
         if form == "raw":
             return f"CAST({identifier(columns[0].name)} AS BINARY)"
-        options = part_options(self.spec.options, part)
+        own = part_options(self.spec.options, part)
+        options = dict(AVRO_FORMATS[form].plain(own)) if form in AVRO_FORMATS else own
         if form in CHANGELOG_FORMATS:
             fields = message_fields(CHANGELOG_FORMATS[form], columns, options, self.context)
             return _to_json(fields, message_options(CHANGELOG_FORMATS[form], options))
+        held = AvroFormat.name if form in AVRO_FORMATS else form
         values = (
-            f"{string(c.name[len(prefix) :])}, {encode_column(c, form, options, self.context.zone)}" for c in columns
+            f"{string(c.name[len(prefix) :])}, {encode_column(c, held, options, self.context.zone)}" for c in columns
         )
         struct = f"named_struct({', '.join(values)})"
-        if form == AvroFormat.name:
+        if form in AVRO_FORMATS:
             named = tuple(ReadField(c.name[len(prefix) :], c.type) for c in columns)
-            return encoded_record(struct, named, options)
+            return self._avro(part, struct, avro_schema(named, options), own)
         settings = csv.writer_options(options) if form == "csv" else json.writer_options(options)
         pairs = ", ".join(f"{string(k)}, {string(v)}" for k, v in settings)
         return f"to_{form}({struct}, map({pairs}))"
+
+    def _avro(self, part: str, struct: str, schema: str, options: dict[str, str]) -> str:
+        """Return SQL of a record of Avro, behind the number of its schema where a registry has it."""
+        settings = registry_settings(options)
+        if not settings:
+            return encoded_record(struct, schema)
+        from sqlext_catalog.secrets import resolve_options
+
+        schema = registry_option(options, "schema") or schema
+        subject = registry_option(options, "subject") or f"{self.spec.option('topic')}-{part}"
+        resolved = tuple(sorted(resolve_options(settings).items()))
+        return framed_record(struct, schema_number(resolved, subject, schema, registers=registers(options)), schema)
 
 
 class UpsertKafkaSink(KafkaSink):

@@ -30,7 +30,9 @@ from sqlext.connectors.kafka.options import (
     MESSAGE_FORMATS,
     RULES,
     has_avro,
+    has_registry,
     part_options,
+    registry_urls,
     validate_avro,
     validate_bounds,
     validate_keys,
@@ -106,9 +108,13 @@ class Kafka(Connector):
         validate_avro(self.owner, table)
 
     def reaches(self, table: Table) -> Mapping[str, Reach]:
-        """Return its brokers."""
-        brokers = (table.option(_SERVERS) or "").split(",")
-        return {_SERVERS: Reach(tuple(b.strip() for b in brokers if b.strip()), local=False)}
+        """Return its brokers, and the registries of its schemas."""
+        found = {_SERVERS: table.option(_SERVERS) or "", **registry_urls(table)}
+        return {k: Reach(tuple(b.strip() for b in v.split(",") if b.strip()), local=False) for k, v in found.items()}
+
+    def only_own_reader(self, table: Table) -> bool:
+        """Return whether its schemas are in a registry, which Spark's connector does not know."""
+        return has_registry(table)
 
     def bounded(self, table: Table) -> bool:
         """Return whether ``scan.bounded.mode`` ends it."""
@@ -133,6 +139,8 @@ class Kafka(Connector):
     def cannot_judge(self, table: Table) -> str:
         """Return why bad rows are not told from others, empty if they are."""
         form = value_format(table)
+        if has_registry(table):
+            return "what is no record of a registry's schema fails where it is read"
         # Format 'raw' takes any bytes, so no value of it is bad.
         return "" if form == "raw" else why_not_judged(form, MESSAGE_FORMATS, part_options(table.options, "value"))
 

@@ -15,7 +15,7 @@ from sqlext.connectors.spec import ReadColumn, ReadSpec
 from sqlext_catalog.model import Table
 
 #: A record of Avro has no character that ends it.
-_FORMATS = tuple(name for name in (*MESSAGE_FORMATS, "raw") if name != "avro")
+_FORMATS = (*(name for name, form in MESSAGE_FORMATS.items() if not form.binary), "raw")
 
 
 def _port(value: str) -> str | None:

@@ -45,7 +45,7 @@ class Dataset:
     def _raw(self, source: SourceView, spec: ReadSpec, outside: RawRelation) -> str:
         table = source.table
         if table.name.plain not in self.written:
-            if connector_of(table).reads_itself:
+            if connector_of(table).only_own_reader(table):
                 raise self.refusal(f"`{table.name.name}` has no reader of Spark's that gives the same rows")
             return outside(source, spec)
         if not connector_of(table).is_dataset:

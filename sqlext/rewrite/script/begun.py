@@ -101,7 +101,7 @@ class Readers:
         return plan.transform(settle)
 
     def _own(self, scan: Scan) -> bool:
-        if connector_of(scan.table).reads_itself:
+        if connector_of(scan.table).only_own_reader(scan.table):
             return True
         if self.begun is None or scan.table.name.name in self.begun.arrow:
             return scan.own_reader and wanted_source(scan.table, self.settings) != "spark"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sqlext.connectors.formats.avro import avro_schema, require_avro_columns
+from sqlext.connectors.formats.avro import AvroFormat, avro_schema, require_avro_columns
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.options import OptionError
 from sqlext.types import (
@@ -101,6 +101,6 @@ def test_rows_are_records_with_names_of_their_own() -> None:
 )
 def test_refusals(name: str, declared: LogicalType, options: dict[str, str], code: str, word: str) -> None:
     with pytest.raises(OptionError) as refused:
-        require_avro_columns("connector 'kafka'", (ReadField(name, declared),), options)
+        require_avro_columns("connector 'kafka'", AvroFormat(), (ReadField(name, declared),), options)
     assert refused.value.code == code
     assert word in f"{refused.value.message} {refused.value.hint}"

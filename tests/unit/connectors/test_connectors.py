@@ -18,6 +18,7 @@ from sqlext.types import BIGINT, BYTES, DATE, INT, STRING, TIMESTAMP3, TIMESTAMP
 K = {"k": STRING}
 FILES = {"connector": "filesystem", "path": "/in", "format": "json"}
 KAFKA = {"connector": "kafka", "topic": "t", "properties.bootstrap.servers": "b:9092", "format": "json"}
+REGISTRY = {"format": "avro-confluent", "avro-confluent.url": "http://registry"}
 
 
 def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: str = "source") -> OptionError:
@@ -56,7 +57,12 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: 
             "canal-json.table.include",
             "regular",
         ),
-        (KAFKA | {"key.fields": "k", "key.format": "ogg-json"}, "OPT-005", "key.format", "json or csv or avro or raw"),
+        (
+            KAFKA | {"key.fields": "k", "key.format": "ogg-json"},
+            "OPT-005",
+            "key.format",
+            "json or csv or avro or avro-confluent or raw",
+        ),
         (FILES | {"source.monitor-interval": "soon"}, "OPT-005", "source.monitor-interval", "a duration"),
         (FILES | {"source.path.regex-pattern": "("}, "OPT-005", "source.path.regex-pattern", "regular expression"),
         (FILES | {"json.ignore-parse-errors": "yes"}, "OPT-005", "json.ignore-parse-errors", "true or false"),
@@ -76,7 +82,14 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: 
         ({"connector": "kafka", "format": "json", "topic": "t"}, "OPT-004", None, "bootstrap.servers"),
         (KAFKA | {"topic-pattern": "t.*"}, "OPT-004", None, "either option 'topic'"),
         (KAFKA | {"format": "protobuf"}, "OPT-005", "format", "no format 'protobuf'"),
-        (KAFKA | {"format": "avro-confluent"}, "OPT-005", "format", "in a registry"),
+        (KAFKA | {"format": "avro-confluent"}, "OPT-004", None, "needs option 'avro-confluent.url'"),
+        (KAFKA | REGISTRY | {"sqlext.source": "spark"}, "OPT-005", "sqlext.source", "a reader of ours"),
+        (
+            {"connector": "filesystem", "path": "/p", "format": "avro-confluent"},
+            "OPT-005",
+            "format",
+            "connector 'kafka'",
+        ),
         (KAFKA | {"key.fields": "k"}, "OPT-004", "key.format", "go together"),
         (KAFKA | {"key.fields": "x", "key.format": "json"}, "OPT-005", "key.fields", "`x` is no column"),
         (KAFKA | {"scan.startup.mode": "timestamp"}, "OPT-004", "scan.startup.mode", "timestamp-millis"),
@@ -102,7 +115,7 @@ def test_a_role_is_no_fault_of_an_option() -> None:
         ({}, (), "OPT-008", "needs a PRIMARY KEY"),
         ({"key.format": None}, ("k",), "OPT-004", "'key.format'"),
         ({"value.format": None}, ("k",), "OPT-004", "'value.format'"),
-        ({"value.format": "debezium-json"}, ("k",), "OPT-005", "json or csv or avro or raw"),
+        ({"value.format": "debezium-json"}, ("k",), "OPT-005", "json or csv or avro or avro-confluent or raw"),
         ({"key.fields": "k"}, ("k",), "OPT-003", "no option 'key.fields'"),
         ({"scan.startup.mode": "earliest-offset"}, ("k",), "OPT-003", "scan.startup.mode"),
         ({"topic": None}, ("k",), "OPT-004", "either option 'topic'"),

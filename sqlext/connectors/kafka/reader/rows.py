@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
+from sqlext.errors import SqlExtError
 from sqlext.sources.decoding.malformed import BadValueError, malformed
+from sqlext.sources.decoding.registry_avro import FromRegistry
 from sqlext.sources.decoding.text_messages import MessageValues
 from sqlext_udfs.expressions.functions import INSTANT
 
@@ -55,9 +57,12 @@ class RawRows:
 
     Attributes:
         headers: whether they have the column ``headers`` too.
+        keys, values: make what comes out of keys and values; None: they come out as they are.
     """
 
     headers: bool = False
+    keys: FromRegistry | None = None
+    values: FromRegistry | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -70,8 +75,8 @@ class RawRows:
         """Yield a record for each message."""
         for some in messages:
             columns = [
-                pa.array([m.key() for m in some], pa.binary()),
-                pa.array([m.value() for m in some], pa.binary()),
+                _contents(some, [m.key() for m in some], self.keys),
+                _contents(some, [m.value() for m in some], self.values),
                 *(make(some) for _, make in _PLACES.values()),
                 # librdkafka counts from 0 (none, create time, append time), Java's client and Spark from -1.
                 pa.array([m.timestamp()[0] - 1 for m in some], pa.int32()),
@@ -108,11 +113,22 @@ class ValueRows:
             try:
                 rows = read(texts)
             except BadValueError as bad:
-                message = filled[bad.index]
-                place = f"topic {message.topic()}, partition {message.partition()}, offset {message.offset()}"
-                raise malformed(place, texts[bad.index], bad, bad.hint) from bad
+                raise _malformed(filled[bad.index], texts[bad.index], bad) from bad
             given = dict(zip(rows.schema.names, rows.columns, strict=True))
             yield pa.record_batch({**given, **{n: _PLACES[key][1](filled) for n, key in self.metadata}})
+
+
+def _contents(messages: Messages, contents: Sequence[Any], source: FromRegistry | None) -> pa.Array:
+    """Return the column of keys or values."""
+    try:
+        return pa.array(contents if source is None else source.some_records(contents), pa.binary())
+    except BadValueError as bad:
+        raise _malformed(messages[bad.index], contents[bad.index], bad) from bad
+
+
+def _malformed(message: Message, content: bytes, bad: BadValueError) -> SqlExtError:
+    place = f"topic {message.topic()}, partition {message.partition()}, offset {message.offset()}"
+    return malformed(place, content, bad, bad.hint)
 
 
 def _filled(messages: Messages) -> tuple[Messages, Sequence[bytes]]:

@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pyarrow as pa
 
 from sqlext.connectors.base import declared_type, is_instant, metadata_columns, metadata_key, physical_fields
-from sqlext.connectors.formats.avro import written_as
+from sqlext.connectors.formats.avro import avro_schema, written_as
+from sqlext.connectors.formats.avro_confluent import AvroConfluentFormat, registry_settings
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.kafka.client import client_settings, why_no_client
-from sqlext.connectors.kafka.options import key_fields, parsed_offsets, part_options, value_format
+from sqlext.connectors.kafka.options import (
+    AVRO_FORMATS,
+    has_registry,
+    key_fields,
+    key_format,
+    parsed_offsets,
+    part_options,
+    unprefixed,
+    value_fields,
+    value_format,
+)
 from sqlext.connectors.kafka.reader.consumer import KafkaReader, KafkaStart
 from sqlext.connectors.kafka.reader.rows import METADATA, KafkaRows, RawRows, ValueRows
 from sqlext.connectors.kafka.spark_options import end_filters
 from sqlext.connectors.kafka.upsert import keyed
+from sqlext.connectors.options import OptionError
 from sqlext.connectors.readers import OwnSource, Unread
 from sqlext.connectors.splits import Limit
 from sqlext.sources.arrow_types import arrow_type, json_type
 from sqlext.sources.decoding.avro_messages import KINDS, AvroField, AvroValues
+from sqlext.sources.decoding.registry_avro import FromRegistry, RegistryValues
 from sqlext.sources.decoding.text_messages import CsvValues, JsonValues, MessageValues
 from sqlext.sources.table_decoders import csv_decoder, json_fields
 from sqlext.stores.location import Location
 from sqlext_catalog.model import Column, Table
+from sqlext_catalog.secrets import resolve_options
 
 #: Rows of a micro-batch where alignment holds sources back: it can only do so between two of them.
 ALIGNED_ROWS = 100_000
@@ -39,7 +53,10 @@ class KafkaTables:
     def source(self, table: Table, state: Location | None, tasks: int) -> OwnSource:
         """Return the table's records; see ``TableReader.source``."""
         headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
-        reader = _reader(table, RawRows(headers), state)
+        if reason := why_no_client(table) if has_registry(table) else "":
+            # Spark's connector gives the other tables' records, and not this one's.
+            raise OptionError("OPT-033", f"`{table.name.name}` cannot be read: {reason}", option="connector")
+        reader = _reader(table, RawRows(headers, _from_registry(table, "key"), _from_registry(table, "value")), state)
         return OwnSource(reader, reader.schema, self.limit(table))
 
     def require(self, table: Table) -> None:
@@ -125,6 +142,24 @@ def _avro(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> Me
     return AvroValues(tuple(_avro_field(f, f.name in needed, options) for f in physical_fields(table)))
 
 
+def _avro_of_registry(table: Table, needed: Sequence[str], options: Mapping[str, str]) -> MessageValues:
+    source = _from_registry(table, "value")
+    assert source is not None
+    return RegistryValues(source, _avro(table, needed, AVRO_FORMATS[AvroConfluentFormat.name].plain(options)))
+
+
+def _from_registry(table: Table, part: Literal["key", "value"]) -> FromRegistry | None:
+    """Return what makes records of the table's schema of a part's values; None where they are no registry's."""
+    is_key = part == "key"
+    name, fields = (key_format(table), key_fields(table)) if is_key else (value_format(table), value_fields(table))
+    if name != AvroConfluentFormat.name:
+        return None
+    options = part_options(table.options, part)
+    settings = resolve_options(registry_settings(options))
+    schema = avro_schema(unprefixed(table, part, fields), AVRO_FORMATS[name].plain(options))
+    return FromRegistry(tuple(sorted(settings.items())), schema)
+
+
 def _avro_field(field: ReadField, needed: bool, options: Mapping[str, str]) -> AvroField:
     written, meaning = written_as(field.type, options)
     # Avro writes both as a length and bytes.
@@ -150,6 +185,7 @@ class _Form(NamedTuple):
 
 _FORMS: Mapping[str, _Form] = {
     "avro": _Form(arrow_type, _avro),
+    AvroConfluentFormat.name: _Form(arrow_type, _avro_of_registry),
     "csv": _Form(arrow_type, _csv),
     "json": _Form(json_type, _json),
 }
