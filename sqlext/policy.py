@@ -74,6 +74,10 @@ class Restrictions:
             made = replace(made, **changed)
         return made
 
+    def within(self, folder: str | os.PathLike[str]) -> Restrictions:
+        """Return them with a folder where tables may lie too."""
+        return replace(self, paths=(*self.paths, os.fspath(folder)))
+
 
 class Policy:
     """Allows everything: the policy of a session whose SQL is the user's own.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,6 +17,7 @@ CATALOG = click.option(
     help="The folder, or URL, that remembers tables, views and queries.",
 )  # fmt: skip
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 _NAME = re.compile(r"[A-Z0-9_]+")
 
 
@@ -68,10 +69,20 @@ def allowance(text: str) -> tuple[str, str]:
 
 
 RESTRICTED = click.option("--restricted", is_flag=True, help="The SQL is others': refuse what --allow does not name.")
-ALLOW = click.option(
-    "--allow", "allowed", type=allowance, multiple=True, metavar="KIND=VALUE",
-    help="With --restricted: path=DIR, host=HOST:PORT, connector=, option=, setting=, secret=, seconds=, rows=.",
-)  # fmt: skip
+UNRESTRICTED = click.option(
+    "--unrestricted", is_flag=True, help="The catalog and its SQL are your own: refuse nothing of what they use."
+)
+_KINDS = "path=DIR, host=HOST:PORT, connector=, option=, setting=, secret=, seconds=, rows="
+
+
+def _allow(when: str) -> Callable[[_Command], _Command]:
+    return click.option(
+        "--allow", "allowed", type=allowance, multiple=True, metavar="KIND=VALUE", help=f"{when}: {_KINDS}."
+    )
+
+
+ALLOW = _allow("With --restricted")
+ALLOW_TOO = _allow("What may be used beside the folder where this is started")
 
 
 def restrictions(restricted: bool, allowed: Sequence[tuple[str, str]]) -> bool | Restrictions:
@@ -81,6 +92,15 @@ def restrictions(restricted: bool, allowed: Sequence[tuple[str, str]]) -> bool |
     if not restricted and allowed:
         raise click.UsageError("--allow goes with --restricted")
     return Restrictions.parse(allowed) if restricted else False
+
+
+def restrictions_of_server(unrestricted: bool, allowed: Sequence[tuple[str, str]]) -> bool | Restrictions:
+    """Return what a server of questions is told by ``--unrestricted`` and ``--allow``: it is restricted by itself."""
+    from sqlext.policy import Restrictions
+
+    if unrestricted and allowed:
+        raise click.UsageError("--allow goes without --unrestricted")
+    return False if unrestricted else Restrictions.parse(allowed)
 
 
 DEFINE = click.option(

@@ -16,8 +16,9 @@ from pygls.lsp.server import LanguageServer
 
 from sqlext.errors import SqlExtError
 from sqlext.lsp.places import Places, name_of
+from sqlext.policy import Restrictions, policy_of
 from sqlext.session.editing.documents import DocumentFinding
-from sqlext.session.editing.project import EditorProject, project_of
+from sqlext.session.editing.project import EditorProject, project_of, require_inside
 
 EXPLAIN, REWRITE, RUN = "sqlext.explain", "sqlext.rewrite", "sqlext.run"
 #: While a user types, findings are told after such a pause, in seconds.
@@ -76,16 +77,18 @@ class SqlServer(LanguageServer):
     project: EditorProject
     places: Places
 
-    def __init__(self, options: ServerOptions) -> None:
+    def __init__(self, options: ServerOptions, restricted: bool | Restrictions = True) -> None:
         super().__init__("sqlext", version("sqlext-spark"))
         self.options = options
+        self._restricted = restricted
         self._telling: dict[str, asyncio.Task[None]] = {}
         # Plans that are shown lie here; the folder goes with the server.
         self._folder = tempfile.TemporaryDirectory(prefix="sqlext-lsp-")
 
     def begin(self, params: types.InitializeParams) -> None:
         """Make the project that the editor asks for."""
-        options = self.options = self.options.with_given(params.initialization_options)
+        started, options = self.options, self.options.with_given(params.initialization_options)
+        self.options = options
         folders = [name_of(folder.uri) for folder in params.workspace_folders or ()]
         root = folders[0] if folders else (name_of(params.root_uri) if params.root_uri else None)
         self.places = Places(self.workspace)
@@ -95,11 +98,22 @@ class SqlServer(LanguageServer):
         catalog = options.catalog
         if catalog is not None and "://" not in catalog:
             catalog = str(beside / catalog)
+        policy = policy_of(self._restricted_to(beside))
+        # What the command line names is the user's own; an editor gives what the project's settings say.
+        given = [*([catalog] if catalog and options.catalog != started.catalog else [])]
+        given += init if options.init != started.init else []
         try:
-            self.project = project_of(catalog, options.variables, init, root)
+            require_inside(given, policy)
+            self.project = project_of(catalog, options.variables, init, root, policy)
         except SqlExtError as error:
-            self.project = project_of(variables=options.variables)
+            self.project = project_of(variables=options.variables, policy=policy)
             self.window_show_message(types.ShowMessageParams(types.MessageType.Error, str(error)))
+
+    def _restricted_to(self, folder: Path) -> bool | Restrictions:
+        if self._restricted is False:
+            return False
+        named = self._restricted if isinstance(self._restricted, Restrictions) else Restrictions()
+        return named.within(folder)
 
     # Documents
 
@@ -161,9 +175,13 @@ class SqlServer(LanguageServer):
         return text
 
 
-def server(options: ServerOptions) -> SqlServer:
-    """Return a server that is ready to be started."""
-    ls = SqlServer(options)
+def server(options: ServerOptions, restricted: bool | Restrictions = True) -> SqlServer:
+    """Return a server that is ready to be started.
+
+    Args:
+        restricted: what it may read beyond the project's folder; False for everything.
+    """
+    ls = SqlServer(options, restricted)
     _keep_documents(ls)
     _answer_words(ls)
     _answer_names(ls)

@@ -14,12 +14,14 @@ from mcp.types import ToolAnnotations
 
 from sqlext.cli.messages import as_json
 from sqlext.errors import SqlExtError
+from sqlext.policy import Restrictions, policy_of
 from sqlext.session.offline.commands import check_file, described, explain_source, relations
 from sqlext.session.offline.compilation import new_state, read_source
 from sqlext.session.state import SessionState
 
 _ABOUT = """Streaming SQL on Spark, in the dialect of Flink SQL. All questions are read-only. None starts Spark.
-Ask `check` about a script before you show it, and `plan` for its time attributes and watermarks."""
+Ask `check` about a script before you show it, and `plan` for its time attributes and watermarks.
+A code RESTRICT-... means that the owner of this server has not named what the script uses."""
 _Arguments = ParamSpec("_Arguments")
 
 
@@ -30,10 +32,12 @@ class Questions:
     Attributes:
         catalog: the folder or URL of the catalog.
         variables: values of ``${NAME}`` in scripts.
+        restricted: what scripts may use.
     """
 
     catalog: str
     variables: Mapping[str, str] = field(default_factory=dict)
+    restricted: bool | Restrictions = True
 
     def tables(self) -> str:
         """List the tables and views of the catalog, with their connectors."""
@@ -89,7 +93,9 @@ class Questions:
 
     def _state(self) -> SessionState:
         # Anew for each question: other processes change the catalog. A copy, so that no question changes it.
-        return new_state(self.catalog).fork()
+        state = new_state(self.catalog).fork()
+        state.policy = policy_of(self.restricted, [state.folder])
+        return state
 
 
 def server(questions: Questions) -> MCPServer:

@@ -20,6 +20,7 @@ class Editor:
         self.client = LanguageClient("tests", "1")
         self.told: dict[str, types.PublishDiagnosticsParams] = {}
         self.shown: list[str] = []
+        self.said: list[str] = []
         self._news = asyncio.Event()
         self._versions: dict[str, int] = {}
 
@@ -27,6 +28,10 @@ class Editor:
         def diagnostics(params: types.PublishDiagnosticsParams) -> None:
             self.told[params.uri] = params
             self._news.set()
+
+        @self.client.feature(types.WINDOW_SHOW_MESSAGE)
+        def say(params: types.ShowMessageParams) -> None:
+            self.said.append(params.message)
 
         @self.client.feature(types.WINDOW_SHOW_DOCUMENT)
         def show(params: types.ShowDocumentParams) -> types.ShowDocumentResult:

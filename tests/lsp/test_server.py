@@ -64,7 +64,7 @@ def test_examples_have_no_errors(examples: list[Path], init: list[str], tmp_path
             assert errors == [], example.name
 
     assert len(examples) > 20
-    edit(tmp_path, session, init=init)
+    edit(tmp_path, session, "--unrestricted", init=init)
 
 
 def test_diagnostics_have_positions_codes_and_severities(tmp_path: Path) -> None:
@@ -318,3 +318,34 @@ def test_variables_and_catalog_of_the_command_line(tmp_path: Path) -> None:
 
     edit(tmp_path, session, "-d", "IN=data", "--catalog", "cat")
     assert not (tmp_path / "cat").exists()
+
+
+@pytest.mark.parametrize("arguments", [(), ("--allow", "path={outside}"), ("--unrestricted",)])
+def test_settings_of_a_project_name_nothing_outside_of_it(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    project.mkdir()
+    outside.mkdir()
+    (outside / "tables.sql").write_text(ORDERS, "utf-8")
+    (project / "tables.sql").symlink_to(outside / "tables.sql")
+    uri = (project / "a.sql").as_uri()
+
+    async def session(editor: Editor) -> None:
+        editor.open(uri, "SELECT item FROM orders;\n")
+        codes = [d.code for d in await editor.diagnostics(uri)]
+        assert codes == ([] if arguments else ["NAME-002"])
+        assert ["RESTRICT-011" in said for said in editor.said] == ([] if arguments else [True])
+
+    edit(project, session, *(a.format(outside=outside) for a in arguments), init=["tables.sql"])
+
+
+def test_the_command_line_is_the_users_own(tmp_path: Path) -> None:
+    project, tables = tmp_path / "project", tmp_path / "tables.sql"
+    project.mkdir()
+    tables.write_text(ORDERS, "utf-8")
+    uri = (project / "a.sql").as_uri()
+
+    async def session(editor: Editor) -> None:
+        editor.open(uri, "SELECT item FROM orders;\n")
+        assert await editor.diagnostics(uri) == []
+
+    edit(project, session, "-i", str(tables), "--catalog", str(tmp_path / "catalog"))

@@ -25,14 +25,15 @@ GROUP BY item, window_start, window_end;
 """
 
 
-def ask(catalog: Path, session: Callable[[Client], Awaitable[None]]) -> None:
+def ask(catalog: Path, session: Callable[[Client], Awaitable[None]], *options: str) -> None:
     """Run a session of an assistant."""
 
     async def run() -> None:
-        arguments = ["-m", "sqlext.cli.main", "mcp", "--catalog", str(catalog)]
-        async with Client(
-            StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
-        ) as client:
+        arguments = ["-m", "sqlext.cli.main", "mcp", "--catalog", str(catalog), *options]
+        started = StdioServerParameters(
+            command=sys.executable, args=arguments, env=dict(os.environ), cwd=str(catalog.parent)
+        )
+        async with Client(started) as client:
             await session(client)
 
     asyncio.run(run())
@@ -42,6 +43,17 @@ def text(result: CallToolResult) -> str:
     (content,) = result.content
     assert isinstance(content, TextContent)
     return content.text
+
+
+#: Scripts, and what a server says of them that nobody has allowed anything.
+HOSTILE = {
+    "CREATE TABLE t (k INT) WITH ('connector' = 'filesystem', 'path' = '/etc', 'format' = 'json');": "RESTRICT-002",
+    "CREATE TABLE t (k INT) WITH ('connector' = 'kafka', 'topic' = 't', 'format' = 'json',"
+    " 'properties.bootstrap.servers' = 'evil:9092');": "RESTRICT-001",
+    "SELECT reflect('java.lang.System', 'exit', 3);": "RESTRICT-007",
+    "ADD JAR '/tmp/evil.jar';": "RESTRICT-006",
+    "SELECT * FROM csv.`/etc/passwd`;": "NAME-002",
+}
 
 
 def define(catalog: Path) -> None:
@@ -100,3 +112,27 @@ def test_refusals_have_code_and_hint(tmp_path: Path) -> None:
         assert "did you mean `orders`?" in text(await client.call_tool("describe", {"table": "ordres"}))
 
     ask(tmp_path, session)
+
+
+def test_scripts_are_sql_of_others(tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog"
+
+    async def restricted(client: Client) -> None:
+        for script, code in HOSTILE.items():
+            found = json.loads(text(await client.call_tool("check", {"script": script})))
+            assert [e["code"] for e in found] == [code]
+            refused = await client.call_tool("plan", {"script": script})
+            assert refused.is_error
+            assert code in text(refused)
+        assert json.loads(text(await client.call_tool("check", {"script": ORDERS + WINDOWS}))) == []
+
+    async def allowed(client: Client) -> None:
+        codes = {}
+        for script in HOSTILE:
+            found = json.loads(text(await client.call_tool("check", {"script": script})))
+            codes[script] = [e["code"] for e in found if e["severity"] == "error"]
+        assert list(codes.values())[:2] == [[], []]
+
+    ask(catalog, restricted)
+    ask(catalog, allowed, "--allow", "path=/etc", "--allow", "connector=kafka", "--allow", "host=evil:9092")
+    ask(catalog, allowed, "--unrestricted")

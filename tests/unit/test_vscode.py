@@ -28,7 +28,11 @@ def test_the_manifest_names_what_is_there() -> None:
 
 def test_settings_are_options_of_the_server() -> None:
     settings = {key.removeprefix("sqlext.") for key in MANIFEST["contributes"]["configuration"]["properties"]}
-    assert settings - {"command"} == {f.name for f in fields(ServerOptions)} - {"run"}
+    assert settings - {"command", "allow"} == {f.name for f in fields(ServerOptions)} - {"run"}
+
+
+def test_a_project_cannot_widen_what_the_server_may_read() -> None:
+    assert MANIFEST["contributes"]["configuration"]["properties"]["sqlext.allow"]["scope"] == "machine"
 
 
 def test_the_extension_has_the_command_that_the_server_leaves_to_it() -> None:

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from sqlext.errors import SqlExtError
 from sqlext.locations import local_file
+from sqlext.policy import OPEN, Policy
 from sqlext.quoting import identifier
 from sqlext.rewrite.export.printed import printed_script
 from sqlext.session.editing.documents import Document, DocumentFinding
@@ -65,11 +66,18 @@ class EditorProject:
         variables: values of ``${NAME}``.
         init: the names of the scripts of definitions, which must be opened first.
         root: the folder whose scripts are looked through for a name of these.
+        policy: is asked which of these scripts may be read.
     """
 
     def __init__(
-        self, start: Surroundings, variables: Mapping[str, str], init: Sequence[str] = (), root: Path_ | None = None
+        self,
+        start: Surroundings,
+        variables: Mapping[str, str],
+        init: Sequence[str] = (),
+        root: Path_ | None = None,
+        policy: Policy = OPEN,
     ) -> None:
+        self._policy = policy
         self._start, self._variables, self._init, self._root = start, dict(variables), init, root
         self._documents: dict[str, Document] = {}
         #: The names of steps, and the definitions that they were found by.
@@ -218,7 +226,7 @@ class EditorProject:
         by_document: dict[str, list[DocumentRange]] = {}
         for place in places:
             by_document.setdefault(place.document, []).append(place)
-        trial = EditorProject(self._start, self._variables, self._init, self._root)
+        trial = EditorProject(self._start, self._variables, self._init, self._root, self._policy)
         for file in dict.fromkeys((*self._init, *by_document)):
             trial.open(file, _replaced(self._text(file), by_document.get(file, ()), written))
         for document in by_document:
@@ -254,7 +262,9 @@ class EditorProject:
             return [name]
         found = [*self._init, *self._documents]
         if self._root is not None:
-            found += [str(file.resolve()) for file in sql_files([self._root])]
+            files = (str(file.resolve()) for file in sql_files([self._root]))
+            # A link may lead out of the folder.
+            found += [file for file in files if self._policy.place(file) is None]
         return dict.fromkeys(found)
 
     def _is_shared(self, symbol: Symbol) -> bool:
@@ -337,12 +347,13 @@ def project_of(
     variables: Mapping[str, str] | None = None,
     init: Sequence[Path_] = (),
     root: Path_ | None = None,
+    policy: Policy = OPEN,
 ) -> EditorProject:
     """Return a project over the catalog in a folder or at a URL.
 
     Args:
         catalog: None for one without tables.
-        variables, root: as in ``Project``.
+        variables, root, policy: as in ``EditorProject``.
         init: scripts whose tables and views all others see, one after the other.
 
     Raises:
@@ -352,10 +363,22 @@ def project_of(
     # As for a run: what is there already may be defined again.
     state.created = set()
     files = [str(local_file(file).resolve()) for file in init]
-    project = EditorProject(Surroundings.of(state), variables or {}, files, root)
+    project = EditorProject(Surroundings.of(state), variables or {}, files, root, policy)
     for file in files:
         project.open(file, read_text(file))
     return project
+
+
+def require_inside(places: Iterable[str], policy: Policy) -> None:
+    """Refuse catalogs and scripts that an editor may not name.
+
+    Raises:
+        SqlExtError: RESTRICT-011.
+    """
+    for place in places:
+        if policy.place(place) is not None:
+            hint = f"start `sqlext lsp --allow path={place}`, or with --unrestricted"
+            raise SqlExtError("RESTRICT-011", f"`{place}` lies outside of the project's folder", hint=hint)
 
 
 def _source_of(definition: Definition | None) -> SourceText | None:

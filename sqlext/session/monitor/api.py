@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.query_files import PROGRESS
 from sqlext.jobs.recording import ask_to_stop
+from sqlext.policy import OPEN, Policy
+from sqlext.session.materialized import own_place
 from sqlext.session.monitor.graph import edges_of, nodes_of
 from sqlext.session.monitor.last_rows import last_rows
 from sqlext.session.monitor.series import lag, rate, series
@@ -103,7 +105,8 @@ class Monitor:
             return LastRows("", (), (), "it writes to no table")
         with self._looking:
             tables = [r for r in self._sources.snapshot().relations() if isinstance(r, Table)]
-        return last_rows(record.writes, next((t for t in tables if t.name.plain == record.writes), None), most)
+        table = next((t for t in tables if t.name.plain == record.writes), None)
+        return last_rows(record.writes, table, most, self._policy_for(table))
 
     def stop(self, name: str) -> None:
         """Stop the job of a query; its place is kept. That of another process stops within seconds.
@@ -119,6 +122,11 @@ class Monitor:
             ask_to_stop(found.place.below(PROGRESS))
         else:
             raise SqlExtError("RUN-025", f"query `{name}` does not run", hint="SHOW JOBS lists the jobs")
+
+    def _policy_for(self, table: Table | None) -> Policy:
+        """Return the session's policy; rows that a materialized view keeps beside the catalog are the session's own."""
+        is_own = table is not None and table.option("path") == own_place(self._state.folder, table.name)
+        return OPEN if is_own else self._state.policy
 
     def _observed(self) -> list[Observed]:
         with self._looking:

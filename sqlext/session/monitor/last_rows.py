@@ -6,11 +6,13 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from sqlext.connectors.admission import admit
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.readers import Unread
 from sqlext.connectors.registry import known
 from sqlext.errors import SqlExtError
 from sqlext.jobs.tables import cell
+from sqlext.policy import OPEN, Policy
 from sqlext.session.monitor.views import LastRows
 from sqlext_catalog.model import Table
 
@@ -18,12 +20,13 @@ from sqlext_catalog.model import Table
 _LONGEST = 200
 
 
-def last_rows(name: str, table: Table | None, most: int) -> LastRows:
+def last_rows(name: str, table: Table | None, most: int, policy: Policy = OPEN) -> LastRows:
     """Return the last rows of a table, the newest last.
 
     Args:
         name: of the table, for people.
         table: None if the catalog has no such table.
+        policy: is asked whether the table may be read.
     """
     connector = known(table) if table is not None else None
     if table is None or connector is None:
@@ -31,6 +34,11 @@ def last_rows(name: str, table: Table | None, most: int) -> LastRows:
     newest = connector.newest_rows()
     if newest is None:
         return LastRows(name, (), (), f"{connector.owner} keeps no rows in files")
+    try:
+        admit(table, policy)
+    except OptionError as refused:
+        hint = f": {refused.hint}" if refused.hint else ""
+        return LastRows(name, (), (), f"{refused.message} ({refused.code}){hint}")
     try:
         found = newest.newest(table, most)
     except (Unread, SqlExtError, OptionError, OSError) as reason:

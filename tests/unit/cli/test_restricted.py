@@ -36,3 +36,12 @@ def test_wrong_arguments(command: str) -> None:
         result = CliRunner().invoke(main, [command, *file, *wrong])
         assert result.exit_code == 2
         assert told in result.stderr
+
+
+@pytest.mark.parametrize("command", ["ui", "mcp", "lsp"])
+def test_wrong_arguments_of_servers(command: str) -> None:
+    wrong = {("--unrestricted", "--allow", "path=x"): "goes without --unrestricted", ("--allow", "paths=x"): "none of"}
+    for arguments, told in wrong.items():
+        result = CliRunner().invoke(main, [command, *arguments])
+        assert result.exit_code == 2
+        assert told in result.stderr

@@ -5,12 +5,16 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
+from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner
@@ -167,3 +171,18 @@ def test_it_ends_while_a_page_listens(kept: Kept) -> None:
         while connection.recv(1 << 16):
             pass
     assert not server._thread.is_alive()
+
+
+@pytest.mark.parametrize(("options", "shown"), [((), False), (("--unrestricted",), True)])
+def test_the_command_shows_rows_of_its_folder_alone(kept: Kept, options: tuple[str, ...], shown: bool) -> None:
+    elsewhere = kept.folder / "in"
+    elsewhere.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "sqlext.cli.main", "ui", "--catalog", str(kept.folder), "--listen", "0", *options]
+    with subprocess.Popen(command, cwd=elsewhere, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().removeprefix("page: ").strip()
+        with urlopen(f"{url}api/rows?name=etl.per_minute", timeout=30) as answer:
+            found = json.load(answer)
+        process.send_signal(signal.SIGINT)
+    assert bool(found["rows"]) is shown
+    assert shown or "RESTRICT-002" in found["why"]

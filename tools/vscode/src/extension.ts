@@ -7,12 +7,13 @@ let client: LanguageClient | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const settings = vscode.workspace.getConfiguration("sqlext");
   const [command, ...before] = settings.get<string[]>("command", ["sqlext"]);
+  const allowed = settings.get<string[]>("allow", []).flatMap((kind) => ["--allow", kind]);
   const cwd = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   context.subscriptions.push(vscode.commands.registerCommand("sqlext.run", run));
   client = new LanguageClient(
     "sqlext",
     "sqlext",
-    { command, args: [...before, "lsp"], options: { cwd } },
+    { command, args: [...before, "lsp", ...allowed], options: { cwd } },
     {
       documentSelector: [{ language: "sqlext" }],
       initializationOptions: {

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sqlext.dialect.script import parse_script
+from sqlext.policy import Restrictions, policy_of
 from sqlext.session.interpreter import Interpreter
 from sqlext.session.monitor.last_rows import last_rows
 from sqlext.session.offline.compilation import new_state
@@ -92,3 +93,22 @@ def test_a_folder_without_rows(tmp_path: Path) -> None:
     found = last_rows("t", in_files(tmp_path, "json", "n BIGINT"), 5)
     assert (found.columns, found.why) == (("n",), "no row has come out yet")
     assert last_rows("gone", None, 5).why == "the catalog has no table of this name"
+
+
+def test_a_policy_is_asked_before_files_are(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (inside / "link").symlink_to(outside)
+    policy = policy_of(Restrictions().within(inside))
+    for folder, shown in (
+        (inside, True),
+        (outside, False),
+        (inside / "link", False),
+        (inside / ".." / "outside", False),
+    ):
+        write(folder / "1.json", "json", 0, 3)
+        found = last_rows("t", in_files(folder, "json"), 5, policy)
+        assert bool(found.rows) is shown
+        assert (found.why is None) is shown
+        assert shown or "RESTRICT-002" in str(found.why)
