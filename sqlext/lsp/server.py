@@ -150,6 +150,8 @@ class SqlServer(LanguageServer):
         found = [self._diagnostic(name, finding) for finding in document.findings()]
         uri, text = self.places.uri_of(name), self.places.document(name)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, text.version))
+        for _ in self.project.looked_through(name):
+            await asyncio.sleep(0)
 
     def _diagnostic(self, name: str, finding: DocumentFinding) -> types.Diagnostic:
         return types.Diagnostic(

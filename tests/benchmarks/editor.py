@@ -62,6 +62,8 @@ async def measure(root: Path) -> None:
     await editor.diagnostics(uri)
     print(f"{text.count(chr(10))} lines, {text.count(';')} statements; first diagnostics: {_ms(began):.0f} ms")
     client = editor.client
+    # Meanwhile the server looks the names up: nobody reads 1,000 lines in less.
+    await asyncio.sleep(2)
 
     async def asked(question: Callable[[types.Position], Awaitable[object]], number: int, *, top: bool) -> float:
         # Each question is about a version that the server has not seen: somebody types.

@@ -237,6 +237,13 @@ class EditorProject:
                 raise SqlExtError("NAME-091", f"with the name `{new}` the scripts would not be right: {reason}")
         return written, by_document
 
+    def looked_through(self, name: str) -> Iterator[None]:
+        """Find the names of a document, a statement at a time, so that a question about them need not."""
+        known = self._known(name)
+        for step in self.document(name).steps():
+            self._names(step, name, known)
+            yield
+
     def _symbol(self, name: str, offset: int) -> Symbol | None:
         place = self.document(name).place(offset)
         if place is None:
@@ -251,10 +258,9 @@ class EditorProject:
             document, known = self._opened(other), self._known(other)
             # Most statements do not have the word, so they need not be walked through.
             for step in (step for step in document.steps() if symbol.word in step.words):
-                for occurrence in self._names(step, other, known):
-                    where = document.range_of(step, occurrence.start, occurrence.end)
-                    if occurrence.symbol == symbol and where is not None:
-                        yield DocumentRange(other, *where)
+                meant = (o for o in self._names(step, other, known) if o.symbol == symbol)
+                places = (document.range_of(step, o.start, o.end) for o in meant)
+                yield from (DocumentRange(other, *where) for where in places if where is not None)
 
     def _related(self, symbol: Symbol, name: str) -> Iterable[str]:
         """Return the documents in which a symbol may stand."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from sqlext.analysis.definitions.cautions import table_cautions
 from sqlext.connectors.base import written_columns
@@ -83,6 +84,7 @@ def _secret_in(span: Span) -> Span:
     return span
 
 
-def _names(text: str, mode: str) -> set[str]:
-    """Return the names in a text, in lower case."""
-    return {p.text.strip("`").lower() for p in pieces(text, mode) if p.kind in _NAMES}
+@lru_cache(maxsize=2048)
+def _names(text: str, mode: str) -> frozenset[str]:
+    """Return the names in a text, in lower case; an editor asks again about each statement when one has changed."""
+    return frozenset(p.text.strip("`").lower() for p in pieces(text, mode) if p.kind in _NAMES)
