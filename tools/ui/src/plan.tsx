@@ -17,7 +17,9 @@ export function Plan({ view, down }: { view: View; down: boolean }) {
   dagre.layout(graph);
   const { width = 0, height = 0 } = graph.graph();
   const flows = view.card.state === "running" && view.card.rate > 0;
+  const some = view.card.at !== null && view.nodes.some(isUncounted);
   return (
+    <>
     <div class="scroll" tabIndex={0} role="group" aria-label="Plan of the query">
       <div class="plan" style={{ width: `${width}px`, height: `${height}px` }}>
         <svg width={width} height={height} aria-hidden="true">
@@ -34,18 +36,26 @@ export function Plan({ view, down }: { view: View; down: boolean }) {
         <ol>
           {[...view.nodes].reverse().map((node) => {
             const { x, y } = graph.node(String(node.number));
-            return <Node key={node.number} node={node} zone={view.zone} left={x - WIDTH / 2} top={y - HEIGHT / 2} />;
+            return <Node key={node.number} node={node} zone={view.zone} begun={view.card.at !== null} left={x - WIDTH / 2} top={y - HEIGHT / 2} />;
           })}
         </ol>
       </div>
     </div>
+    {some && <p class="quiet small">Spark runs steps without state together with those beside them. It counts no rows between them.</p>}
+    </>
   );
 }
 
-function Node({ node, zone, left, top }: { node: PlanNode; zone: string; left: number; top: number }) {
+// Steps with state tell their state in place of rows.
+const isUncounted = (node: PlanNode) => node.rows === null && node.state_rows === null;
+
+interface Placed { node: PlanNode; zone: string; begun: boolean; left: number; top: number }
+
+function Node({ node, zone, begun, left, top }: Placed) {
   const kind = node.step === "Sink" ? "sink" : node.step === "Scan" ? "scan" : node.stateful ? "stateful" : "plain";
   const facts: [string, string][] = [];
   if (node.rows !== null) facts.push([node.step === "Sink" ? "rows out" : "rows", count(node.rows)]);
+  else if (begun && isUncounted(node)) facts.push(["rows", "not counted"]);
   if (node.state_rows !== null) facts.push(["state", `${count(node.state_rows)} · ${size(node.state_bytes)}`]);
   if (node.dropped) facts.push(["late", count(node.dropped)]);
   if (node.watermark !== null) facts.push(["watermark", clock(node.watermark, zone)]);
