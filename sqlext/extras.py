@@ -49,6 +49,7 @@ EXTRAS = (
         "format 'avro' works",
     ),
     Extra("faker", ("faker", "rstr"), "connector 'faker'", "connector 'datagen' makes values"),
+    Extra("search", ("opensearchpy",), "sinks of OpenSearch and Elasticsearch", "other sinks work"),
     Extra("jdbc", ("psycopg",), "PostgreSQL of connector 'jdbc'", "SQLite works"),
     Extra(
         "objects",

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from .kafka_broker import kafka_broker
+from .opensearch_server import opensearch_server
 from .postgresql_server import postgresql_server
 from .s3_server import S3Server, s3_server
 from .schema_registry import schema_registry
@@ -124,6 +125,13 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the URL of the one schema registry that all tests of a process share."""
     with schema_registry(tmp_path_factory.mktemp("registry")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def opensearch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the URL of the one OpenSearch that all tests of a process share: give indexes names of your own."""
+    with opensearch_server(tmp_path_factory.mktemp("opensearch")) as url:
         yield url
 
 

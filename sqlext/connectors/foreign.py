@@ -8,9 +8,7 @@ _DEBEZIUM = (
     "let Debezium write the changes to Kafka, and read them by 'connector' = 'kafka', 'format' = 'debezium-json'; "
     "'jdbc' reads tables of PostgreSQL as they are"
 )
-_SEARCH = (
-    "write to 'kafka', from where Kafka Connect fills indexes, or by 'connector' = 'spark' and the package for Spark"
-)
+_SEARCH = "'elasticsearch-7' and 'opensearch' are here; others are filled from 'kafka', by Kafka Connect"
 _LAKE = "read and write it by 'connector' = 'spark' with its format, and its package on the class path; 'delta' is here"
 _QUEUE = "read it by 'connector' = 'spark' with its format, and its package on the class path, or through 'kafka'"
 

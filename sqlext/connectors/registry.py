@@ -16,6 +16,7 @@ from sqlext.connectors.kafka.upsert import UpsertKafka
 from sqlext.connectors.options import OptionError, listed
 from sqlext.connectors.print.table import Print
 from sqlext.connectors.rate import Rate
+from sqlext.connectors.search.table import SearchIndex
 from sqlext.connectors.socket.table import Socket
 from sqlext.connectors.spark_format.table import SparkFormat
 from sqlext.errors import did_you_mean
@@ -30,6 +31,8 @@ CONNECTORS: dict[str, Connector] = {
         Kafka(),
         UpsertKafka(),
         Jdbc(),
+        SearchIndex("elasticsearch-7"),
+        SearchIndex("opensearch"),
         Socket(),
         Rate(),
         Datagen(),

@@ -12,6 +12,7 @@ from connectors.tables import table
 from sqlext.connectors.base import Connector, loaded
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.registry import CONNECTORS, connector_of, register
+from sqlext.connectors.search.options import index_parts
 from sqlext.errors import SqlExtError
 from sqlext.types import BIGINT, BYTES, DATE, INT, STRING, TIMESTAMP3, TIMESTAMP_LTZ3, LogicalType, array
 
@@ -34,8 +35,7 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = K, role: 
         ({}, "OPT-001", None, "has no 'connector' option"),
         ({"connector": "filesytem"}, "OPT-002", "connector", "did you mean `filesystem`?"),
         ({"connector": "mysql-cdc"}, "OPT-002", "connector", "Debezium"),
-        ({"connector": "elasticsearch-7"}, "OPT-002", "connector", "Kafka Connect"),
-        ({"connector": "opensearch"}, "OPT-002", "connector", "Kafka Connect"),
+        ({"connector": "elasticsearch-6"}, "OPT-002", "connector", "Kafka Connect"),
         ({"connector": "iceberg"}, "OPT-002", "connector", "class path"),
         ({"connector": "mongodb"}, "OPT-002", "connector", "'jdbc' reads"),
         (FILES | {"no-such-option": "1"}, "OPT-003", "no-such-option", "no option 'no-such-option'"),
@@ -100,6 +100,44 @@ def test_refusals(options: dict[str, str], code: str, option: str | None, word: 
     error = refusal(options)
     assert (error.code, error.option) == (code, option)
     assert word in f"{error.message} {error.hint}"
+
+
+SEARCH = {"connector": "opensearch", "hosts": "http://a:9200;https://b:9200", "index": "i"}
+
+
+@pytest.mark.parametrize(
+    ("options", "keys", "code", "word"),
+    [
+        ({"hosts": "a:9200"}, (), "OPT-005", "URLs as"),
+        ({"hosts": None}, (), "OPT-004", "'hosts'"),
+        ({"index": "i-{x}"}, (), "OPT-005", "`x` is no column"),
+        ({"index": "i-{at}"}, (), "OPT-005", "{c|yyyy-MM-dd}"),
+        ({"index": "i-{k|yyyy}"}, (), "OPT-005", "{c|yyyy-MM-dd}"),
+        ({"index": "i-{now()|yyyy}"}, ("k",), "OPT-005", "the clock would move rows"),
+        ({"username": "u"}, (), "OPT-004", "'username' and 'password' together"),
+        ({"failure-handler": "com.acme.Handler"}, (), "OPT-005", "retry-rejected"),
+        ({"document-type": "d"}, (), "OPT-003", "document-type"),
+        ({}, ("b",), "OPT-008", "cannot be part of a document's id"),
+    ],
+)
+def test_refusals_of_an_index(options: dict[str, str | None], keys: tuple[str, ...], code: str, word: str) -> None:
+    given = {k: v for k, v in (SEARCH | options).items() if v is not None}
+    definition = table({"k": STRING, "at": TIMESTAMP3, "b": BYTES}, given, primary_key=keys)
+    with pytest.raises(OptionError) as raised:
+        connector_of(definition).validate(definition, "sink")
+    assert raised.value.code == code
+    assert word in f"{raised.value.message} {raised.value.hint}"
+
+
+def test_parts_of_an_index() -> None:
+    parts = index_parts("a-{k}.{at|yyyy-MM}{now()|dd}")
+    assert [(p.text, p.column, p.pattern) for p in parts] == [
+        ("a-", "", ""),
+        ("", "k", ""),
+        (".", "", ""),
+        ("", "at", "yyyy-MM"),
+        ("", "now()", "dd"),
+    ]
 
 
 def test_a_role_is_no_fault_of_an_option() -> None:

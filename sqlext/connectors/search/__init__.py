@@ -1,0 +1,1 @@
+"""Fill indexes of OpenSearch and Elasticsearch."""

@@ -1,0 +1,86 @@
+"""Indexes of a real OpenSearch."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from connectors.tables import table
+from opensearchpy import OpenSearch
+from pyspark.sql import SparkSession
+
+from sqlext.connectors.registry import connector_of
+from sqlext.connectors.search.sink import Action, SearchSink, Server
+from sqlext.errors import SqlExtError
+from sqlext.sinks.base import SinkContext
+from sqlext.types import BIGINT, STRING, TIMESTAMP3, array, decimal
+from sqlext_catalog.model import Table
+
+pytestmark = [pytest.mark.slow]
+
+
+def documents(url: str, index: str) -> dict[str, Any]:
+    """Return the documents of an index, by their ids."""
+    client = OpenSearch([url])
+    client.indices.refresh(index=index)
+    return {hit["_id"]: hit["_source"] for hit in client.search(index=index, size=100)["hits"]["hits"]}
+
+
+def sink(definition: Table, context: SinkContext) -> SearchSink:
+    return SearchSink(connector_of(definition).write_spec(definition), context)
+
+
+def test_documents_of_a_key(spark: SparkSession, opensearch: str) -> None:
+    """A row replaces the one before, one that is gone deletes it; sent again they say the same."""
+    columns = {
+        "a": STRING,
+        "b": BIGINT,
+        "n": decimal(30, 2),
+        "ts": TIMESTAMP3,
+        "l": array(STRING),
+    }
+    options = {"connector": "opensearch", "hosts": opensearch, "index": "keyed"}
+    definition = table(columns, options, primary_key=("a", "b"))
+    found = sink(definition, SinkContext("q", "c", mode="upsert", keys=("a", "b"), exists="there"))
+    found.open(spark)
+    schema = "a STRING, b BIGINT, n DECIMAL(30, 2), ts TIMESTAMP_NTZ, l ARRAY<STRING>, there BOOLEAN"
+    when = datetime(2024, 1, 1, 8, 0, 30)
+
+    def rows(*given: tuple[object, ...]) -> Any:
+        return spark.createDataFrame(list(given), schema)
+
+    first = rows(("x", 1, Decimal("12345678901234567890.10"), when, ["p"], True), ("y", 2, None, None, None, True))
+    found.write(first, 0)
+    expected = {"a": "x", "b": 1, "ts": "2024-01-01 08:00:30", "l": ["p"]}
+    written = documents(opensearch, "keyed")
+    assert sorted(written) == ["x_1", "y_2"]
+    assert {k: v for k, v in written["x_1"].items() if k != "n"} == expected
+    assert written["y_2"] == {"a": "y", "b": 2, "n": None, "ts": None, "l": None}
+    gone = ("y", 2, None, None, None, False), ("z", 3, None, None, None, False)
+    second = rows(("x", 1, Decimal("1.50"), when, [], True), *gone)
+    for number in (1, 1):
+        found.write(second, number)
+    assert documents(opensearch, "keyed") == {"x_1": {**expected, "n": 1.5, "l": []}}
+
+
+def test_documents_without_key(spark: SparkSession, opensearch: str) -> None:
+    options = {"connector": "elasticsearch-7", "hosts": f"{opensearch}/", "index": "log-{s}-{ts|yyyy.MM}"}
+    found = sink(table({"s": STRING, "ts": TIMESTAMP3}, options), SinkContext("q", "c"))
+    found.open(spark)
+    found.write(spark.sql("SELECT 'a' AS s, TIMESTAMP_NTZ '2024-02-03 00:00:00' AS ts"), 0)
+    assert list(documents(opensearch, "log-a-2024.02").values()) == [{"s": "a", "ts": "2024-02-03 00:00:00"}]
+
+
+def test_refusals_of_a_server(opensearch: str, tmp_path: Path) -> None:
+    def server(**more: str) -> Server:
+        return Server((("hosts", opensearch), ("index", "odd"), *more.items()))
+
+    wrong: list[Action] = [({"index": {"_index": "odd"}}, text) for text in ('{"v": 1}', '{"v": {"w": 1}}')]
+    with pytest.raises(SqlExtError, match=r"RUN-076.*it refuses document .*mapper_parsing_exception"):
+        server().send(wrong)
+    assert server(**{"failure-handler": "ignore"}).send(wrong) == 1
+    with pytest.raises(SqlExtError, match="RUN-076"):
+        Server((("hosts", "http://127.0.0.1:1"), ("index", "odd"))).check()
