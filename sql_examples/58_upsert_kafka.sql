@@ -13,11 +13,13 @@ CREATE TABLE order_records (customer STRING, amount DOUBLE) WITH (
 
 INSERT INTO order_records SELECT customer, amount FROM orders;
 
--- The PRIMARY KEY is the key of a record. Only the last change of a key in a micro-batch is sent.
+-- The PRIMARY KEY is the key of a record. Only the last change of a key in a micro-batch is sent. A micro-batch is a
+-- transaction: what is run again after a failure is sent once, and readers see all of it or nothing.
 CREATE TABLE new_customers (customer STRING, orders BIGINT, spent DOUBLE, PRIMARY KEY (customer) NOT ENFORCED) WITH (
   'connector' = 'upsert-kafka', 'topic' = 'new_customers', 'properties.bootstrap.servers' = '${KAFKA}',
   'key.format' = 'json', 'value.format' = 'json', 'value.fields-include' = 'EXCEPT_KEY',
-  'scan.bounded.mode' = 'latest-offset');
+  'sink.delivery-guarantee' = 'exactly-once', 'sink.transactional-id-prefix' = 'examples',
+  'properties.isolation.level' = 'read_committed', 'scan.bounded.mode' = 'latest-offset');
 
 -- A customer with five orders is no new one any more: the sink sends a record without a value.
 INSERT INTO new_customers

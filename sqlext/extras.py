@@ -41,7 +41,12 @@ EXTRAS = (
     Extra("shell", ("prompt_toolkit",), "the prompt of `sqlext shell`", "-e, -f and pipes work"),
     Extra("lsp", ("pygls",), "`sqlext lsp`, for editors", "`sqlext check` works"),
     Extra("mcp", ("mcp",), "`sqlext mcp`, for assistants", "the command line works"),
-    Extra("kafka", ("confluent_kafka",), "our own reader of Kafka", "Spark's connector reads"),
+    Extra(
+        "kafka",
+        ("confluent_kafka",),
+        "our own reader of Kafka, and writing to it exactly once",
+        "Spark's connector reads, and writes at least once",
+    ),
     Extra(
         "registry",
         ("confluent_kafka.schema_registry", "authlib", "fastavro"),

@@ -111,7 +111,7 @@ _TABLES: Mapping[str, str] = {
     "sink.buffer-flush.max-rows": "How many rows are written together.",
     "sink.delivery-guarantee": "How often a row may be written when a batch is run again.",
     "sink.max-retries": "How often a write is tried again.",
-    "sink.parallelism": "How many tasks write.",
+    "sink.parallelism": "How many tasks write; for Kafka, how many transactions a batch has.",
     "sink.partition-commit.delay": "How long after its end a partition is called complete.",
     "sink.partition-commit.policy.class": "The class that says that a partition is complete.",
     "sink.partition-commit.policy.class.parameters": "The arguments of that class.",

@@ -3,8 +3,8 @@
 ``writeStream.foreachBatch(sink.write)`` hands every micro-batch to a sink. Spark may run a batch again: after a
 failure, or if the driver died before Spark wrote its commit log. So every sink that keeps rows also keeps the numbers
 of its batches, in the same place: a file sink in a redo log beside its files, a Delta sink in the table's log. Only the
-first batch of a run can be a repeated one; all others go to ``write_new``. Sinks that pass rows on (kafka, print,
-another Spark format) do so at least once.
+first batch of a run can be a repeated one; all others go to ``write_new``. Sinks that pass rows on (print,
+another Spark format, kafka without transactions) do so at least once.
 
 A sink is a plain value that can be pickled. Spark Connect runs ``write`` on the server, in the batch's own session
 ``df.sparkSession``.

@@ -12,7 +12,6 @@ from kafka_broker import fetch_spark_connector
 from pyspark.sql import SparkSession
 
 from sqlext.connectors.registry import connector_of
-from sqlext.errors import SqlExtError
 from sqlext.sinks.base import Sink, SinkContext
 from sqlext.sinks.opening import open_sink
 from sqlext.spark.reading.spark_sources import open_batch, open_stream
@@ -124,10 +123,18 @@ def test_csv_messages(connected: SparkSession, broker: str) -> None:
     assert read(connected, definition) == [("a,b", 1), ("c", 2)]
 
 
-def test_spark_cannot_write_exactly_once_to_kafka(broker: str) -> None:
-    definition = table(COLUMNS, options(broker, "x") | {"sink.delivery-guarantee": "exactly-once"})
-    with pytest.raises(SqlExtError, match="at least once"):
-        connector_of(definition).validate(definition, "sink")
+def test_a_batch_that_is_written_again_is_there_once(connected: SparkSession, broker: str) -> None:
+    once = {"sink.delivery-guarantee": "exactly-once", "sink.parallelism": "2"}
+    key = {"key.format": "raw", "key.fields": "k", "value.fields-include": "EXCEPT_KEY"}
+    definition = table({"k": STRING, "v": INT}, options(broker, "once", **once, **key))
+    sink = sink_of(connected, definition)
+    rows = connected.createDataFrame([("a", 1), ("b", 2), ("c", None)], "k STRING, v INT")
+    for write, batch_id in ((sink.write_new, 0), (sink.write, 0), (sink.write, 1)):
+        write(rows, batch_id)
+    read_committed = options(broker, "once", **key) | {"properties.isolation.level": "read_committed"}
+    assert read(connected, table({"k": STRING, "v": INT}, read_committed)) == sorted(
+        [("a", 1), ("b", 2), ("c", None)] * 2, key=repr
+    )
 
 
 def test_changes_by_key_and_their_metadata(connected: SparkSession, broker: str) -> None:

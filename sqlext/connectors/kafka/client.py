@@ -1,11 +1,11 @@
-"""Translate a table's options into settings of librdkafka, the client of our own reader."""
+"""Translate a table's options into settings of librdkafka, the client of our own reader and of transactions."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 
 from sqlext.connectors.kafka.spark_options import connection_options
-from sqlext_catalog.model import Options, Table
+from sqlext_catalog.model import Options
 from sqlext_catalog.secrets import resolve_options
 
 #: Settings of Java's client that librdkafka has not, and that say nothing about what is read.
@@ -24,19 +24,19 @@ _JAVAS_OWN = (
 _JAVA_ONLY = ("sasl.jaas.config", "sasl.client.callback.handler.class", "ssl.truststore.", "ssl.keystore.type")
 
 
-def why_no_client(table: Table) -> str:
-    """Return why our own reader cannot read a table, empty if it can."""
+def why_no_client(options: Options) -> str:
+    """Return why our own client cannot serve a table of these options, empty if it can."""
     if find_spec("confluent_kafka") is None:
         return "confluent-kafka is not installed (the extra `kafka`)"
-    foreign = next((k for k, _ in _settings(table) if k.startswith(_JAVA_ONLY)), None)
+    foreign = next((k for k, _ in _settings(options) if k.startswith(_JAVA_ONLY)), None)
     return f"'{foreign}' is for Java's client alone" if foreign else ""
 
 
-def client_settings(table: Table) -> tuple[tuple[str, str], ...]:
+def client_settings(options: Options) -> tuple[tuple[str, str], ...]:
     """Return the settings, secrets resolved."""
-    found = resolve_options(_settings(table))
+    found = resolve_options(_settings(options))
     return tuple(sorted((k, v) for k, v in found.items() if k not in _JAVAS_OWN))
 
 
-def _settings(table: Table) -> Options:
-    return tuple((k.removeprefix("kafka."), v) for k, v in connection_options(table.options))
+def _settings(options: Options) -> Options:
+    return tuple((k.removeprefix("kafka."), v) for k, v in connection_options(options))

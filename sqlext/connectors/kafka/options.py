@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sqlext.connectors.base import Role, physical_fields, written_columns
+from sqlext.connectors.base import Role, physical_fields
 from sqlext.connectors.formats.avro import AvroFormat, require_avro_columns
 from sqlext.connectors.formats.avro_confluent import AvroConfluentFormat, registry_url, require_registry
 from sqlext.connectors.formats.base import MessageFormat, ReadField
@@ -49,10 +49,14 @@ _END = {
     "scan.topic-partition-discovery.interval": duration,
     "maxOffsetsPerTrigger": positive,
 }
+#: How often a row may be written, and the older name of that option.
+GUARANTEE = "sink.delivery-guarantee"
+SEMANTIC = "sink.semantic"
+_guarantee = one_of("at-least-once", "exactly-once", "none")
 _SINK = {
     "sink.partitioner": any_text,
-    "sink.semantic": any_text,
-    "sink.delivery-guarantee": one_of("at-least-once", "exactly-once", "none"),
+    SEMANTIC: _guarantee,
+    GUARANTEE: _guarantee,
     "sink.transactional-id-prefix": any_text,
     "sink.parallelism": positive,
 }
@@ -226,17 +230,6 @@ def validate_topic(owner: str, table: Table, role: Role) -> None:
         raise OptionError("OPT-004", f"{owner} needs either option 'topic' or option 'topic-pattern'")
     if role == "sink" and (topic is None or ";" in topic):
         raise OptionError("OPT-005", f"a {owner} sink writes to one 'topic'", option="topic")
-
-
-def validate_sink(table: Table) -> None:
-    """Refuse what Spark does not write to Kafka."""
-    if (table.option("sink.delivery-guarantee") or "").lower() == "exactly-once":
-        message = "Spark writes to Kafka at least once: a batch that is run again sends its records again"
-        raise OptionError("OPT-005", message, option="sink.delivery-guarantee")
-    for column in written_columns(table):
-        if column.metadata_key not in (None, "headers"):
-            message = f"Spark writes no metadata '{column.metadata_key}' to Kafka: declare `{column.name}` VIRTUAL"
-            raise OptionError("OPT-007", message)
 
 
 def parsed_offsets(table: Table, option: str) -> dict[str, int]:

@@ -1,9 +1,15 @@
-"""Write records to Kafka, at least once: a batch that is run again sends its records again."""
+"""Write records to Kafka: by Spark at least once, or by transactions exactly once.
+
+By Spark, a batch that is run again sends its records again. ``transactions`` has the other way.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from sqlext.connectors.formats import csv, json
 from sqlext.connectors.formats.avro import AvroFormat, avro_schema, encoded_record
@@ -11,14 +17,19 @@ from sqlext.connectors.formats.avro_confluent import framed_record, registers, r
 from sqlext.connectors.formats.base import ReadField
 from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.formats.schema_registry import schema_number
+from sqlext.connectors.kafka.client import client_settings
+from sqlext.connectors.kafka.guarantee import exactly_once, transactional_name, writers
 from sqlext.connectors.kafka.options import AVRO_FORMATS, key_names, part_options
 from sqlext.connectors.kafka.spark_options import connection_options
+from sqlext.connectors.kafka.transactions import Transactions
 from sqlext.connectors.spec import WriteColumn, WriteSpec
 from sqlext.quoting import identifier, string
 from sqlext.sinks.base import Sink, SinkContext, refuse_mode
 from sqlext.sinks.encoding import encode_column, message_fields, message_options
 from sqlext.sinks.last_rows import existence, one_row_per_key
 from sqlext.spark.packages import require_avro
+from sqlext.spark.workers.ready import require_python
+from sqlext_catalog.secrets import resolve_options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,28 +42,45 @@ class KafkaSink(Sink):
     spec: WriteSpec
     context: SinkContext
 
+    @property
+    def single_pass(self) -> bool:
+        """One job sends all rows."""
+        return True
+
     def open(self, spark: SparkSession) -> None:
         """Refuse what Kafka's records cannot hold."""
         refuse_mode(self.spec, self.context, "append")
         self._require(spark)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
-        """Send the rows of a batch."""
-        self._send(df, self.record())
+        """Send the rows of a batch; exactly once only those that are not there."""
+        self._send(self.records(df), batch_id, repeated=True)
+
+    def write_new(self, df: DataFrame, batch_id: int) -> None:
+        """Send the rows of a batch that was never begun."""
+        self._send(self.records(df), batch_id, repeated=False)
+
+    def records(self, df: DataFrame) -> DataFrame:
+        """Return the records of rows."""
+        return _selected(df, self.record())
 
     def _require(self, spark: SparkSession) -> None:
         """Check that records can be made."""
         self.record()
         if {self.spec.format, self.spec.option("key.format")} & set(AVRO_FORMATS):
             require_avro(spark)
+        if exactly_once(self.spec.options):
+            require_python(spark)
 
-    def _send(self, rows: DataFrame, record: dict[str, str]) -> None:
-        from sqlext_catalog.secrets import resolve_options
-
-        # Resolved here: what is pickled or printed has references to secrets only.
-        options = resolve_options(connection_options(self.spec.options))
-        records = rows.selectExpr(*(f"{e} AS {identifier(n)}" for n, e in record.items()))
-        records.write.format("kafka").options(**options).option("topic", self.spec.option("topic")).save()
+    def _send(self, records: DataFrame, batch_id: int, *, repeated: bool) -> None:
+        # Secrets are resolved here, where the query runs: what is pickled or printed before has references only.
+        options, topic = self.spec.options, self.spec.option("topic")
+        if exactly_once(options):
+            name = transactional_name(options, self.context.identity)
+            _commit(records, Transactions(client_settings(options), topic, name), batch_id, writers(options), repeated)
+        else:
+            connection = resolve_options(connection_options(options))
+            records.write.format("kafka").options(**connection).option("topic", topic).save()
 
     def record(self) -> dict[str, str]:
         """Return the fields of a record as SQL over the rows."""
@@ -112,14 +140,43 @@ class UpsertKafkaSink(KafkaSink):
         refuse_mode(self.spec, self.context, "upsert")
         self._require(spark)
 
-    def write(self, df: DataFrame, batch_id: int) -> None:
-        """Send the last row of every key."""
+    def records(self, df: DataFrame) -> DataFrame:
+        """Return a record for the last row of every key."""
         there, record = existence(self.context), self.record()
         if there is not None:
             record["value"] = f"CASE WHEN {identifier(there)} THEN {record['value']} END"
         columns = [*(c.name for c in self.spec.columns), self.context.exists, self.context.kind]
         rows = df.select(*(identifier(c) for c in columns if c is not None))
-        self._send(one_row_per_key(rows, self.spec.primary_key, self.context), record)
+        return _selected(one_row_per_key(rows, self.spec.primary_key, self.context), record)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Sends the records of a partition in a worker of Spark's, in a transaction."""
+
+    transactions: Transactions
+    batch_id: int
+    writers: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        task = TaskContext.get()
+        assert task is not None
+        written = self.transactions.write(task.partitionId(), self.writers, batches, self.batch_id)
+        yield pa.record_batch([pa.array([written], pa.int64())], ["written"])
+
+
+def _commit(records: DataFrame, transactions: Transactions, batch_id: int, wanted: int, repeated: bool) -> None:
+    """Send a batch by transactions. Records of a key, or without one of a value, have the same writer each time."""
+    count = transactions.writers(batch_id, wanted) if repeated else wanted
+    by = "key" if "key" in records.columns else "value"
+    spread = records.repartition(count, by) if count > 1 else records.repartition(1)
+    spread.mapInArrow(_Work(transactions, batch_id, count), "written BIGINT").collect()
+
+
+def _selected(rows: DataFrame, record: Mapping[str, str]) -> DataFrame:
+    return rows.selectExpr(*(f"{expression} AS {identifier(name)}" for name, expression in record.items()))
 
 
 def _to_json(fields: dict[str, str], settings: dict[str, str]) -> str:

@@ -25,6 +25,7 @@ from sqlext.connectors.formats.changelog import CHANGELOG_FORMATS
 from sqlext.connectors.formats.changelog_messages import ParsedChanges, parsed_changes
 from sqlext.connectors.formats.conversions import output_type, wall_to_instant
 from sqlext.connectors.kafka.client import why_no_client
+from sqlext.connectors.kafka.guarantee import validate_sink
 from sqlext.connectors.kafka.options import (
     FORMATS,
     MESSAGE_FORMATS,
@@ -37,7 +38,6 @@ from sqlext.connectors.kafka.options import (
     validate_bounds,
     validate_keys,
     validate_raw,
-    validate_sink,
     validate_topic,
     value_fields,
     value_format,
@@ -122,7 +122,7 @@ class Kafka(Connector):
 
     def no_own_reader(self, table: Table) -> str:
         """Return why our own client does not read it, empty if it does."""
-        return why_no_client(table)
+        return why_no_client(table.options)
 
     def prefers_own_reader(self, table: Table) -> bool:
         """Return True: it knows the time of each partition."""

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlext.connectors.base import Connector, Role
+from sqlext.connectors.kafka.guarantee import validate_sink
 from sqlext.connectors.kafka.options import (
     UPSERT_RULES,
     validate_avro,
     validate_bounds,
     validate_keys,
     validate_raw,
-    validate_sink,
     validate_topic,
 )
 from sqlext.connectors.kafka.records import RecordPart

@@ -159,7 +159,8 @@ def test_a_role_is_no_fault_of_an_option() -> None:
         ({"topic": None}, ("k",), "OPT-004", "either option 'topic'"),
         ({"scan.bounded.mode": "timestamp"}, ("k",), "OPT-004", "scan.bounded.timestamp-millis"),
         ({"key.fields-prefix": "x_", "value.fields-include": "EXCEPT_KEY"}, ("k",), "OPT-005", "beginning with 'x_'"),
-        ({"sink.delivery-guarantee": "exactly-once"}, ("k",), "OPT-005", "at least once"),
+        ({"sink.delivery-guarantee": "exactly-once", "properties.sasl.jaas.config": "x"}, ("k",), "OPT-005", "Java's"),
+        ({"sink.semantic": "exactly-once", "properties.sasl.jaas.config": "x"}, ("k",), "OPT-005", "Java's client"),
     ],
 )
 def test_refusals_of_a_topic_of_current_rows(
@@ -172,7 +173,7 @@ def test_refusals_of_a_topic_of_current_rows(
         connector_of(definition).validate(definition, "sink")
     assert raised.value.code == code
     assert word in f"{raised.value.message} {raised.value.hint}"
-    if "sink.delivery-guarantee" not in options:
+    if not options.keys() & {"sink.delivery-guarantee", "sink.semantic"}:
         with pytest.raises(OptionError, match=re.escape(raised.value.message)):
             connector_of(definition).validate(definition, "source")
 

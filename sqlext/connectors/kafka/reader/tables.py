@@ -48,12 +48,12 @@ class KafkaTables:
 
     def why_not(self, table: Table) -> str:
         """Return why its records are not read, empty if they are."""
-        return why_no_client(table)
+        return why_no_client(table.options)
 
     def source(self, table: Table, state: Location | None, tasks: int) -> OwnSource:
         """Return the table's records; see ``TableReader.source``."""
         headers = any(metadata_key(c) == "headers" for c in metadata_columns(table))
-        if reason := why_no_client(table) if has_registry(table) else "":
+        if reason := why_no_client(table.options) if has_registry(table) else "":
             # Spark's connector gives the other tables' records, and not this one's.
             raise OptionError("OPT-033", f"`{table.name.name}` cannot be read: {reason}", option="connector")
         reader = _reader(table, RawRows(headers, _from_registry(table, "key"), _from_registry(table, "value")), state)
@@ -61,7 +61,7 @@ class KafkaTables:
 
     def require(self, table: Table) -> None:
         """Check that rows can be decoded; see ``TableReader.require``."""
-        if reason := why_no_client(table):
+        if reason := why_no_client(table.options):
             raise Unread(reason)
         if value_format(table) not in _FORMS:
             raise Unread(f"values of format '{value_format(table)}' have no Arrow reader")
@@ -111,7 +111,7 @@ def _reader(table: Table, rows: KafkaRows, state: Location | None) -> KafkaReade
     """Return the reader of a table's topics, given what becomes of messages; ``state`` is a folder of the query."""
     topic, pattern = table.option("topic"), table.option("topic-pattern")
     topics = tuple(t.strip() for t in topic.split(";")) if topic is not None else ()
-    return KafkaReader(client_settings(table), topics, pattern, _start(table), state, rows)
+    return KafkaReader(client_settings(table.options), topics, pattern, _start(table), state, rows)
 
 
 def _start(table: Table) -> KafkaStart:

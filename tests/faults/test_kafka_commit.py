@@ -1,0 +1,134 @@
+"""A crash between any two steps of a batch into Kafka, another driver, and a killed one: no row twice, none missing."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from sqlext.connectors.kafka import transactions
+from sqlext.connectors.kafka.transactions import Committed, Transactions
+from sqlext.errors import SqlExtError
+from tests.kafka_broker import make_topic
+from tests.workspace import EVENTS, Workspace
+
+pytestmark = pytest.mark.kafka
+
+BATCHES = (("a", "b"), ("b", "c"))
+
+
+class CrashError(BaseException):
+    """The worker is gone."""
+
+
+def committed(broker: str, topic: str) -> list[str]:
+    """Return the values that a reader of committed records sees."""
+    settings = {"bootstrap.servers": broker, "group.id": "x", "isolation.level": "read_committed"}
+    consumer = Consumer({**settings, "enable.partition.eof": "true"})
+    found = []
+    for partition in consumer.list_topics(topic).topics[topic].partitions:
+        consumer.assign([TopicPartition(topic, partition, 0)])
+        while (message := consumer.poll(30)) is not None and message.error() is None:
+            found.append((message.value() or b"").decode())
+    consumer.close()
+    return sorted(found)
+
+
+def arrow(values: tuple[str, ...]) -> list[pa.RecordBatch]:
+    """Return the records of a batch, each in a batch of Arrow's own."""
+    names = ["value", "key", "headers"]
+    headers = pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()}))
+    return [
+        pa.record_batch([pa.array([v]), pa.array([v]), pa.array([[{"key": "h", "value": b"1"}]], headers)], names)
+        for v in values
+    ]
+
+
+def test_a_crash_at_each_step(broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = [0]
+
+    def at_step(name: str) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise CrashError(name)
+
+    monkeypatch.setattr(transactions, "at_step", at_step)
+    steps, crashed = 0, True
+    while crashed:  # with a step more each time, until none crashes
+        steps, crashed = steps + 1, False
+        topic = make_topic(broker, f"commit-{steps}", 2)
+        writing = Transactions((("bootstrap.servers", broker),), topic, topic)
+        left[0] = steps
+        for number, values in enumerate(BATCHES):
+            try:
+                writing.write(0, 1, arrow(values), number)
+            except CrashError:
+                crashed = True
+                writing.write(0, 1, arrow(values), number)
+        assert committed(broker, topic) == sorted(v for values in BATCHES for v in values)
+        left[0] = 0
+        assert writing.write(0, 1, arrow(BATCHES[1]), 1) == 0
+    assert steps > 10
+
+
+def test_as_many_writers_finish_a_batch_as_began_it(broker: str) -> None:
+    topic = make_topic(broker, "writers", 1)
+    writing = Transactions((("bootstrap.servers", broker),), topic, "q")
+    assert (writing.committed(0), writing.writers(0, 2)) == (Committed(), 2)
+    writing.write(1, 2, arrow(("b",)), 0)
+    # The other one of the two never came: a start that wants three finds two.
+    writing.write(0, 2, arrow(("a",)), 0)
+    assert (writing.committed(1), writing.writers(0, 3), writing.writers(1, 3)) == (Committed(0, 2), 2, 3)
+    assert committed(broker, topic) == ["a", "b"]
+
+
+def test_a_driver_that_was_thought_dead_is_fenced(broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    topic = make_topic(broker, "fenced", 1)
+    old, new = (Transactions((("bootstrap.servers", broker),), topic, "q") for _ in "on")
+
+    def at_step(name: str) -> None:
+        if name == "number":
+            monkeypatch.setattr(transactions, "at_step", lambda _: None)
+            new.write(0, 1, arrow(("new",)), 0)
+
+    monkeypatch.setattr(transactions, "at_step", at_step)
+    with pytest.raises(SqlExtError, match="does not take records for topic `fenced`") as raised:
+        old.write(0, 1, arrow(("old",)), 0)
+    assert raised.value.code == "RUN-077"
+    assert committed(broker, topic) == ["new"]
+
+
+def test_a_record_that_the_broker_refuses(broker: str) -> None:
+    topic = make_topic(broker, "refused", 1)
+    writing = Transactions((("bootstrap.servers", broker), ("message.max.bytes", "1000")), topic, "q")
+    with pytest.raises(SqlExtError, match=r"RUN-077.*too large"):
+        writing.write(0, 1, arrow(("a", "b" * 2000)), 0)
+    assert committed(broker, topic) == []
+    assert writing.committed(0) == Committed()
+
+
+def test_no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transactions, "_ANSWER", 1.0)
+    writing = Transactions((("bootstrap.servers", "127.0.0.1:1"),), "t", "q")
+    with pytest.raises(SqlExtError, match=r"RUN-060.*127\.0\.0\.1:1 does not answer"):
+        writing.committed(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("writers", [2])
+def test_a_killed_driver(workspace: Workspace, broker: str, writers: int) -> None:
+    """The topic has a batch of which Spark does not know."""
+    topic = make_topic(broker, "killed", 2)
+    script = (
+        EVENTS.replace("'format'", "'maxFilesPerTrigger' = '1', 'format'")
+        + f"CREATE TABLE t (k STRING, n BIGINT) WITH ('connector' = 'kafka', 'topic' = '{topic}', 'format' = 'json',"
+        + f" 'properties.bootstrap.servers' = '{broker}', 'sink.delivery-guarantee' = 'exactly-once',"
+        + f" 'sink.transactional-id-prefix' = 'tests', 'sink.parallelism' = '{writers}');\n"
+        + "INSERT INTO t SELECT k, v FROM events;\n"
+    )
+    for number in range(3):
+        workspace.put(str(number), f"a,{number},1", f"b,{number},2")
+    workspace.killed(script, "after-commit:2")
+    assert len(committed(broker, topic)) == 4
+    workspace.run(script.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
+    assert committed(broker, topic) == sorted(f'{{"k":"{k}","n":{n}}}' for n in range(3) for k in "ab")
