@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 CORES = 2
 SAMPLE = 4
+# Of a JVM that runs small jobs: its second compiler and a concurrent collector take half of the processor's time there.
+# Spark's launcher hands it to each Spark that a test starts, in this process or another.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 # How fast a machine is decides no test.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")

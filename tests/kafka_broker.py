@@ -59,7 +59,7 @@ def kafka_broker(folder: Path, port: int | None = None) -> Iterator[str]:
     broker, controller = port or free_port(), free_port()
     settings = folder / "server.properties"
     settings.write_text(_settings(folder / "data", broker, controller))
-    classpath = ["-cp", f"{jars}/*", "-Xmx256m"]
+    classpath = ["-cp", f"{jars}/*", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
     # An id that begins with "-" would be taken for an option.
     cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "A")
     formatting = [java(), *classpath, "kafka.tools.StorageTool", "format", "--standalone"]
