@@ -5,8 +5,8 @@ A text is a URL if it begins with a scheme and a slash: ``s3a://b/ck``, ``dbfs:/
 ``file:/x`` are the local path ``/x``; a ``%20`` in them is a blank, as ``Path.as_uri`` writes it. All else is a local
 path, also with a colon in it: ``./s3a:/b`` is the folder ``s3a:`` here.
 
-What this process opens itself (checkpoints, scripts) must be local. Only a catalog may lie in an object store. What
-Spark opens (sources, Delta tables) may be a URL. No URL becomes a folder in the working directory.
+Scripts must be local. Catalogs, checkpoints and files that sinks write may lie in an object store. What Spark opens
+(sources, Delta tables) may be any URL. No URL becomes a folder in the working directory.
 
 Relative paths of tables are of Python's working directory: the JVM has one of its own that ``os.chdir`` does not move,
 and Delta takes no relative path. Spark reads a URL literally: ``file:///a%20b`` is told to it as ``file:///a b``.

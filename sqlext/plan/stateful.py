@@ -13,13 +13,16 @@ from sqlext.source import Span
 BOUND_IT = "bound it by a window, an interval of time, a number of rows or table.exec.state.ttl"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stateful(PlanNode):
     """A relation that a registered stateful function makes of others (``sqlext_udfs.spark.registry``).
 
     Attributes:
         function: the name of that function.
     """
+
+    # It stands beside another base. ``slots=True`` of Python 3.10 would repeat the inherited ones, and refuse that.
+    __slots__ = ()
 
     function: ClassVar[str] = ""
 
