@@ -78,8 +78,8 @@ class PlanNode:
 
     @property
     def windowed(self) -> PlanNode | None:
-        """The input whose windows its rows carry, None if there is none: the only one that is a stream."""
-        streams = [i for i in self.inputs if i.streaming]
+        """The input whose windows its rows carry: the only one, or the only one that is a stream; else None."""
+        streams = [i for i in self.inputs if i.streaming] or self.inputs
         return streams[0] if len(streams) == 1 else None
 
     def transform(self, rule: Callable[[PlanNode], PlanNode]) -> PlanNode:

@@ -175,12 +175,14 @@ def _mermaid(tree: dict[str, Any], lines: list[str], counter: list[int]) -> int:
 
 def _grouping(grouping: Aggregate, firing: Firing, reach: str | None) -> dict[str, Any]:
     """Return what there is to say of a grouping: ``by``, ``why``, ``emit``, ``panes``, ``sink``, ``late``, ``notes``;
-    ``state``, where it has a time to live.
+    ``state``, where it has a time to live or fills windows.
 
     Args:
         reach: how its rows reach the sink, None where another step is above it.
     """
     lives = {"state": kept_for(firing.ttl)} if firing.ttl is not None else {}
+    if firing.fill is not None:
+        lives = {"state": firing.fill.bound}
     return {
         "by": grouping.by.named or "nothing",
         "why": list(firing.why),

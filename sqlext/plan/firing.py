@@ -7,6 +7,7 @@ from typing import Literal
 
 from sqlext.dialect.ast.expressions import Node
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.filling import WindowFill
 from sqlext.source import Span
 from sqlext_catalog.model import Table
 from sqlext_udfs.windows.policy import Policy
@@ -69,6 +70,7 @@ class Firing:
         using: name and qualified class of the registered triggers and evictors.
         ttl: ms of processing time after which a group without a window to which no row came is forgotten.
         emit: its EMIT clause, as EXPLAIN shows it.
+        fill: what comes out of windows without rows; None for nothing.
     """
 
     policy: Policy
@@ -81,6 +83,7 @@ class Firing:
     using: tuple[tuple[str, str], ...] = ()
     ttl: int | None = None
     emit: str = ""
+    fill: WindowFill | None = None
 
     @property
     def why(self) -> tuple[str, ...]:

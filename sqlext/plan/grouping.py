@@ -117,6 +117,12 @@ class Aggregate(Selecting, Stateful):
         return self.kept.event_time if self.kept is not None else self.by.window is not None
 
     @property
+    def lag(self) -> int:
+        """Windows without rows that wait for the next one with rows come so much later."""
+        fill = self.kept.fill if self.kept is not None else None
+        return self.input.lag + (fill.ms if fill is not None and fill.joins else 0)
+
+    @property
     def uses_clock(self) -> bool:
         """Whether its trigger or the time to live asks for processing time."""
         return self.kept is not None and self.kept.uses_clock
@@ -141,7 +147,8 @@ class Aggregate(Selecting, Stateful):
     def bound(self) -> str:
         """What ends its groups; without keys it has one row of accumulators, but keeps rows that change."""
         if self.by.window is not None:
-            return "until the window ends"
+            fill = self.kept.fill if self.kept is not None else None
+            return f"until the window ends; {fill.bound}" if fill is not None else "until the window ends"
         policy = self.kept.policy if self.kept is not None else None
         if policy is not None and (policy.once or not isinstance(policy.window, Global)):
             return "until the group is closed"
@@ -185,6 +192,9 @@ class Aggregate(Selecting, Stateful):
     def _firing_parts(self, firing: Firing) -> Iterator[tuple[str, str, object]]:
         values = [value_form(v, self.scope) for v in firing.values]
         yield "EMIT", firing.emit or "by default", (policy_to_json(firing.policy), firing.given, values)
+        if firing.fill is not None:
+            filled = [(c.physical, c.kind, value_form(c.value, self.scope)) for c in firing.fill.columns]
+            yield "FILL", f"FOR {firing.fill.ms} ms", (firing.fill.ms, filled)
         for name, implementation in firing.using:
             yield f"USING {name}", implementation, implementation
         if firing.late is not None:

@@ -96,6 +96,11 @@ OPERATORS = {
         f"""SELECT a.key, a.`value`, b.`value` FROM {_SOURCE} AS a LEFT JOIN {_SOURCE} AS b ON a.key = b.key
         AND b.ts BETWEEN a.ts + INTERVAL '1' SECOND AND a.ts + INTERVAL '9' SECOND""",
     ),
+    "filled_windows": Operator(
+        "key STRING, started TIMESTAMP(3), n BIGINT, latest INT",
+        f"SELECT key, window_start, COUNT(*), MAX(`value`) AS latest FROM {_WINDOWS} "
+        "GROUP BY key, window_start, window_end EMIT FILL FOR 30s WITH (latest = LAST)",
+    ),
     "as_of_join": Operator(
         "key STRING, v BIGINT, w BIGINT",
         f"""SELECT a.key, a.`value`, b.`value` FROM {_SOURCE} AS a LEFT ASOF JOIN {_SOURCE} AS b

@@ -61,14 +61,14 @@ def made(function: str, arguments: Mapping[str, Any], names: Sequence[str], type
 
 
 def _window(arguments: Mapping[str, Any], types: Types) -> MadeHere:
-    from sqlext_udfs.windows.making import NO_CLASSES, columns_of, specification_of, window_operator
+    from sqlext_udfs.windows.making import NO_CLASSES, columns_of, shared_keys, specification_of, window_operator
 
     specification = specification_of(arguments, known_without_spark)
     policy = specification.policy
     if isinstance(policy.evictor, KeepUsing) or any(isinstance(t, Using) for t in tree(policy.trigger)):
         raise NeedsSparkError("a trigger or an evictor of the user's")
     operator = window_operator(specification, arguments, types, lambda: NO_CLASSES)
-    return MadeHere(operator, specification.keys, tuple(columns_of(specification, arguments, types)))
+    return MadeHere(operator, shared_keys(specification, arguments), tuple(columns_of(specification, arguments, types)))
 
 
 def known_without_spark(calls: Sequence[AggregateCall]) -> tuple[AggregateCall, ...]:

@@ -49,6 +49,7 @@ from sqlext_udfs.windows.triggers.tree import (
 
 #: An aggregate of these is the same with DISTINCT and without.
 _SAME_DISTINCT = ("MIN", "MAX")
+_FILL = "EMIT FILL"
 #: The option of a table, and of SET for all: the table that takes late rows.
 _LATE_TABLE = "sqlext.late-rows.table"
 
@@ -110,6 +111,16 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
     )
 
 
+def static_firing(grouped: Grouped) -> Firing | None:
+    """Return what an operator of ours does for a grouping of rows that stand still: there only FILL asks for one."""
+    clause, assign = grouped.select.emit, grouped.assign
+    if clause is None or clause.fill is None:
+        return None
+    window = windows_of(assign.spec) if assign is not None else Global()
+    given = assign is not None and _is_given(grouped)
+    return Firing(Policy(window, default_trigger(window)), given, (_FILL,), emit=emit_text(clause))
+
+
 def _late_table(clause: EmitClause | None, grouped: Grouped, env: Environment) -> LateTable | None:
     """Return the table that takes the late rows of a grouping: that of its clause, of its source, or of SET.
 
@@ -141,6 +152,8 @@ def _of_policy(policy: Policy, clause: EmitClause | None) -> Iterator[str]:
     trigger = plain.trigger if at_the_end and not policy.lateness else policy.trigger
     if replace(policy, trigger=trigger) != plain:
         yield f"EMIT {trigger_name(policy)}"
+    if clause is not None and clause.fill is not None:
+        yield _FILL
     if clause is not None and (clause.late_table is not None or clause.output == "CHANGELOG"):
         yield "LATE DATA TO" if clause.late_table is not None else "EMIT CHANGELOG"
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from sqlext.analysis.emit.conditions import condition_json
-from sqlext.dialect.ast.expressions import Literal, NamedArgument, Node, Unary
+from sqlext.dialect.ast.expressions import Literal, NamedArgument, Node, Unary, is_literal
 from sqlext.dialect.emit import nodes as e
 from sqlext.errors import SqlExtError
 from sqlext.plan.base import PlanNode, walk
@@ -136,7 +136,7 @@ def is_constant(node: Node) -> bool:
     """Whether an argument is the same for all rows: it goes to the class, others to its ``on_row``."""
     if isinstance(node, NamedArgument):
         return is_constant(node.value)
-    return isinstance(node, Literal) or (isinstance(node, Unary) and isinstance(node.operand, Literal))
+    return is_literal(node)
 
 
 def _constant(node: Node) -> t.Argument:

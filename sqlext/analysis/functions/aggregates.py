@@ -165,6 +165,9 @@ _DEVIATIONS = {
     "VARIANCE": "var_samp",
 }
 
+#: Aggregates that are 0 over no rows; all others are NULL.
+COUNTS = frozenset({"COUNT", "COUNT_IF", "APPROX_COUNT_DISTINCT", "REGR_COUNT"})
+
 AGGREGATES = (
     fn("COUNT", "any...", never_null(BIGINT), kind="aggregate"),
     fn("SUM", "numeric", _sum_type, _sum, spark=_spark_sum_type, kind="aggregate"),

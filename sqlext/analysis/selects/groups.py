@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from sqlext.analysis.emit.firing import find_firing
+from dataclasses import replace
+
+from sqlext.analysis.emit.fills import bound_fill, with_nulls
+from sqlext.analysis.emit.firing import find_firing, static_firing
 from sqlext.analysis.emit.silence import silent_parts
 from sqlext.analysis.grouping.group_by import Grouped, Grouping, check_grouped
 from sqlext.analysis.names.registered import refuse_static
@@ -30,7 +33,7 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     """
     select, scope, mode = block.select, block.scope, binding.env.mode
     node = readable(block.node)
-    if node.changelog and select.emit is not None:
+    if node.changelog and select.emit is not None and not select.emit.only_fills:
         raise changes_below(select.emit.span, "EMIT")
     for expr in (*(i.expr for i in items), select.having):
         if expr is not None:
@@ -45,6 +48,10 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     firing = _firing(grouped, binding)
     if node.changelog and assign is not None and (firing is None or not firing.final):
         raise changes_below(select.span, "a window that fires early or late, or keeps late rows,")
+    columns = builder.columns
+    if firing is not None and select.emit is not None and select.emit.fill is not None:
+        fill = bound_fill(select.emit.fill, grouped, firing.policy, columns, builder.outputs)
+        firing, columns = replace(firing, fill=fill), with_nulls(columns, builder.outputs, mode)
     hidden: tuple[str, ...] = ()
     # Only the last value of a group counts, so sinks merge by its key, which the SELECT need not show.
     if firing is not None and firing.panes == "last":
@@ -53,7 +60,7 @@ def bind_groups(block: Block, items: list[Item], grouping: Grouping, binding: Bi
     # Spark asks for a grouping key beside session_window in a streaming query.
     constant = _constant_key(node, grouping) if firing is not None and not firing.why else None
     return Aggregate(
-        columns=tuple(builder.columns),
+        columns=tuple(columns),
         input=node,
         scope=scope,
         outputs=tuple(builder.outputs),
@@ -79,11 +86,11 @@ def _outputs(items: list[Item], grouping: Grouping) -> OutputBuilder:
 
 
 def _firing(grouped: Grouped, binding: Binding) -> Firing | None:
-    """Return how the groups of a stream are kept, None for rows that stand still."""
+    """Return how the groups of a stream are kept; of rows that stand still those that are filled."""
     if grouped.node.streaming:
         return find_firing(grouped, binding.env)
     refuse_static(tuple(grouped.aggregates()))
-    return None
+    return static_firing(grouped)
 
 
 def _sessions_of_others(node: nodes.PlanNode, grouping: Grouping) -> bool:

@@ -375,3 +375,8 @@ class Lambda(Expr):
 
     parameters: tuple[str, ...]
     body: Expr
+
+
+def is_literal(node: Node) -> bool:
+    """Whether a node is a literal, with or without a sign."""
+    return isinstance(node, Literal) or (isinstance(node, Unary) and isinstance(node.operand, Literal))

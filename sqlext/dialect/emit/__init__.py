@@ -34,5 +34,6 @@ EMIT-025 EMIT beside a set operation, without parentheses (``queries``)
 EMIT-026 SETTINGS
 EMIT-027 CHANGELOG without RETRACTING panes
 EMIT-028 not a name or value of OPTIONS
+EMIT-029 not a value of FILL
 ======== ==============================================================
 """

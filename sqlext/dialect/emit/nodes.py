@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal
 
 from sqlext.dialect.ast.expressions import Expr, Node
 from sqlext.source import Span
@@ -276,6 +277,26 @@ class LateTable(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class FillValue(Node):
+    """``column = LAST | LINEAR | constant``: what a column of the select list has in a window without rows.
+
+    ``value`` is None where ``kind`` is LAST or LINEAR.
+    """
+
+    column: str
+    kind: Literal["LAST", "LINEAR", "CONSTANT"]
+    value: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fill(Node):
+    """``FILL FOR d [WITH (values)]``: windows without rows come out too, until a key had no row for so many ms."""
+
+    ms: int
+    values: tuple[FillValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class EmitClause(Node):
     """A whole clause; what was not written is None, so that the planner sees the difference.
 
@@ -295,12 +316,18 @@ class EmitClause(Node):
     on_time_pane: str | None = None
     final_pane: str | None = None
     pane_timestamp: str | None = None
+    fill: Fill | None = None
     options: tuple[tuple[str, str], ...] = ()
     places: tuple[tuple[str, Span], ...] = ()
 
     def option(self, name: str) -> str:
         """Return the value of one of ENGINE_OPTIONS, ours if it was not given."""
         return dict(self.options).get(name, ENGINE_OPTIONS[name][0])
+
+    @property
+    def only_fills(self) -> bool:
+        """Whether it says FILL, and nothing of when panes come out or what is in them."""
+        return isinstance(self.trigger, DefaultTrigger) and {name for name, _ in self.places} == {"fill"}
 
     def place(self, field: str) -> Span:
         """Return where a field was written, for messages; the whole clause if it was not."""

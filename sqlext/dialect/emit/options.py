@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlext.dialect.cursor import Cursor
-from sqlext.dialect.emit import nodes, primaries
+from sqlext.dialect.emit import fills, nodes, primaries
 from sqlext.dialect.emit.quantities import at_count, at_duration, parse_count, parse_duration, parse_threshold
 from sqlext.dialect.emit.reading import expect_any, expect_close, expect_symbol, expect_words, must_follow
 from sqlext.dialect.queries import relations
@@ -24,6 +24,7 @@ _LABELS = {
     "on_time_pane": "ON TIME PANE",
     "final_pane": "FINAL PANE",
     "pane_timestamp": "PANE TIMESTAMP",
+    "fill": "FILL",
     "options": "OPTIONS",
 }
 
@@ -165,6 +166,10 @@ def _pane_timestamp(cursor: Cursor) -> Field:
     return "pane_timestamp", word
 
 
+def _fill(cursor: Cursor) -> Field:
+    return "fill", fills.parse_fill(cursor)
+
+
 def _engine_options(cursor: Cursor) -> Field:
     cursor.advance()
     expect_symbol(cursor, "(", "OPTIONS")
@@ -212,6 +217,7 @@ _OPTIONS: dict[str, Callable[[Cursor], Field]] = {
     "ON": _on_time,
     "FINAL": _final,
     "PANE": _pane_timestamp,
+    "FILL": _fill,
     "OPTIONS": _engine_options,
 }
 

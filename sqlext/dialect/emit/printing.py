@@ -52,9 +52,16 @@ def _parts(clause: nodes.EmitClause) -> Iterator[str]:
         yield f"FINAL PANE {clause.final_pane}"
     if clause.pane_timestamp is not None:
         yield f"PANE TIMESTAMP {clause.pane_timestamp}"
+    if clause.fill is not None:
+        yield _fill(clause.fill)
     if clause.options:
         options = (f"{name} = '{value}'" for name, value in clause.options)
         yield f"OPTIONS ({', '.join(options)})"
+
+
+def _fill(fill: nodes.Fill) -> str:
+    values = (f"{_name(v.column)} = {v.kind if v.value is None else v.value.span.text}" for v in fill.values)
+    return f"FILL FOR {duration_text(fill.ms)}" + (f" WITH ({', '.join(values)})" if fill.values else "")
 
 
 def _evictor(evictor: nodes.Evictor) -> str:

@@ -33,12 +33,14 @@ class AccumulatorCall:
 class Accumulators:
     """Collects the inputs and accumulators of one SELECT; what is asked for twice is kept once.
 
-    With another ``frame`` it collects into the same lists (``dataclasses.replace``).
+    With another ``frame`` or ``prefix`` it collects into the same lists (``dataclasses.replace``). The names of
+    result columns begin with the prefix.
     """
 
     inputs: list[str] = field(default_factory=list)
     accumulators: list[AccumulatorCall] = field(default_factory=list)
     frame: OverFrame | None = None
+    prefix: str = "__a"
 
     def add(self, function: str, *inputs: str, distinct: bool = False, parameters: Parameters = ()) -> tuple[str, ...]:
         """Return the names of the columns in which an accumulator's results will be."""
@@ -47,7 +49,7 @@ class Accumulators:
         # The place is a fact of the state: operators keep accumulators by number.
         if wanted not in self.accumulators:
             self.accumulators.append(wanted)
-        return result_names(self.accumulators.index(wanted), wanted)
+        return result_names(self.accumulators.index(wanted), wanted, self.prefix)
 
     def one(self, function: str, *inputs: str, distinct: bool = False, parameters: Parameters = ()) -> str:
         """Return the name of the only column of an accumulator's results."""
@@ -56,7 +58,7 @@ class Accumulators:
 
     def result_names(self) -> list[str]:
         """Return the names of all result columns in the operator's order."""
-        return [name for i, a in enumerate(self.accumulators) for name in result_names(i, a)]
+        return [name for i, a in enumerate(self.accumulators) for name in result_names(i, a, self.prefix)]
 
     def names(self) -> list[str]:
         """Return what each accumulator is by itself, whatever stands beside it: so state finds it again."""
@@ -72,7 +74,7 @@ class Accumulators:
         return self.inputs.index(text)
 
 
-def result_names(index: int, accumulator: AccumulatorCall) -> tuple[str, ...]:
+def result_names(index: int, accumulator: AccumulatorCall, prefix: str = "__a") -> tuple[str, ...]:
     """Return the columns in which the results of the accumulator at a place are."""
     fields = _FIELDS.get(accumulator.function)
-    return tuple(f"__a{index}_{f}" for f in fields) if fields else (f"__a{index}",)
+    return tuple(f"{prefix}{index}_{f}" for f in fields) if fields else (f"{prefix}{index}",)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlext.analysis import functions
+from sqlext.analysis.functions.aggregates import COUNTS
 from sqlext.analysis.functions.model import CallTexts
 from sqlext.analysis.functions.panes import PANE_COLUMNS
 from sqlext.analysis.functions.rendering import fill
@@ -22,6 +23,7 @@ from sqlext.rewrite.expressions.columns import value
 from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouping_sets import SET, Sets
 from sqlext.rewrite.expressions.renderer import ExpressionRenderer
+from sqlext_udfs.windows.filling.specification import FILLED
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,14 @@ class GroupedContext(ScopeContext):
         into: collects what the aggregates need; they are made of the rows below, so their arguments are rendered
             in the plain context.
         asked: collects the operator's columns that the texts name; those of the aggregates are in ``into``.
+        fills: whether an aggregate is what it is of no rows, where the window had none.
     """
 
     keys: Mapping[Shape, str]
     sets: Sets | None
     into: Accumulators
     asked: set[str]
+    fills: bool = False
 
     def replacement(self, node: Node) -> str | None:
         """Return the text that replaces a node, None where its parts are looked at in turn."""
@@ -72,7 +76,13 @@ class GroupedContext(ScopeContext):
         return f"({' + '.join(shifted)})" if bits else f"CAST({SET} AS BIGINT)"
 
     def _aggregate(self, call: Call) -> str:
-        return accumulated(call, ExpressionRenderer(ScopeContext(self.scope, self.render_plan)), self.into)
+        text = accumulated(call, ExpressionRenderer(ScopeContext(self.scope, self.render_plan)), self.into)
+        return self.filled("0" if call.function in COUNTS else "NULL", text) if self.fills else text
+
+    def filled(self, without: str, text: str) -> str:
+        """Return one text in windows without rows, and another one in all others; the text is atomic."""
+        self.asked.add(PANE_COLUMNS["PANE_TIMING"])
+        return f"(CASE WHEN {PANE_COLUMNS['PANE_TIMING']} = '{FILLED}' THEN {without} ELSE {text} END)"
 
 
 def accumulated(call: Call, below: ExpressionRenderer, into: Accumulators) -> str:

@@ -29,6 +29,7 @@ from sqlext.rewrite.expressions.context import ScopeContext
 from sqlext.rewrite.expressions.grouped import GroupedContext
 from sqlext.rewrite.expressions.grouping_sets import SET, Sets, sets_of
 from sqlext.rewrite.expressions.renderer import render
+from sqlext.rewrite.operators.filling import FilledOutputs, filling, next_columns
 from sqlext.rewrite.operators.windows import PANE_COLUMNS, WindowStep
 from sqlext.rewrite.relations.operator_input import InputColumns, OperatorInput
 from sqlext.rewrite.relations.rendering import Rendering
@@ -104,7 +105,10 @@ class GroupingSql:
         self.accumulators = Accumulators()
         names = {s: f"__k{i}" for i, s in enumerate(self.keys)}
         self.asked: set[str] = set()
-        self.context = GroupedContext(node.scope, renderer.sub_query, names, self.sets, self.accumulators, self.asked)
+        context = GroupedContext(node.scope, renderer.sub_query, names, self.sets, self.accumulators, self.asked)
+        fill = self.firing.fill
+        self.filled = FilledOutputs(fill, context) if fill is not None else None
+        self.context = replace(context, fills=fill is not None)
         self.selected = self._outputs()
         self.having = render(node.having, self.context) if node.having is not None else ""
         self.rows = InputColumns()
@@ -152,7 +156,7 @@ class GroupingSql:
                 text = identifier(output.handed_on.physical)
             else:
                 assert output.expr is not None
-                text = render(output.expr, self.context)
+                text = self.filled.text(output) if self.filled is not None else render(output.expr, self.context)
                 text = unless_late(text, output.expr) if self.late is not None else text
             selected.append(text if text == identifier(output.physical) else f"{text} AS {identifier(output.physical)}")
         if nodes.KEY_SET in self.node.keys:
@@ -220,7 +224,8 @@ class GroupingSql:
 
     def _shown_as(self) -> list[_Shown]:
         """Return the columns of the operator's rows that are asked for; beside late rows all of them."""
-        asked = {*self.asked, *self.accumulators.result_names()}
+        nexts = next_columns(self.firing.fill, self.accumulators)
+        asked = {*self.asked, *self.accumulators.result_names(), *nexts}
         names = [
             *self.step.keys,
             "__start",
@@ -228,6 +233,7 @@ class GroupingSql:
             *self.accumulators.result_names(),
             *PANE_COLUMNS[:5],
             "__row_kind",
+            *nexts,
         ]
         shown = [_Shown.same(name) for name in names if name in asked or self.late is not None]
         if self.node.by.window is not None:
@@ -272,6 +278,8 @@ class GroupingSql:
             aggregates,
             tuple(self.accumulators.result_names()),
             latest=self.node.updating and self.renderer.latest,
+            fill=filling(self.firing.fill, self.assign, walls=bool(self._walls())),
+            nexts=next_columns(self.firing.fill, self.accumulators),
         )
 
     def _number(self, value: Node) -> str:

@@ -36,6 +36,8 @@ class WindowStep(OperatorStep):
         results: names of the columns that the aggregates give.
         asked: names of the columns that are to come out.
         latest: whether of the panes of a micro-batch only the last is looked at.
+        fill: the fields of ``Filling``; None where windows without rows do not come out.
+        nexts: names of the columns of a filled window behind all others.
     """
 
     policy: Policy
@@ -45,10 +47,12 @@ class WindowStep(OperatorStep):
     results: tuple[str, ...]
     asked: frozenset[str] = frozenset()
     latest: bool = False
+    fill: Arguments | None = None
+    nexts: tuple[str, ...] = ()
 
     def arguments(self, name: str) -> Arguments:
         """Return the policy, the places of columns, and which columns come out."""
-        columns = (*self.keys, "__start", "__end", *self.results, *PANE_COLUMNS)
+        columns = (*self.keys, "__start", "__end", *self.results, *PANE_COLUMNS, *self.nexts)
         arguments: Arguments = (
             ("policy", policy_to_json(self.policy)),
             ("places", (("keys", len(self.keys)), *self.places)),
@@ -59,4 +63,6 @@ class WindowStep(OperatorStep):
         )
         if self.latest:
             arguments += (("latest", True),)
+        if self.fill is not None:
+            arguments += (("fill", self.fill),)
         return (*arguments, ("lag", self.lag)) if self.lag else arguments

@@ -30,6 +30,13 @@ LATE_IN_GENERAL = f"LATE {NO_LATENESS} (LATE NEVER is always allowed)"
 TABLE = {
     "^EMIT SOMETIMES": "EMIT-001: EMIT cannot be followed by SOMETIMES (quote it as `emit` if it is a name)",
     "^EMIT": f"EMIT-001: {EMPTY}",
+    "EMIT FILL^": f"EMIT-002: expected FOR after FILL, found {END}",
+    "EMIT FILL FOR ^0s": "EMIT-004: FILL FOR must be greater than zero",
+    "EMIT FILL FOR 1h WITH (a = LAST, ^A = 0)": "EMIT-019: `A` is filled twice",
+    "EMIT FILL FOR 1h ^FILL FOR 2h": "EMIT-019: FILL is given twice",
+    "EMIT FILL FOR 1h WITH (a = ^b + 1)": (
+        "EMIT-029: a window without rows has no rows of which `b + 1` could be computed"
+    ),
     "EMIT AFTER^": (
         "EMIT-002: AFTER must be followed by a number of ROWS, a duration, WATERMARK, DELAY, IDLE, DELTA OF or "
         f"PROCESSING TIME, found {END}"

@@ -110,8 +110,10 @@ EVICTOR = st.one_of(
     sentence("EVICT USING {}(){}", NAME, WHEN),
 )
 LATE = st.one_of(st.just("DROP LATE ROWS"), sentence("LATE DATA TO {}.{}", NAME, NAME))
+FILLED = sentence("{} = {}", NAME, st.sampled_from(["LAST", "LINEAR", "NULL", "-1.5", "'a b'", "DATE '2024-01-01'"]))
+FILL = sentence("FILL FOR {}{}", DURATION, maybe(sentence(" WITH ({})", FILLED)))
 CLAUSE = sentence(
-    "EMIT {} {} {} {} {} {} {} {} {} {}",
+    "EMIT {} {} {} {} {} {} {} {} {} {} {}",
     st.sampled_from(["", "STREAM", "CHANGELOG"]),
     st.one_of(TRIGGER, TRIGGER, TRIGGER.map("ONCE {}".format), ALIAS),
     maybe(st.sampled_from(["ACCUMULATING", "DISCARDING", "RETRACTING PANES"])),
@@ -121,6 +123,7 @@ CLAUSE = sentence(
     maybe(sentence("ON TIME PANE {}", PANES)),
     maybe(sentence("FINAL PANE {}", PANES)),
     maybe(st.sampled_from(["PANE TIMESTAMP LATEST", "PANE TIMESTAMP END OF WINDOW"])),
+    maybe(FILL),
     maybe(OPTIONS),
 )
 #: What a clause of correct words may still be refused for: parts that contradict each other, parentheses that lack.

@@ -19,7 +19,7 @@ from sqlext_udfs.spark.buckets import OperatorTime, apply_in_buckets, keep_in_bu
 from sqlext_udfs.spark.comparable_types import arrow_types
 from sqlext_udfs.spark.registry import MadeOperator
 from sqlext_udfs.spark.user_code import aggregates_of, classes_of
-from sqlext_udfs.windows.making import columns_of, specification_of, window_operator
+from sqlext_udfs.windows.making import columns_of, shared_keys, specification_of, window_operator
 from sqlext_udfs.windows.specification import WindowSpecification
 from sqlext_udfs.windows.triggers.rules import uses_watermark
 
@@ -38,6 +38,7 @@ class WindowFunction:
     - ``places``: the other fields of ``WindowSpecification``: positions by name, ``keys`` and ``ttl``;
     - ``columns``: names of what the operator gives, and ``asked``: those of them that come out;
     - ``latest``: whether only the last pane of a key, window and micro-batch is wanted;
+    - ``fill``: the fields of ``Filling``, where windows without rows come out;
     - ``name``, ``lag``: see ``OperatorTime``; ``packed``: see ``PackedFunction``;
     - ``registered``: the ``UserFunctions`` of the session;
     - ``buckets``: by default ``DEFAULT_BUCKETS``.
@@ -71,7 +72,7 @@ def _made(
 ) -> MadeOperator:
     classes = partial(classes_of, specification.policy, _registered(arguments))
     operator = window_operator(specification, arguments, types, classes)
-    return MadeOperator(operator, specification.keys, int(arguments.get("buckets", DEFAULT_BUCKETS)))
+    return MadeOperator(operator, shared_keys(specification, arguments), int(arguments.get("buckets", DEFAULT_BUCKETS)))
 
 
 def _specification(arguments: Mapping[str, Any], spark: SparkSession) -> WindowSpecification:

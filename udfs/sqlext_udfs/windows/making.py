@@ -12,6 +12,8 @@ from sqlext_udfs.grouping.operator import GroupAggregate
 from sqlext_udfs.grouping.windows import WindowedGroups
 from sqlext_udfs.kernel.altered import Selected
 from sqlext_udfs.kernel.operator import BucketOperator
+from sqlext_udfs.windows.filling.operator import FilledWindows, filled_types
+from sqlext_udfs.windows.filling.specification import Filling
 from sqlext_udfs.windows.operator import Latest, WindowOperator
 from sqlext_udfs.windows.policy_json import policy_from_json
 from sqlext_udfs.windows.specification import WindowSpecification, output_types
@@ -47,7 +49,8 @@ def window_operator(
     Args:
         specification: what is computed.
         arguments: ``columns``: names of what the operator gives, ``asked``: those of them that come out, ``latest``:
-            whether only the last pane of a key, window and micro-batch is wanted.
+            whether only the last pane of a key, window and micro-batch is wanted; ``fill``: the fields of ``Filling``,
+            where windows without rows come out.
         types: of the columns that go in.
         classes: gives those that the policy uses, where it has windows.
     """
@@ -59,6 +62,9 @@ def window_operator(
         operator = GroupAggregate(specification, types)
     else:
         operator = WindowOperator(specification, types, *classes())
+    filling = filling_of(arguments)
+    if filling is not None:
+        operator = FilledWindows(operator, filling, specification, types)
     if arguments.get("latest"):
         operator = Latest(operator, specification.keys)
     # Outermost: ``Latest`` still needs columns that nobody asks for.
@@ -69,5 +75,22 @@ def columns_of(
     specification: WindowSpecification, arguments: Mapping[str, Any], types: Sequence[pa.DataType]
 ) -> list[tuple[str, pa.DataType]]:
     """Return name and type of each column that comes out; arguments as of ``window_operator``."""
-    found = zip(arguments["columns"], output_types(specification, types), strict=True)
+    filling = filling_of(arguments)
+    made = output_types(specification, types) if filling is None else filled_types(filling, specification, types)
+    found = zip(arguments["columns"], made, strict=True)
     return [(name, of) for name, (_, of) in found if name in arguments["asked"]]
+
+
+def filling_of(arguments: Mapping[str, Any]) -> Filling | None:
+    """Return which windows without rows come out; None if none does. Arguments as of ``window_operator``."""
+    fields = arguments.get("fill")
+    return None if fields is None else Filling(**dict(fields))
+
+
+def shared_keys(specification: WindowSpecification, arguments: Mapping[str, Any]) -> int:
+    """Return how many of the first columns bring rows that belong together into one bucket.
+
+    All windows of a key do, where they are filled: the bounds that a wall clock shows are among its keys.
+    """
+    filling = filling_of(arguments)
+    return specification.keys - (filling.keys_of_window if filling is not None else 0)

@@ -34,7 +34,14 @@ class PaneTable:
         return table_of([pa.nulls(0, of) for of in self._types])
 
     def only_panes(
-        self, keys: Sequence[pa.Array], starts: Ints, ends: Ints, results: Sequence[pa.Array], late: Bools | None
+        self,
+        keys: Sequence[pa.Array],
+        starts: Ints,
+        ends: Ints,
+        results: Sequence[pa.Array],
+        late: Bools | None,
+        *,
+        timing: str = _ON_TIME,
     ) -> pa.Table:
         """Return a row for each window's only pane.
 
@@ -43,14 +50,15 @@ class PaneTable:
             starts, ends: its bounds.
             results: the aggregates.
             late: whether its first row came behind the watermark (rule M9); None for no window.
+            timing: what PANE_TIMING() is of the others.
         """
         rows = len(ends)
-        timing = _constant(_ON_TIME, pa.string(), rows)
+        timings = _constant(timing, pa.string(), rows)
         if late is not None and late.any():
-            timing = pa.array(np.where(late, _LATE, _ON_TIME), pa.string())
+            timings = pa.array(np.where(late, _LATE, timing), pa.string())
         zero, true = _constant(0, pa.int32(), rows), _constant(True, pa.bool_(), rows)
         # The only pane is the first and the last one, with index 0.
-        panes = [zero, zero, timing, true, true, pa.array(ends - 1), _constant(INSERT, pa.int8(), rows)]
+        panes = [zero, zero, timings, true, true, pa.array(ends - 1), _constant(INSERT, pa.int8(), rows)]
         no_row = [pa.nulls(rows, of) for of in self._types[-2:]]
         return table_of([*keys, pa.array(starts), pa.array(ends), *results, *panes, *no_row])
 

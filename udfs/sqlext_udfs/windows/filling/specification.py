@@ -1,0 +1,43 @@
+"""Describe which windows without rows come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+#: What PANE_TIMING() is of a window without rows.
+FILLED = "FILLED"
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """Which windows follow each other, and how long a key is filled.
+
+    Attributes:
+        length: ms after the end of a key's last window with rows up to which its windows come out.
+        size, step, offset: ms; the step is from the end of a window to that of the next.
+        cumulates: whether windows of one size grow by the step (CUMULATE); else each has the size.
+        zone: whose wall clock cuts them; None for UTC.
+        walls: whether the last two keys are the bounds as the wall clock shows them.
+        carries: whether a window without rows has the results of the last one with rows; else they are NULL.
+        joins: whether it waits for the next window with rows too, and has its results behind the other columns.
+    """
+
+    length: int
+    size: int
+    step: int
+    offset: int = 0
+    cumulates: bool = False
+    zone: str | None = None
+    walls: bool = False
+    carries: bool = False
+    joins: bool = False
+
+    @property
+    def most(self) -> int:
+        """How many windows of a key come out after one with rows."""
+        return self.length // self.step
+
+    @property
+    def keys_of_window(self) -> int:
+        """How many of the last keys are no keys, but the window's."""
+        return 2 if self.walls else 0
