@@ -157,6 +157,9 @@ def _parts_can_be_cast(from_: LogicalType, to: LogicalType) -> bool:
 #: What Flink cannot CAST at all (measured on 2.3): source family -> target families it takes.
 _EXPLICIT: dict[str, frozenset[str]] = {
     "number": frozenset({"number", "text", "BOOLEAN", "INTERVAL_DAY_TIME", "INTERVAL_YEAR_MONTH"}),
+    # Numbers become intervals, and intervals no numbers: TIMESTAMPDIFF counts.
+    "INTERVAL_DAY_TIME": frozenset({"INTERVAL_DAY_TIME", "text"}),
+    "INTERVAL_YEAR_MONTH": frozenset({"INTERVAL_YEAR_MONTH", "text"}),
     "BOOLEAN": frozenset({"BOOLEAN", "number", "text"}),
     "DATE": frozenset({"DATE", "timestamp", "text"}),
     "TIME": frozenset({"TIME", "timestamp", "text"}),
