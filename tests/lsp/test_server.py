@@ -349,3 +349,21 @@ def test_the_command_line_is_the_users_own(tmp_path: Path) -> None:
         assert await editor.diagnostics(uri) == []
 
     edit(project, session, "-i", str(tables), "--catalog", str(tmp_path / "catalog"))
+
+
+def test_nothing_is_said_of_models_of_dbt(tmp_path: Path) -> None:
+    models = sorted((_FOLDER / "dbt" / "models").glob("*.sql"))
+
+    async def session(editor: Editor) -> None:
+        for model in models:
+            editor.open(model.as_uri(), model.read_text("utf-8"))
+            assert await editor.diagnostics(model.as_uri()) == []
+            asked = types.CodeLensParams(document(model.as_uri()))
+            assert not await editor.client.text_document_code_lens_async(asked)
+        # Braces of SQL are none of a template.
+        uri = (tmp_path / "a.sql").as_uri()
+        editor.open(uri, "SELECT '{{1}}', a FROM nothing;")
+        assert [d.code for d in await editor.diagnostics(uri)] == ["NAME-002"]
+
+    assert models
+    edit(tmp_path, session)

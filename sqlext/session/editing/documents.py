@@ -15,6 +15,8 @@ from sqlext.session.editing.steps import Patch, ScriptStep, Surroundings, patch_
 from sqlext.session.offline.checking import whole_script
 from sqlext.source import SourceText, Span
 
+#: What a model of dbt has and SQL has not, for instance `{{ ref('orders') }}` and `{% if ... %}`.
+_TEMPLATE = re.compile(r"\{\{-?\s*[a-z_]\w*\s*[(}|.]|\{%-?\s*[a-z]|\{#\s")
 _VARIABLE = re.compile(r"\$\{([A-Z0-9_]+)\}")
 
 
@@ -62,6 +64,11 @@ class Document:
     def text(self) -> str:
         """What the user wrote."""
         return self._source.original
+
+    @property
+    def is_template(self) -> bool:
+        """Whether it is no SQL but makes some: what that is, only its own tool knows, so nothing is said of it."""
+        return _TEMPLATE.search(self.text) is not None
 
     def update(self, text: str, base: Surroundings | None = None) -> None:
         """Take another version of the text, and of what its first statement sees."""
@@ -188,6 +195,8 @@ class Document:
 
     def findings(self) -> list[DocumentFinding]:
         """Return what is wrong, what may not be meant, and which variables have no value, in order."""
+        if self.is_template:
+            return []
         found = dict.fromkeys(f for step in self.steps() for f in self.findings_of(step))
         if self._refused is not None and self._refused.span is not None:
             span = self._refused.span

@@ -256,6 +256,8 @@ class EditorProject:
     def _everywhere(self, symbol: Symbol, name: str) -> Iterator[DocumentRange]:
         for other in self._related(symbol, name):
             document, known = self._opened(other), self._known(other)
+            if document.is_template:
+                continue
             # Most statements do not have the word, so they need not be walked through.
             for step in (step for step in document.steps() if symbol.word in step.words):
                 meant = (o for o in self._names(step, other, known) if o.symbol == symbol)
@@ -328,6 +330,8 @@ class EditorProject:
     def queries(self, name: str) -> list[QueryPlace]:
         """Return the statements of a document that have a query."""
         document = self.document(name)
+        if document.is_template:
+            return []
         found = []
         for index, step in enumerate(document.steps()):
             for checked in step.checked:
