@@ -169,6 +169,39 @@ def test_joined_windows_have_nothing_next_where_a_key_ends() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("length", "times", "watermark", "expected"),
+    [
+        (10, [5], 9, []),
+        (10, [5], 19, []),
+        (10, [5], 20, [20]),
+        (19, [5], 100, [20]),
+        (20, [5], 100, [20, 30]),
+        (10, [5, 15], 100, [30]),
+        (10, [5, 25], 100, [20, 40]),
+        (10, [5, 35], 100, [20, 50]),
+        (30, [5, 45], 50, [20, 30, 40]),
+        (30, [5, 45], 49, [20, 30, 40]),
+        (30, [45, 5], 60, [20, 30, 40, 60]),
+        (30, [0, 10, 20], 30, []),
+        (30, [9, 10, 39], 40, [30]),
+    ],
+)
+def test_which_windows_come(length: int, times: list[int], watermark: int, expected: list[int]) -> None:
+    assert ends(run(length).step(rows(*times), watermark)) == expected
+
+
+def test_results_are_found_by_name_where_another_aggregate_is_added() -> None:
+    before = run(30)
+    before.step([Row("a", 7, 5)], 10)
+    after = FilledRun(
+        specification(TUMBLE, (AggregateCall("max", (VALUE,), name="max(value)"), *CALLS)),
+        Filling(30, 10, 10, carries=True),
+    )
+    after.saved, after.watermark = before.saved, 10
+    assert after.step(watermark=20) == [Pane("a", (10, 20), (None, 1, 7), True)]
+
+
 # Days of a zone
 
 BERLIN = {"zone": "Europe/Berlin"}
