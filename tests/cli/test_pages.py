@@ -19,13 +19,13 @@ BEGIN = {"shell.md": ("-i", "orders.sql")}
 PAGES = {
     "../README.md": (5, 0),
     "shell.md": (23, 6),
-    "emit.md": (12, 3),
+    "emit.md": (15, 4),
     "catalog.md": (19, 9),
-    "operating.md": (33, 9),
+    "operating.md": (35, 9),
     "plan.md": (12, 3),
     "hooks.md": (13, 4),
     "restricted.md": (4, 1),
-    "coming-from-flink-sql.md": (12, 5),
+    "coming-from-flink-sql.md": (13, 5),
     "coming-from-structured-streaming.md": (9, 4),
     "coming-from-beam.md": (9, 2),
 }
