@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from .kafka_broker import kafka_broker
-from .opensearch_server import opensearch_server
+from .opensearch_server import has_compiler, opensearch_server
 from .postgresql_server import postgresql_server
 from .s3_server import S3Server, s3_server
 from .schema_registry import schema_registry
@@ -135,6 +135,8 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def opensearch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the URL of the one OpenSearch that all tests of a process share: give indexes names of your own."""
+    if not has_compiler():
+        pytest.skip("OpenSearch is started from a source file, which needs a JDK")
     with opensearch_server(tmp_path_factory.mktemp("opensearch")) as url:
         yield url
 

@@ -20,6 +20,12 @@ _MODULES = (
 _START_SECONDS = 180
 
 
+def has_compiler() -> bool:
+    """Return whether Java can run a source file, which a runtime environment alone (JRE) cannot."""
+    found = subprocess.run([java(), "--list-modules"], capture_output=True, text=True, check=True)
+    return "jdk.compiler@" in found.stdout
+
+
 @contextmanager
 def opensearch_server(folder: Path) -> Iterator[str]:
     """Run a node with its data in ``folder``; gives its URL."""

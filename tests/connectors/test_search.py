@@ -19,7 +19,8 @@ from sqlext.sinks.base import SinkContext
 from sqlext.types import BIGINT, STRING, TIMESTAMP3, array, decimal
 from sqlext_catalog.model import Table
 
-pytestmark = [pytest.mark.slow]
+# The server is 60 MB of jars, and takes half a minute to start.
+pytestmark = [pytest.mark.slow, pytest.mark.costly]
 
 
 def documents(url: str, index: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -28,9 +28,14 @@ def test_example(script: Path, spark: SparkSession, tmp_path: Path) -> None:
     assert actual_output(script, tmp_path) == expected_file(script).read_text("utf-8")
 
 
+def _marked(script: Path) -> Any:
+    """Return a parameter; OpenSearch takes long to fetch and to start."""
+    return pytest.param(script, marks=[pytest.mark.costly] if "SEARCH" in servers(script) else [], id=script.stem)
+
+
 @pytest.mark.kafka
 @pytest.mark.slow
-@pytest.mark.parametrize("script", WITH_SERVERS, ids=lambda script: script.stem)
+@pytest.mark.parametrize("script", [_marked(script) for script in WITH_SERVERS])
 def test_example_with_servers(
     script: Path, spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
