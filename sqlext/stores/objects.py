@@ -41,7 +41,13 @@ _FOLDER = "_folder"
 #: How long one asks again, where the store fails or cannot be reached.
 _RETRY_SECONDS = 20
 #: What a store's answer says in short; all else of it may quote a request with its credentials.
-_SAID = (re.compile(r"<Code>(\w+)</Code>"), re.compile(r"status code: (\d{3} [A-Z][A-Za-z ]*)"))
+_SAID = (
+    re.compile(r"<Code>(\w+)</Code>"),
+    re.compile(r"status code: (\d{3} [A-Z][A-Za-z ]*)"),
+    re.compile(r"HttpError \{\s*kind: (\w+)"),
+)
+#: What kinds of failures of the network mean, by obstore's names.
+_NETWORK = {"Connect": "it cannot be reached", "Timeout": "there is no answer in time"}
 
 
 class ObjectStore:
@@ -221,6 +227,7 @@ def failure(url: str, error: Exception) -> SqlExtError:
     """Return the refusal (RUN-015) for what a client of a store has raised, without all that may quote credentials."""
     said = [found.group(1).strip() for pattern in _SAID if (found := pattern.search(str(error)))]
     why = (said or [type(error).__name__.removesuffix("Error")])[0]
+    why = _NETWORK.get(why, why)
     return SqlExtError(
         "RUN-015",
         f"the store of `{url}` does not answer as it should: {why}",

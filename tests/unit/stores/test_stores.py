@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from sqlext import SqlExtError
+from sqlext.stores import objects
 from sqlext.stores.base import ByteStore, KeptBytes
 from sqlext.stores.folder import FolderStore
 from sqlext.stores.objects import ObjectStore, s3_config
@@ -220,6 +221,13 @@ def test_settings_of_hadoop() -> None:
     assert s3_config(own, "bucket")["access_key_id"] == "mine"
     assert s3_config(own, "bucket")["secret_access_key"] == "b"
     assert s3_config({}, "bucket") == s3_config({"fs.s3a.access.key": ""}, "bucket") == {}
+
+
+def test_a_store_that_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(objects, "_RETRY_SECONDS", 0)
+    nobody = {"fs.s3a.endpoint": "http://127.0.0.1:1", "fs.s3a.access.key": KEY, "fs.s3a.secret.key": SECRET}
+    with pytest.raises(SqlExtError, match=r"RUN-015.*`s3a://bucket/x` .*: it cannot be reached"):
+        open_store("s3a://bucket/x", nobody).read("k")
 
 
 def test_what_fails_is_said_without_secrets(s3: S3Server) -> None:
