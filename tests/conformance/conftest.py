@@ -20,7 +20,7 @@ RECORDED_HERE = CASES / "own"
 #: Each case runs with this ``sqlext.source`` too: ``auto`` takes Spark's reader for inputs as small as these.
 ARROW = "arrow"
 #: Of the cases of each reader, one in so many is enough for a usual run.
-RARELY = 8
+RARELY = 16
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
