@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 CLIENT = Path(__file__).with_name("client.py")
 #: How long a part may take, in seconds.
 PATIENCE = 300
-#: In every run: a native window, late rows that are kept, bad rows that are kept, an upsert by MERGE.
+#: In every run: an upsert by MERGE, and late rows that are kept.
 SAMPLE = ("14_upsert", "36_late_rows")
 
 RUN = [script for script in examples() if script.stem != DEMO and not servers(script)]
