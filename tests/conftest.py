@@ -28,10 +28,14 @@ CORES = 2
 SAMPLE = 4
 # Of a JVM that runs small jobs: its second compiler and a concurrent collector take half of the processor's time there.
 # Spark's launcher hands it to each Spark that a test starts, in this process or another.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# Without its second compiler the JVM has a code cache of 48 MB, which it clears again and again.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC")
 # How fast a machine is decides no test.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+for _profile, _examples in (("usual", 50), ("all", 100)):
+    settings.register_profile(
+        _profile, max_examples=_examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+settings.load_profile("usual")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,6 +58,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help=f"run all of what is marked sampled: by default one in {SAMPLE} or fewer, so that a run takes an hour",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let property tests try more examples where all tests run."""
+    if config.getoption("--all"):
+        settings.load_profile("all")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

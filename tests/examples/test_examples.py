@@ -23,7 +23,7 @@ WITH_SERVERS = [script for script in RUN if servers(script)]
 _SHOWS_READER = ("EXPLAIN", "sqlext.source", "SHOW ")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("script", ALONE, ids=lambda script: script.stem)
 def test_example(script: Path, spark: SparkSession, tmp_path: Path) -> None:
     assert actual_output(script, tmp_path) == expected_file(script).read_text("utf-8")

@@ -36,6 +36,7 @@ def test_every_query_is_kept() -> None:
     assert {kept.name for kept in _KEPT} >= QUESTIONS.keys()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kept", _KEPT, ids=lambda kept: f"{kept.version}-{kept.name}")
 def test_it_goes_on(spark: SparkSession, folders: None, kept: Kept) -> None:
     kept.unpack()
