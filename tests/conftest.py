@@ -152,6 +152,12 @@ def opensearch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def search_address(opensearch: str) -> str:
+    """Return where that OpenSearch is, as host and port."""
+    return opensearch.removeprefix("http://")
+
+
+@pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """Return the URL of the one PostgreSQL that all tests of a process share."""
     with postgresql_server() as url:

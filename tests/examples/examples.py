@@ -16,7 +16,7 @@ DATA = FOLDER / "data"
 #: 01 needs the flights; tests/demo runs it.
 DEMO = "01_flights"
 #: The variables that name servers, and the fixtures that start them.
-SERVERS = {"KAFKA": "broker", "REGISTRY": "registry", "SEARCH": "opensearch"}
+SERVERS = {"KAFKA": "broker", "REGISTRY": "registry", "SEARCH": "search_address"}
 
 
 def examples() -> list[Path]:
