@@ -39,7 +39,7 @@ def undisturbed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_stopped_and_restarted_with_other_partitions(
     spark: SparkSession, undisturbed: dict[str, SteppedQuery], tmp_path: Path, name: str
@@ -65,7 +65,7 @@ def test_the_clock_makes_a_difference(undisturbed: dict[str, SteppedQuery]) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", _KILLED)
 def test_killed(spark: SparkSession, undisturbed: dict[str, SteppedQuery], tmp_path: Path, name: str) -> None:
     """Killed when the next rows were there and not yet worked off, or just then."""
