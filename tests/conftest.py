@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 CORES = 2
 SAMPLE = 4
+#: Into how many parts the tests with Spark are cut; a usual run takes one of them.
+PARTS = 3
 # Of a JVM that runs small jobs: its second compiler and a concurrent collector take half of the processor's time there.
 # Spark's launcher hands it to each Spark that a test starts, in this process or another.
 # Without its second compiler the JVM has a code cache of 48 MB, which it clears again and again.
@@ -54,10 +56,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "(default: auto; the project's own cases run by arrow too)",
     )
     parser.addoption(
+        "--part",
+        type=_part,
+        default=0,
+        help=f"which of {PARTS} parts of the tests with Spark runs: each in turn, file by file (default: 0)",
+    )
+    parser.addoption(
         "--all",
         action="store_true",
         help=f"run all of what is marked sampled: by default one in {SAMPLE} or fewer, so that a run takes an hour",
     )
+
+
+def _part(text: str) -> int:
+    """Return the number of a part."""
+    if (part := int(text)) not in range(PARTS):
+        raise ValueError(text)
+    return part
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,13 +83,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark by need: what asks for ``spark`` is spark, what lies in tests/unit is unit; leave a sample of some."""
-    if not config.getoption("--all") and not config.getoption("keyword"):
+    if not config.getoption("--all") and not config.getoption("keyword") and not _are_named(config):
         _leave_sample(config, items)
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
         elif HERE / "unit" in item.path.parents:
             item.add_marker(pytest.mark.unit)
+
+
+def _are_named(config: pytest.Config) -> bool:
+    """Whether the command names tests, not files or folders: then those run."""
+    return bool(config.args) and all("::" in argument for argument in config.args)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -92,22 +112,28 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 def _leave_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what is costly, and all but some of what is sampled, function by function; not where ``-k`` chooses."""
+    """Deselect what is costly, and all but some of the others; not where ``-k`` or the command names tests."""
     seen: Counter[str] = Counter()
     left_out = []
     for item in items:
-        if item.get_closest_marker("costly") is not None:
+        group, one_of, wanted = _group(item, config.getoption("--part"))
+        if item.get_closest_marker("costly") is not None or seen[group] % one_of != wanted:
             left_out.append(item)
-        sampled = item.get_closest_marker("sampled")
-        if sampled is None:
-            continue
-        function = item.nodeid.partition("[")[0]
-        if seen[function] % (sampled.args[0] if sampled.args else SAMPLE):
-            left_out.append(item)
-        seen[function] += 1
+        seen[group] += 1
     config.hook.pytest_deselected(items=left_out)
     gone = set(map(id, left_out))
     items[:] = [item for item in items if id(item) not in gone]
+
+
+def _group(item: pytest.Item, part: int) -> tuple[str, int, int]:
+    """Return what a test is counted with, of how many one runs, and which: of a sampled function, or of a file."""
+    sampled = item.get_closest_marker("sampled")
+    if sampled is not None:
+        return item.nodeid.partition("[")[0], sampled.args[0] if sampled.args else SAMPLE, 0
+    fixtures = getattr(item, "fixturenames", ())
+    # Recorded cases are sampled one by one: what is refused needs no query of Spark.
+    in_parts = "spark" in fixtures and "case" not in fixtures
+    return (str(item.path), PARTS, part) if in_parts else (item.nodeid, 1, 0)
 
 
 @pytest.fixture(scope="session")
