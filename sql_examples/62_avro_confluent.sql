@@ -15,12 +15,12 @@ CREATE TABLE bought (order_id INT NOT NULL, customer STRING, amount DOUBLE, ts T
 INSERT INTO bought SELECT order_id, customer, amount, ts FROM orders;
 
 -- Another program's table of the same topic: an order, a type and a field of its own. Avro's rules resolve them.
-CREATE TABLE seen (ts TIMESTAMP(3), order_id BIGINT, amount DOUBLE, channel STRING) WITH (
+CREATE TABLE bought_elsewhere (ts TIMESTAMP(3), order_id BIGINT, amount DOUBLE, channel STRING) WITH (
   'connector' = 'kafka', 'topic' = 'bought', 'properties.bootstrap.servers' = '${KAFKA}',
   'scan.startup.mode' = 'earliest-offset', 'scan.bounded.mode' = 'latest-offset',
   'format' = 'avro-confluent', 'avro-confluent.url' = '${REGISTRY}');
 
-SELECT order_id, ts, amount, channel FROM seen;
+SELECT order_id, ts, amount, channel FROM bought_elsewhere;
 
 -- Keys have schemas too: 'spent-key' beside 'spent-value'.
 CREATE TABLE spent (customer STRING NOT NULL, total DOUBLE, PRIMARY KEY (customer) NOT ENFORCED) WITH (

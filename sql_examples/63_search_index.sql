@@ -7,10 +7,10 @@ CREATE TABLE orders (
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/orders', 'format' = 'json');
 
 -- The PRIMARY KEY is the id of a document.
-CREATE TABLE customers (customer STRING, orders BIGINT, spent DOUBLE, PRIMARY KEY (customer) NOT ENFORCED)
+CREATE TABLE customer_index (customer STRING, orders BIGINT, spent DOUBLE, PRIMARY KEY (customer) NOT ENFORCED)
 WITH ('connector' = 'opensearch', 'hosts' = 'http://${SEARCH}', 'index' = 'customers');
 
-INSERT INTO customers SELECT customer, COUNT(*), SUM(amount) FROM orders GROUP BY customer;
+INSERT INTO customer_index SELECT customer, COUNT(*), SUM(amount) FROM orders GROUP BY customer;
 
 -- Without one the server makes ids. The name of the index has the day of the row.
 CREATE TABLE order_log (order_id INT, amount DOUBLE, ts TIMESTAMP(3))
