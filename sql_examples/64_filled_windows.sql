@@ -5,7 +5,7 @@ CREATE TABLE orders (
   WATERMARK FOR ts AS ts - INTERVAL '30' SECOND
 ) WITH ('connector' = 'filesystem', 'path' = '${IN}/orders', 'format' = 'json');
 
-CREATE TEMPORARY VIEW minutes AS
+CREATE TEMPORARY VIEW IF NOT EXISTS minutes AS
 SELECT * FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE));
 
 -- COUNT is 0 and other aggregates are NULL, as over no rows. Columns that are named have what is said of them.
