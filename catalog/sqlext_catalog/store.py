@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 #: The kind of the row that says how the others are to be read.
 FORMAT_KIND = "format"
 _LOG = "_delta_log"
-# At most 0.25 s apart: a statement gives up after some 25 s of losing.
 _MAX_ATTEMPTS = 200
+#: The longest wait after a lost race, in attempts: about as many as there are writers in a crowd.
+_LONGEST_WAIT = 8
 # A reader replays the log from its last checkpoint on, so opening stays cheap.
 _CHECKPOINT_EVERY = 50
 #: How many commits are read at once for the history.
@@ -123,6 +124,7 @@ class CatalogStore:
         the caller. No changes, no commit. ``operation`` is kept in the history: it must not quote options.
         """
         for attempt in range(_MAX_ATTEMPTS):
+            began = time.monotonic()
             loaded = self._refresh()
             before = loaded.snapshot if loaded else Snapshot.empty()
             changes = change(before)
@@ -130,8 +132,10 @@ class CatalogStore:
                 return before
             if self._try_commit(loaded, after_changes(before, changes), operation):
                 return self._after_commit()
-            # Full jitter: the more often we lose, the further apart the competitors spread.
-            time.sleep(random.uniform(0, min(0.25, 0.005 * 2 ** min(attempt, 6))))  # noqa: S311
+            # Full jitter: the more often we lose, the further apart the competitors spread. What an attempt takes
+            # is the measure: 20 ms on a local disk, up to seconds in an object store.
+            longest = min(_LONGEST_WAIT, 2**attempt) * (time.monotonic() - began)
+            time.sleep(random.uniform(0, longest))  # noqa: S311
         raise SqlExtError(
             "CAT-033",
             f"the catalog in {self.directory} is being changed by others all the time; gave up after"

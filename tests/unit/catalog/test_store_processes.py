@@ -36,7 +36,7 @@ def race(mode: str, store: CatalogStore, count: int) -> list[str]:
         assert worker.stdin is not None
         worker.stdin.write("go\n")
         worker.stdin.flush()
-    outputs = [worker.communicate(timeout=120)[0] for worker in workers]
+    outputs = [worker.communicate(timeout=400)[0] for worker in workers]
     assert [worker.returncode for worker in workers] == [0] * WORKERS
     return outputs
 
