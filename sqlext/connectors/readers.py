@@ -5,7 +5,7 @@ Spark's reader is described by ``ReadSpec``. Our own one is code, in the reader'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -93,3 +93,9 @@ class TableReader(Protocol):
 
     def limit(self, table: Table) -> Limit | None:
         """Return the most that a micro-batch takes; None where it takes what there is."""
+
+    def history(self, table: Table) -> Table:
+        """Return a table that is read from its first row on, in the order in which a stream would have read it."""
+
+    def arrived(self, table: Table) -> Mapping[str, int]:
+        """Return when files came, by their paths, in ms since 1970 UTC; nothing where that is not known."""

@@ -30,11 +30,11 @@ class Limit:
     never nothing where there is something.
 
     Attributes:
-        unit: what is counted.
+        unit: what is counted; ``arrivals`` are what came together: a file of a folder, a commit of a table.
         most: how many, at least 1.
     """
 
-    unit: Literal["rows", "files", "bytes"]
+    unit: Literal["rows", "files", "bytes", "arrivals"]
     most: int
 
 

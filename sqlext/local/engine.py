@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import cast
 
 import pyarrow as pa
 
+from sqlext.connectors.splits import SplitReader
 from sqlext.rewrite.arrow.in_process import LocalScript, LocalStep, Operated, Queried
 from sqlext.rewrite.script.model import ReadView
 from sqlext.sources.program import Facts, Program
@@ -62,22 +64,13 @@ class _Run:
                 return self._operated(step)
 
     def _read(self, step: ReadView) -> pa.Table:
-        tables = reader_of(step.table)
-        reader = tables.reader(step.table, step.needed, self.sources.below(step.view), _TASKS)
-        schema = pa.schema(list(cast("tuple[tuple[str, pa.DataType], ...]", step.columns)))
-        program = cast(Program, step.program)
+        reader = opened(step, self.sources)
         try:
             start = reader.initial()
             pieces = reader.slices(start, reader.latest(start, None))
-            batches = (batch for piece in pieces for batch in reader.read(piece) if batch.num_rows)
-            made = [
-                pa.record_batch(list(columns.values()), schema)
-                for batch in batches
-                for columns in program.run(batch, self.facts)
-            ]
+            return rows_read(step, (batch for piece in pieces for batch in reader.read(piece)), self.facts)
         finally:
             reader.close()
-        return pa.Table.from_batches(made, schema)
 
     def _operated(self, step: Operated) -> pa.Table:
         """Return what an operator gives in one step at the end of time; all keys are one bucket."""
@@ -91,6 +84,24 @@ class _Run:
         gathered = operator.gathered([partial.select(range(partial.num_columns - 1))])
         out = operator.step(operator.empty(), gathered, Clock(Clock.END, None, self.now)).out
         return out.rename_columns(schema.names).cast(schema) if out.num_columns else schema.empty_table()
+
+
+def opened(step: ReadView, sources: Location) -> SplitReader:
+    """Return the reader of a table; ``sources`` is a folder for what readers remember of this run."""
+    return reader_of(step.table).reader(step.table, step.needed, sources.below(step.view), _TASKS)
+
+
+def rows_read(step: ReadView, batches: Iterable[pa.RecordBatch], facts: Facts) -> pa.Table:
+    """Return rows that a reader gives as the columns of the table's view; they are counted."""
+    schema = pa.schema(list(cast("tuple[tuple[str, pa.DataType], ...]", step.columns)))
+    program = cast(Program, step.program)
+    made = [
+        pa.record_batch(list(columns.values()), schema)
+        for batch in batches
+        if batch.num_rows
+        for columns in program.run(batch, facts)
+    ]
+    return pa.Table.from_batches(made, schema)
 
 
 def positional(table: pa.Table) -> pa.Table:

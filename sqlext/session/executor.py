@@ -43,6 +43,7 @@ from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_value
 from sqlext.session.drafts import Draft, Drafts, RunOptions
 from sqlext.session.functions_allowed import require_script
+from sqlext.session.introspection.advisor import analyzed, read_here, script_here
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching
 from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
@@ -161,6 +162,13 @@ class SparkHandler:
         """Say why nothing comes out of a query."""
         text = self._watermarks().why(".".join(statement.name), statement.name_span)
         return Result(("result",), [(text,)])
+
+    def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
+        """Say how late the rows of a table are."""
+        found = _guarded(analyzed(statement, env).opened, statement.span)
+        check_secrets(found.plan(), (), statement.span)
+        script = script_here(found)
+        return _guarded(lambda: read_here(found, script), statement.span)
 
     def _watermarks(self) -> Watermarks:
         return Watermarks(self._running(), self.state)

@@ -46,6 +46,9 @@ class Handler(Protocol):
     def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
         """Say why nothing comes out of a query."""
 
+    def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
+        """Say how late the rows of a table are."""
+
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""
 

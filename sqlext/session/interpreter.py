@@ -87,6 +87,7 @@ class Interpreter:
             ast.DescribeCatalog: self._describe_catalog,
             ast.Explain: self._explain,
             ast.ExplainWhy: self._explain_why,
+            ast.AnalyzeWatermark: self._analyze_watermark,
             ast.SetOption: self._set,
             ast.ResetOption: self._reset,
             ast.StopJob: self._stop_job,
@@ -380,6 +381,9 @@ class Interpreter:
 
     def _explain_why(self, statement: ast.ExplainWhy) -> Result:
         return self.handler.explain_why(statement, self.environment())
+
+    def _analyze_watermark(self, statement: ast.AnalyzeWatermark) -> Result:
+        return self.handler.analyze_watermark(statement, self.environment())
 
     def _insert(self, statement: ast.Insert) -> Result:
         return self._inserts(statement, (statement,))

@@ -194,6 +194,10 @@ class LocalHandler:
         """Say why nothing comes out of a query."""
         return self._spark.explain_why(statement, env)
 
+    def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
+        """Say how late the rows of a table are."""
+        return self._spark.analyze_watermark(statement, env)
+
     def runs(self, query: str) -> bool:
         """Whether a query of this session runs."""
         return self._spark.runs(query)

@@ -75,7 +75,7 @@ def admitted(limit: Limit | None, files: Iterable[FoundFile]) -> int:
         return sum(1 for _ in files)
     count = taken = 0
     for file in files:
-        taken += 1 if limit.unit == "files" else file.size
+        taken += file.size if limit.unit == "bytes" else 1
         if count and taken > limit.most:
             break
         count += 1

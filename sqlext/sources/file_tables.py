@@ -6,7 +6,7 @@ A connector adds which files there are and how they are decoded.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
@@ -135,6 +135,14 @@ class FileTables:
             return None
         # Alignment holds a source between micro-batches only: one that took all files could not be held.
         return Limit("files", int(most or 1))
+
+    def history(self, table: Table) -> Table:
+        """Return the table itself: files are read as they came."""
+        return table
+
+    def arrived(self, table: Table) -> Mapping[str, int]:
+        """Return when the files that are there were written; see ``TableReader.arrived``."""
+        return {file.path: file.modified for file in self.stored(table)}
 
 
 def _tail(decoder: FileDecoder, file: FoundFile, access: FileAccess, most: int) -> pa.Table:

@@ -309,6 +309,17 @@ class ExplainWhy(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class AnalyzeWatermark(Statement):
+    """``ANALYZE WATERMARK FOR t [BY column] [WITH (options)]``: how late the rows of a table are."""
+
+    name: Name
+    name_span: Span
+    by: str | None = None
+    by_span: Span | None = None
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SetOption(Statement):
     """``SET 'k' = 'v'``; ``SET`` alone has no key and shows all, ``SET 'k'`` has no value and shows one."""
 

@@ -15,6 +15,7 @@ from sqlext.dialect.cursor import Cursor, check_height, too_deep
 from sqlext.dialect.keywords import unsupported
 from sqlext.dialect.queries.whole import after_query, parse_query
 from sqlext.dialect.statements.alter_table import parse_alter_table
+from sqlext.dialect.statements.analyze import parse_analyze
 from sqlext.dialect.statements.create_table import CreateFlags, is_spark_table, parse_create_table
 from sqlext.dialect.statements.databases import (
     parse_alter_catalog,
@@ -201,6 +202,7 @@ _STATEMENTS: dict[str, Callable[[Cursor], Statement | None]] = {
     "DESCRIBE": parse_describe,
     "DESC": parse_describe,
     "EXPLAIN": _explain,
+    "ANALYZE": parse_analyze,
     "SET": parse_set,
     "RESET": parse_reset,
     "INSERT": parse_insert,

@@ -22,6 +22,7 @@ from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.begun import BY_SPARK, Begun
 from sqlext.rewrite.script.model import Compiled
 from sqlext.session.functions_allowed import require_script
+from sqlext.session.introspection.advisor import analyzed
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.local_plans import NotLocalError, check_insert, local_select, refused
 from sqlext.session.needed_secrets import check_secrets
@@ -152,6 +153,11 @@ class DryRun:
 
     def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
         """Explain nothing, for the same reason."""
+        return Result()
+
+    def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
+        """Check what is analyzed: its rows may come from an INSERT before it."""
+        analyzed(statement, env).plan()
         return Result()
 
     def runs(self, query: str) -> bool:

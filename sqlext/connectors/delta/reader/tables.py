@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -55,6 +56,15 @@ class DeltaTables(FileTables):
         """Return the files of the latest version, without those of which a deletion vector takes rows away."""
         log = log_of(path_of(table))
         return [file.found for file in log.files(log.version()) if not file.marked]
+
+    def history(self, table: Table) -> Table:
+        """Return the table as it is read from its first commit on, while the log has that; else from what is there."""
+        log = log_of(path_of(table))
+        if table.option("startingVersion") is not None or log.commit(0) is None:
+            return table
+        # Rows that were rewritten have come before.
+        options = {**dict(table.options), "startingVersion": "0", "skipChangeCommits": "true"}
+        return replace(table, options=tuple(options.items()))
 
     def require_there(self, table: Table) -> None:
         """Check that a Delta table is there."""

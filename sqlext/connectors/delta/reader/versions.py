@@ -125,10 +125,17 @@ class DeltaReader:
         """Return how far the limit lets a micro-batch go."""
         begin = DeltaPosition.of(start[SPLIT])
         self._require_there(begin)
-        count = admitted(limit, (file.found for _, file in self._files(begin)))
+        count = self._admitted(limit, begin)
         # Only the last one is kept: a table can have very many files.
         last = deque(islice(self._files(begin), count), maxlen=1)
         return {SPLIT: (last[0][0] if last else begin).number}
+
+    def _admitted(self, limit: Limit | None, begin: DeltaPosition) -> int:
+        """Return how many files from a position on a limit lets a micro-batch take."""
+        if limit is None or limit.unit != "arrivals":
+            return admitted(limit, (file.found for _, file in self._files(begin)))
+        commits = groupby(self._files(begin), key=lambda placed: placed[0].read_version)
+        return sum(1 for _, files in islice(commits, limit.most) for _ in files)
 
     def left(self, begin: DeltaPosition) -> Iterator[LogFile]:
         """Yield the files from a position on, to the latest version.

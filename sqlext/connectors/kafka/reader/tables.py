@@ -98,6 +98,14 @@ class KafkaTables:
             return None
         return Limit("rows", int(most) if most is not None else ALIGNED_ROWS)
 
+    def history(self, table: Table) -> Table:
+        """Return the table itself: where it begins and ends, its options say."""
+        return table
+
+    def arrived(self, table: Table) -> Mapping[str, int]:
+        """Return nothing: partitions are no files."""
+        return {}
+
 
 class UpsertTables(KafkaTables):
     """The ``TableReader`` of topics that hold current rows."""

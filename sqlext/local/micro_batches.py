@@ -1,0 +1,62 @@
+"""Read a table in this process as a stream would read it: in micro-batches, each in pieces that say where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+
+from sqlext.connectors.splits import Limit, Slice, SplitReader
+from sqlext.local.engine import opened, rows_read
+from sqlext.rewrite.arrow.in_process import LocalScript, Operated, Queried
+from sqlext.rewrite.script.model import ReadView
+from sqlext.sources.file_slices import FileSlice
+from sqlext.sources.program import Facts
+from sqlext.sources.stream import SplitStream
+from sqlext.stores.location import Location
+
+Pieces = Iterator[tuple[str, pa.Table]]
+"""Rows of a micro-batch: the file or the split that they lie in, and what the query makes of them."""
+
+
+def micro_batches(script: LocalScript, sources: Location, limit: Limit | None) -> Iterator[Pieces]:
+    """Yield the rows of a query over one table, without operators, up to what the table has now.
+
+    Args:
+        script: the query.
+        sources: a folder for what readers remember of this run.
+        limit: the most that a micro-batch takes.
+
+    Raises:
+        SqlExtError: RUN-... for rows that cannot be read or computed, OPT-009 where nothing lies at a path.
+    """
+    (read,) = script.reads
+    reader = opened(read, sources)
+    try:
+        stream = SplitStream(reader)
+        stream.stop_at_what_is_there()
+        start = stream.initial()
+        while (end := stream.latest(start, limit)) != start:
+            yield _pieces(script, read, reader, reader.slices(start, end))
+            start = end
+    finally:
+        reader.close()
+
+
+def _pieces(script: LocalScript, read: ReadView, reader: SplitReader, slices: Sequence[Slice]) -> Pieces:
+    for piece, origin in (found for each in slices for found in _parts(each)):
+        tables = {read.view: rows_read(read, reader.read(piece), Facts())}
+        for step in script.steps:
+            assert not isinstance(step, Operated)
+            if isinstance(step, Queried):
+                tables[step.view] = step.query.run(tables)
+        yield origin, script.query.run(tables)
+
+
+def _parts(piece: Slice) -> Iterator[tuple[Slice, str]]:
+    if not isinstance(piece, FileSlice):
+        yield piece, piece.split
+        return
+    for part in piece.ranges:
+        yield replace(piece, ranges=(part,)), part.path

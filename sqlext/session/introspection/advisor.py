@@ -1,0 +1,290 @@
+"""Answer ANALYZE WATERMARK: bind what is analyzed, read its event times, say how late they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.scans.tables import with_hints
+from sqlext.analysis.scans.timing import constant_delay, future_of, timing_of
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.connectors.options import OptionError, Rules, boolean, duration, positive
+from sqlext.connectors.registry import connector_of
+from sqlext.dialect.ast.queries import Hint
+from sqlext.dialect.ast.statements import AnalyzeWatermark
+from sqlext.dialect.cursor import Cursor
+from sqlext.dialect.expressions.operations import parse_expression_text
+from sqlext.dialect.queries.whole import parse_query
+from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.jobs.result import Result
+from sqlext.plan.nodes import PlanNode
+from sqlext.quoting import identifier
+from sqlext.session.local_plans import NotLocalError, local_select
+from sqlext.settings import parse_duration
+from sqlext.source import SourceText
+from sqlext.stores.location import Location
+from sqlext.watermarks.advice.lateness import Lateness
+from sqlext.watermarks.advice.replay import Assumption
+from sqlext.watermarks.advice.rows import COLUMNS, Advice
+from sqlext.watermarks.ends import Ends
+from sqlext_catalog.model import Column, Table, View, Watermark
+
+if TYPE_CHECKING:
+    from sqlext.rewrite.arrow.in_process import LocalScript
+    from sqlext.watermarks.advice.arrivals import Arrivals
+
+#: Rows of a micro-batch of a source that does not say what came together.
+_ROWS = 1000
+_OWNER = "ANALYZE WATERMARK"
+
+
+def _durations(value: str) -> str | None:
+    found = [duration(part) for part in value.split(",")]
+    return None if found and not any(found) else "durations such as `10 s, 1 min`"
+
+
+def _size(value: str) -> str | None:
+    return None if parse_duration(value) else "a duration above 0 such as `1 min`"
+
+
+_RULES = Rules(
+    {
+        "rowtime": lambda value: None if value.strip() else "the name of a column",
+        "delay": duration,
+        "delays": _durations,
+        "window": _size,
+        "per-partition": boolean,
+        "rests": boolean,
+        "rows-per-batch": positive,
+        "partitions": positive,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Analyzed:
+    """What a statement is about.
+
+    Attributes:
+        table: as it is read, with the options that are tried.
+        column: the rowtime.
+        by: the column that rows are told apart by; None: by the files or splits that they lie in.
+        env: the surroundings, in which the table has these options.
+        options: the statement's own.
+        declared: the watermark of the rowtime, None if it has none.
+    """
+
+    statement: AnalyzeWatermark
+    table: Table
+    column: Column
+    by: str | None
+    env: Environment
+    options: Mapping[str, str]
+    declared: Watermark | None
+
+    def plan(self, *more: str) -> PlanNode:
+        """Return the plan of a query of the event times, of what rows are told apart by, and of more columns."""
+        columns = [self.column.name, *((self.by,) if self.by is not None else ()), *more]
+        selected = ", ".join(f"{identifier(c)} AS c{i}" for i, c in enumerate(columns))
+        name = self.table.name
+        parts = ".".join(map(identifier, (name.catalog, name.database, name.name)))
+        text = SourceText.of(f"SELECT {selected} FROM {parts}")
+        return QueryBinder(self.env).bind_whole(parse_query(Cursor.over(text.span(0, len(text.text)), self.env.mode)))
+
+    def opened(self) -> Analyzed:
+        """Return it with the table as its history is read; looks at what is there."""
+        table = connector_of(self.table).table_reader().history(self.table)
+        return replace(self, table=table, env=_with(self.env, table))
+
+    @property
+    def delay(self) -> int | None:
+        """The delay (ms) that is declared or tried; None where the watermark is no constant delay."""
+        given = self.options.get("delay")
+        if given is not None:
+            return parse_duration(given)
+        mark = self.declared
+        if mark is None:
+            return None
+        text = parse_expression_text(mark.expression, self.table.expressions, f"watermark of {self.table.name.name}")
+        return constant_delay(text, mark.column)
+
+    @property
+    def future(self) -> int | None:
+        """How far (ms) a row may be ahead of the clock."""
+        return future_of(self.table, self.env.settings)
+
+    @property
+    def assumed(self) -> Assumption:
+        """How the table is declared and read."""
+        splits = connector_of(self.table).has_splits(self.table)
+        per_partition = self._flag("per-partition", default=splits and self.by is None)
+        rests = self._flag("rests", default=True)
+        # Heartbeats bring the watermark of partitions, one micro-batch later than rows do.
+        behind = 1 if rests else 3 if per_partition else 2
+        # What has an end is not idle where it is read to it. Here it stands for a stream.
+        endless = replace(self.table, options=(*self.table.options, ("scan.mode", "streaming")))
+        timing = timing_of(endless, self.env.settings, own=True)
+        return Assumption(timing.idle, per_partition, self.future is not None, behind)
+
+    @property
+    def windows(self) -> Ends | None:
+        """When the windows end whose rows are judged."""
+        size = parse_duration(self.options.get("window", ""))
+        instant = self.column.type is not None and self.column.type.root != "TIMESTAMP"
+        zone = self.env.zone if instant and self.env.zone != "UTC" else None
+        return Ends(size, zone=zone) if size else None
+
+    def advice(self, arrivals: Arrivals) -> Advice:
+        """Return what is said of its rows."""
+        lateness = Lateness(arrivals, self.assumed, self.windows)
+        delays = tuple(parse_duration(d) or 0 for d in self.options.get("delays", "").split(",") if d.strip())
+        return Advice(lateness, self.delay, delays, int(self.options.get("partitions", "10")))
+
+    def _flag(self, key: str, *, default: bool) -> bool:
+        value = self.options.get(key)
+        return default if value is None else value.strip().lower() == "true"
+
+
+def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
+    """Bind a statement.
+
+    Raises:
+        SqlExtError: NAME-002, NAME-003 for names that nothing has, CAT-004 for a view, TIME-017 for a table without a
+            rowtime, TIME-018 for one that keeps no order, OPT-... for options.
+    """
+    table = _table(statement, env)
+    own = {o.key: o.value for o in statement.options if o.key in _RULES.keys}
+    tried = tuple((o.key, o.value) for o in statement.options if o.key not in _RULES.keys)
+    places = {o.key: o.key_span.to(o.value_span) for o in statement.options}
+    try:
+        _RULES.check(_OWNER, own)
+        for key, _ in tried:
+            if connector_of(table).refused_option(table, key) is not None:
+                raise _RULES.unknown(_OWNER, key) or AssertionError(key)
+        table = with_hints(table, (Hint("OPTIONS", tried),))
+        env.admit(table, "source")
+        column = _rowtime(statement, table, own)
+        read = _as_read(statement, table, column)
+        declared = table.watermark if table.watermark is not None and table.watermark.column == column.name else None
+        found = Analyzed(statement, read, column, _by(statement, table), _with(env, read), own, declared)
+        _ = found.assumed
+    except SqlExtError as error:
+        key = (isinstance(error, OptionError) and error.option) or ""
+        raise error.at(places[key]) if key in places else env.placed(error, table, statement.name_span) from None
+    return found
+
+
+def script_here(found: Analyzed) -> LocalScript:
+    """Return what reads the event times in this process.
+
+    Raises:
+        SqlExtError: TIME-019 where only Spark can read the table.
+    """
+    try:
+        return local_select(found.plan(), found.env)
+    except NotLocalError as reason:
+        name = found.table.name.name
+        message = f"`{name}` cannot be read as ANALYZE WATERMARK reads: {reason}"
+        hint = "csv, json and parquet files and Delta tables with plain columns can"
+        raise SqlExtError("TIME-019", message, span=found.statement.name_span, hint=hint) from reason
+
+
+def read_here(found: Analyzed, script: LocalScript) -> Result:
+    """Answer a statement whose table is read in this process."""
+    from sqlext.local.arrivals import arrivals_read
+
+    rows_per_batch = int(found.options.get("rows-per-batch", _ROWS))
+    with TemporaryDirectory(prefix="sqlext-") as folder:
+        arrivals = arrivals_read(
+            script, Location(folder), by=found.by is not None, future=found.future, rows_per_batch=rows_per_batch
+        )
+    return answered(found, arrivals)
+
+
+def answered(found: Analyzed, arrivals: Arrivals) -> Result:
+    """Return the result of a statement."""
+    advice = found.advice(arrivals)
+    notices = [*advice.notices()]
+    if found.declared is not None and found.delay is None:
+        notices.append(f"The declared watermark, {found.declared.expression}, is no constant delay: it is not judged.")
+    return Result(COLUMNS, advice.rows(), notices=notices)
+
+
+def _table(statement: AnalyzeWatermark, env: Environment) -> Table:
+    found = env.catalog.lookup(statement.name)
+    name = ".".join(statement.name)
+    if found is None:
+        hint = did_you_mean(statement.name[-1], env.catalog.candidates())
+        raise SqlExtError("NAME-002", f"there is no table `{name}`", span=statement.name_span, hint=hint)
+    if isinstance(found, View):
+        hint = "name the table that it reads: watermarks are declared there"
+        raise SqlExtError("CAT-004", f"`{name}` is a view", span=statement.name_span, hint=hint)
+    return found
+
+
+def _rowtime(statement: AnalyzeWatermark, table: Table, own: Mapping[str, str]) -> Column:
+    name = own.get("rowtime") or (table.watermark.column if table.watermark is not None else None)
+    if name is None:
+        raise SqlExtError(
+            "TIME-017",
+            f"`{table.name.name}` declares no watermark, so it has no event time",
+            span=statement.name_span,
+            hint="WITH ('rowtime' = 'ts') names the column that would have one",
+        )
+    column = next((c for c in table.columns if c.name == name), None)
+    if column is None:
+        hint = did_you_mean(name, [c.name for c in table.columns])
+        raise OptionError("NAME-003", f"`{table.name.name}` has no column `{name}`", option="rowtime", hint=hint)
+    if column.type is None or not column.type.root.startswith("TIMESTAMP"):
+        message = f"column `{name}` of type {column.type} is no event time"
+        hint = "it must be a TIMESTAMP(3) or TIMESTAMP_LTZ(3)"
+        raise OptionError("TIME-011", message, option="rowtime", hint=hint)
+    return column
+
+
+def _by(statement: AnalyzeWatermark, table: Table) -> str | None:
+    names = [c.name for c in table.columns]
+    if statement.by is not None and statement.by not in names:
+        message = f"`{table.name.name}` has no column `{statement.by}`"
+        raise SqlExtError("NAME-003", message, span=statement.by_span, hint=did_you_mean(statement.by, names))
+    return statement.by
+
+
+def _as_read(statement: AnalyzeWatermark, table: Table, column: Column) -> Table:
+    """Return a table as it is read here: to its end, without a watermark of its own."""
+    connector = connector_of(table)
+    snapshot = with_hints(table, (Hint("OPTIONS", (("scan.mode", "snapshot"),)),))
+    if not connector.decodes:
+        raise SqlExtError(
+            "TIME-018",
+            f"{connector.owner} of `{table.name.name}` does not keep its rows in the order in which they came",
+            span=statement.name_span,
+            hint="write some of its rows into a folder or a Delta table, and analyze that",
+        )
+    if snapshot.watermark is None:  # the column is read as a rowtime is
+        return replace(snapshot, watermark=Watermark(column.name, identifier(column.name)))
+    return snapshot
+
+
+@dataclass(frozen=True)
+class _Instead:
+    """A catalog in which one table is another one."""
+
+    env: Environment
+    table: Table
+
+    def lookup(self, parts: tuple[str, ...]) -> Table | View | None:
+        """Return the relation that a name means."""
+        found = self.env.catalog.lookup(parts)
+        return self.table if found is not None and found.name == self.table.name else found
+
+    def candidates(self) -> Sequence[str]:
+        """Return the names that could have been meant."""
+        return list(self.env.catalog.candidates())
+
+
+def _with(env: Environment, table: Table) -> Environment:
+    return replace(env, catalog=_Instead(env, table))

@@ -1,0 +1,143 @@
+"""Make the rows of ANALYZE WATERMARK: what each delay would lose and cost, of each partition and in total."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from sqlext.watermarks.advice.arrivals import Ints
+from sqlext.watermarks.advice.delays import chosen_delays
+from sqlext.watermarks.advice.lateness import ALWAYS, Lateness
+from sqlext.watermarks.texts import duration
+
+#: Of a share; below that nobody decides by it.
+_DIGITS = 6
+#: ms of a wait from which on it is told in seconds.
+_LONG = 10_000
+COLUMNS = (
+    "partition",
+    "delay",
+    "declared",
+    "rows",
+    "late rows",
+    "late share",
+    "windows",
+    "wrong windows",
+    "wait",
+    "rows open",
+    "windows open",
+    "longest gap",
+    "rows ahead",
+)
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is found out about the rows of a table.
+
+    Attributes:
+        lateness: how late they are.
+        declared: the delay that is declared, or simulated; None if it is none.
+        delays: those that are asked for; none: they are chosen.
+        most: how many partitions are shown.
+    """
+
+    lateness: Lateness
+    declared: int | None = None
+    delays: tuple[int, ...] = ()
+    most: int = 10
+
+    @property
+    def looked_at(self) -> tuple[int, ...]:
+        """The delays that are looked at, the least first."""
+        chosen = self.delays or chosen_delays(self.lateness.lag, self.lateness.arrivals.rows, ALWAYS)
+        declared = () if self.declared is None else (self.declared,)
+        return tuple(sorted({*chosen, *declared}))
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return a row for each delay: of all partitions, whose name is NULL, then of each, the latest first."""
+        found = [self._counted(delay) for delay in self.looked_at]
+        if not found:
+            return []
+        total = [row for rows in found for row in rows[:1]]
+        return [*total, *(rows[1 + n] for n in self._shown() for rows in found)]
+
+    def notices(self) -> Iterator[str]:
+        """Yield what people should know of the numbers."""
+        lateness = self.lateness
+        arrivals = lateness.arrivals
+        total = int(arrivals.rows.sum())
+        if not total:
+            yield "There are no rows with an event time."
+            return
+        lost = ((delay, _share(int(lateness.rows(lateness.late(delay)).sum()), total)) for delay in self.looked_at)
+        yield "Late rows: " + ", ".join(f"{duration(d) if d else '0 s'} {100 * share:.3g} %" for d, share in lost) + "."
+        if arrivals.batches <= lateness.assumed.behind:
+            yield "All rows come in so few micro-batches that no row can be late: nothing is known of their lateness."
+        ahead = int(arrivals.rows[arrivals.ahead].sum())
+        if ahead and not lateness.assumed.leaves_out:
+            yield (
+                f"{ahead:,} row{'s lie' if ahead > 1 else ' lies'} ahead of the clock, and move the watermark:"
+                " 'sqlext.watermark.max-future' leaves such rows out."
+            )
+        if arrivals.nulls:
+            yield f"{arrivals.nulls:,} row{'s have' if arrivals.nulls > 1 else ' has'} no event time."
+        if len(arrivals.labels) > self.most:
+            yield f"Of {len(arrivals.labels):,} partitions the {self.most} with most late rows are shown."
+
+    def _shown(self) -> Sequence[int]:
+        """Return the partitions that are shown: those that lose most rows with the declared delay, or with none."""
+        lost = self.lateness.rows(self.lateness.late(self.declared or 0))
+        by = np.lexsort((np.arange(len(lost)), -self.lateness.rows(), -lost))
+        shown: list[int] = by.tolist()
+        # One partition is the total.
+        return shown[: self.most] if len(shown) > 1 else []
+
+    def _counted(self, delay: int) -> list[tuple[Any, ...]]:
+        """Return the rows of a delay: the total, then the partitions by their numbers."""
+        lateness = self.lateness
+        late = lateness.late(delay)
+        rows, lost = lateness.rows(), lateness.rows(late)
+        windows, wrong = lateness.windows_of(), lateness.windows_of(late)
+        (all_gaps, gaps), ahead = lateness.gaps, lateness.rows(lateness.arrivals.ahead)
+        rows_open, windows_open = lateness.held(delay)
+        has_windows = lateness.windows is not None
+
+        def row(label: object, counts: Sequence[int], *costs: object) -> tuple[Any, ...]:
+            total, gone, all_windows, wrong_windows, gap, future = counts
+            of_windows = (all_windows, wrong_windows) if has_windows else (None, None)
+            about = (_interval(gap), future)
+            shown = (total, gone, _share(gone, total), *of_windows)
+            return (label, _interval(delay), delay == self.declared, *shown, *costs, *about)
+
+        every = (int(rows.sum()), int(lost.sum()), windows[0], wrong[0], all_gaps, int(ahead.sum()))
+        costs = (_about(lateness.wait(delay)), rows_open, windows_open if has_windows else None)
+        each = zip(*(_plain(c) for c in (rows, lost, windows[1], wrong[1], gaps, ahead)), strict=True)
+        named = zip(lateness.arrivals.labels, each, strict=True)
+        return [row(None, every, *costs), *(row(_text(label), counts, None, None, None) for label, counts in named)]
+
+
+def _plain(numbers: Ints) -> list[int]:
+    found: list[int] = numbers.tolist()
+    return found
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, _DIGITS) if whole else 0.0
+
+
+def _interval(ms: int | None) -> timedelta | None:
+    return None if ms is None else timedelta(milliseconds=ms)
+
+
+def _about(ms: int | None) -> timedelta | None:
+    """Return an average, without milliseconds that say nothing."""
+    return None if ms is None else timedelta(seconds=round(ms / 1000)) if ms >= _LONG else timedelta(milliseconds=ms)
+
+
+def _text(label: object) -> str:
+    return "NULL" if label is None else str(label)
