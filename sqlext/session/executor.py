@@ -43,7 +43,7 @@ from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_value
 from sqlext.session.drafts import Draft, Drafts, RunOptions
 from sqlext.session.functions_allowed import require_script
-from sqlext.session.introspection.advisor import analyzed, read_here, script_here
+from sqlext.session.introspection.advisor import analyzed
 from sqlext.session.introspection.explain import explain_statement
 from sqlext.session.introspection.show import matching
 from sqlext.session.introspection.watermarks import COLUMNS as WATERMARKS
@@ -165,6 +165,9 @@ class SparkHandler:
 
     def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
         """Say how late the rows of a table are."""
+        # Numbers are counted with numpy, which a session loads when it needs it.
+        from sqlext.session.introspection.advised import read_here, script_here
+
         found = _guarded(analyzed(statement, env).opened, statement.span)
         check_secrets(found.plan(), (), statement.span)
         script = script_here(found)

@@ -1,11 +1,9 @@
-"""Answer ANALYZE WATERMARK: bind what is analyzed, read its event times, say how late they are."""
+"""Bind ANALYZE WATERMARK: the table as it is read, and what is tried. ``advised`` answers it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.scans.tables import with_hints
@@ -19,25 +17,14 @@ from sqlext.dialect.cursor import Cursor
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.dialect.queries.whole import parse_query
 from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.jobs.result import Result
 from sqlext.plan.nodes import PlanNode
 from sqlext.quoting import identifier
-from sqlext.session.local_plans import NotLocalError, local_select
 from sqlext.settings import parse_duration
 from sqlext.source import SourceText
-from sqlext.stores.location import Location
-from sqlext.watermarks.advice.lateness import Lateness
-from sqlext.watermarks.advice.replay import Assumption
-from sqlext.watermarks.advice.rows import COLUMNS, Advice
+from sqlext.watermarks.advice.assumption import Assumption
 from sqlext.watermarks.ends import Ends
 from sqlext_catalog.model import Column, Table, View, Watermark
 
-if TYPE_CHECKING:
-    from sqlext.rewrite.arrow.in_process import LocalScript
-    from sqlext.watermarks.advice.arrivals import Arrivals
-
-#: Rows of a micro-batch of a source that does not say what came together.
-_ROWS = 1000
 _OWNER = "ANALYZE WATERMARK"
 
 
@@ -137,12 +124,6 @@ class Analyzed:
         zone = self.env.zone if instant and self.env.zone != "UTC" else None
         return Ends(size, zone=zone) if size else None
 
-    def advice(self, arrivals: Arrivals) -> Advice:
-        """Return what is said of its rows."""
-        lateness = Lateness(arrivals, self.assumed, self.windows)
-        delays = tuple(parse_duration(d) or 0 for d in self.options.get("delays", "").split(",") if d.strip())
-        return Advice(lateness, self.delay, delays, int(self.options.get("partitions", "10")))
-
     def _flag(self, key: str, *, default: bool) -> bool:
         value = self.options.get(key)
         return default if value is None else value.strip().lower() == "true"
@@ -175,42 +156,6 @@ def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
         key = (isinstance(error, OptionError) and error.option) or ""
         raise error.at(places[key]) if key in places else env.placed(error, table, statement.name_span) from None
     return found
-
-
-def script_here(found: Analyzed) -> LocalScript:
-    """Return what reads the event times in this process.
-
-    Raises:
-        SqlExtError: TIME-019 where only Spark can read the table.
-    """
-    try:
-        return local_select(found.plan(), found.env)
-    except NotLocalError as reason:
-        name = found.table.name.name
-        message = f"`{name}` cannot be read as ANALYZE WATERMARK reads: {reason}"
-        hint = "csv, json and parquet files and Delta tables with plain columns can"
-        raise SqlExtError("TIME-019", message, span=found.statement.name_span, hint=hint) from reason
-
-
-def read_here(found: Analyzed, script: LocalScript) -> Result:
-    """Answer a statement whose table is read in this process."""
-    from sqlext.local.arrivals import arrivals_read
-
-    rows_per_batch = int(found.options.get("rows-per-batch", _ROWS))
-    with TemporaryDirectory(prefix="sqlext-") as folder:
-        arrivals = arrivals_read(
-            script, Location(folder), by=found.by is not None, future=found.future, rows_per_batch=rows_per_batch
-        )
-    return answered(found, arrivals)
-
-
-def answered(found: Analyzed, arrivals: Arrivals) -> Result:
-    """Return the result of a statement."""
-    advice = found.advice(arrivals)
-    notices = [*advice.notices()]
-    if found.declared is not None and found.delay is None:
-        notices.append(f"The declared watermark, {found.declared.expression}, is no constant delay: it is not judged.")
-    return Result(COLUMNS, advice.rows(), notices=notices)
 
 
 def _table(statement: AnalyzeWatermark, env: Environment) -> Table:

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from sqlext.watermarks.advice.arrivals import Arrivals, Flags, Ints
-from sqlext.watermarks.advice.replay import Assumption, Reached, replayed
+from sqlext.watermarks.advice.assumption import Assumption
+from sqlext.watermarks.advice.replay import Reached, replayed
 from sqlext.watermarks.ends import Ends
 
 #: The lag of a row that is late with any delay.

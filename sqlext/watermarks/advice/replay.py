@@ -8,29 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sqlext.watermarks.advice.arrivals import Arrivals, Ints
+from sqlext.watermarks.advice.assumption import Assumption
 from sqlext.watermarks.inputs import WHOLE, Input
 from sqlext.watermarks.keeper import Seen, TimeKeeper
 
 #: The watermark before the first one; sums of it with durations still fit 64 bits.
 NONE_YET = -(1 << 61)
 _NAME = "input"
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """What is assumed of a declaration and of the query, apart from the delay.
-
-    Attributes:
-        idle: ms of silence after which a partition holds nobody back; None: never.
-        per_partition: whether each partition has a watermark of its own, as those of a topic have.
-        leaves_out: whether rows ahead of the clock do not count (``sqlext.watermark.max-future``).
-        behind: by the watermark after how many micro-batches before it a row is judged.
-    """
-
-    idle: int | None = None
-    per_partition: bool = False
-    leaves_out: bool = False
-    behind: int = 1
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlext.watermarks.advice.arrivals import Arrivals, Gathering
+from sqlext.watermarks.advice.assumption import Assumption
 from sqlext.watermarks.advice.delays import chosen_delays, rounded_up
 from sqlext.watermarks.advice.lateness import ALWAYS, Lateness
-from sqlext.watermarks.advice.replay import Assumption
 from sqlext.watermarks.advice.rows import COLUMNS, Advice
 from sqlext.watermarks.ends import Ends
 

@@ -1,0 +1,60 @@
+"""Answer ANALYZE WATERMARK: read the event times of a table in this process, and say how late they are."""
+
+from __future__ import annotations
+
+from tempfile import TemporaryDirectory
+
+from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
+from sqlext.local.arrivals import arrivals_read
+from sqlext.rewrite.arrow.in_process import LocalScript
+from sqlext.session.introspection.advisor import Analyzed
+from sqlext.session.local_plans import NotLocalError, local_select
+from sqlext.settings import parse_duration
+from sqlext.stores.location import Location
+from sqlext.watermarks.advice.arrivals import Arrivals
+from sqlext.watermarks.advice.lateness import Lateness
+from sqlext.watermarks.advice.rows import COLUMNS, Advice
+
+#: Rows of a micro-batch of a source that does not say what came together.
+_ROWS = 1000
+
+
+def script_here(found: Analyzed) -> LocalScript:
+    """Return what reads the event times in this process.
+
+    Raises:
+        SqlExtError: TIME-019 where only Spark can read the table.
+    """
+    try:
+        return local_select(found.plan(), found.env)
+    except NotLocalError as reason:
+        name = found.table.name.name
+        message = f"`{name}` cannot be read as ANALYZE WATERMARK reads: {reason}"
+        hint = "csv, json and parquet files and Delta tables with plain columns can"
+        raise SqlExtError("TIME-019", message, span=found.statement.name_span, hint=hint) from reason
+
+
+def read_here(found: Analyzed, script: LocalScript) -> Result:
+    """Answer a statement whose table is read in this process."""
+    rows_per_batch = int(found.options.get("rows-per-batch", _ROWS))
+    with TemporaryDirectory(prefix="sqlext-") as folder:
+        arrivals = arrivals_read(
+            script, Location(folder), by=found.by is not None, future=found.future, rows_per_batch=rows_per_batch
+        )
+    return answered(found, arrivals)
+
+
+def answered(found: Analyzed, arrivals: Arrivals) -> Result:
+    """Return the result of a statement."""
+    advice = _advice(found, arrivals)
+    notices = [*advice.notices()]
+    if found.declared is not None and found.delay is None:
+        notices.append(f"The declared watermark, {found.declared.expression}, is no constant delay: it is not judged.")
+    return Result(COLUMNS, advice.rows(), notices=notices)
+
+
+def _advice(found: Analyzed, arrivals: Arrivals) -> Advice:
+    lateness = Lateness(arrivals, found.assumed, found.windows)
+    delays = tuple(parse_duration(d) or 0 for d in found.options.get("delays", "").split(",") if d.strip())
+    return Advice(lateness, found.delay, delays, int(found.options.get("partitions", "10")))
