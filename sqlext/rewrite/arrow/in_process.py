@@ -5,6 +5,7 @@ The texts and the operators are those that Spark would be given. What is not kno
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from typing import cast
@@ -16,6 +17,7 @@ from sqlext.rewrite.arrow.translation import Unsuited
 from sqlext.rewrite.script.model import OperatorView, ReadView, SparkScript, SqlView, Step, TagView
 from sqlext.sources.hashing import can_hash
 from sqlext.sources.queries import TableQuery
+from sqlext.sources.tables import reader_of
 from sqlext_udfs.making import MadeHere, NeedsSparkError, made
 
 
@@ -69,11 +71,20 @@ def compiled_script(script: SparkScript, zone: str) -> LocalScript:
         raise Unsuited("a table that Arrow does not read")
     compiler = _Compiler(zone)
     steps = tuple(compiler.step(step) for step in script.steps)
+    if any(isinstance(step, Operated) for step in steps):
+        _require_no_limit(steps)
     query = compiler.query(script.query)
     untyped = next((name for name, of in query.columns if pa.types.is_null(of)), None)
     if untyped is not None:
         raise Unsuited(f"column `{untyped}` is NULL without a type")
     return LocalScript(steps, query, script)
+
+
+def _require_no_limit(steps: Iterable[LocalStep]) -> None:
+    """Check that tables are taken whole: to an operator, rows are late by what was taken before them."""
+    for step in steps:
+        if isinstance(step, ReadView) and reader_of(step.table).limit(step.table) is not None:
+            raise Unsuited(f"`{step.table.name.name}` limits how much is taken at a time")
 
 
 @dataclass

@@ -111,8 +111,6 @@ def read_view(name: str, scan: nodes.Scan, renderer: Rendering) -> ReadView:
     """
     _require_plain(scan)
     reader = reader_of(scan.table)
-    if reader.limit(scan.table) is not None:  # rows are late by what was taken before
-        raise Unread("it limits how much is taken at a time")
     table = _Table(scan, reader, renderer)
     columns = tuple((c, table.type_of(c)) for c in scan.physical_columns())
     rowtime = table.rowtime_checked()

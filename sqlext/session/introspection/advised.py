@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from tempfile import TemporaryDirectory
 
 from sqlext.errors import SqlExtError
@@ -11,6 +12,7 @@ from sqlext.rewrite.arrow.in_process import LocalScript
 from sqlext.session.introspection.advisor import Analyzed
 from sqlext.session.local_plans import NotLocalError, local_select
 from sqlext.settings import parse_duration
+from sqlext.spark.notices import Notice
 from sqlext.stores.location import Location
 from sqlext.watermarks.advice.arrivals import Arrivals
 from sqlext.watermarks.advice.lateness import Lateness
@@ -18,6 +20,10 @@ from sqlext.watermarks.advice.rows import COLUMNS, Advice
 
 #: Rows of a micro-batch of a source that does not say what came together.
 _ROWS = 1000
+
+
+class LatenessNotice(Notice):
+    """What the numbers of ANALYZE WATERMARK do not say of themselves."""
 
 
 def script_here(found: Analyzed) -> LocalScript:
@@ -48,10 +54,12 @@ def read_here(found: Analyzed, script: LocalScript) -> Result:
 def answered(found: Analyzed, arrivals: Arrivals) -> Result:
     """Return the result of a statement."""
     advice = _advice(found, arrivals)
-    notices = [*advice.notices()]
+    told = [*advice.warnings()]
     if found.declared is not None and found.delay is None:
-        notices.append(f"The declared watermark, {found.declared.expression}, is no constant delay: it is not judged.")
-    return Result(COLUMNS, advice.rows(), notices=notices)
+        told.append(f"The declared watermark, {found.declared.expression}, is no constant delay: it is not judged.")
+    for text in told:
+        warnings.warn(text, LatenessNotice, stacklevel=2)
+    return Result(COLUMNS, advice.rows(), notices=(advice.summary(), *told))
 
 
 def _advice(found: Analyzed, arrivals: Arrivals) -> Advice:

@@ -17,7 +17,7 @@ from sqlext.watermarks.texts import duration
 #: Of a share; below that nobody decides by it.
 _DIGITS = 6
 #: ms of a wait from which on it is told in seconds.
-_LONG = 10_000
+_LONG = 1_000
 COLUMNS = (
     "partition",
     "delay",
@@ -66,17 +66,20 @@ class Advice:
         total = [row for rows in found for row in rows[:1]]
         return [*total, *(rows[1 + n] for n in self._shown() for rows in found)]
 
-    def notices(self) -> Iterator[str]:
-        """Yield what people should know of the numbers."""
+    def summary(self) -> str:
+        """Return in a line what each delay would lose."""
+        total = int(self.lateness.arrivals.rows.sum())
+        if not total:
+            return "There are no rows with an event time."
+        lost = ((d, _share(int(self.lateness.rows(self.lateness.late(d)).sum()), total)) for d in self.looked_at)
+        shown = (f"{duration(d) if d else '0 s'} {100 * share:.3g} %" for d, share in lost)
+        return f"Late rows: {', '.join(shown)}."
+
+    def warnings(self) -> Iterator[str]:
+        """Yield what the numbers do not say of themselves."""
         lateness = self.lateness
         arrivals = lateness.arrivals
-        total = int(arrivals.rows.sum())
-        if not total:
-            yield "There are no rows with an event time."
-            return
-        lost = ((delay, _share(int(lateness.rows(lateness.late(delay)).sum()), total)) for delay in self.looked_at)
-        yield "Late rows: " + ", ".join(f"{duration(d) if d else '0 s'} {100 * share:.3g} %" for d, share in lost) + "."
-        if arrivals.batches <= lateness.assumed.behind:
+        if 0 < arrivals.batches <= lateness.assumed.behind:
             yield "All rows come in so few micro-batches that no row can be late: nothing is known of their lateness."
         ahead = int(arrivals.rows[arrivals.ahead].sum())
         if ahead and not lateness.assumed.leaves_out:

@@ -154,12 +154,13 @@ def test_rows_of_the_result() -> None:
     ]
     assert (rows[0]["windows"], rows[0]["wrong windows"], rows[0]["late share"]) == (5, 1, 0.2)
     assert (rows[0]["longest gap"], rows[0]["rows ahead"]) == (timedelta(seconds=19), 1)
-    told = list(advice.notices())
+    told = [advice.summary(), *advice.warnings()]
     assert told[0] == "Late rows: 1 s 20 %, 2 s 20 %, 9 s 0 %."
     assert [text.split()[0] for text in told[1:]] == ["1", "2"]  # a row ahead of the clock, two without a time
 
 
 def test_of_one_batch_nothing_is_known() -> None:
-    told = list(Advice(Lateness(arrivals([[("a", 5), ("a", 3)]]))).notices())
+    told = list(Advice(Lateness(arrivals([[("a", 5), ("a", 3)]]))).warnings())
     assert any("no row can be late" in text for text in told)
-    assert list(Advice(Lateness(arrivals([]))).notices()) == ["There are no rows with an event time."]
+    empty = Advice(Lateness(arrivals([])))
+    assert [empty.summary(), *empty.warnings()] == ["There are no rows with an event time."]
