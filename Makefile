@@ -97,7 +97,7 @@ $(DBT)/.installed: pyproject.toml setup.py constraints-dbt.txt | $(STAMP)
 	@echo "installing dbt into $(DBT) ..."
 	@$(PYTHON) -m venv $(DBT)
 	@$(DBT)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-dbt.txt \
-		--editable '.[dbt]' > $(DBT)/pip.log 2>&1 \
+		--editable '.[dbt,objects]' > $(DBT)/pip.log 2>&1 \
 		|| $(PYTHON) -I sqlext/environment.py --pip-log $(DBT)/pip.log
 	@touch $@
 

@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HEADER = "# Exact versions of what make installs. Made by: make lock\n"
 #: What each file is for: extras of the project. dbt wants older versions of what the others need.
-FILES = {"constraints.txt": "dev,demo", "constraints-dbt.txt": "dbt"}
+FILES = {"constraints.txt": "dev,demo", "constraints-dbt.txt": "dbt,objects"}
 
 
 def resolve(python: str, extras: str) -> tuple[str, dict[str, str]]:

@@ -41,17 +41,23 @@ class Project:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    folder = tmp_path_factory.mktemp("dbt") / "shop"
-    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns(".spark", ".sqlext", "target", "logs"))
+    folder = project_in(tmp_path_factory.mktemp("dbt"))
     built = run(folder, "dbt", "build", "--no-use-colors")
     one_script.as_models(folder)
     later = run(folder, "python", str(Path(__file__).with_name("drive.py")))
     return Project(folder, built, json.loads(later.split("STORY ", 1)[1]))
 
 
-def run(folder: Path, program: str, *arguments: str) -> str:
+def project_in(folder: Path) -> Path:
+    """Return a fresh copy of the example project, in a folder."""
+    hidden = shutil.ignore_patterns(".spark", ".sqlext", "target", "logs")
+    return Path(shutil.copytree(EXAMPLE, folder / "shop", ignore=hidden))
+
+
+def run(folder: Path, program: str, *arguments: str, **variables: str) -> str:
     """Return what a program of dbt's environment prints; it must succeed."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "PYTHON"))}
+    env.update(variables)
     env["DBT_SEND_ANONYMOUS_USAGE_STATS"] = "false"
     command = [str(environment() / "bin" / program), *arguments]
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=1200, check=False)

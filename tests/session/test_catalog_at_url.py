@@ -77,3 +77,20 @@ def test_a_stream_of_another_checkpoint(session: Session, url: str, s3: S3Server
     session.sql(f"DROP QUERY `{record.name}`")
     assert list((tmp_path / "checkpoints").iterdir()) == []
     assert other.catalog.snapshot().queries() == []
+
+
+def test_a_materialized_view_lies_beside_the_catalog(session: Session, url: str, s3: S3Server) -> None:
+    """Its source, its rows, its state and the catalog: nothing is local."""
+    place = Location.of(url, s3.settings)
+    place.put("in/1.json", '{"word": "a", "ts": "2024-01-01 00:00:00"}\n')
+    source = TABLES.format(folder=url).split(";")[0].replace("words", "said")
+    view = "CREATE MATERIALIZED VIEW IF NOT EXISTS totals AS SELECT word, COUNT(*) AS n FROM said GROUP BY word;"
+    script = f"SET 'sqlext.bounded' = 'catch-up'; {view}"
+    session.run(f"{source};{script}")
+    assert session.sql("SELECT * FROM totals").rows == [("a", 1)]
+    place.put("in/2.json", '{"word": "a", "ts": "2024-01-01 00:00:01"}\n{"word": "b", "ts": "2024-01-01 00:00:02"}\n')
+    session.run(script)
+    assert sorted(session.sql("SELECT * FROM totals").rows) == [("a", 2), ("b", 1)]
+    assert {name.partition("/")[0] for name in place.names()} == {"definitions", "in", "queries", "tables"}
+    session.run("DROP MATERIALIZED VIEW totals;")
+    assert {name.partition("/")[0] for name in place.names()} == {"definitions", "in"}
