@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 CORES = 2
 SAMPLE = 4
-#: Into how many parts the tests with Spark are cut; a usual run takes one of them.
-PARTS = 3
+#: Into how many parts the tests with Spark, and other slow ones, are cut; a usual run takes one of them.
+PARTS = 4
 # Of a JVM that runs small jobs: its second compiler and a concurrent collector take half of the processor's time there.
 # Spark's launcher hands it to each Spark that a test starts, in this process or another.
 # Without its second compiler the JVM has a code cache of 48 MB, which it clears again and again.
@@ -59,7 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         type=_part,
         default=0,
-        help=f"which of {PARTS} parts of the tests with Spark runs: each in turn, file by file (default: 0)",
+        help=f"which of {PARTS} parts of the slow tests runs: each in turn, file by file (default: 0)",
     )
     parser.addoption(
         "--all",
@@ -131,8 +131,9 @@ def _group(item: pytest.Item, part: int) -> tuple[str, int, int]:
     if sampled is not None:
         return item.nodeid.partition("[")[0], sampled.args[0] if sampled.args else SAMPLE, 0
     fixtures = getattr(item, "fixturenames", ())
+    takes_long = "spark" in fixtures or item.get_closest_marker("slow") is not None
     # Recorded cases are sampled one by one: what is refused needs no query of Spark.
-    in_parts = "spark" in fixtures and "case" not in fixtures
+    in_parts = takes_long and "case" not in fixtures
     return (str(item.path), PARTS, part) if in_parts else (item.nodeid, 1, 0)
 
 

@@ -90,7 +90,7 @@ class Advice:
         if arrivals.nulls:
             yield f"{arrivals.nulls:,} row{'s have' if arrivals.nulls > 1 else ' has'} no event time."
         if len(arrivals.labels) > self.most:
-            yield f"Of {len(arrivals.labels):,} partitions the {self.most} with most late rows are shown."
+            yield f"Shown are {self.most} of {len(arrivals.labels):,} partitions: those with most late rows."
 
     def _shown(self) -> Sequence[int]:
         """Return the partitions that are shown: those that lose most rows with the declared delay, or with none."""
