@@ -93,7 +93,8 @@ def local(place: PathOrText, code: str, what: str, hint: str) -> Path:
     path = local_path(place)
     if path is None:
         text = os.fspath(place)
-        raise SqlExtError(code, f"{what} cannot lie at `{text}`: that is a URL", hint=hint + _old_folder(text))
+        message = f"{what} cannot lie at `{text}`: that is a URL with the scheme `{scheme_of(text)}`"
+        raise SqlExtError(code, message, hint=hint + _old_folder(text))
     return Path(path)
 
 
@@ -143,6 +144,11 @@ def absolute(path: str | None) -> str | None:
     if inside is None or path in (f"file:{inside}", f"file://{inside}"):
         return path
     return f"file://{inside}" if scheme_of(path) else str(Path(inside).absolute())
+
+
+def beside(folder: Path, place: str) -> str:
+    """Return a place whose path is relative to a folder; a URL as it is."""
+    return str(folder / place) if scheme_of(place) is None else place
 
 
 def for_spark(place: str) -> str:

@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from sqlext.errors import SqlExtError
+from sqlext.locations import beside
 from sqlext.lsp.places import Places, name_of
 from sqlext.policy import Restrictions, policy_of
 from sqlext.session.editing.documents import DocumentFinding
@@ -92,13 +93,11 @@ class SqlServer(LanguageServer):
         folders = [name_of(folder.uri) for folder in params.workspace_folders or ()]
         root = folders[0] if folders else (name_of(params.root_uri) if params.root_uri else None)
         self.places = Places(self.workspace)
-        beside = Path(root) if root is not None else Path.cwd()
+        folder = Path(root) if root is not None else Path.cwd()
         # Relative to the project's folder, wherever the editor has started the server.
-        init = [str(beside / file) for file in options.init]
-        catalog = options.catalog
-        if catalog is not None and "://" not in catalog:
-            catalog = str(beside / catalog)
-        policy = policy_of(self._restricted_to(beside))
+        init = [beside(folder, file) for file in options.init]
+        catalog = None if options.catalog is None else beside(folder, options.catalog)
+        policy = policy_of(self._restricted_to(folder))
         # What the command line names is the user's own; an editor gives what the project's settings say.
         given = [*([catalog] if catalog and options.catalog != started.catalog else [])]
         given += init if options.init != started.init else []

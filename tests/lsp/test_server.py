@@ -320,6 +320,19 @@ def test_variables_and_catalog_of_the_command_line(tmp_path: Path) -> None:
     assert not (tmp_path / "cat").exists()
 
 
+@pytest.mark.parametrize("place", ["hdfs://n/x", "dbfs:/x"])
+def test_a_catalog_where_none_can_lie(place: str, tmp_path: Path) -> None:
+    """It is refused, and is no folder of the project."""
+    uri = (tmp_path / "a.sql").as_uri()
+
+    async def session(editor: Editor) -> None:
+        editor.open(uri, SCRIPT)
+        await editor.diagnostics(uri)
+        assert [("CAT-038" in said, place in said) for said in editor.said] == [(True, True)]
+
+    edit(tmp_path, session, "-d", "IN=data", "--catalog", place)
+
+
 @pytest.mark.parametrize("arguments", [(), ("--allow", "path={outside}"), ("--unrestricted",)])
 def test_settings_of_a_project_name_nothing_outside_of_it(arguments: tuple[str, ...], tmp_path: Path) -> None:
     project, outside = tmp_path / "project", tmp_path / "outside"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import begun_run
 from sqlext.locations import (
     absolute,
+    beside,
     catalog_place,
     holds_bytes,
     is_object_store,
@@ -91,7 +93,9 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def code(function: Callable[..., Any], *arguments: Any, **named: Any) -> str:
     with pytest.raises(SqlExtError) as refused:
         function(*arguments, **named)
-    assert "that is a URL" in refused.value.message or refused.value.code.startswith("OPT")
+    found = re.search("that is a URL with the scheme `(.+)`$", refused.value.message)
+    assert found is not None or refused.value.code.startswith("OPT")
+    assert refused.value.hint
     return refused.value.code
 
 
@@ -127,6 +131,12 @@ def test_what_pathlib_makes_of_urls() -> None:
 @pytest.mark.parametrize("place", ["s3a://b/x", "S3A://b/x", "dbfs:/x", "hdfs:/x", "s3a:b", "unheard-of://b", "file:x"])
 def test_spark_gets_urls_as_they_are(place: str) -> None:
     assert absolute(place) == place
+
+
+@pytest.mark.parametrize("place", [*REMOTE, *FILES, "/x"])
+def test_urls_lie_beside_no_folder(place: str, tmp_path: Path) -> None:
+    assert beside(tmp_path, place) == place
+    assert beside(tmp_path, "x") == str(tmp_path / "x")
 
 
 @pytest.mark.parametrize("place", [place for place in REMOTE if not is_object_store(place)])

@@ -184,7 +184,7 @@ class DeltaLog:
     def _place(self, path: str) -> str:
         """Return where a file lies: below the table, or elsewhere for a shallow clone."""
         place = path.removeprefix("file://") if path.startswith("file:///") else path.removeprefix("file:")
-        if "://" in place:
+        if is_remote(place):
             raise self._refused(f"has a file at `{place}`")
         return self._below(place)
 
