@@ -66,7 +66,7 @@ from sqlext.sinks.opening import add_columns, open_sink
 from sqlext.sinks.sides import beside
 from sqlext.source import Span
 from sqlext.spark.failures import refused, run_error
-from sqlext.spark.object_urls import require_s3
+from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.one_batch import Whole
 from sqlext.spark.reading.ticks import TickSource
@@ -243,7 +243,7 @@ class SparkHandler:
         with ExitStack() as held, self.settings(env, scripts):
             kept = JobPlaces(self.folder, self._checkpoint, self.state)
             repeats = kept.repeats(drafts, schedule)
-            require_s3(self.spark_session, for_spark(self._checkpoint or str(self.folder)))
+            require_file_system(self.spark_session, for_spark(self._checkpoint or str(self.folder)))
             places = kept.taken(drafting, made, held)
             # Before anything is renewed: it compares with the run that the folder has now.
             held_now = [(p.home, p.run) for p in places if p is not None]

@@ -10,7 +10,7 @@ from sqlext.connectors.base import loaded
 from sqlext.connectors.registry import connector_named
 from sqlext.connectors.spec import WriteSpec
 from sqlext.sinks.base import Foreseen, Sink, SinkContext
-from sqlext.spark.object_urls import require_s3
+from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.workers.ready import require_target
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
             path.
     """
     require_target(spark, spec.path)
-    require_s3(spark, spec.path)
+    require_file_system(spark, spec.path)
     sink = _sink(spec, context)
     sink.open(spark)
     return sink if context.fence is None else FencedSink(sink, context)
@@ -42,7 +42,7 @@ def foreseen(spec: WriteSpec, context: SinkContext, coming: Collection[str] = ()
 
 def add_columns(spark: SparkSession, spec: WriteSpec) -> None:
     """Add the columns that a table declares to what lies there, as ALTER TABLE ADD asks."""
-    require_s3(spark, spec.path)
+    require_file_system(spark, spec.path)
     _sink(spec, SinkContext("", "")).add_columns(spark)
 
 

@@ -1,4 +1,4 @@
-"""Let Spark read ``s3://`` as ``s3a://``, and say so where it can read neither."""
+"""Let Spark read ``s3://`` as ``s3a://``, and say so where it has no file system for a URL."""
 
 from __future__ import annotations
 
@@ -13,12 +13,26 @@ if TYPE_CHECKING:
 
 _S3 = "fs.s3.impl"
 _S3A = "org.apache.hadoop.fs.s3a.S3AFileSystem"
+_AMAZON, _AZURE = "org.apache.hadoop:hadoop-aws", "org.apache.hadoop:hadoop-azure"
+#: Hadoop's file systems that a Spark may lack, with the package that has each; a URL of anything else is the source's.
+_PACKAGES = {
+    **dict.fromkeys(("s3", "s3a"), _AMAZON),
+    **dict.fromkeys(("abfs", "abfss", "wasb", "wasbs"), _AZURE),
+    "adl": "org.apache.hadoop:hadoop-azure-datalake",
+    "cosn": "org.apache.hadoop:hadoop-cos",
+    "gs": "com.google.cloud.bigdataoss:gcs-connector",
+    "oss": "org.apache.hadoop:hadoop-aliyun",
+}
+#: Known to Databricks alone.
+_DATABRICKS = "dbfs"
+#: A path that is nowhere: where the scheme needs no host or bucket, the folder of all is not listed.
+_NOWHERE = "sqlext-looks-whether-there-is-a-file-system"
 #: What Hadoop says of a scheme for which it has no file system, or not its class.
 _UNKNOWN = re.compile("No FileSystem for scheme|ClassNotFoundException")
 
 
-def require_s3(spark: SparkSession, path: str | None) -> None:
-    """Check that Spark has a file system for a path of S3; any other path is let through.
+def require_file_system(spark: SparkSession, path: str | None) -> None:
+    """Check that Spark has a file system for a URL; a local path is let through.
 
     Hadoop itself knows ``s3a`` alone. Platforms have file systems of their own for ``s3``, which stay. Where there is
     none, the session takes ``s3`` for ``s3a``.
@@ -27,24 +41,27 @@ def require_s3(spark: SparkSession, path: str | None) -> None:
         OptionError: OPT-014 if there is none.
     """
     scheme = scheme_of(path) if path else None
+    if scheme not in _PACKAGES and scheme != _DATABRICKS:
+        return
     if scheme == "s3" and not _knows(spark, scheme):
         spark.conf.set(_S3, _S3A)
-    if scheme in ("s3", "s3a") and not _knows(spark, scheme):
-        hint = (
-            "give its package when Spark is started: spark.jars.packages=org.apache.hadoop:hadoop-aws:..., the version"
-        )
-        raise OptionError(
-            "OPT-014",
-            f"Spark has no file system for `{scheme}://` here",
-            option="path",
-            hint=f"{hint} of Spark's Hadoop",
-        )
+    if not _knows(spark, scheme):
+        message = f"Spark has no file system for the scheme `{scheme}` here"
+        raise OptionError("OPT-014", message, option="path", hint=_what_to_do(scheme))
+
+
+def _what_to_do(scheme: str) -> str:
+    if scheme == _DATABRICKS:
+        return "only Databricks has it; elsewhere give the URL of the object store behind it, or a local folder"
+    package = _PACKAGES[scheme]
+    version = ", the version of Spark's Hadoop" if package.startswith("org.apache.hadoop") else ""
+    return f"give its package when Spark is started: spark.jars.packages={package}:...{version}"
 
 
 def _knows(spark: SparkSession, scheme: str) -> bool:
     try:
         # No bucket: nothing is asked on the network.
-        spark.read.text(f"{scheme}:///").schema  # noqa: B018 - analysed here, by Spark Connect too
+        spark.read.text(f"{scheme}:///{_NOWHERE}").schema  # noqa: B018 - analysed here, by Spark Connect too
     except Exception as error:  # noqa: BLE001 - whatever else it says, it has a file system
         return _UNKNOWN.search(str(error)) is None
     return True

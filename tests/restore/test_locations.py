@@ -150,3 +150,24 @@ def test_a_remote_filesystem_sink_writes_nothing(workspace: Workspace, here: Pat
     assert refused.value.code == "OPT-018"
     assert workspace.delta() == []
     assert list(here.iterdir()) == []
+
+
+def test_urls_for_which_spark_has_no_file_system(workspace: Workspace, here: Path) -> None:
+    """Refused by the scheme before the other INSERT of the set writes."""
+    workspace.put("a.csv", "a,1,1")
+    far = "CREATE TABLE far (k STRING) WITH ('connector' = '{}', 'format' = '{}', 'path' = '{}');"
+    into = f"BEGIN STATEMENT SET; {WINDOWED} INSERT INTO far SELECT k FROM events; END;"
+    out_of = f"BEGIN STATEMENT SET; {WINDOWED} INSERT INTO copy SELECT k, 1 FROM far; END;"
+    copy = COPY.partition("INSERT")[0]
+    for script, scheme, path in (
+        (into, "abfss", "abfss://c@a.dfs.core.windows.net/x"),
+        (into, "dbfs", "dbfs:/x"),
+        (out_of, "gs", "gs://b/x"),
+    ):
+        session = workspace.session(scheme)
+        with pytest.raises(SqlExtError) as refused:
+            workspace.run(EVENTS, COUNTS, copy, far.format("spark", "json", path), script, session=session)
+        assert (refused.value.code, f"the scheme `{scheme}`" in refused.value.message) == ("OPT-014", True)
+        assert session.catalog.snapshot().queries() == []
+    assert workspace.delta() == []
+    assert list(here.iterdir()) == []

@@ -13,7 +13,7 @@ from sqlext.errors import SqlExtError
 from sqlext.locations import near
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.script.side_rows import FAULT, IS_ROW
-from sqlext.spark.object_urls import require_s3
+from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.packages import package_hint, require_avro
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def open_frame(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame
 def _prepare(spark: SparkSession, spec: ReadSpec) -> None:
     if spec.avro:
         require_avro(spark)
-    require_s3(spark, spec.path)
+    require_file_system(spark, spec.path)
 
 
 def _open_raw_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:

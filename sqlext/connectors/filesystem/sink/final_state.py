@@ -18,7 +18,7 @@ from sqlext.connectors.spec import WriteSpec
 from sqlext.locations import is_remote, on_disk
 from sqlext.quoting import identifier
 from sqlext.sinks.base import Foreseen, Sink, SinkContext
-from sqlext.spark.object_urls import require_s3
+from sqlext.spark.object_urls import require_file_system
 from sqlext.spark.sessions import own_session
 from sqlext.stores.access import object_settings
 from sqlext.stores.files import FileAccess
@@ -75,7 +75,7 @@ class FinalStateSink(Sink):
         # A session of its own: nobody else's view can be replaced, and the settings are certain.
         for name, value in self.target.settings.items():
             spark.conf.set(name, value)
-        require_s3(spark, self._changes)
+        require_file_system(spark, self._changes)
         spark.conf.set("spark.sql.timeType.enabled", "true")
         spark.conf.set("spark.sql.caseSensitive", "true")
         spark.conf.set("spark.sql.session.timeZone", self.context.zone)
