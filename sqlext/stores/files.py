@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _S3 = ("s3", "s3a")
 _LISTED_AT_ONCE = 16
+#: For how long Google's library asks again where nobody answers; by itself it does for a quarter of an hour.
+_PATIENCE = timedelta(seconds=15)
 #: What pyarrow says of a failure, in short.
 _SAID = re.compile(r"AWS Error ([A-Z_]+)")
 
@@ -165,17 +168,20 @@ def _file_system(place: str, settings: tuple[tuple[str, str], ...]) -> fs.FileSy
     if scheme in _S3:
         return fs.S3FileSystem(**pyarrow_options(s3_config(dict(settings), authority), authority))
     if scheme == "gs":
-        return fs.GcsFileSystem()
+        return fs.GcsFileSystem(retry_time_limit=_PATIENCE)
     return fs.AzureFileSystem(authority.partition("@")[2].partition(".")[0])
 
 
 def _checked(url: str, act: Callable[[], _T]) -> _T:
     """Return what an act returns; raises RUN-015 where the store fails, FileNotFoundError where nothing is there."""
+    from pyarrow import ArrowException
+
     try:
         return act()
     except FileNotFoundError:
         raise
-    except OSError as error:
+    # Of Azure's failures only some are an OSError.
+    except (OSError, ArrowException) as error:
         said = _SAID.search(str(error))
         raise SqlExtError(
             "RUN-015",

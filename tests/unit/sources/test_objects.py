@@ -144,6 +144,13 @@ def test_what_is_not_there(url: str, tmp_path: Path) -> None:
     assert no_bucket.value.code in ("OPT-009", "RUN-015")
 
 
+def test_a_store_without_credentials() -> None:
+    """Azure's library fails in a way of its own."""
+    with pytest.raises(SqlExtError) as refused:
+        FileAccess({}).is_there("abfss://c@nobody.invalid/x")
+    assert (refused.value.code, "abfss://c@nobody.invalid/x" in refused.value.message) == ("RUN-015", True)
+
+
 @pytest.mark.parametrize("place", [f"s3a://{KEY}:{SECRET}@{BUCKET}/x", f"s3a://{KEY}@{BUCKET}/x"])
 def test_no_credentials_in_urls(place: str, tmp_path: Path) -> None:
     with pytest.raises(SqlExtError) as refused:
