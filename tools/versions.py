@@ -35,8 +35,8 @@ _TELLING = (
 CHOSEN = {
     "without Spark": ("tests/unit", "-m", "not spark and not newest"),
     "recorded cases": _CASES,
-    "operators": ("tests/udfs", "-k", "test_the_same_rows or test_late_panes or test_the_final_state"),
-    "restarts": ("tests/restore/test_stateful.py", "-k", "test_what_it_gives or test_killed or test_the_same_query"),
+    "operators": ("tests/udfs/test_panes.py", "tests/udfs/test_state_forms.py"),
+    "restarts": ("tests/restore/test_stateful.py",),
 }
 #: What runs in few minutes: a recorded case for each thing that an older Spark does in another way, or not.
 FEW = {"a few cases": (*_CASES, "-k", " or ".join(_TELLING))}
