@@ -89,15 +89,16 @@ def local_spark(
 
     Raises:
         SqlExtError: ENV-001, ENV-002 (Java), ENV-005 (jars), ENV-011 (no delta-spark), ENV-006 (anything else that
-            keeps Spark from starting, or a running Spark without Delta).
+            keeps Spark from starting, or a running Spark without Delta); RUN-014 for a folder at a URL.
     """
+    home = None if folder is None else local_file(folder, "the folder of a local Spark")
     if running := _running():
         return running
     require_java()
     package("delta", "local", "a local Spark")
     if starting is not None:
         starting(version("pyspark"))
-    home = Path(folder) if folder is not None else _temporary_folder()
+    home = home or _temporary_folder()
     home.mkdir(parents=True, exist_ok=True)
     # Workers must be this interpreter: it is the one that has pandas, pyarrow and protobuf.
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable

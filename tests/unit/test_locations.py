@@ -226,9 +226,10 @@ def test_scripts_and_what_is_written(place: str, tmp_path: Path) -> None:
 
 
 def test_the_folder_of_a_local_spark() -> None:
-    from sqlext.spark.local import persistent_spark
+    from sqlext.spark.local import local_spark, persistent_spark
 
     assert code(persistent_spark, "s3a://b/spark") == "RUN-014"
+    assert code(local_spark, folder="dbfs:/spark") == "RUN-014"
 
 
 SINK = "CREATE TABLE far (k STRING{}) WITH ('connector' = 'filesystem', 'path' = '{}', 'format' = 'json');\n"

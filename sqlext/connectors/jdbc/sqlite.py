@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from sqlext.connectors.jdbc.database import Connection, Conversion, Driver, Row, Settings, quoted
 from sqlext.connectors.options import OptionError
-from sqlext.locations import absolute
+from sqlext.locations import absolute, is_remote, scheme_of
 from sqlext.types import LogicalType
 
 _TYPES: Mapping[str, str] = {
@@ -22,6 +22,7 @@ _TYPES: Mapping[str, str] = {
     "BINARY": "BLOB",
     "VARBINARY": "BLOB",
 }
+_HINT = "jdbc:sqlite:/folder/file.db"
 
 
 class Sqlite(Driver):
@@ -38,7 +39,10 @@ class Sqlite(Driver):
         path = absolute(address.removeprefix("file:").partition("?")[0])
         if not path or address.startswith(":"):
             message = f"`{address}` is no file: the processes of a query share a database in a file alone"
-            raise OptionError("OPT-005", message, option="url", hint="jdbc:sqlite:/folder/file.db")
+            raise OptionError("OPT-005", message, option="url", hint=_HINT)
+        if is_remote(path):
+            message = f"`{path}` is no file of this machine: it is a URL with the scheme `{scheme_of(path)}`"
+            raise OptionError("OPT-005", message, option="url", hint=_HINT)
         return {"database": path}
 
     def make_room(self, settings: Settings) -> None:

@@ -63,6 +63,8 @@ def refusal(options: dict[str, str], columns: dict[str, LogicalType] = KN) -> Op
         ({"url": "jdbc:postgresql://h/d?aplicationName=x"}, "OPT-005", "url", "did you mean `ApplicationName`?"),
         ({"url": "jdbc:postgresql://h/d?user=u&password=p"}, "OPT-005", "url", "'password' = 'env:NAME'"),
         ({"url": "jdbc:sqlite::memory:"}, "OPT-005", "url", "jdbc:sqlite:/folder/file.db"),
+        ({"url": "jdbc:sqlite:s3://b/x.db"}, "OPT-005", "url", "jdbc:sqlite:/folder/file.db"),
+        ({"url": "jdbc:sqlite:dbfs:/x.db"}, "OPT-005", "url", "jdbc:sqlite:/folder/file.db"),
         ({"driver": "com.mysql.cj.jdbc.Driver"}, "OPT-005", "driver", "org.postgresql.Driver"),
         ({"sqlext.source": "spark"}, "OPT-005", "sqlext.source", "cannot be 'spark'"),
         ({"scan.mode": "streaming"}, "OPT-005", "scan.mode", "cannot be 'streaming'"),
