@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable
 
 from sqlext.stores.location import Location
-from tests.dbt.test_dbt import project_in, run
+from tests.dbt.test_dbt import ask, project_in, run
 from tests.s3_server import BUCKET, S3Server
 from tests.s3_spark import s3a_settings
 
@@ -47,3 +47,16 @@ def test_each_run_goes_on(tmp_path: Path, s3: S3Server) -> None:
     assert rows(table, s3) == [*FIRST, ("10:02 cake", 11.0), ("10:02 tea", 40.0)]
     assert {name.partition("/")[0] for name in place.names("catalog/queries")} != set()
     assert not any((project / name).exists() for name in (".sqlext", ".spark/warehouse", "input/orders/2.json"))
+
+
+@pytest.mark.parametrize("option", ["catalog", "spark_folder"])
+def test_a_place_that_is_refused(option: str, tmp_path: Path) -> None:
+    """By name and before Spark starts; it is no folder of the project."""
+    project = project_in(tmp_path)
+    output = {"type": "sqlext", "schema": "shop", "threads": 1, option: "dbfs:/x"}
+    (project / "profiles.yml").write_text(json.dumps({"shop": {"target": "far", "outputs": {"far": output}}}))
+    ended = ask(project, "dbt", "run", "--no-use-colors", "--select", "large_orders")
+    wanted = "CAT-038: the catalog" if option == "catalog" else "RUN-014: the folder of a local Spark"
+    assert ended.returncode != 0
+    assert f"{wanted} cannot lie at `dbfs:/x`: that is a URL with the scheme `dbfs`" in " ".join(ended.stdout.split())
+    assert not any((project / name).exists() for name in ("dbfs:", ".sqlext", ".spark"))

@@ -56,14 +56,19 @@ def project_in(folder: Path) -> Path:
 
 def run(folder: Path, program: str, *arguments: str, **variables: str) -> str:
     """Return what a program of dbt's environment prints; it must succeed."""
+    done = ask(folder, program, *arguments, **variables)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+def ask(folder: Path, program: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Return how a program of dbt's environment ended."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK_", "PYSPARK_", "PYTHON"))}
     env.update(variables)
     env["DBT_SEND_ANONYMOUS_USAGE_STATS"] = "false"
     command = [str(environment() / "bin" / program), *arguments]
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=1200, check=False)
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    assert "Traceback" not in done.stderr
-    return done.stdout
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=1200, check=False)
 
 
 def environment() -> Path:
