@@ -99,3 +99,8 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
     folded = {c.lower(): c for c in candidates}
     close = [folded[c] for c in difflib.get_close_matches(name.lower(), list(folded), n=3)]
     return f"did you mean {' or '.join(f'`{c}`' for c in close)}?" if close else None
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words: ``1 row``, ``2 rows``."""
+    return f"{n} {what}{'' if n == 1 else 's'}"

@@ -139,8 +139,12 @@ class Settings:
         """Return an option's value or its default."""
         return self.values.get(key, _DEFAULTS.get(key))
 
-    def with_value(self, key: str, value: str, span: Span | None = None) -> Settings:
+    def with_value(self, key: str, value: str, span: Span | None = None, value_span: Span | None = None) -> Settings:
         """Return settings with one option changed.
+
+        Args:
+            span: where the key stands.
+            value_span: where the value stands, if that is known.
 
         Raises:
             SqlExtError: OPT-010 for an unknown ``sqlext.`` key, OPT-011 for a value that the key does not take,
@@ -148,7 +152,7 @@ class Settings:
         """
         if key.startswith("sqlext.") and key not in _OWN:
             raise SqlExtError("OPT-010", f"there is no option `{key}`", span=span, hint=did_you_mean(key, _OWN))
-        return Settings({**self.values, key: _checked(key, value, span)})
+        return Settings({**self.values, key: _checked(key, value, value_span or span)})
 
     def without(self, key: str | None) -> Settings:
         """Return settings with one option, or all, back at the default."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from sqlext.cli.messages import as_json, tell
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, counted
 from sqlext.policy import Restrictions
 
 
@@ -57,5 +57,5 @@ def _summary(by_file: Collection[Sequence[SqlExtError]]) -> str:
     if len(by_file) == 1:
         return "" if counts["error"] else "no mistakes, but warnings"
     wrong = sum(1 for of_file in by_file if of_file)
-    told = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for what, n in sorted(counts.items()))
+    told = " and ".join(counted(n, what) for what, n in sorted(counts.items()))
     return f"{told} in {wrong} of {len(by_file)} files"

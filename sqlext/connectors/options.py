@@ -167,8 +167,8 @@ class Rules:
         # A reference to a secret is known only when the query starts.
         wanted = None if value.startswith(("env:", "file:")) else rule(value)
         if wanted is not None:
-            message = f"option '{key}' of {owner} must be {wanted}, not '{value}'"
-            raise OptionError("OPT-005", message, option=key)
+            message = f"option '{key}' of {owner} cannot be '{value}'"
+            raise OptionError("OPT-005", message, option=key, hint=f"it must be {wanted}")
 
     def _rule_of(self, key: str) -> Check | None:
         if key in self.keys:

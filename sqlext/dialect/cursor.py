@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeVar
 
 from sqlext.dialect.ast.expressions import Node
-from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word, tokenize
+from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word, tokenize, words
 from sqlext.errors import SqlExtError
 from sqlext.source import SourceText, Span
 
@@ -23,6 +23,12 @@ STRAIN = 40
 # Shorter chains keep the tree that was written; only longer ones are worth a balanced tree.
 _CHAIN = 16
 _HINT = "split it: move parts into views or CTEs, or write long OR chains as IN lists"
+
+_OPERANDS = (TokenKind.WORD, TokenKind.QUOTED, TokenKind.STRING, TokenKind.NUMBER)
+_BEGINS_STATEMENT = frozenset(
+    words("SELECT INSERT CREATE DROP ALTER SET RESET SHOW DESCRIBE EXPLAIN EXECUTE BEGIN USE")
+)
+_BEGINS_CLAUSE = frozenset(words("FROM WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT EMIT"))
 
 T = TypeVar("T")
 
@@ -144,12 +150,29 @@ class Cursor:
         found = "the end of the statement" if self.at_end or token.text == ";" else f"`{token.text}`"
         span = self.source.span(token.start, token.end)
         if hint is None:
-            hint = (
-                "something is missing before this"
-                if found.startswith("the")
-                else "look at this word and at the one before it"
-            )
+            hint = self._missing(expected)
         return SqlExtError("PARSE-002", f"expected {expected}, found {found}", span=span, hint=hint)
+
+    @property
+    def begins_statement(self) -> bool:
+        """Whether the token in front is a word that begins statements."""
+        return self.token.upper in _BEGINS_STATEMENT
+
+    def _missing(self, expected: str) -> str:
+        """Return what may be missing before the token in front, by what stands there."""
+        token = self.token
+        if self.at_end or token.text == ";":
+            return "something is missing before this"
+        ended = expected.startswith("the end of")
+        if ended and self.begins_statement:
+            return "end the statement before this with `;`"
+        if expected == ")" and token.upper in _BEGINS_CLAUSE:
+            return "a `)` is missing before this"
+        before = self.tokens[self.index - 1].kind if self.index else TokenKind.SYMBOL
+        # Two operands in a row: nothing else can stand between them.
+        if (ended or expected == ")") and token.kind in _OPERANDS and before in _OPERANDS:
+            return "is a comma or an operator missing before this?"
+        return "look at this word and at the one before it"
 
     def fail(self, code: str, message: str, hint: str | None = None) -> NoReturn:
         """Raise an error at the token in front."""

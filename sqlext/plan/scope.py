@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -66,6 +66,14 @@ def listening(listener: Listener) -> Iterator[None]:
         _LISTENER.reset(before)
 
 
+def _qualified(found: Sequence[Found]) -> str:
+    """Return how a user tells columns of one name apart; relations that no name qualifies need one first."""
+    shown = dict.fromkeys(f"{f.relation.qualifier[-1]}.{f.column.name}" for f in found if f.relation.qualifier)
+    if len(shown) < len(found):
+        return "give each of them another name with AS, and each table an alias"
+    return f"qualify it: {' or '.join(shown)}"
+
+
 def _same(a: tuple[str, ...], b: tuple[str, ...], fold: bool) -> bool:
     if fold:
         return [x.lower() for x in a] == [x.lower() for x in b]
@@ -100,7 +108,7 @@ class Scope:
                     "NAME-004",
                     f"column `{'.'.join(ref.parts)}` is ambiguous",
                     span=ref.span,
-                    hint=f"qualify it: {' or '.join(f'{f.relation.alias}.{f.column.name}' for f in found[:3])}",
+                    hint=_qualified(found[:3]),
                 )
             if found:
                 self._check_path(ref, found[0])

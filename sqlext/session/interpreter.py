@@ -334,7 +334,9 @@ class Interpreter:
             shown = value if value is None else redact_value(statement.key, value)
             return Result(("key", "value"), [(statement.key, shown)])
         self.state.policy.require_setting(statement.key)
-        self.state.settings = settings.with_value(statement.key, statement.value, statement.span)
+        self.state.settings = settings.with_value(
+            statement.key, statement.value, statement.key_span or statement.span, statement.value_span
+        )
         return Result()
 
     def _reset(self, statement: ast.ResetOption) -> Result:

@@ -11,8 +11,9 @@ from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.analysis.types.inference import infer
 from sqlext.connectors.base import written_columns
+from sqlext.dialect.ast.queries import Select
 from sqlext.dialect.ast.statements import Insert
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError, counted, did_you_mean
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.nodes import PlanNode
 from sqlext.plan.scope import Scope
@@ -34,7 +35,7 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
     assignments = _assign(insert, table, plan)
     scope = Scope((), env.mode, env.zone)
     for assignment in assignments:
-        _check_type(assignment, table, insert, scope)
+        _check_type(assignment, table, insert, plan, scope)
     _check_rowtimes(insert, table, plan)
     if insert.overwrite and plan.streaming:
         raise SqlExtError(
@@ -85,7 +86,7 @@ def _assign(insert: Insert, table: Table, plan: PlanNode) -> tuple[Assignment, .
     if len(named) != len(plan.columns):
         raise SqlExtError(
             "SINK-001",
-            f"the query gives {len(plan.columns)} columns, `{table.name.name}` takes {len(named)}",
+            f"the query gives {counted(len(plan.columns), 'column')}, `{table.name.name}` takes {len(named)}",
             span=insert.query.span,
             hint=f"query: {_shown(plan.columns)}; sink: {', '.join(f'{n} {writable[n].type}' for n in named)}",
         )
@@ -112,7 +113,18 @@ def _shown(columns: tuple[PlanColumn, ...]) -> str:
     return ", ".join(f"{c.name} {c.type_text()}" for c in columns)
 
 
-def _check_type(assignment: Assignment, table: Table, insert: Insert, scope: Scope) -> None:
+def _item(assignment: Assignment, insert: Insert, plan: PlanNode) -> Span | None:
+    """Return where the item of SELECT stands that gives a column; None where no single item does."""
+    body = insert.query.body
+    if not isinstance(body, Select) or len(body.items) != len(plan.columns):
+        return None
+    return next(
+        (i.expr.span for i, c in zip(body.items, plan.columns, strict=True) if c is assignment.source),
+        None,
+    )
+
+
+def _check_type(assignment: Assignment, table: Table, insert: Insert, plan: PlanNode, scope: Scope) -> None:
     target = assignment.target
     from_ = assignment.source.type if assignment.source else None
     if assignment.constant is not None:
@@ -122,11 +134,12 @@ def _check_type(assignment: Assignment, table: Table, insert: Insert, scope: Sco
     if scope.mode == "spark" and _stores_in_spark(from_, target.type):
         return
     name = assignment.source.name if assignment.source else "the constant"
+    item = _item(assignment, insert, plan)
     raise SqlExtError(
         "SINK-002",
         f"`{name}` is {from_}, column `{target.name}` of `{table.name.name}` is {target.type}",
-        span=insert.query.span,
-        hint=f"CAST({name} AS {target.type.flink()})",
+        span=item or insert.query.span,
+        hint=f"CAST({item.one_line if item else name} AS {target.type.flink()})",
     )
 
 

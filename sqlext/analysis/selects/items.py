@@ -55,7 +55,9 @@ def checked_items(block: Block, binding: Binding) -> list[Item]:
     for expr in expressions:
         infer(expr, block.scope)
     for expr in conditions:
-        infer_condition(expr, block.scope)
+        # Spark's parser casts what HAVING says, and that alone.
+        casts = expr is select.having and binding.env.mode == "spark"
+        (infer if casts else infer_condition)(expr, block.scope)
     for expr in (*expressions, *conditions):
         _check_parts(expr, block, binding)
     for expr in expressions:

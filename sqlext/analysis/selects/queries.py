@@ -148,7 +148,7 @@ class QueryBinder:
             typed = zip(sides[0].columns, columns, strict=True)
             sides[0] = replace(sides[0], columns=tuple(replace(c, type=common.type) for c, common in typed))
             every = each_as_often if operation.all else each_once
-            return every(self, operation.op, sides)
+            return every(self, operation.op, sides, operation.span)
         if streaming and op == "UNION":
             whole = nodes.SetQuery(columns, "UNION ALL", tuple(branches))
             return distinct_rows(self, whole, "UNION compares values", operation.span)

@@ -8,7 +8,7 @@ from sqlext.analysis import functions
 from sqlext.analysis.functions.model import CallTypes, Function
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError, counted, did_you_mean
 from sqlext.types import LogicalType
 
 
@@ -151,12 +151,8 @@ def _counts(function: Function) -> str:
     mosts = [s.most for s in function.signatures]
     most = None if None in mosts else max(m for m in mosts if m is not None)
     if most is None:
-        return f"at least {_arguments(least)}"
-    return _arguments(least) if least == most else f"{least} to {_arguments(most)}"
-
-
-def _arguments(count: int) -> str:
-    return f"{count} argument{'' if count == 1 else 's'}"
+        return f"at least {counted(least, 'argument')}"
+    return counted(least, "argument") if least == most else f"{least} to {counted(most, 'argument')}"
 
 
 def is_aggregate(call: e.Call, mode: str) -> bool:

@@ -9,6 +9,8 @@ from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 from sqlext.types import BOOLEAN, LogicalType
 
+_TIMES = frozenset({"DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ"})
+
 
 class OperandTypes(Protocol):
     """Gives the types of the operands; ``mode`` is ``'spark'`` or ``'flink'``."""
@@ -34,7 +36,7 @@ def _may_be_unknown(type_: LogicalType | None) -> bool:
 
 
 def need_boolean(expr: e.Expr, types: OperandTypes, *operands: LogicalType | None) -> None:
-    """Check that conditions are BOOLEAN, in flink mode; Spark casts them.
+    """Check that conditions are BOOLEAN, in flink mode; Spark casts a text within an expression.
 
     Raises:
         SqlExtError: TYPE-003.
@@ -43,7 +45,22 @@ def need_boolean(expr: e.Expr, types: OperandTypes, *operands: LogicalType | Non
         return
     for operand in operands:
         if operand and operand.root not in ("BOOLEAN", "NULL"):
-            raise SqlExtError("TYPE-003", f"a condition must be BOOLEAN, this is {operand.flink()}", span=expr.span)
+            raise _no_condition(expr, operand)
+
+
+def need_condition(expr: e.Expr, type_: LogicalType | None) -> None:
+    """Check that what decides on rows is no number and no time; Spark refuses these too.
+
+    Raises:
+        SqlExtError: TYPE-003.
+    """
+    if type_ is not None and (type_.is_numeric or type_.root in _TIMES):
+        raise _no_condition(expr, type_)
+
+
+def _no_condition(expr: e.Expr, type_: LogicalType) -> SqlExtError:
+    hint = f"compare it, for instance {expr.span.one_line} IS NOT NULL"
+    return SqlExtError("TYPE-003", f"a condition must be BOOLEAN, this is {type_.flink()}", span=expr.span, hint=hint)
 
 
 def refused(expr: e.Expr, op: str, operands: Sequence[LogicalType], hint: str | None = None) -> SqlExtError:

@@ -121,20 +121,21 @@ class WindowCall:
         offset = self.millis("OFFSET", 0)
         # Flink's SliceAssigners: "Tumbling Window parameters must satisfy abs(offset) < size".
         if abs(offset) >= size:
-            self._fail("OFFSET", f"the offset of {self.function} must be shorter than {size} ms")
+            self._fail("OFFSET", f"the offset of {self.function} must be shorter than {size} ms", usage(self.function))
         # SliceAssigners: "Cumulative Window requires maxSize must be an integral multiple of step".
         if self.function == "CUMULATE" and size % slide:
-            self._fail("SIZE", f"SIZE of CUMULATE must be a multiple of STEP ({size} ms, {slide} ms)")
+            hint = "the step comes before the size: CUMULATE(TABLE t, DESCRIPTOR(ts), step, size)"
+            self._fail("SIZE", f"SIZE of CUMULATE must be a multiple of STEP ({size} ms, {slide} ms)", hint)
         return WindowSpec(WindowKind[self.function], size, slide, offset, wall_clock)
 
     def _positive(self, name: str) -> int:
         millis = self.millis(name)
         if millis <= 0:
-            self._fail(name, f"{name} of {self.function} must be longer than zero")
+            self._fail(name, f"{name} of {self.function} must be longer than zero", "write INTERVAL '10' MINUTE")
         return millis
 
-    def _fail(self, name: str, message: str) -> NoReturn:
-        raise SqlExtError("WINDOW-005", message, span=self.arguments[name].span)
+    def _fail(self, name: str, message: str, hint: str) -> NoReturn:
+        raise SqlExtError("WINDOW-005", message, span=self.arguments[name].span, hint=hint)
 
 
 def usage(function: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlext.dialect.ast.expressions import Expr, Node
 from sqlext.dialect.ast.queries import Hint, Query
@@ -325,6 +325,8 @@ class SetOption(Statement):
 
     key: str | None = None
     value: str | None = None
+    key_span: Span | None = field(default=None, compare=False)
+    value_span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

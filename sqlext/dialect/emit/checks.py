@@ -66,4 +66,5 @@ def _check_late(clause: nodes.EmitClause) -> None:
                 f"{'LATE' if word else 'an AFTER WATERMARK policy'} needs ALLOW LATENESS greater than zero; "
                 f"without it no row arrives after the watermark{' (LATE NEVER is always allowed)' if word else ''}"
             )
-            raise SqlExtError("EMIT-021", message, span=node.late_span)
+            hint = "add ALLOW LATENESS 1h at the end of EMIT"
+            raise SqlExtError("EMIT-021", message, span=node.late_span, hint=hint)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlext.dialect.ast.expressions import Node
 from sqlext.dialect.emit import nodes
 from sqlext.dialect.emit.printing import emit_text
+from sqlext.errors import counted
 
 _MODES = {
     "ACCUMULATING": "Each result is of all rows so far.",
@@ -72,15 +73,11 @@ def _when(trigger: nodes.Trigger) -> str:
 def _time(ms: int) -> str:
     """Return a duration as one speaks: ``90 seconds``, ``1 hour``."""
     unit, size = next((u, size) for u, size in _UNITS.items() if ms % size == 0)
-    return _many(ms // size, unit)
-
-
-def _many(n: int, what: str) -> str:
-    return f"{n} {what}{'' if n == 1 else 's'}"
+    return counted(ms // size, unit)
 
 
 def _rows(count: nodes.AfterCount) -> str:
-    rows = _many(count.n, "row")
+    rows = counted(count.n, "row")
     return f"after at least {rows}, looked at in each micro-batch" if count.at_least else f"after {rows}"
 
 
@@ -144,7 +141,7 @@ def _after_watermark(trigger: nodes.AfterWatermark) -> str:
 def _repeated(trigger: nodes.Trigger) -> str:
     """Return when a trigger fires that is repeated in any case."""
     if isinstance(trigger, nodes.AfterCount) and not trigger.at_least:
-        return f"every {_many(trigger.n, 'row')}"
+        return f"every {counted(trigger.n, 'row')}"
     # These say themselves that they go on.
     goes_on = isinstance(trigger, nodes.Repeat | nodes.EveryRow | nodes.Never)
     return _when(trigger) if goes_on else f"again and again {_when(trigger)}"

@@ -62,13 +62,18 @@ def parse_query(cursor: Cursor) -> Query:
 
 def parse_query_text(text: str, mode: str = "spark", name: str = "<sql>") -> Query:
     """Read a text that is one query, for instance a stored view's."""
-    source = SourceText.of(text, name)
+    return parse_query_at(SourceText.of(text, name).span(0, len(text)), mode)
+
+
+def parse_query_at(span: Span, mode: str) -> Query:
+    """Read a whole source that is one query; ``span`` covers it."""
+    source = span.source
     cursor = Cursor(source, tokenize(source, mode), mode)
     try:
         result = parse_query(cursor)
     # As in `parse_expression_text`: the caller's own frames are not counted by MAX_DEPTH.
     except RecursionError:
-        raise too_deep(source.span(0, len(text))) from None
+        raise too_deep(span) from None
     if not cursor.at_end:
         raise after_query(cursor)
     if cursor.strained:
@@ -87,7 +92,7 @@ def after_query(cursor: Cursor, what: str = "the query") -> SqlExtError:
     previous = cursor.tokens[cursor.index - 1]
     if previous.upper == "EMIT":
         return clause.no_clause(cursor.source, previous, cursor.token)
-    if hint := selects.misspelled_clause(previous.upper):
+    if not cursor.begins_statement and (hint := selects.misspelled_clause(previous.upper)):
         span = cursor.source.span(previous.start, previous.end)
         return SqlExtError("PARSE-002", f"`{previous.text}` begins no clause", span=span, hint=hint)
     return cursor.unexpected(f"the end of {what}")

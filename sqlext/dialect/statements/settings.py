@@ -27,13 +27,15 @@ def parse_set(cursor: Cursor) -> SetOption | None:
     first = cursor.token
     if first.kind is not TokenKind.STRING:
         return _unquoted_set(cursor, start)
-    key = cursor.advance().value
+    key, key_span = first.value, cursor.source.span(first.start, first.end)
+    cursor.advance()
     if not cursor.accept_symbol("="):
         return SetOption(cursor.span_from(start), key)
     if cursor.token.kind is TokenKind.NUMBER or cursor.token.upper:
         raise cursor.unexpected("a value", hint=f"write the value in quotes: '{cursor.token.text}'")
-    value = cursor.expect_string("a value").value
-    return SetOption(cursor.span_from(start), key, value)
+    value = cursor.expect_string("a value")
+    value_span = cursor.source.span(value.start, value.end)
+    return SetOption(cursor.span_from(start), key, value.value, key_span, value_span)
 
 
 def parse_reset(cursor: Cursor) -> ResetOption | None:

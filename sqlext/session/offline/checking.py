@@ -22,6 +22,8 @@ from sqlext.source import SourceText, Span
 
 #: Codes for a table that nobody knows, in a query and in a definition.
 _UNKNOWN = frozenset({"NAME-002", "CAT-002"})
+#: These, and a function that nobody knows.
+_MAY_FOLLOW = _UNKNOWN | {"FUNC-001"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +187,8 @@ def _defined(span: Span) -> set[str]:
 
 def _follows(error: SqlExtError, undefined: Set[str]) -> bool:
     """Whether an unknown name is one that a wrong statement would have defined."""
-    if error.code not in _UNKNOWN or error.span is None:
+    if error.code not in _MAY_FOLLOW or error.span is None:
         return False
-    return any(part.strip("` ").lower() in undefined for part in error.span.text.split("."))
+    # A call's place is the whole call.
+    name = error.span.text.partition("(")[0]
+    return any(part.strip("` ").lower() in undefined for part in name.split("."))

@@ -30,7 +30,7 @@ def sinks(flink: Analysis) -> Analysis:
         ("INSERT INTO v SELECT 1", "SINK-006", "v SELECT"),
         ("INSERT INTO snk SELECT 'a'", "SINK-001", "SELECT 'a'"),
         ("INSERT INTO snk SELECT 'a', 1, 2", "SINK-001", "SELECT 'a'"),
-        ("INSERT INTO snk SELECT 'a', ARRAY[1]", "SINK-002", "SELECT 'a'"),
+        ("INSERT INTO snk SELECT 'a', ARRAY[1]", "SINK-002", "ARRAY[1]"),
         ("INSERT INTO snk (user_name, m) SELECT 'a', 1", "NAME-003", "snk"),
         ("INSERT INTO computed (b) SELECT 1", "NAME-003", "computed"),
         ("INSERT INTO strict (n) SELECT 1", "SINK-007", "strict"),

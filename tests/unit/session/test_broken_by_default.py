@@ -1,0 +1,69 @@
+"""What `sqlext check` says of broken statements under Spark's expressions, without Spark: code, place, hint.
+
+The place is what stands between the marks ``«`` and ``»``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlext.session.offline.checking import found_in
+from sqlext.session.offline.compilation import new_state
+from sqlext.source import SourceText
+
+TABLES = """CREATE TABLE orders (id INT, item STRING, amount DOUBLE, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '/in/orders', 'format' = 'json');
+CREATE TABLE returned (id INT, item STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'filesystem', 'path' = '/in/returned', 'format' = 'json');
+CREATE TABLE totals (item STRING, total BIGINT) WITH ('connector' = 'blackhole');
+"""
+
+BROKEN = {
+    "SELECT id FROM orders WHERE «amount»": ("TYPE-003", "amount IS NOT NULL"),
+    "SELECT id FROM orders WHERE «ts»": ("TYPE-003", "ts IS NOT NULL"),
+    "SELECT id FROM orders o JOIN returned USING (id) WHERE «item» = 'a'": ("NAME-004", "o.item or returned.item"),
+    "INSERT INTO totals SELECT item, «item» FROM orders": ("SINK-002", "CAST(item AS BIGINT)"),
+    "INSERT INTO totals «SELECT item FROM orders»": ("SINK-001", "sink: item STRING, total BIGINT"),
+    "SET 'execution.runtime-mode' = «'stream'»": ("OPT-011", "one of 'streaming', 'batch'"),
+    "SET «'sqlext.bonded'» = 'true'": ("OPT-010", "`sqlext.bounded`"),
+    "SELECT id FROM orders «SELECT» 1": ("PARSE-002", "end the statement before this with `;`"),
+    "SELECT COUNT(* «FROM» orders": ("PARSE-002", "a `)` is missing before this"),
+    "SELECT id item «amount» FROM orders": ("PARSE-002", "is a comma or an operator missing before this?"),
+    "SELECT item, COUNT(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), «INTERVAL '0' MINUTE»)) "
+    "GROUP BY item, window_start, window_end": ("WINDOW-005", "INTERVAL '10' MINUTE"),
+    "SELECT item, COUNT(*) FROM TABLE(CUMULATE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR, "
+    "«INTERVAL '5' MINUTE»)) GROUP BY item, window_start, window_end": ("WINDOW-005", "the step comes before the size"),
+    "SELECT item, COUNT(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)) "
+    "GROUP BY item, window_start, window_end EMIT AFTER WATERMARK «LATE» EVERY 1 ROW": (
+        "EMIT-021",
+        "ALLOW LATENESS 1h",
+    ),
+}
+
+
+@pytest.mark.parametrize(("marked", "code", "hint"), [(text, *told) for text, told in BROKEN.items()])
+def test_broken(marked: str, code: str, hint: str) -> None:
+    place = marked[marked.index("«") + 1 : marked.index("»")]
+    text = marked.replace("«", "").replace("»", "")
+    error = found_in(SourceText.of(f"{TABLES}{text};"), new_state(None).fork())[0]
+    assert error.span is not None
+    assert (error.code, error.span.text) == (code, place), error.render()
+    assert error.span.start == len(TABLES) + marked.index("«"), error.render()
+    assert hint in (error.hint or ""), error.render()
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["WHERE item", "WHERE id AND item = 'a'", "WHERE amount > 1", "WHERE NULL", "GROUP BY id HAVING COUNT(*)"],
+)
+def test_what_spark_may_cast_is_left_to_spark(condition: str) -> None:
+    text = f"{TABLES}SELECT id FROM orders {condition};"
+    found = found_in(SourceText.of(text), new_state(None).fork())
+    assert [error.render() for error in found if error.severity == "error"] == []
+
+
+def test_a_function_that_was_refused_is_told_once() -> None:
+    text = f"{TABLES}CREATE FUNCTION twice AS 'no.such.Twice' LANGUAGE JAVA;\nSELECT TWICE(amount) FROM orders;"
+    found = found_in(SourceText.of(text), new_state(None).fork())
+    assert [error.code for error in found if error.code == "FUNC-001"] == []
+    assert [error.severity for error in found].count("error") == 1
