@@ -38,9 +38,9 @@ def arrivals_read(
     own = Limit("rows", rows_per_batch) if connector.has_splits(table) else Limit("arrivals", 1)
     gathering = Gathering()
     for pieces in micro_batches(script, sources, reader.limit(table) or own):
-        for origin, rows in pieces:
-            limit = arrived.get(origin, now) + (future or 0)
-            add_rows(gathering, rows, None if by else shown(origin, table), limit)
+        for piece in pieces:
+            limit = arrived.get(piece.origin, now) + (future or 0)
+            add_rows(gathering, piece.run(), None if by else shown(piece.origin, table), limit)
         gathering.next_batch()
     return gathering.arrivals()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -16,12 +16,33 @@ from sqlext.sources.program import Facts
 from sqlext.sources.stream import SplitStream
 from sqlext.stores.location import Location
 
-Pieces = Iterator[tuple[str, pa.Table]]
-"""Rows of a micro-batch: the file or the split that they lie in, and what the query makes of them."""
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a table that lie together.
+
+    Attributes:
+        origin: the file or the split that they lie in.
+        rows: the table's view of them.
+    """
+
+    origin: str
+    rows: pa.Table
+    _script: LocalScript
+    _view: str
+
+    def run(self, start: int = 0, count: int | None = None) -> pa.Table:
+        """Return what the query, which works row by row, makes of some of the rows."""
+        tables = {self._view: self.rows.slice(start, count)}
+        for step in self._script.steps:
+            assert not isinstance(step, Operated)
+            if isinstance(step, Queried):
+                tables[step.view] = step.query.run(tables)
+        return self._script.query.run(tables)
 
 
-def micro_batches(script: LocalScript, sources: Location, limit: Limit | None) -> Iterator[Pieces]:
-    """Yield the rows of a query over one table, without operators, up to what the table has now.
+def micro_batches(script: LocalScript, sources: Location, limit: Limit | None) -> Iterator[Iterator[Piece]]:
+    """Yield the pieces of each micro-batch of a query over one table, without operators, up to what the table has now.
 
     Args:
         script: the query.
@@ -44,14 +65,15 @@ def micro_batches(script: LocalScript, sources: Location, limit: Limit | None) -
         reader.close()
 
 
-def _pieces(script: LocalScript, read: ReadView, reader: SplitReader, slices: Sequence[Slice]) -> Pieces:
+def pieces_read(script: LocalScript, sources: Location) -> Iterator[Piece]:
+    """Yield all pieces of a query over one table; as ``micro_batches``."""
+    for pieces in micro_batches(script, sources, None):
+        yield from pieces
+
+
+def _pieces(script: LocalScript, read: ReadView, reader: SplitReader, slices: Sequence[Slice]) -> Iterator[Piece]:
     for piece, origin in (found for each in slices for found in _parts(each)):
-        tables = {read.view: rows_read(read, reader.read(piece), Facts())}
-        for step in script.steps:
-            assert not isinstance(step, Operated)
-            if isinstance(step, Queried):
-                tables[step.view] = step.query.run(tables)
-        yield origin, script.query.run(tables)
+        yield Piece(origin, rows_read(read, reader.read(piece), Facts()), script, read.view)
 
 
 def _parts(piece: Slice) -> Iterator[tuple[Slice, str]]:

@@ -163,6 +163,13 @@ class SparkHandler:
         text = self._watermarks().why(".".join(statement.name), statement.name_span)
         return Result(("result",), [(text,)])
 
+    def explain_row(self, statement: ast.ExplainRow, rows: PlanNode, env: Environment) -> Result:
+        """Say which input rows made the rows of a result."""
+        from sqlext.session.introspection.row_origins import explained_rows
+
+        check_secrets(rows, (), statement.span)
+        return _guarded(lambda: explained_rows(statement, rows, env, self.state.catalog), statement.span)
+
     def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
         """Say how late the rows of a table are."""
         # Numbers are counted with numpy, which a session loads when it needs it.

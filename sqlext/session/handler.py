@@ -46,6 +46,9 @@ class Handler(Protocol):
     def explain_why(self, statement: ast.ExplainWhy, env: Environment) -> Result:
         """Say why nothing comes out of a query."""
 
+    def explain_row(self, statement: ast.ExplainRow, rows: PlanNode, env: Environment) -> Result:
+        """Say which input rows made the rows of a result."""
+
     def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
         """Say how late the rows of a table are."""
 

@@ -87,6 +87,7 @@ class Interpreter:
             ast.DescribeCatalog: self._describe_catalog,
             ast.Explain: self._explain,
             ast.ExplainWhy: self._explain_why,
+            ast.ExplainRow: self._explain_row,
             ast.AnalyzeWatermark: self._analyze_watermark,
             ast.SetOption: self._set,
             ast.ResetOption: self._reset,
@@ -383,6 +384,10 @@ class Interpreter:
 
     def _explain_why(self, statement: ast.ExplainWhy) -> Result:
         return self.handler.explain_why(statement, self.environment())
+
+    def _explain_row(self, statement: ast.ExplainRow) -> Result:
+        env = self.environment()
+        return self.handler.explain_row(statement, bind_query(statement.rows, env), env)
 
     def _analyze_watermark(self, statement: ast.AnalyzeWatermark) -> Result:
         return self.handler.analyze_watermark(statement, self.environment())

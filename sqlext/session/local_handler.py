@@ -194,6 +194,10 @@ class LocalHandler:
         """Say why nothing comes out of a query."""
         return self._spark.explain_why(statement, env)
 
+    def explain_row(self, statement: ast.ExplainRow, rows: PlanNode, env: Environment) -> Result:
+        """Say which input rows made the rows of a result."""
+        return self._spark.explain_row(statement, rows, env)
+
     def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
         """Say how late the rows of a table are."""
         return self._spark.analyze_watermark(statement, env)

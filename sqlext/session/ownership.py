@@ -152,7 +152,7 @@ def is_ours(statement: ast.Statement, env: Environment) -> bool:
         # Without a language the class is one of Java, which Spark can load.
         case ast.CreateFunction():
             return bool(statement.language)
-    ours = (ast.StatementSet, ast.StopJob, ast.ExplainWhy, ast.AnalyzeWatermark, ast.AlterMaterialized)
+    ours = (ast.StatementSet, ast.StopJob, ast.ExplainWhy, ast.ExplainRow, ast.AnalyzeWatermark, ast.AlterMaterialized)
     return isinstance(statement, ours)
 
 

@@ -94,8 +94,9 @@ def _refuse_endless(results: Sequence[Result], script: Path) -> None:
 
 
 def _rows(result: Result) -> list[Row]:
-    """Return a result's rows; of EXPLAIN without the Spark SQL, which may change with every version."""
-    if not result.statement.upper().startswith("EXPLAIN"):
+    """Return a result's rows; of a plan without the Spark SQL, which may change with every version."""
+    # EXPLAIN ROW has rows of several columns.
+    if not result.statement.upper().startswith("EXPLAIN") or len(result.columns) > 1:
         return result.rows
     return [(str(text).partition("\n\nSpark SQL:")[0] + "\n\nSpark SQL:\n...",) for (text,) in result.rows]
 

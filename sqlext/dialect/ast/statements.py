@@ -309,6 +309,20 @@ class ExplainWhy(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class ExplainRow(Statement):
+    """``EXPLAIN ROW FROM sink WHERE condition``: which input rows made the rows of a result.
+
+    Attributes:
+        name: of the table that has the result.
+        rows: the query of these rows.
+    """
+
+    name: Name
+    name_span: Span
+    rows: Query
+
+
+@dataclass(frozen=True, slots=True)
 class AnalyzeWatermark(Statement):
     """``ANALYZE WATERMARK FOR t [BY column] [WITH (options)]``: how late the rows of a table are."""
 

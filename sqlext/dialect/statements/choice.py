@@ -25,6 +25,7 @@ from sqlext.dialect.statements.databases import (
     parse_drop,
     parse_use,
 )
+from sqlext.dialect.statements.explain_row import parse_explain_row
 from sqlext.dialect.statements.functions import parse_alter_function, parse_create_function
 from sqlext.dialect.statements.insert import at_statement_set, parse_insert, parse_statement_set
 from sqlext.dialect.statements.jobs import parse_query_name, parse_stop
@@ -174,11 +175,13 @@ def _begin(cursor: Cursor) -> Statement | None:
 
 
 def _explain(cursor: Cursor) -> Statement:
-    """``EXPLAIN [details | PLAN FOR] statement`` or ``EXPLAIN WHY query``."""
+    """``EXPLAIN [details | PLAN FOR] statement``, ``EXPLAIN WHY query`` or ``EXPLAIN ROW FROM sink WHERE x``."""
     start = cursor.advance().start
     if cursor.accept_words("WHY"):
         name, name_span = parse_query_name(cursor)
         return ExplainWhy(cursor.span_from(start), name, name_span)
+    if cursor.at_words("ROW", "FROM"):
+        return parse_explain_row(cursor, start)
     details: list[str] = []
     while detail := cursor.accept_any(*_EXPLAIN_DETAILS):
         details.append(detail)

@@ -155,6 +155,10 @@ class DryRun:
         """Explain nothing, for the same reason."""
         return Result()
 
+    def explain_row(self, statement: ast.ExplainRow, rows: PlanNode, env: Environment) -> Result:
+        """Explain nothing: the query that makes the rows may start before."""
+        return Result()
+
     def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
         """Check what is analyzed: its rows may come from an INSERT before it."""
         analyzed(statement, env).plan()

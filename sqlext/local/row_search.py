@@ -1,0 +1,113 @@
+"""Find rows of a table in this process, with where they lie: the file or split, and their number in it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sqlext.local.micro_batches import Piece, pieces_read
+from sqlext.plan.lineage.tests import Equal, IsTrue, Test, Within, range_of
+from sqlext.rewrite.arrow.in_process import LocalScript
+from sqlext.stores.location import Location
+
+Matching = Callable[[pa.Table], pa.Table]
+"""The rows among some that are sought."""
+
+
+@dataclass(frozen=True)
+class FoundRow:
+    """A row, and where it lies.
+
+    Attributes:
+        origin: its file, or its split.
+        number: its number there, from 1, of those that can be read.
+        row: itself, as the table's view has it.
+    """
+
+    origin: str
+    number: int
+    row: pa.Table
+
+
+def found_rows(script: LocalScript, sources: Location, tests: Sequence[Test], zone: str) -> Iterator[FoundRow]:
+    """Yield the rows of a table of which a query makes what passes tests, in the order in which a stream reads them.
+
+    Args:
+        script: the query, over this table alone, which works row by row.
+        sources: a folder for what readers remember of this run.
+        tests: of the query's columns.
+        zone: whose wall clock windows of instants have.
+    """
+
+    def matching(rows: pa.Table) -> pa.Table:
+        return rows.filter(_mask(rows, tests, zone))
+
+    before: Counter[str] = Counter()
+    for piece in pieces_read(script, sources):
+        for number in _numbers(piece, matching, 0, piece.rows.num_rows):
+            yield FoundRow(piece.origin, before[piece.origin] + number + 1, piece.rows.slice(number, 1))
+        before[piece.origin] += piece.rows.num_rows
+
+
+def _numbers(piece: Piece, matching: Matching, start: int, count: int) -> Iterator[int]:
+    """Yield which of some rows give one that is sought, by halves: what a query leaves out has no number."""
+    if not count or not matching(piece.run(start, count)).num_rows:
+        return
+    if count == 1:
+        yield start
+        return
+    half = count // 2
+    yield from _numbers(piece, matching, start, half)
+    yield from _numbers(piece, matching, start + half, count - half)
+
+
+def _mask(rows: pa.Table, tests: Sequence[Test], zone: str) -> pa.Array:
+    mask = pa.repeat(pa.scalar(True), rows.num_rows)
+    for test in tests:
+        column = rows.column(test.column)
+        mask = pc.and_(mask, pc.fill_null(_passed(column, test, zone), False))
+    return mask
+
+
+def _passed(column: pa.ChunkedArray, test: Test, zone: str) -> pa.ChunkedArray:
+    match test:
+        case Equal():
+            return _equal(column, test.value)
+        case Within():
+            return _within(column, test, zone)
+        case IsTrue():
+            return column
+
+
+def _equal(column: pa.ChunkedArray, sought: pa.Scalar) -> pa.ChunkedArray:
+    if not sought.is_valid:
+        return column.is_null()
+    if pa.types.is_nested(column.type):  # Arrow does not compare them: they tell no rows apart
+        return column.is_valid()
+    if pa.types.is_floating(sought.type) and math.isnan(sought.as_py()):
+        return pc.is_nan(column)
+    # What a sink has is what was cast to its type.
+    return pc.equal(column.cast(sought.type, safe=False), sought)
+
+
+def _within(column: pa.ChunkedArray, test: Within, zone: str) -> pa.ChunkedArray:
+    zone = test.spec.wall_clock or zone
+    clock = column if column.type.tz is None else pc.local_timestamp(column.cast(pa.timestamp("us", zone)))
+    start, end = range_of(test.spec, {bound: _wall_clock(value, zone) for bound, value in test.bounds.items()})
+    mask = column.is_valid()
+    if start is not None:
+        mask = pc.and_(mask, pc.greater_equal(clock, pa.scalar(start, clock.type)))
+    return mask if end is None else pc.and_(mask, pc.less(clock, pa.scalar(end, clock.type)))
+
+
+def _wall_clock(time: pa.Scalar, zone: str) -> Any:
+    """Return a time as a wall clock: that of a zone, for an instant."""
+    if time.is_valid and time.type.tz is not None:
+        time = pc.local_timestamp(time.cast(pa.timestamp("us", zone)))
+    return time.as_py()

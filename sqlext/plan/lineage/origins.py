@@ -1,0 +1,232 @@
+"""Trace rows of a result to the rows of tables that they are made of, as far as columns tell.
+
+What is known of a result row, the values of its columns, is handed down from node to node. A grouping tells rows by
+its keys and its window. Below all groupings there is a chain of nodes that work row by row over one table: rows of it
+that agree with what is known are those that count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlext.dialect.ast.expressions import ColumnRef, Expr, Paren
+from sqlext.plan.base import PlanNode, walk
+from sqlext.plan.columns import PlanColumn
+from sqlext.plan.distinct import Distinct
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.joins import JoinSide, StreamJoin
+from sqlext.plan.lineage.tests import Equal, IsTrue, Test, Within
+from sqlext.plan.nodes import (
+    Aliased,
+    AssignWindows,
+    ComputeTime,
+    Output,
+    Project,
+    Scan,
+    Selecting,
+    SetQuery,
+    TagTime,
+)
+from sqlext.plan.normal_form import expression_form
+from sqlext.plan.ranking import Rank
+from sqlext.plan.scope import Scope
+from sqlext.plan.stateful import Stateful
+
+Facts = Mapping[tuple[str, str | None], Any]
+"""What is known of a row: Arrow's scalars by physical column, and by ``start``, ``end`` or ``time`` of a window."""
+
+_ROW_BY_ROW = (Project, Aliased, AssignWindows, TagTime, ComputeTime, Scan)
+#: What hands on rows of its input as they are.
+_CHOOSING = (Rank, Distinct, Aliased, TagTime, ComputeTime)
+#: Of a column that is added for the event time of windows.
+_TIME = "__lineage_time"
+
+
+class UntracedError(Exception):
+    """Why a row cannot be traced."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The rows of one table that count.
+
+    Attributes:
+        scan: the table.
+        plan: of all its rows that reach the grouping, the columns that they are tested by.
+        tests: what rows must be.
+    """
+
+    scan: Scan
+    plan: Project
+    tests: tuple[Test, ...]
+
+
+def facts_of(columns: Sequence[PlanColumn], values: Sequence[Any]) -> Facts:
+    """Return what the values of some columns tell."""
+    return {(c.physical, c.window_bound): value for c, value in zip(columns, values, strict=True)}
+
+
+def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
+    """Yield, for each table that a plan reads, the rows that a result row was made of.
+
+    Raises:
+        UntracedError: why they cannot be told.
+    """
+    if _is_chain(plan):
+        yield _origin(plan, (), (), Scope((), "", ""), facts)
+    elif isinstance(plan, Aggregate):
+        yield from _below_grouping(plan, facts)
+    elif isinstance(plan, Project):
+        yield from origins(plan.input, _below_projection(plan, facts))
+    elif isinstance(plan, SetQuery) and plan.op.upper().startswith("UNION"):
+        for branch in plan.branches:
+            yield from origins(branch, _below_union(plan, branch, facts))
+    elif isinstance(plan, StreamJoin):
+        for number, side in enumerate((plan.left, plan.right)):
+            yield from _below_join(plan, number, side, facts)
+    elif isinstance(plan, _CHOOSING):
+        yield from origins(plan.inputs[0], facts)
+    else:
+        raise UntracedError(plan.what if isinstance(plan, Stateful) else plan.step)
+
+
+def _is_chain(plan: PlanNode) -> bool:
+    return all(isinstance(n, _ROW_BY_ROW) and not n.changelog for n in walk(plan))
+
+
+def _below_projection(node: Project, facts: Facts) -> Facts:
+    handed = {o.physical: o.handed_on.physical for o in node.outputs if o.handed_on is not None}
+    return {(handed[name], bound): value for (name, bound), value in facts.items() if name in handed}
+
+
+def _below_union(node: SetQuery, branch: PlanNode, facts: Facts) -> Facts:
+    pairs = zip(node.columns, branch.columns, strict=True)
+    keys = ((above.physical, above.window_bound, below) for above, below in pairs)
+    return {(b.physical, b.window_bound): facts[name, bound] for name, bound, b in keys if (name, bound) in facts}
+
+
+def _below_grouping(node: Aggregate, facts: Facts) -> Iterator[Origin]:
+    if not _is_chain(node.input):
+        raise UntracedError("a grouping of what another operator gives")
+    forms = [expression_form(e, node.scope) for e in node.by.expressions]
+    keys: list[tuple[Expr, Any]] = [
+        (o.expr, facts[o.physical, None])
+        for o in node.outputs
+        if o.expr is not None and (o.physical, None) in facts and expression_form(o.expr, node.scope) in forms
+    ]
+    window: Facts = {(node.by.window or "", bound): value for (_, bound), value in facts.items() if bound is not None}
+    where = () if node.where is None else (node.where,)
+    yield _origin(node.input, keys, where, node.scope, window)
+
+
+def _below_join(node: StreamJoin, number: int, side: JoinSide, facts: Facts) -> Iterator[Origin]:
+    """Yield the rows of a side that have the values of a result row: in its columns, and in what must be equal."""
+    below, other = _below_side(side, facts), node.right if side is node.left else node.left
+    known = _below_side(other, facts)
+    keys: list[tuple[Expr, Any]] = []
+    for pair in node.equal:
+        own, of_other = (pair.left, pair.right) if number == 0 else (pair.right, pair.left)
+        value = _value(of_other, other.scope, known)
+        if value is not None:
+            keys.append((own, value))
+    plan = node.inputs[number]
+    if _is_chain(plan):
+        yield _origin(plan, keys, side.filters, side.scope, below)
+        return
+    columns = ((_column(own, side.scope), value) for own, value in keys)
+    more = {(c.physical, c.window_bound): value for c, value in columns if c is not None}
+    yield from origins(plan, {**more, **below})
+
+
+def _below_side(side: JoinSide, facts: Facts) -> Facts:
+    found = {}
+    for carried in side.carried:
+        column = carried.column
+        for (name, bound), value in facts.items():
+            if name == carried.physical:
+                found[column.physical, bound or column.window_bound] = value
+    return found
+
+
+def _column(expr: Expr, scope: Scope) -> PlanColumn | None:
+    """Return the column that an expression is, if it is one."""
+    while isinstance(expr, Paren):
+        expr = expr.operand
+    found = scope.find(expr) if isinstance(expr, ColumnRef) else None
+    return found.column if found is not None and not found.path else None
+
+
+def _value(expr: Expr, scope: Scope, facts: Facts) -> Any:
+    column = _column(expr, scope)
+    return None if column is None else facts.get((column.physical, column.window_bound))
+
+
+def _origin(
+    chain: PlanNode, keys: Sequence[tuple[Expr, Any]], where: Sequence[Expr], scope: Scope, facts: Facts
+) -> Origin:
+    """Return the rows of a chain for which conditions hold, and whose keys and columns are what is known of them."""
+    (scan,) = (n for n in walk(chain) if isinstance(n, Scan))
+    assigned = next((n for n in walk(chain) if isinstance(n, AssignWindows)), None)
+    below = chain if assigned is None else _without_windows(chain)
+    outputs: list[Output] = []
+    tests: list[Test] = []
+    for column in _each(below.columns):
+        if (column.physical, None) in facts:
+            tests.append(Equal(len(outputs), facts[column.physical, None]))
+            outputs.append(Output(f"c{len(outputs)}", handed_on=column))
+    bounds = {bound: v for (name, bound), v in facts.items() if bound and assigned and name == assigned.physical}
+    if assigned is not None and bounds:
+        tests.append(Within(len(outputs), assigned.spec, bounds))
+        outputs.append(Output(f"c{len(outputs)}", handed_on=_time_of(below)))
+    for expr, value in keys:
+        tests.append(Equal(len(outputs), value))
+        outputs.append(Output(f"c{len(outputs)}", expr=expr))
+    for condition in where:
+        tests.append(IsTrue(len(outputs)))
+        outputs.append(Output(f"c{len(outputs)}", expr=condition))
+    if not outputs:  # of what tells nothing all rows count
+        outputs.append(Output("c0", handed_on=next(_each(below.columns))))
+    columns = tuple(_column_of(o) for o in outputs)
+    return Origin(scan, Project(columns, below, scope, tuple(outputs)), tuple(tests))
+
+
+def _column_of(output: Output) -> PlanColumn:
+    if output.handed_on is None:
+        return PlanColumn(output.physical, None, output.physical)
+    return replace(output.handed_on, name=output.physical, physical=output.physical, time=None)
+
+
+def _time_of(chain: PlanNode) -> PlanColumn:
+    """Return the event time that a chain without its windows hands on."""
+    return next(c for c in chain.columns if c.physical == _TIME)
+
+
+def _without_windows(node: PlanNode) -> PlanNode:
+    """Return a chain without its windows, whose event time each node hands on instead."""
+    if isinstance(node, AssignWindows):
+        outputs = (*(_handed(c) for c in _each(node.input.columns)), Output(_TIME, handed_on=node.time))
+        columns = (*node.input.columns, replace(node.time, name=_TIME, physical=_TIME))
+        return Project(columns, node.input, Scope((), "", ""), outputs)
+    if isinstance(node, Scan):
+        return node
+    below = _without_windows(node.inputs[0])
+    if not any(c.physical == _TIME for c in below.columns):  # below the windows
+        return node.with_inputs((below,))
+    time = _time_of(below)
+    kept = tuple(c for c in node.columns if c.window_bound is None)
+    made = replace(node.with_inputs((below,)), columns=(*kept, time))
+    if not isinstance(made, Selecting):
+        return made
+    held = {c.physical for c in kept}
+    return replace(made, outputs=(*(o for o in made.outputs if o.physical in held), Output(_TIME, handed_on=time)))
+
+
+def _handed(column: PlanColumn) -> Output:
+    return Output(column.physical, handed_on=column)
+
+
+def _each(columns: Sequence[PlanColumn]) -> Iterator[PlanColumn]:
+    """Yield columns, one for each physical one."""
+    yield from {c.physical: c for c in columns}.values()

@@ -1,0 +1,70 @@
+"""Define what input rows are tested by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from sqlext.plan.nodes import WindowKind, WindowSpec
+
+
+@dataclass(frozen=True)
+class Equal:
+    """A column must have a value.
+
+    Attributes:
+        column: its place.
+        value: what it must be, a scalar of Arrow.
+    """
+
+    column: int
+    value: Any
+
+
+@dataclass(frozen=True)
+class Within:
+    """An event time must lie in a window: a wall clock, that of ``zone`` for an instant.
+
+    Attributes:
+        column: its place.
+        spec: the windows.
+        bounds: ``start``, ``end`` or ``time`` (the end less 1 ms) of the window, as far as they are known.
+    """
+
+    column: int
+    spec: WindowSpec
+    bounds: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class IsTrue:
+    """A condition must hold.
+
+    Attributes:
+        column: the place of its value.
+    """
+
+    column: int
+
+
+Test = Equal | Within | IsTrue
+
+
+def range_of(spec: WindowSpec, bounds: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the first event time of a window, and the first one behind it; None where it is not known.
+
+    Args:
+        bounds: of the window, as ``Within`` has them, but each a ``datetime``, or None.
+    """
+    size = timedelta(milliseconds=spec.size)
+    start, end, time = bounds.get("start"), bounds.get("end"), bounds.get("time")
+    if end is None and time is not None:
+        end = time + timedelta(milliseconds=1)
+    if spec.kind in (WindowKind.TUMBLE, WindowKind.HOP):
+        if start is None and end is not None:
+            start = end - size
+        elif end is None and start is not None:
+            end = start + size
+    return start, end

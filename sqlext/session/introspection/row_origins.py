@@ -1,0 +1,205 @@
+"""Answer EXPLAIN ROW: find the rows of a result, the queries that write them, and the input rows that they are made of.
+
+Nothing is asked of Spark: tables are read as the local engine reads them, from their first row on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+from sqlext.analysis.inserts.binding import bind_insert
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.scans.tables import with_hints
+from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.connectors.registry import connector_of
+from sqlext.dialect.ast import statements as ast
+from sqlext.dialect.ast.queries import Hint
+from sqlext.dialect.script import parse_script
+from sqlext.errors import SqlExtError
+from sqlext.jobs.result import Result
+from sqlext.local.arrivals import shown
+from sqlext.local.engine import computed
+from sqlext.local.row_search import found_rows
+from sqlext.plan.base import PlanNode
+from sqlext.plan.columns import Part, PlanColumn
+from sqlext.plan.lineage.origins import Origin, UntracedError, facts_of, origins
+from sqlext.plan.nodes import Scan
+from sqlext.session.local_plans import NotLocalError, local_select
+from sqlext.source import SourceText
+from sqlext.sources.values import rows_of_table
+from sqlext.stores.location import Location
+from sqlext_catalog.model import QueryRecord, Table
+from sqlext_catalog.session_catalog import SessionCatalog
+
+COLUMNS = ("result", "query", "input", "place", "row", "values")
+#: How many rows of a result are explained, and how many input rows of each are shown.
+MOST_RESULTS, MOST_ROWS = 10, 1000
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A query that writes a table.
+
+    Attributes:
+        name: the query's.
+        plan: what it writes.
+        filled: which column of the table is filled by which one of the plan.
+    """
+
+    name: str
+    plan: PlanNode
+    filled: tuple[tuple[str, PlanColumn], ...]
+
+
+def explained_rows(statement: ast.ExplainRow, rows: PlanNode, env: Environment, catalog: SessionCatalog) -> Result:
+    """Answer a statement: a line for each row of the result, and behind it one for each row that it was made of.
+
+    Args:
+        statement: the statement.
+        rows: the plan of its rows.
+        env: its surroundings.
+        catalog: knows the queries that were started.
+
+    Raises:
+        SqlExtError: NAME-002 for a table of Spark's, CAT-043 for one that no query of the catalog writes, DDL-043
+            where rows cannot be traced.
+    """
+    table = _written(statement, env)
+    writers = [w for r in catalog.snapshot().queries() if r.writes == table.name.plain for w in _writers(r, table, env)]
+    if not writers:
+        raise SqlExtError(
+            "CAT-043",
+            f"no query of this catalog writes `{table.name.name}`",
+            span=statement.name_span,
+            hint="an INSERT INTO it is remembered from its start on, until DROP QUERY; SHOW QUERIES lists them",
+        )
+    with TemporaryDirectory(prefix="sqlext-") as folder:
+        return _Explaining(statement, env, Location(folder)).answer(table, rows, writers)
+
+
+@dataclass
+class _Explaining:
+    """One statement that is under way.
+
+    Attributes:
+        folder: for what readers remember.
+    """
+
+    statement: ast.ExplainRow
+    env: Environment
+    folder: Location
+    _reads: int = 0
+
+    def answer(self, table: Table, rows: PlanNode, writers: Sequence[Writer]) -> Result:
+        """Return the result."""
+        results = self._results(rows)
+        lines: list[tuple[Any, ...]] = []
+        notices = []
+        if results.num_rows > MOST_RESULTS:
+            notices.append(f"The first {MOST_RESULTS} of {results.num_rows:,} rows are explained.")
+        if not results.num_rows:
+            notices.append(f"No row of `{table.name.name}` is so.")
+        names = results.column_names
+        for number, row in enumerate(rows_of_table(results.slice(0, MOST_RESULTS)), 1):
+            lines.append((number, None, table.name.name, None, None, _text(names, row)))
+            values = {name: results.column(name)[number - 1] for name in names}
+            for writer in writers:
+                made_of = list(self._made_of(writer, values))
+                lines += ((number, writer.name, *line) for line in made_of[:MOST_ROWS])
+                if len(made_of) > MOST_ROWS:
+                    notices.append(f"Result {number} has {len(made_of):,} input rows: {MOST_ROWS:,} are shown.")
+        return Result(COLUMNS, lines, notices=notices)
+
+    def _results(self, plan: PlanNode) -> pa.Table:
+        try:
+            return computed(local_select(plan, self.env), self._place()).rows
+        except NotLocalError as reason:
+            raise self._refused(str(reason)) from reason
+
+    def _made_of(self, writer: Writer, values: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+        """Yield input, place, number and values of each row that a result row was made of."""
+        known = [(column, values[name]) for name, column in writer.filled if name in values]
+        facts = facts_of([column for column, _ in known], [value for _, value in known])
+        try:
+            for origin in origins(writer.plan, facts):
+                yield from self._rows_of(origin)
+        except UntracedError as reason:
+            raise self._refused(f"query `{writer.name}` has {reason}, through which rows are not traced") from reason
+        except NotLocalError as reason:
+            raise self._refused(str(reason)) from reason
+
+    def _rows_of(self, origin: Origin) -> Iterator[tuple[Any, ...]]:
+        script = local_select(origin.plan.transform(_as_history), self.env)
+        table = script.reads[0].table
+        for found in found_rows(script, self._place(), origin.tests, self.env.zone):
+            values = _text(*_as_read(origin.scan, found.row))
+            yield origin.scan.table.name.name, shown(found.origin, table), found.number, values
+
+    def _place(self) -> Location:
+        self._reads += 1
+        return self.folder.below(str(self._reads))
+
+    def _refused(self, reason: str) -> SqlExtError:
+        return SqlExtError(
+            "DDL-043",
+            f"the rows cannot be explained: {reason}",
+            span=self.statement.name_span,
+            hint="groupings by windows and keys, Top-N, DISTINCT and filters over files and Delta tables can",
+        )
+
+
+def _written(statement: ast.ExplainRow, env: Environment) -> Table:
+    found = env.catalog.lookup(statement.name)
+    if isinstance(found, Table):
+        return found
+    name, hint = ".".join(statement.name), "name the table that an INSERT of ours writes"
+    if found is None:
+        raise SqlExtError("NAME-002", f"there is no table `{name}` in the catalog", span=statement.name_span, hint=hint)
+    raise SqlExtError("CAT-004", f"`{name}` is a view", span=statement.name_span, hint=hint)
+
+
+def _writers(record: QueryRecord, table: Table, env: Environment) -> Iterator[Writer]:
+    """Yield what a remembered query writes into a table.
+
+    Raises:
+        SqlExtError: whatever its text means no more.
+    """
+    for statement in parse_script(SourceText.of(record.statement), env.mode):
+        if isinstance(statement, ast.CreateTable) and statement.query is not None:
+            plan = QueryBinder(env).bind_whole(statement.query)
+            yield Writer(record.name, plan, tuple(zip((c.name for c in table.columns), plan.columns, strict=False)))
+        inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
+        for insert in inserts:
+            if isinstance(insert, ast.Insert):
+                bound = bind_insert(insert, env)
+                if bound.table.name == table.name:
+                    pairs = ((a.target.name, a.source) for a in bound.assignments)
+                    yield Writer(record.name, bound.plan, tuple((name, c) for name, c in pairs if c is not None))
+
+
+def _as_history(node: PlanNode) -> PlanNode:
+    """Return a scan that reads its table from the first row up to now."""
+    if not isinstance(node, Scan):
+        return node
+    table = with_hints(node.table, (Hint("OPTIONS", (("scan.mode", "snapshot"),)),))
+    table = connector_of(table).table_reader().history(table)
+    return replace(node, table=table, is_stream=False, watermarked=False, timing=None, ends=(), future=None)
+
+
+def _as_read(scan: Scan, row: pa.Table) -> tuple[list[str], tuple[Any, ...]]:
+    """Return the columns of a table that a query reads, and their values in a row."""
+    columns = [c for c in scan.columns if c.physical in row.column_names]
+    clocks = [row.column(c.physical) for c in columns]
+    shown = [v.cast(pa.timestamp("us")) if c.part is Part.INSTANT else v for c, v in zip(columns, clocks, strict=True)]
+    (values,) = rows_of_table(pa.table(shown, [str(i) for i in range(len(shown))]))
+    return [c.name for c in columns], values
+
+
+def _text(names: Sequence[str], values: Sequence[Any]) -> str:
+    return json.dumps(dict(zip(names, values, strict=True)), default=str, ensure_ascii=False)

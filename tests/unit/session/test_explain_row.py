@@ -1,0 +1,145 @@
+"""EXPLAIN ROW: the rows that it names, computed again, are the row of the result; what it refuses. No Spark."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlext
+from sqlext import SqlExtError
+from sqlext.session.api import Session
+from sqlext_catalog import ddl
+from sqlext_catalog.model import QueryRecord
+
+START = datetime(2024, 1, 1)
+TABLES = """
+SET 'sqlext.expressions' = 'flink';
+CREATE TABLE orders (k STRING, n INT, ts TIMESTAMP(3), big AS n > 5, WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '{0}/orders', 'format' = 'json');
+CREATE TABLE fees (item STRING, fee INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' SECOND)
+WITH ('connector' = 'filesystem', 'path' = '{0}/fees', 'format' = 'json');
+CREATE VIEW some_orders AS SELECT UPPER(k) AS big_k, n, ts FROM orders WHERE n <> 3;
+CREATE TABLE counts (k STRING, w TIMESTAMP(3), e TIMESTAMP(3), n BIGINT, total BIGINT)
+WITH ('connector' = 'delta', 'path' = '{0}/counts');
+CREATE TABLE plain (k STRING, n BIGINT) WITH ('connector' = 'filesystem', 'path' = '{0}/plain', 'format' = 'json');
+CREATE TABLE joined (k STRING, fee INT) WITH ('connector' = 'filesystem', 'path' = '{0}/joined', 'format' = 'json');
+CREATE VIEW v AS SELECT * FROM counts;
+"""
+WINDOWS = {
+    "tumble": "TUMBLE(TABLE {0}, DESCRIPTOR(ts), INTERVAL '1' MINUTE)",
+    "tumble with an offset": "TUMBLE(TABLE {0}, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '7' SECOND)",
+    "hop": "HOP(TABLE {0}, DESCRIPTOR(ts), INTERVAL '20' SECOND, INTERVAL '1' MINUTE)",
+    "cumulate": "CUMULATE(TABLE {0}, DESCRIPTOR(ts), INTERVAL '20' SECOND, INTERVAL '1' MINUTE)",
+    "session": "SESSION(TABLE {0} PARTITION BY {1}, DESCRIPTOR(ts), INTERVAL '9' SECOND)",
+}
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    chance = random.Random(5)
+    for name, key, number in (("orders", "k", "n"), ("fees", "item", "fee")):
+        (tmp_path / name).mkdir()
+        for file in range(3):
+            rows: list[dict[str, Any]] = [
+                {key: chance.choice(["a", "b", None]), number: chance.randrange(9), "ts": _time(chance.randrange(300))}
+                for _ in range(20)
+            ]
+            (tmp_path / name / f"{file}.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session = sqlext.connect(catalog=tmp_path / "catalog", settings={"sqlext.engine": "local"})
+    session.run(TABLES.format(tmp_path))
+    return session
+
+
+def _time(seconds: int) -> str:
+    return str(START + timedelta(seconds=seconds))
+
+
+def explained(session: Session, statement: str) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Yield each row of a result with the rows that it was made of."""
+    lines = session.sql(statement).rows
+    results = {number: json.loads(text) for number, query, *_, text in lines if query is None}
+    rows = defaultdict(list)
+    for number, query, table, place, row, text in lines:
+        if query is not None:
+            rows[number].append({"table": table, "place": place, "row": row, **json.loads(text)})
+    yield from ((result, rows[number]) for number, result in results.items())
+
+
+@pytest.mark.parametrize("window", WINDOWS.values(), ids=WINDOWS)
+@pytest.mark.parametrize(("source", "key"), [("orders", "k"), ("some_orders", "big_k")])
+def test_rows_of_a_window_are_computed_again(
+    session: Session, tmp_path: Path, window: str, source: str, key: str
+) -> None:
+    session.run(f"""INSERT INTO counts SELECT {key}, window_start, window_end, COUNT(*), SUM(n)
+        FROM TABLE({window.format(source, key)}) WHERE n > 1 GROUP BY {key}, window_start, window_end""")
+    found = list(explained(session, "EXPLAIN ROW FROM counts"))
+    assert len(found) == 10
+    for result, rows in found:
+        assert (result["n"], result["total"]) == (len(rows), sum(row["n"] for row in rows))
+        for row in rows:
+            lines = (tmp_path / "orders" / row["place"]).read_text().splitlines()
+            line = json.loads(lines[row["row"] - 1])
+            assert (line["k"], line["n"], line["ts"]) == (row["k"], row["n"], row["ts"])
+
+
+def test_a_projection_is_the_row_that_it_was(session: Session) -> None:
+    session.run("INSERT INTO plain SELECT CONCAT('is ', big_k), n * 10 FROM some_orders WHERE n = 7")
+    for result, rows in explained(session, "EXPLAIN ROW FROM plain"):
+        # Rows that are equal in all that the result has cannot be told apart: all of them are named.
+        assert rows
+        assert {(row["n"], row["big"]) for row in rows} == {(7, True)}
+        assert {row["k"] and f"is {row['k'].upper()}" for row in rows} == {result["k"]}
+
+
+def test_both_sides_of_a_join_are_found(session: Session, tmp_path: Path) -> None:
+    insert = "INSERT INTO joined SELECT o.k, f.fee FROM orders o JOIN fees f ON o.k = f.item AND o.ts = f.ts"
+    # Only Spark runs it: what it wrote, and that it did, is given here.
+    record = QueryRecord("q", insert, (), "default_catalog.default_database.joined", "", "", "finished")
+    session.catalog.apply(ddl.record_query(record), "START QUERY q")
+    (tmp_path / "joined").mkdir()
+    (tmp_path / "joined" / "1.json").write_text('{"k": "a", "fee": 4}\n')
+    ((_, rows),) = explained(session, "EXPLAIN ROW FROM joined WHERE k = 'a'")
+    assert {row["table"] for row in rows} == {"orders", "fees"}
+    assert {row["k"] for row in rows if row["table"] == "orders"} == {"a"}
+    assert {(row["item"], row["fee"]) for row in rows if row["table"] == "fees"} == {("a", 4)}
+
+
+def test_what_is_not_there_is_said(session: Session) -> None:
+    session.run("INSERT INTO plain SELECT k, n FROM orders")
+    result = session.sql("EXPLAIN ROW FROM plain WHERE n = 99")
+    assert (result.rows, result.notices) == ([], ("No row of `plain` is so.",))
+    result = session.sql("EXPLAIN ROW FROM plain")
+    assert result.notices == ("The first 10 of 60 rows are explained.",)
+
+
+@pytest.mark.parametrize(
+    ("statement", "code", "words"),
+    [
+        ("EXPLAIN ROW FROM", "PARSE-002", ""),
+        ("EXPLAIN ROW FROM counts WHER n = 1", "PARSE-002", "WHER"),
+        ("EXPLAIN ROW FROM counts WHERE n = 1 LIMIT 1", "PARSE-002", "LIMIT"),
+        ("EXPLAIN ROW FROM cnts", "NAME-002", "cnts"),
+        ("EXPLAIN ROW FROM counts WHERE m = 1", "NAME-003", "m"),
+        ("EXPLAIN ROW FROM v", "CAT-004", "v"),
+        ("EXPLAIN ROW FROM orders", "CAT-043", "orders"),
+        ("EXPLAIN ROW FROM plain", "DDL-043", "plain"),
+    ],
+)
+def test_refusals_have_a_place(session: Session, tmp_path: Path, statement: str, code: str, words: str) -> None:
+    insert = "INSERT INTO plain SELECT k, COUNT(*) OVER (PARTITION BY k ORDER BY ts) FROM orders"
+    record = QueryRecord("q", insert, (), "default_catalog.default_database.plain", "", "", "finished")
+    session.catalog.apply(ddl.record_query(record), "START QUERY q")
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "1.json").write_text('{"k": "a", "n": 4}\n')
+    with pytest.raises(SqlExtError) as refused:
+        session.sql(statement)
+    assert refused.value.code == code
+    assert refused.value.span is not None
+    assert refused.value.span.text == words
