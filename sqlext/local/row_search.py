@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -99,11 +100,17 @@ def _equal(column: pa.ChunkedArray, sought: pa.Scalar) -> pa.ChunkedArray:
 def _within(column: pa.ChunkedArray, test: Within, zone: str) -> pa.ChunkedArray:
     zone = test.spec.wall_clock or zone
     clock = column if column.type.tz is None else pc.local_timestamp(column.cast(pa.timestamp("us", zone)))
-    start, end = range_of(test.spec, {bound: _wall_clock(value, zone) for bound, value in test.bounds.items()})
+    start, end = window_of(test, zone)
     mask = column.is_valid()
     if start is not None:
         mask = pc.and_(mask, pc.greater_equal(clock, pa.scalar(start, clock.type)))
     return mask if end is None else pc.and_(mask, pc.less(clock, pa.scalar(end, clock.type)))
+
+
+def window_of(test: Within, zone: str) -> tuple[datetime | None, datetime | None]:
+    """Return the wall clocks at which a window begins and ends, as far as they are known; see ``found_rows``."""
+    zone = test.spec.wall_clock or zone
+    return range_of(test.spec, {bound: _wall_clock(value, zone) for bound, value in test.bounds.items()})
 
 
 def _wall_clock(time: pa.Scalar, zone: str) -> Any:

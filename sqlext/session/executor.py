@@ -168,7 +168,7 @@ class SparkHandler:
         from sqlext.session.introspection.row_origins import explained_rows
 
         check_secrets(rows, (), statement.span)
-        return _guarded(lambda: explained_rows(statement, rows, env, self.state.catalog), statement.span)
+        return _guarded(lambda: explained_rows(statement, rows, env, self.state), statement.span)
 
     def analyze_watermark(self, statement: ast.AnalyzeWatermark, env: Environment) -> Result:
         """Say how late the rows of a table are."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -23,21 +24,25 @@ from sqlext.dialect.ast.queries import Hint
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
+from sqlext.jobs.taken_files import Taken, TakenFiles, taken_files
 from sqlext.local.arrivals import shown
 from sqlext.local.engine import computed
-from sqlext.local.row_search import found_rows
+from sqlext.local.row_search import found_rows, window_of
 from sqlext.plan.base import PlanNode
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.lineage.origins import Origin, UntracedError, facts_of, origins
+from sqlext.plan.lineage.tests import Within
 from sqlext.plan.nodes import Scan
 from sqlext.session.local_plans import NotLocalError, local_select
+from sqlext.session.records import home_location
+from sqlext.session.state import SessionState
 from sqlext.source import SourceText
 from sqlext.sources.values import rows_of_table
 from sqlext.stores.location import Location
+from sqlext.watermarks.texts import wall
 from sqlext_catalog.model import QueryRecord, Table
-from sqlext_catalog.session_catalog import SessionCatalog
 
-COLUMNS = ("result", "query", "input", "place", "row", "values")
+COLUMNS = ("result", "query", "input", "place", "row", "batch", "watermark", "late", "values")
 #: How many rows of a result are explained, and how many input rows of each are shown.
 MOST_RESULTS, MOST_ROWS = 10, 1000
 
@@ -49,29 +54,36 @@ class Writer:
     Attributes:
         name: the query's.
         plan: what it writes.
+        taken: which micro-batches took which files of its input.
         filled: which column of the table is filled by which one of the plan.
     """
 
     name: str
     plan: PlanNode
+    taken: TakenFiles
     filled: tuple[tuple[str, PlanColumn], ...]
 
 
-def explained_rows(statement: ast.ExplainRow, rows: PlanNode, env: Environment, catalog: SessionCatalog) -> Result:
+def explained_rows(statement: ast.ExplainRow, rows: PlanNode, env: Environment, state: SessionState) -> Result:
     """Answer a statement: a line for each row of the result, and behind it one for each row that it was made of.
 
     Args:
         statement: the statement.
         rows: the plan of its rows.
         env: its surroundings.
-        catalog: knows the queries that were started.
+        state: of the session, whose catalog knows the queries that were started.
 
     Raises:
         SqlExtError: NAME-002 for a table of Spark's, CAT-043 for one that no query of the catalog writes, DDL-043
             where rows cannot be traced.
     """
     table = _written(statement, env)
-    writers = [w for r in catalog.snapshot().queries() if r.writes == table.name.plain for w in _writers(r, table, env)]
+    records = [r for r in state.catalog.snapshot().queries() if r.writes == table.name.plain]
+    writers = [
+        Writer(r.name, plan, taken_files(home_location(state.folder, r, state.stores)), filled)
+        for r in records
+        for plan, filled in _writers(r, table, env)
+    ]
     if not writers:
         raise SqlExtError(
             "CAT-043",
@@ -107,7 +119,7 @@ class _Explaining:
             notices.append(f"No row of `{table.name.name}` is so.")
         names = results.column_names
         for number, row in enumerate(rows_of_table(results.slice(0, MOST_RESULTS)), 1):
-            lines.append((number, None, table.name.name, None, None, _text(names, row)))
+            lines.append((number, None, table.name.name, *[None] * 5, _text(names, row)))
             values = {name: results.column(name)[number - 1] for name in names}
             for writer in writers:
                 made_of = list(self._made_of(writer, values))
@@ -123,23 +135,25 @@ class _Explaining:
             raise self._refused(str(reason)) from reason
 
     def _made_of(self, writer: Writer, values: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        """Yield input, place, number and values of each row that a result row was made of."""
+        """Yield what is said of each row that a result row was made of, from its table on."""
         known = [(column, values[name]) for name, column in writer.filled if name in values]
         facts = facts_of([column for column, _ in known], [value for _, value in known])
         try:
             for origin in origins(writer.plan, facts):
-                yield from self._rows_of(origin)
+                yield from self._rows_of(origin, writer)
         except UntracedError as reason:
             raise self._refused(f"query `{writer.name}` has {reason}, through which rows are not traced") from reason
         except NotLocalError as reason:
             raise self._refused(str(reason)) from reason
 
-    def _rows_of(self, origin: Origin) -> Iterator[tuple[Any, ...]]:
+    def _rows_of(self, origin: Origin, writer: Writer) -> Iterator[tuple[Any, ...]]:
         script = local_select(origin.plan.transform(_as_history), self.env)
         table = script.reads[0].table
         for found in found_rows(script, self._place(), origin.tests, self.env.zone):
+            taken = writer.taken.of(found.origin)
+            judged = _judged(taken, origin, self.env.zone) if taken is not None else (None, None, None)
             values = _text(*_as_read(origin.scan, found.row))
-            yield origin.scan.table.name.name, shown(found.origin, table), found.number, values
+            yield origin.scan.table.name.name, shown(found.origin, table), found.number, *judged, values
 
     def _place(self) -> Location:
         self._reads += 1
@@ -164,8 +178,10 @@ def _written(statement: ast.ExplainRow, env: Environment) -> Table:
     raise SqlExtError("CAT-004", f"`{name}` is a view", span=statement.name_span, hint=hint)
 
 
-def _writers(record: QueryRecord, table: Table, env: Environment) -> Iterator[Writer]:
-    """Yield what a remembered query writes into a table.
+def _writers(
+    record: QueryRecord, table: Table, env: Environment
+) -> Iterator[tuple[PlanNode, tuple[tuple[str, PlanColumn], ...]]]:
+    """Yield what a remembered query writes into a table, and which columns that fills.
 
     Raises:
         SqlExtError: whatever its text means no more.
@@ -173,14 +189,24 @@ def _writers(record: QueryRecord, table: Table, env: Environment) -> Iterator[Wr
     for statement in parse_script(SourceText.of(record.statement), env.mode):
         if isinstance(statement, ast.CreateTable) and statement.query is not None:
             plan = QueryBinder(env).bind_whole(statement.query)
-            yield Writer(record.name, plan, tuple(zip((c.name for c in table.columns), plan.columns, strict=False)))
+            yield plan, tuple(zip((c.name for c in table.columns), plan.columns, strict=False))
         inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
         for insert in inserts:
             if isinstance(insert, ast.Insert):
                 bound = bind_insert(insert, env)
                 if bound.table.name == table.name:
                     pairs = ((a.target.name, a.source) for a in bound.assignments)
-                    yield Writer(record.name, bound.plan, tuple((name, c) for name, c in pairs if c is not None))
+                    yield bound.plan, tuple((name, c) for name, c in pairs if c is not None)
+
+
+def _judged(taken: Taken, origin: Origin, zone: str) -> tuple[int, datetime | None, bool | None]:
+    """Return a row's micro-batch, the watermark that it met, and whether its window was over by then."""
+    test = next((test for test in origin.tests if isinstance(test, Within)), None)
+    instant = not any(c.part is Part.INSTANT for c in origin.scan.columns)
+    watermark = None if taken.watermark is None else wall(taken.watermark, zone if instant else "UTC")
+    end = None if test is None else window_of(test, zone)[1]
+    late = None if end is None else watermark is not None and end <= watermark
+    return taken.batch, watermark, late
 
 
 def _as_history(node: PlanNode) -> PlanNode:

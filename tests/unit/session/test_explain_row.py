@@ -66,9 +66,9 @@ def explained(session: Session, statement: str) -> Iterator[tuple[dict[str, Any]
     lines = session.sql(statement).rows
     results = {number: json.loads(text) for number, query, *_, text in lines if query is None}
     rows = defaultdict(list)
-    for number, query, table, place, row, text in lines:
+    for number, query, table, place, row, *judged, text in lines:
         if query is not None:
-            rows[number].append({"table": table, "place": place, "row": row, **json.loads(text)})
+            rows[number].append({"table": table, "place": place, "row": row, "judged": judged, **json.loads(text)})
     yield from ((result, rows[number]) for number, result in results.items())
 
 
