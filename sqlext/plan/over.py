@@ -11,6 +11,7 @@ from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Operator
+from sqlext.source import Span
 from sqlext_udfs.over.specification import OverFrame
 
 #: How many arguments LAG has with a default.
@@ -93,6 +94,16 @@ class Over(Operator):
             lengths = [f.preceding for f in frames if f.unit == unit and f.preceding is not None]
             texts += [shown.format(max(lengths))] if lengths else []
         return ", ".join([*texts, *self._lives()]) or "rows until the watermark passes them"
+
+    @property
+    def grows(self) -> bool:
+        """New keys come as long as the query runs, and a frame without a start forgets none."""
+        return self.ttl is None and bool(self.partition) and self.clause is not None
+
+    @property
+    def clause(self) -> Span | None:
+        """The first call whose frame has no start."""
+        return next((f.call.span for f in self.functions if f.kept.preceding is None), None)
 
     def parts(self) -> Iterator[tuple[str, str, object]]:
         """Yield what its state depends on: all columns of its input, as rows wait in it."""

@@ -71,6 +71,11 @@ class Stateful(PlanNode):
         return ", ".join(self._lives())
 
     @property
+    def grows(self) -> bool:
+        """Whether its state grows as long as the query runs."""
+        return not self.bound
+
+    @property
     def unbounded(self) -> str:
         """What messages say of it where nothing bounds its state."""
         return f"nothing bounds the state of {self.what}"
@@ -135,7 +140,7 @@ class Operator(Stateful):
 
 def unbounded_states(plan: PlanNode) -> Iterator[Stateful]:
     """Yield the steps over streams whose state nothing bounds, the top first."""
-    if isinstance(plan, Stateful) and plan.streaming and not plan.bound:
+    if isinstance(plan, Stateful) and plan.streaming and plan.grows:
         yield plan
     for node in plan.inputs:
         yield from unbounded_states(node)

@@ -9,6 +9,7 @@ mode:            streaming
 result:          append
 time attributes: none
 watermark:       clicks.ts: largest value - 5000 ms
+unbounded state: OVER by user_name in the order of ts
 Project(EXPR$0, EXPR$1)
   Over(OVER by user_name in the order of ts; state: partial results of each key, 2 rows of each key)
     Project(user_name, amount, ts)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from sqlext.analysis.scans.timing import constant_delay
 from sqlext.connectors.base import Connector
-from sqlext.connectors.registry import known
+from sqlext.connectors.options import OptionError
+from sqlext.connectors.registry import connector_of, known
 from sqlext.dialect.ast.statements import CreateTable
 from sqlext.errors import SqlExtError
 from sqlext_catalog.model import Table
@@ -26,6 +27,32 @@ def table_cautions(statement: CreateTable, table: Table) -> Iterator[SqlExtError
         )
     if connector.in_files:
         yield from _watermarks(statement, connector, table)
+
+
+def unusable(statement: CreateTable, table: Table) -> SqlExtError | None:
+    """Return what is wrong with an option of a definition however the table is used; None where nothing is.
+
+    What is missing is no mistake yet: another definition may add it by LIKE.
+    """
+    places = {o.key: o.key_span.to(o.value_span) for o in statement.options}
+    return next((e.at(places[e.option]) for e in _refusals(table) if e.option in places), None)
+
+
+def _refusals(table: Table) -> list[OptionError]:
+    """Return why a table cannot be used, by role; nothing where it can be used in one."""
+    try:
+        connector = connector_of(table)
+    except OptionError as error:
+        return [error]
+    refusals = []
+    for role in connector.roles:
+        try:
+            connector.validate(table, role)
+        except OptionError as error:
+            refusals.append(error)
+        else:
+            return []
+    return refusals
 
 
 def _watermarks(statement: CreateTable, connector: Connector, table: Table) -> Iterator[SqlExtError]:

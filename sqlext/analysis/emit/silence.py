@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from math import gcd
 
 from sqlext.analysis.grouping.group_by import Grouped
+from sqlext.dialect.ast.expressions import Node
 from sqlext.dialect.emit import nodes as e
 from sqlext.dialect.emit.checks import can_finish
 from sqlext.dialect.emit.printing import trigger_text
 from sqlext.plan.firing import Silent
 from sqlext.plan.nodes import WindowKind, WindowSpec
+from sqlext.quoting import duration
 
 
 def silent_parts(grouped: Grouped) -> tuple[Silent, ...]:
@@ -41,11 +43,21 @@ def _silent(clause: e.EmitClause, spec: WindowSpec | None) -> Iterator[Silent]:
 
 
 def _early(early: e.Trigger | None, spec: WindowSpec | None) -> Iterator[Silent]:
-    """Yield periods of event time that no window has an end of inside."""
+    """Yield periods of event time that no window has an end of inside, and delays that are longer than windows."""
     for trigger in early.walk() if early is not None else ():
         if isinstance(trigger, e.EveryEventTime) and spec is not None and not _falls_inside(trigger.ms, spec):
             text = trigger_text(trigger)
             yield Silent(trigger.span, f"{text} does not fire early: no multiple of it lies inside of a window")
+        elif spec is not None and spec.kind is not WindowKind.SESSION and _delay(trigger) > spec.size:
+            text = trigger.span.one_line
+            yield Silent(trigger.span, f"{text} does not fire early: a window of {duration(spec.size)} closes before")
+
+
+def _delay(trigger: Node) -> int:
+    """Return how long after the first row a trigger fires at the earliest, in ms of the clock; 0 for others."""
+    if isinstance(trigger, e.AfterDelay):
+        return sum(t.ms for t in trigger.transforms if isinstance(t, e.Delay))
+    return trigger.ms if isinstance(trigger, e.EveryPeriod) else 0
 
 
 def _falls_inside(period: int, spec: WindowSpec) -> bool:

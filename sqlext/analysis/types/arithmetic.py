@@ -70,11 +70,20 @@ def _check_comparison(
     left: LogicalType | None,
     right: LogicalType | None,
 ) -> None:
-    if types.mode != "flink" or comparable(left, right):
+    if types.mode == "spark":
+        if _are(left, right, "number", "timestamp"):
+            raise refused(expr, expr.op, [t for t in (left, right) if t is not None])
+        return
+    if comparable(left, right):
         return
     if left is None or right is None or (expr.op not in ("=", "<>") and _orderable(left, right)):
         return
     raise refused(expr, expr.op, [left, right])
+
+
+def _are(left: LogicalType | None, right: LogicalType | None, *groups: str) -> bool:
+    """Whether two types are of these two groups, in any order."""
+    return left is not None and right is not None and {group(left), group(right)} == set(groups)
 
 
 def _orderable(left: LogicalType, right: LogicalType) -> bool:
@@ -94,7 +103,8 @@ def _arithmetic(
             sides = beside_decimal(expr.left, left), beside_decimal(expr.right, right)
         result = arithmetic_type(expr.op, *sides, types.mode)
     if result is None:
-        if types.mode == "flink" and "NULL" not in (left.root, right.root):
+        mixed = _are(left, right, "number", "timestamp") or _are(left, right, "number", "BOOLEAN")
+        if mixed or (types.mode == "flink" and "NULL" not in (left.root, right.root)):
             raise refused(expr, expr.op, [left, right])
         return None
     return replace(result, nullable=left.nullable or right.nullable)

@@ -90,6 +90,7 @@ def _check_arguments(function: Function, seen: CallTypes) -> None:
             "FUNC-002",
             f"{function.name} takes {_counts(function)}, not {len(types)}",
             span=call.span,
+            hint=f"write {_forms(function)}",
         )
     # Spark mode leaves types to Spark, which casts implicitly where Flink refuses.
     if seen.mode == "flink" and not any(s.takes(types) for s in function.signatures):
@@ -144,6 +145,10 @@ def _check_scalar(call: e.Call, function: Function | None) -> None:
         return
     word = "DISTINCT" if call.distinct else "FILTER"
     raise SqlExtError("FUNC-003", f"{word} needs an aggregate function; {function.name} is none", span=call.span)
+
+
+def _forms(function: Function) -> str:
+    return " or ".join(f"{function.name}({', '.join(s.families)})" for s in function.signatures)
 
 
 def _counts(function: Function) -> str:

@@ -9,8 +9,6 @@ from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
 from sqlext.types import BOOLEAN, LogicalType
 
-_TIMES = frozenset({"DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ"})
-
 
 class OperandTypes(Protocol):
     """Gives the types of the operands; ``mode`` is ``'spark'`` or ``'flink'``."""
@@ -49,12 +47,12 @@ def need_boolean(expr: e.Expr, types: OperandTypes, *operands: LogicalType | Non
 
 
 def need_condition(expr: e.Expr, type_: LogicalType | None) -> None:
-    """Check that what decides on rows is no number and no time; Spark refuses these too.
+    """Check that what decides on rows is BOOLEAN; Spark refuses other types too.
 
     Raises:
         SqlExtError: TYPE-003.
     """
-    if type_ is not None and (type_.is_numeric or type_.root in _TIMES):
+    if type_ is not None and type_.root not in ("BOOLEAN", "NULL"):
         raise _no_condition(expr, type_)
 
 

@@ -30,11 +30,16 @@ _CHARACTER_SETS = {
     "GBK": "gbk",
 }
 
-_UNITS = words(
+SINGULAR_UNITS = words(
     "YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND DECADE CENTURY MILLENNIUM"
 )
 #: Every spelling of a unit, and its upper-case singular.
-UNITS = {**{u: u for u in _UNITS}, **{f"{u}S": u for u in _UNITS}, "CENTURIES": "CENTURY", "MILLENNIA": "MILLENNIUM"}
+UNITS = {
+    **{u: u for u in SINGULAR_UNITS},
+    **{f"{u}S": u for u in SINGULAR_UNITS},
+    "CENTURIES": "CENTURY",
+    "MILLENNIA": "MILLENNIUM",
+}
 
 #: A number's type suffix in Spark: 5L, 1.5D, 2BD.
 _SUFFIX = re.compile(r"(?:L|S|Y|D|F|BD)", re.IGNORECASE)

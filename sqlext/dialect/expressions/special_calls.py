@@ -7,9 +7,9 @@ from collections.abc import Callable
 from sqlext.dialect.ast.expressions import Cast, Expr, Keyword, Node
 from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.expressions import calls, operations
-from sqlext.dialect.expressions.literals import UNITS
+from sqlext.dialect.expressions.literals import SINGULAR_UNITS, UNITS
 from sqlext.dialect.expressions.types import parse_type
-from sqlext.dialect.tokens import Token, TokenKind
+from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word
 
 
 def _open(cursor: Cursor) -> Token:
@@ -107,17 +107,31 @@ def _substring(cursor: Cursor) -> Expr:
     return _close(cursor, name, *args)
 
 
+#: The others may count days, and have no unit then.
+_NEEDS_UNIT = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF"})
+
+
 def _with_unit(cursor: Cursor) -> Expr:
     """``TIMESTAMPDIFF(DAY, a, b)``, ``DATEADD(DAY, 1, a)``, or an ordinary call."""
-    name = cursor.peek(0)
+    name, unit = cursor.peek(0), cursor.peek(2)
+    if (
+        name.upper in _NEEDS_UNIT
+        and unit.kind is TokenKind.WORD
+        and unit.upper not in UNITS
+        and cursor.peek(3).text == ","
+    ):
+        cursor.advance()
+        cursor.advance()
+        hint = did_you_mean_word(unit.upper, *SINGULAR_UNITS) or f"the units are {', '.join(SINGULAR_UNITS)}"
+        raise cursor.unexpected("a time unit", hint=hint)
     # A column may be called `day`: only a comma behind it makes it the unit.
     if cursor.peek(2).upper not in UNITS or cursor.peek(3).text != ",":
         cursor.advance()
         return calls.parse_call(cursor, name.text, name.start)
     _open(cursor)
-    unit = calls.keyword(cursor)
+    word = calls.keyword(cursor)
     cursor.expect_symbol(",")
-    return _close(cursor, name, unit, *calls.parse_arguments(cursor))
+    return _close(cursor, name, word, *calls.parse_arguments(cursor))
 
 
 SPECIAL: dict[str, Callable[[Cursor], Expr]] = {

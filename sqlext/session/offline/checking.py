@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlext.analysis.definitions.cautions import unusable
 from sqlext.analysis.names.environment import SparkLookup
-from sqlext.dialect.ast.statements import Statement
+from sqlext.dialect.ast.statements import CreateTable, Statement
 from sqlext.dialect.pieces import pieces
 from sqlext.dialect.script import parse_script
 from sqlext.errors import SqlExtError
@@ -19,6 +20,7 @@ from sqlext.session.offline.cautions import statement_cautions, unused_tables
 from sqlext.session.offline.dry_run import AskSpark, DryRun
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText, Span
+from sqlext_catalog.model import Table
 
 #: Codes for a table that nobody knows, in a query and in a definition.
 _UNKNOWN = frozenset({"NAME-002", "CAT-002"})
@@ -78,6 +80,7 @@ class Checker:
         self._handler.compiled.clear()
         try:
             interpreter.run(statement)
+            self._require_usable(statement)
         except SqlExtError as error:
             # What Spark has made is there when the script runs; its columns are not known here.
             if _follows(error, self.undefined | self.state.sparks):
@@ -86,6 +89,14 @@ class Checker:
         compiled = tuple(self._handler.compiled)
         found = sorted(statement_cautions(statement, compiled, self.state), key=lambda e: (e.line or 0, e.column or 0))
         return Checked(statement.span, statement, tuple(found), compiled)
+
+    def _require_usable(self, statement: Statement) -> None:
+        """Refuse a table of this script that no use could be right of; the session refuses its use alone."""
+        table = self.state.catalog.lookup(statement.name) if isinstance(statement, CreateTable) else None
+        if isinstance(statement, CreateTable) and isinstance(table, Table):
+            error = unusable(statement, table)
+            if error is not None:
+                raise error
 
     def _wrong(self, error: SqlExtError, span: Span, statement: Statement | None = None) -> Checked:
         self.undefined |= _defined(span)

@@ -22,6 +22,24 @@ BROKEN = {
     "SELECT id FROM orders WHERE «amount»": ("TYPE-003", "amount IS NOT NULL"),
     "SELECT id FROM orders WHERE «ts»": ("TYPE-003", "ts IS NOT NULL"),
     "SELECT id FROM orders o JOIN returned USING (id) WHERE «item» = 'a'": ("NAME-004", "o.item or returned.item"),
+    "SELECT id FROM orders WHERE «item»": ("TYPE-003", "item IS NOT NULL"),
+    "SELECT TIMESTAMPDIFF(«HOR», ts, ts) FROM orders": ("PARSE-002", "did you mean HOUR"),
+    "SELECT TIMESTAMPADD(«fortnight», 1, ts) FROM orders": ("PARSE-002", "the units are YEAR, QUARTER, MONTH"),
+    "SELECT «amount + ts» FROM orders": ("TYPE-001", "CAST"),
+    "SELECT id FROM orders WHERE «ts > amount»": ("TYPE-001", "CAST"),
+    "SELECT «SPLIT_INDEX(item)» FROM orders": ("FUNC-002", "write SPLIT_INDEX("),
+    "CREATE TABLE unused (id INT) WITH ('connector' = 'filesystem', 'path' = '/in', «'format' = 'jsn'»)": (
+        "OPT-005",
+        "did you mean `json`?",
+    ),
+    "CREATE TABLE unused (id INT) WITH («'connector' = 'datagn'»)": ("OPT-002", "did you mean `datagen`?"),
+    "CREATE TABLE unused (id INT) WITH ('connector' = 'datagen', «'rows-per-second' = 'x'»)": ("OPT-005", "it must be"),
+    "INSERT INTO totals SELECT item, «SUM(id) OVER (PARTITION BY item ORDER BY ts)» FROM orders": (
+        "WARN-001",
+        "table.exec.state.ttl",
+    ),
+    "SELECT item, COUNT(*) FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' HOUR)) "
+    "GROUP BY item, window_start, window_end EMIT AFTER WATERMARK EARLY «EVERY 2h»": ("WARN-005", ""),
     "INSERT INTO totals SELECT item, «item» FROM orders": ("SINK-002", "CAST(item AS BIGINT)"),
     "INSERT INTO totals «SELECT item FROM orders»": ("SINK-001", "sink: item STRING, total BIGINT"),
     "SET 'execution.runtime-mode' = «'stream'»": ("OPT-011", "one of 'streaming', 'batch'"),
@@ -54,7 +72,7 @@ def test_broken(marked: str, code: str, hint: str) -> None:
 
 @pytest.mark.parametrize(
     "condition",
-    ["WHERE item", "WHERE id AND item = 'a'", "WHERE amount > 1", "WHERE NULL", "GROUP BY id HAVING COUNT(*)"],
+    ["WHERE id AND item = 'a'", "WHERE amount > 1", "WHERE NULL", "GROUP BY id HAVING COUNT(*)"],
 )
 def test_what_spark_may_cast_is_left_to_spark(condition: str) -> None:
     text = f"{TABLES}SELECT id FROM orders {condition};"
