@@ -66,15 +66,15 @@ def _parameter(case: Case, source: str, *, sampled: bool) -> pytest.ParameterSet
     # A folder that somebody names runs whole; what is refused costs little.
     marks = [pytest.mark.sampled(RARELY)] if sampled and not case.refused else []
     name = f"{case.key}-{source}" if source == ARROW else case.key
-    return pytest.param(case, source, id=name, marks=[*_marks(case), *marks])
+    return pytest.param(case, source, id=name, marks=[*_marks(case, source), *marks])
 
 
-def _marks(case: Case) -> list[pytest.MarkDecorator]:
+def _marks(case: Case, source: str) -> list[pytest.MarkDecorator]:
     if case.unrepeatable:
         return [pytest.mark.skip(reason=case.unrepeatable)]
     if case.key in exceptions.GAPS:
         return [pytest.mark.xfail(reason=exceptions.GAPS[case.key], strict=True)]
-    waits = exceptions.waits_for(case.key)
+    waits = exceptions.waits_for(case.key, by_arrow=source == ARROW)
     # What Flink refuses must be refused now, whatever it waits for.
     if waits and not case.refused:
         from sqlext import SqlExtError

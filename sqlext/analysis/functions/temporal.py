@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from sqlext.analysis.functions import date_patterns, instants, truncation
 from sqlext.analysis.functions.arithmetic import whole_type
+from sqlext.analysis.functions.elapsed import MONTHS_PER, moment, months_between, on_a_day
 from sqlext.analysis.functions.model import CallTexts, CallTypes, TypeRule, fn
 from sqlext.analysis.functions.results import never_null, nullable, nullable_as, strict, unknown
 from sqlext.dialect.ast.expressions import Call, Keyword
@@ -118,7 +119,7 @@ def _timestampadd(call: CallTexts) -> str:
     unit, count, operand = call.args[0].upper(), call.args[1], call.args[2]
     type_ = call.type(2)
     if type_ is not None and type_.root == "TIME":  # wraps around at midnight
-        moved = f"timestampadd({unit}, {count}, {_on_a_day(operand)})"
+        moved = f"timestampadd({unit}, {count}, {on_a_day(operand)})"
         # The time of day stands behind 'yyyy-MM-dd '.
         return f"CAST(substring(CAST({moved} AS STRING), 12) AS {type_.spark()})"
     text = f"timestampadd({unit}, {count}, {operand})"
@@ -132,38 +133,16 @@ def _timestampadd(call: CallTexts) -> str:
 def _timestampdiff(call: CallTexts) -> str:
     """Flink's result is INT and wraps around; a DATE is its midnight, a TIME is of the same day."""
     unit = call.args[0].upper()
-    sides = [
-        _on_a_day(text) if root == "TIME" else f"CAST({text} AS TIMESTAMP_NTZ)" if root == "DATE" else text
-        for text, root in zip(call.args[1:], (call.root(1), call.root(2)), strict=True)
-    ]
-    if unit in _MONTHS_PER:
-        months = _months_between(*sides)
-        return f"CAST({months} AS INT)" if unit == "MONTH" else f"CAST(({months}) DIV {_MONTHS_PER[unit]} AS INT)"
+    sides = [moment(text, root) for text, root in zip(call.args[1:], (call.root(1), call.root(2)), strict=True)]
+    if unit in MONTHS_PER:
+        months = months_between(*sides)
+        return f"CAST({months} AS INT)" if unit == "MONTH" else f"CAST(({months}) DIV {MONTHS_PER[unit]} AS INT)"
     text = f"timestampdiff({unit}, {sides[0]}, {sides[1]})"
     if unit == "MILLISECOND":
         # Flink counts whole seconds first (measured on 2.3).
         seconds = f"timestampdiff(SECOND, {sides[0]}, {sides[1]})"
         return f"CAST(shiftright(shiftleft({seconds} * 1000, 32), 32) AS INT)"
     return f"CAST({text} AS INT)"
-
-
-def _on_a_day(time: str) -> str:
-    return f"make_timestamp_ntz(DATE '1970-01-02', {time})"
-
-
-_MONTHS_PER = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
-
-
-def _months_between(start: str, end: str) -> str:
-    """Whole months by Calcite's rule: January 31 to February 29 is one; the time of day counts on the last day only."""
-    months = f"((year({end}) - year({start})) * 12 + month({end}) - month({start}))"
-    moved = f"timestampadd(MONTH, {months}, {start})"
-    first, last = f"CAST({start} AS DATE)", f"CAST({end} AS DATE)"
-    return (
-        f"CASE WHEN {first} <= {last} THEN {months} - if({moved} > {end}, 1, 0) ELSE {months} "
-        f"+ if(add_months({last}, -{months}) > {first}, 1, 0) "
-        f"- if(CAST({moved} AS DATE) = {last} AND {moved} > {end}, 1, 0) END"
-    )
 
 
 def _date_format(call: CallTexts) -> str:

@@ -9,7 +9,16 @@ from sqlext.analysis.types.coercion import comparable, group, merge_numbers, mix
 from sqlext.analysis.types.operands import OperandTypes, boolean, need_boolean, refused
 from sqlext.dialect.ast import expressions as e
 from sqlext.errors import SqlExtError
-from sqlext.types import BIGINT, BOOLEAN, DOUBLE, STRING, LogicalType, decimal
+from sqlext.types import (
+    BIGINT,
+    BOOLEAN,
+    DOUBLE,
+    INTERVAL_DAY_TIME,
+    INTERVAL_YEAR_MONTH,
+    STRING,
+    LogicalType,
+    decimal,
+)
 
 COMPARISONS = frozenset({"=", "==", "<>", "!=", "<", "<=", ">", ">="})
 ARITHMETIC = frozenset({"+", "-", "*", "/", "%", "DIV"})
@@ -158,6 +167,24 @@ def _temporal(op: str, left: LogicalType, right: LogicalType) -> LogicalType | N
     if op == "*" and left.is_numeric and is_interval(right):
         return right
     return left if op == "/" and is_interval(left) and right.is_numeric else None
+
+
+def difference_type(expr: e.Difference, types: OperandTypes) -> LogicalType | None:
+    """Return INTERVAL MONTH or INTERVAL SECOND, after checking that two times are there.
+
+    Raises:
+        SqlExtError: TYPE-001 if one side is no time, or both are of two kinds.
+    """
+    kind = INTERVAL_YEAR_MONTH if expr.unit in ("YEAR", "MONTH") else INTERVAL_DAY_TIME
+    sides = [types.type_of(side) for side in (expr.end, expr.start)]
+    if any(side is None for side in sides):
+        return kind
+    end, start = (side for side in sides if side)
+    if not is_time(end) or not is_time(start):
+        raise refused(expr, "-", [end, start], "a difference with a unit is of two times")
+    if end.root != start.root:
+        raise refused(expr, "-", [end, start], "a difference with a unit is of two times of one kind: CAST one of them")
+    return replace(kind, nullable=end.nullable or start.nullable)
 
 
 def is_interval(type_: LogicalType) -> bool:

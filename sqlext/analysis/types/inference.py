@@ -141,6 +141,7 @@ _RULES: dict[type[e.Node], Callable[[Any, TypeInference], LogicalType | None]] =
     e.Cast: constructors.cast_type,
     e.Unary: arithmetic.unary_type,
     e.Binary: arithmetic.binary_type,
+    e.Difference: arithmetic.difference_type,
     e.Between: arithmetic.between_type,
     e.InList: arithmetic.in_list_type,
     e.Like: arithmetic.like_type,

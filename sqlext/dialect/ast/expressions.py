@@ -88,6 +88,16 @@ class Interval(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Difference(Expr):
+    """``(end - start) DAY TO SECOND``: the interval between two times, units in upper-case singular."""
+
+    end: Expr
+    start: Expr
+    unit: str
+    to_unit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnRef(Expr):
     """``a``, ``t.a``, ``t.a.b``: unquoted parts."""
 

@@ -41,6 +41,9 @@ UNITS = {
     "MILLENNIA": "MILLENNIUM",
 }
 
+#: Units of the difference of two times: words that are no names in Flink, so none of them is an alias.
+DIFFERENCES = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+
 #: A number's type suffix in Spark: 5L, 1.5D, 2BD.
 _SUFFIX = re.compile(r"(?:L|S|Y|D|F|BD)", re.IGNORECASE)
 # Pairs alone: before an odd digit Spark puts a zero, and Calcite refuses it.
@@ -130,6 +133,11 @@ def parse_unit(cursor: Cursor) -> str:
     return unit
 
 
+def interval_units(cursor: Cursor) -> tuple[str, str | None]:
+    """Read ``DAY`` or ``DAY TO SECOND``."""
+    return parse_unit(cursor), parse_unit(cursor) if cursor.accept_words("TO") else None
+
+
 def parse_interval(cursor: Cursor) -> Expr:
     """Read ``INTERVAL [+|-] '1:30' MINUTE TO SECOND``, ``INTERVAL 5 MINUTES`` or a column called interval."""
     word = cursor.advance()
@@ -143,8 +151,7 @@ def parse_interval(cursor: Cursor) -> Expr:
     cursor.advance()
     if token.kind is TokenKind.STRING and cursor.token.upper not in UNITS:
         return _phrase(cursor, word, token, sign)
-    unit = parse_unit(cursor)
-    to_unit = parse_unit(cursor) if cursor.accept_words("TO") else None
+    unit, to_unit = interval_units(cursor)
     # Spark's INTERVAL 1 DAY 2 HOURS: without this the message would be of a stray number.
     if cursor.token.kind in (TokenKind.NUMBER, TokenKind.STRING) and cursor.peek().upper in UNITS:
         raise _compound(cursor, word)

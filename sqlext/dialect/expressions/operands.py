@@ -9,10 +9,12 @@ from collections.abc import Callable
 
 from sqlext.dialect.ast.expressions import (
     ArrayValue,
+    Binary,
     Call,
     Case,
     Cast,
     ColumnRef,
+    Difference,
     Exists,
     Expr,
     FieldAccess,
@@ -148,8 +150,18 @@ def _parenthesised(cursor: Cursor) -> Expr:
     cursor.advance()
     items = operations.parse_expressions(cursor)
     cursor.expect_symbol(")")
+    # In spark mode times have a difference without units, and the word behind it is an alias.
+    if cursor.mode == "flink" and cursor.at_any(*literals.DIFFERENCES) and (only := _subtraction(items)):
+        units = literals.interval_units(cursor)
+        return Difference(cursor.span_from(start), only.left, only.right, *units)
     span = cursor.span_from(start)
     return Paren(span, items[0]) if len(items) == 1 else RowValue(span, items)
+
+
+def _subtraction(items: tuple[Expr, ...]) -> Binary | None:
+    """Return the only item, if it is ``a - b``."""
+    only = items[0] if len(items) == 1 else None
+    return only if isinstance(only, Binary) and only.op == "-" else None
 
 
 def _word(cursor: Cursor, token: Token) -> Expr:

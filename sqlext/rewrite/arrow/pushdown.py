@@ -270,7 +270,8 @@ class _Table(_Relation):
         if self.type_of(node.rowtime) != INSTANT:
             raise Unsuited(f"rowtime `{node.rowtime}` of type {self.type_of(node.rowtime)}")
         name = f"{node.table.name.name}.{node.rowtime}"
-        return Rowtime(node.rowtime, name, cast(Nulls, node.null_handling), since_1970=node.watermarked)
+        since_1970 = node.watermarked and not self.renderer.at_once
+        return Rowtime(node.rowtime, name, cast(Nulls, node.null_handling), since_1970=since_1970)
 
     def _field(self, name: str) -> pa.DataType:
         if name not in self._read:

@@ -5,6 +5,7 @@ Integers wrap around and divide without a fraction. DOUBLE divides by zero to In
 
 from __future__ import annotations
 
+from sqlext.analysis.functions.elapsed import MONTHS_PER, moment, months_between
 from sqlext.analysis.functions.instants import utc_instant, utc_wall
 from sqlext.analysis.functions.rendering import is_fixed_zone, wrapped
 from sqlext.analysis.types import decimals
@@ -167,6 +168,17 @@ def _instants(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalTyp
 
 def _is_whole_days(interval: e.Interval) -> bool:
     return interval.to_unit is None and interval.unit in ("DAY", "MONTH", "YEAR")
+
+
+def difference(node: e.Difference, texts: Texts) -> str:
+    """``(end - start) DAY TO SECOND``: months are whole ones, other units are exact to the millisecond."""
+    sides = []
+    for side in (node.end, node.start):
+        type_ = texts.type_of(side)
+        sides.append(moment(texts.atom(side), type_.root if type_ else None))
+    if node.unit in MONTHS_PER:
+        return bind(sides, lambda parts: f"make_ym_interval(0, CAST({months_between(parts[1], parts[0])} AS INT))")
+    return f"({sides[0]} - {sides[1]})"
 
 
 def _overlaps(node: e.Binary, texts: Texts) -> str | None:

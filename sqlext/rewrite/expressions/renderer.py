@@ -115,6 +115,7 @@ _ATOMIC = (
     e.MapValue,
     e.Subscript,
     e.FieldAccess,
+    e.Difference,
     e.Interval,
     e.Keyword,
 )
@@ -170,6 +171,7 @@ _BOTH: dict[type[e.Node], _Rule] = {
 
 #: What means something else in Flink.
 _FLINK: dict[type[e.Node], _Rule] = {
+    e.Difference: arithmetic.difference,
     e.Interval: forms.interval,
     e.Unary: _unary,
     e.InList: forms.in_list,

@@ -143,7 +143,7 @@ def _projection(scan: Scan, renderer: Rendering, extra: tuple[str, ...] = ()) ->
             if column.part is Part.INSTANT:
                 text = wall_to_instant(text, renderer.zone)
         if name == scan.rowtime:
-            text = _checked(text, scan)
+            text = _checked(text, scan, has_watermark=scan.watermarked and not renderer.at_once)
         elif expr is not None and scan.watermarked and renderer.end is not InputEnd.CATCH_UP:
             text = _nullable(text)
         selected.append(named(text, name))
@@ -163,13 +163,13 @@ def _nullable(text: str) -> str:
     return f"IF({_TRUE}, {text}, NULL)"
 
 
-def _checked(text: str, scan: Scan) -> str:
+def _checked(text: str, scan: Scan, *, has_watermark: bool) -> str:
     """Return a rowtime that fails the job where it is NULL, or where Spark's watermark would drop it unseen."""
     name = f"{scan.table.name.name}.{scan.rowtime}"
     checks = []
     if scan.null_handling == "fail":
         checks.append((f"{text} IS NULL", f"[RUN-001] rowtime {name} is NULL"))
-    if scan.watermarked:
+    if has_watermark:
         early = f"{text} < TIMESTAMP '1970-01-01 00:00:00Z'"
         checks.append((early, f"[RUN-002] rowtime {name} lies before 1970, where Spark's watermark begins"))
     if not checks:

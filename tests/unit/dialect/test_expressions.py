@@ -199,6 +199,17 @@ def test_modes_differ(text: str, spark: str, flink: str, shape: Callable[[Any], 
     assert shape(parse_expression_text(text, "flink")) == flink
 
 
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("(a - b) DAY TO SECOND(3)", "Difference(a, b, DAY, to_unit=SECOND)"),
+        ("(a - b) MONTH > c", "Binary(>, Difference(a, b, MONTH), c)"),
+    ],
+)
+def test_difference_with_a_unit(text: str, tree: str, shape: Callable[[Any], str]) -> None:
+    assert shape(parse_expression_text(text, "flink")) == tree
+
+
 def test_spark_number_suffixes(shape: Callable[[Any], str]) -> None:
     assert shape(parse_expression_text("5L + 1.5BD")) == "Binary(+, 5L, 1.5BD)"
 

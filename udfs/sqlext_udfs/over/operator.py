@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from sqlext.errors import SqlExtError
 from sqlext_udfs.kernel.arrow_numpy import integers
+from sqlext_udfs.kernel.clock import BEFORE_ALL
 from sqlext_udfs.kernel.groups import Ints
 from sqlext_udfs.kernel.operator import BucketOperator, Clock, StepResult, Wakeup
 from sqlext_udfs.over import state as over_state
@@ -146,8 +147,7 @@ class OverOperator(BucketOperator[OverState]):
 
 def _least(clock: Clock) -> int:
     """Return the least time (ms) that a row still to come can have."""
-    # Times before 1970 are refused where rows are read (RUN-002), so -1 is below all.
-    return -1 if clock.watermark is None else clock.watermark
+    return BEFORE_ALL if clock.watermark is None else clock.watermark
 
 
 def _appended(waiting: pa.Table, rows: pa.Table) -> pa.Table:
