@@ -34,7 +34,8 @@ _CANCELLED = ("SPARK_JOB_CANCELLED", "cancelled as part of cancellation", "Inter
 #: The last line of a Python worker's traceback: what was raised, and why.
 _PYTHON = re.compile(r"^(?:[A-Za-z_]\w*\.)*([A-Z]\w*): (.*)$", re.MULTILINE)
 _FROM_PYTHON = "Traceback (most recent call last)"
-_JAVA = re.compile(r"^(?:Caused by: )?(?:[a-z][\w]*\.)+([A-Z]\w*(?:Exception|Error))(?:: (.*))?$", re.MULTILINE)
+#: py4j has the first exception behind a colon.
+_JAVA = re.compile(r"^(?:Caused by: |: )?(?:[a-z][\w]*\.)+([A-Z]\w*(?:Exception|Error))(?:: (.*))?$", re.MULTILINE)
 #: Java exceptions that only wrap the real one.
 _JAVA_WRAPPERS = frozenset({"SparkException", "Py4JException", "StreamingQueryException", "ExecutionException"})
 #: How Spark begins to say that a query failed; ids and the query's plan are of no use to users.

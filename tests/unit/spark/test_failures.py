@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 
 import sqlext_udfs
 from sqlext.source import SourceText
-from sqlext.spark.failures import refused, run_error
+from sqlext.spark.failures import refused, run_error, sentence
 
 
 def test_a_row_that_spark_cannot_decode() -> None:
@@ -110,3 +110,11 @@ def test_a_refused_query_stands_at_the_name_that_spark_says() -> None:
 
 def test_what_nobody_foresaw() -> None:
     assert run_error(AnalysisException("[SOMETHING_NEW] It is so."), None).code == "RUN-100"
+
+
+def test_py4j_names_the_call_before_the_failure() -> None:
+    text = """An error occurred while calling o3701.save.
+: org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for scheme "unheard-of"
+\tat org.apache.hadoop.fs.FileSystem.getFileSystemClass(FileSystem.java:3585)
+"""
+    assert sentence(text) == 'UnsupportedFileSystemException: No FileSystem for scheme "unheard-of"'
