@@ -50,10 +50,12 @@ class TakenFiles:
     Attributes:
         by_path: those that are known, by ``path_key`` of their files.
         whole: that of a query that took all its input at once; None for another one.
+        watermark: how far its watermark is, in ms since 1970; None if that is not known.
     """
 
     by_path: Mapping[str, Taken] = field(default_factory=dict)
     whole: Taken | None = None
+    watermark: int | None = None
 
     def of(self, path: str) -> Taken | None:
         """Return the micro-batch that took a file, None if that is not known."""
@@ -71,7 +73,9 @@ def taken_files(place: Location) -> TakenFiles:
         return TakenFiles(whole=Taken(here, None))
     try:
         batches, number = _batches(place)
-        return TakenFiles(dict(_by_path(batches, _files(place, number)))) if batches else TakenFiles()
+        if not batches:
+            return TakenFiles()
+        return TakenFiles(dict(_by_path(batches, _files(place, number))), watermark=batches[-1].watermark or None)
     except (OSError, ValueError, KeyError, TypeError):  # another version's
         return TakenFiles()
 

@@ -59,3 +59,10 @@ def test_late_rows_are_told_apart(run: TimedRun) -> None:
     # Each file is a micro-batch, and each is followed by one without rows.
     assert sorted(late) == [("0002.csv", 1, 4, f"{DAY}01:20"), ("0003.csv", 2, 6, f"{DAY}02:30")]
     assert run.query.progress["rows_dropped"] == len(late)
+    asked = f"k = 'x' AND w = TIMESTAMP '{DAY}03:00'"
+    found = run.session.sql(f"EXPLAIN WHY NOT FROM out WHERE {asked}")
+    assert [(row[3], row[4], row[7]) for row in found.rows if row[1]] == [("0003.csv", 3, False)]
+    assert [text.partition(",")[0] for text in found.notices] == [
+        "No row of `out` is so.",
+        f"The window ends at {DAY}04:00",
+    ]

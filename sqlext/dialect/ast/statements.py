@@ -315,11 +315,13 @@ class ExplainRow(Statement):
     Attributes:
         name: of the table that has the result.
         rows: the query of these rows.
+        where: its condition.
     """
 
     name: Name
     name_span: Span
     rows: Query
+    where: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

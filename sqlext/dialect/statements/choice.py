@@ -177,11 +177,11 @@ def _begin(cursor: Cursor) -> Statement | None:
 def _explain(cursor: Cursor) -> Statement:
     """``EXPLAIN [details | PLAN FOR] statement``, ``EXPLAIN WHY query`` or ``EXPLAIN ROW FROM sink WHERE x``."""
     start = cursor.advance().start
+    if cursor.at_words("ROW", "FROM") or cursor.at_words("WHY", "NOT", "FROM"):
+        return parse_explain_row(cursor, start)
     if cursor.accept_words("WHY"):
         name, name_span = parse_query_name(cursor)
         return ExplainWhy(cursor.span_from(start), name, name_span)
-    if cursor.at_words("ROW", "FROM"):
-        return parse_explain_row(cursor, start)
     details: list[str] = []
     while detail := cursor.accept_any(*_EXPLAIN_DETAILS):
         details.append(detail)

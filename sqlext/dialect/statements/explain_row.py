@@ -1,6 +1,7 @@
-"""Parse EXPLAIN ROW.
+"""Parse EXPLAIN ROW, and EXPLAIN WHY NOT, by which people ask for a row that is not there.
 
 EXPLAIN ROW FROM table [WHERE condition]
+EXPLAIN WHY NOT FROM table [WHERE condition]
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from sqlext.dialect.queries.relations import parse_name
 
 
 def parse_explain_row(cursor: Cursor, start: int) -> ExplainRow:
-    """Read EXPLAIN ROW from ROW on; ``start`` is where the statement begins."""
-    cursor.expect_words("ROW")
-    cursor.expect_words("FROM")
+    """Read it from ROW or WHY NOT on; ``start`` is where the statement begins."""
+    while not cursor.accept_words("FROM"):
+        cursor.advance()
     name, name_span = parse_name(cursor)
     where = parse_expression(cursor) if cursor.accept_words("WHERE") else None
     if not cursor.at_statement_end:
@@ -26,4 +27,4 @@ def parse_explain_row(cursor: Cursor, start: int) -> ExplainRow:
     now = Hint("OPTIONS", (("scan.mode", "snapshot"),))
     table = TableRef(name_span, name, name_span, hints=(now,))
     select = Select(span, (SelectItem(name_span, Star(name_span)),), from_=table, where=where)
-    return ExplainRow(span, name, name_span, Query(span, select))
+    return ExplainRow(span, name, name_span, Query(span, select), where)

@@ -6,8 +6,9 @@ Nothing is asked of Spark: tables are read as the local engine reads them, from 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,11 +34,13 @@ from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.lineage.origins import Origin, UntracedError, facts_of, origins
 from sqlext.plan.lineage.tests import Within
 from sqlext.plan.nodes import Scan
+from sqlext.session.introspection.wanted import wanted_values
 from sqlext.session.local_plans import NotLocalError, local_select
 from sqlext.session.records import home_location
 from sqlext.session.state import SessionState
 from sqlext.source import SourceText
 from sqlext.sources.values import rows_of_table
+from sqlext.spark.notices import Notice
 from sqlext.stores.location import Location
 from sqlext.watermarks.texts import wall
 from sqlext_catalog.model import QueryRecord, Table
@@ -45,6 +48,10 @@ from sqlext_catalog.model import QueryRecord, Table
 COLUMNS = ("result", "query", "input", "place", "row", "batch", "watermark", "late", "values")
 #: How many rows of a result are explained, and how many input rows of each are shown.
 MOST_RESULTS, MOST_ROWS = 10, 1000
+
+
+class RowNotice(Notice):
+    """What the lines of EXPLAIN ROW do not say of themselves."""
 
 
 @dataclass(frozen=True)
@@ -101,32 +108,66 @@ class _Explaining:
 
     Attributes:
         folder: for what readers remember.
+        lines: the answer so far.
+        notices: what is to be said besides.
     """
 
     statement: ast.ExplainRow
     env: Environment
     folder: Location
+    lines: list[tuple[Any, ...]] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
     _reads: int = 0
 
     def answer(self, table: Table, rows: PlanNode, writers: Sequence[Writer]) -> Result:
         """Return the result."""
         results = self._results(rows)
-        lines: list[tuple[Any, ...]] = []
-        notices = []
-        if results.num_rows > MOST_RESULTS:
-            notices.append(f"The first {MOST_RESULTS} of {results.num_rows:,} rows are explained.")
-        if not results.num_rows:
-            notices.append(f"No row of `{table.name.name}` is so.")
         names = results.column_names
         for number, row in enumerate(rows_of_table(results.slice(0, MOST_RESULTS)), 1):
-            lines.append((number, None, table.name.name, *[None] * 5, _text(names, row)))
             values = {name: results.column(name)[number - 1] for name in names}
-            for writer in writers:
-                made_of = list(self._made_of(writer, values))
-                lines += ((number, writer.name, *line) for line in made_of[:MOST_ROWS])
-                if len(made_of) > MOST_ROWS:
-                    notices.append(f"Result {number} has {len(made_of):,} input rows: {MOST_ROWS:,} are shown.")
-        return Result(COLUMNS, lines, notices=notices)
+            self._explain(number, table, _text(names, row), values, writers)
+        if results.num_rows > MOST_RESULTS:
+            self.notices.append(f"The first {MOST_RESULTS} of {results.num_rows:,} rows are explained.")
+        if not results.num_rows:
+            self._why_not(table, results.schema, writers)
+        for text in self.notices:
+            warnings.warn(text, RowNotice, stacklevel=2)
+        return Result(COLUMNS, self.lines, notices=self.notices)
+
+    def _explain(
+        self, number: int | None, table: Table, shown: str, values: Mapping[str, Any], writers: Sequence[Writer]
+    ) -> None:
+        """Add the lines of a row of the result, which has these values."""
+        self.lines.append((number, None, table.name.name, *[None] * 5, shown))
+        for writer in writers:
+            made_of = list(self._made_of(writer, values))
+            self.lines += ((number, writer.name, *line) for line in made_of[:MOST_ROWS])
+            if len(made_of) > MOST_ROWS:
+                self.notices.append(f"Of {len(made_of):,} input rows {MOST_ROWS:,} are shown.")
+
+    def _why_not(self, table: Table, schema: pa.Schema, writers: Sequence[Writer]) -> None:
+        """Say why there is no row as it is asked for: add the input rows that it would be made of."""
+        self.notices.append(f"No row of `{table.name.name}` is so.")
+        values = wanted_values(self.statement.where, schema, self.env.zone)
+        if not values:
+            return
+        (shown,) = rows_of_table(pa.table({name: pa.array([v.as_py()], v.type) for name, v in values.items()}))
+        self._explain(None, table, _text(list(values), shown), values, writers)
+        judged = [late for _, query, *_, late, _ in self.lines if query is not None]
+        if not judged:
+            self.notices.append("No input row is so either.")
+        elif all(judged):
+            self.notices.append("All input rows that would make it came too late.")
+        for writer in writers:
+            self.notices += self._still_open(writer, values)
+
+    def _still_open(self, writer: Writer, values: Mapping[str, Any]) -> Iterator[str]:
+        """Yield a text if the watermark of a query has not reached the end of the window yet."""
+        ms = writer.taken.watermark
+        for origin in self._origins(writer, values):
+            end, watermark = _end_of(origin, self.env.zone), None if ms is None else _clock(ms, origin, self.env.zone)
+            if end is not None and watermark is not None and watermark < end:
+                yield f"The window ends at {end}, and the watermark of query `{writer.name}` is at {watermark}."
 
     def _results(self, plan: PlanNode) -> pa.Table:
         try:
@@ -134,17 +175,21 @@ class _Explaining:
         except NotLocalError as reason:
             raise self._refused(str(reason)) from reason
 
-    def _made_of(self, writer: Writer, values: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    def _made_of(self, writer: Writer, values: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
         """Yield what is said of each row that a result row was made of, from its table on."""
+        try:
+            for origin in self._origins(writer, values):
+                yield from self._rows_of(origin, writer)
+        except NotLocalError as reason:
+            raise self._refused(str(reason)) from reason
+
+    def _origins(self, writer: Writer, values: Mapping[str, Any]) -> list[Origin]:
         known = [(column, values[name]) for name, column in writer.filled if name in values]
         facts = facts_of([column for column, _ in known], [value for _, value in known])
         try:
-            for origin in origins(writer.plan, facts):
-                yield from self._rows_of(origin, writer)
+            return list(origins(writer.plan, facts))
         except UntracedError as reason:
             raise self._refused(f"query `{writer.name}` has {reason}, through which rows are not traced") from reason
-        except NotLocalError as reason:
-            raise self._refused(str(reason)) from reason
 
     def _rows_of(self, origin: Origin, writer: Writer) -> Iterator[tuple[Any, ...]]:
         script = local_select(origin.plan.transform(_as_history), self.env)
@@ -201,12 +246,21 @@ def _writers(
 
 def _judged(taken: Taken, origin: Origin, zone: str) -> tuple[int, datetime | None, bool | None]:
     """Return a row's micro-batch, the watermark that it met, and whether its window was over by then."""
-    test = next((test for test in origin.tests if isinstance(test, Within)), None)
-    instant = not any(c.part is Part.INSTANT for c in origin.scan.columns)
-    watermark = None if taken.watermark is None else wall(taken.watermark, zone if instant else "UTC")
-    end = None if test is None else window_of(test, zone)[1]
+    watermark = None if taken.watermark is None else _clock(taken.watermark, origin, zone)
+    end = _end_of(origin, zone)
     late = None if end is None else watermark is not None and end <= watermark
     return taken.batch, watermark, late
+
+
+def _clock(ms: int, origin: Origin, zone: str) -> datetime:
+    """Return a watermark (ms since 1970 UTC) as a wall clock of the table's rowtime."""
+    instant = not any(c.part is Part.INSTANT for c in origin.scan.columns)
+    return wall(ms, zone if instant else "UTC")
+
+
+def _end_of(origin: Origin, zone: str) -> datetime | None:
+    """Return when the window ends whose rows are sought, if that is known."""
+    return next((window_of(test, zone)[1] for test in origin.tests if isinstance(test, Within)), None)
 
 
 def _as_history(node: PlanNode) -> PlanNode:

@@ -111,9 +111,23 @@ def test_both_sides_of_a_join_are_found(session: Session, tmp_path: Path) -> Non
     assert {(row["item"], row["fee"]) for row in rows if row["table"] == "fees"} == {("a", 4)}
 
 
+def test_what_would_make_a_row_that_is_not_there(session: Session) -> None:
+    session.run("INSERT INTO plain SELECT big_k, n FROM some_orders WHERE n > 7")
+    asked = session.sql("EXPLAIN WHY NOT FROM plain WHERE 7 = n AND (k = 'A' AND n < 100)")
+    (*_, text), *rows = asked.rows
+    assert json.loads(text) == {"n": 7, "k": "A"}
+    assert rows == []  # the filter leaves them out
+    assert asked.notices == ("No row of `plain` is so.", "No input row is so either.")
+    session.run("INSERT INTO joined SELECT k, n FROM orders WHERE n > 7")
+    asked = session.sql("EXPLAIN ROW FROM joined WHERE k = 'a' AND fee > 99")
+    assert asked.rows[0][0] is None
+    assert json.loads(asked.rows[0][-1]) == {"k": "a"}  # what is no equality is not known of the row
+    assert {json.loads(row[-1])["k"] for row in asked.rows[1:]} == {"a"}
+
+
 def test_what_is_not_there_is_said(session: Session) -> None:
     session.run("INSERT INTO plain SELECT k, n FROM orders")
-    result = session.sql("EXPLAIN ROW FROM plain WHERE n = 99")
+    result = session.sql("EXPLAIN ROW FROM plain WHERE n > 99")
     assert (result.rows, result.notices) == ([], ("No row of `plain` is so.",))
     result = session.sql("EXPLAIN ROW FROM plain")
     assert result.notices == ("The first 10 of 60 rows are explained.",)
@@ -123,6 +137,7 @@ def test_what_is_not_there_is_said(session: Session) -> None:
     ("statement", "code", "words"),
     [
         ("EXPLAIN ROW FROM", "PARSE-002", ""),
+        ("EXPLAIN WHY NOT FROM counts k", "PARSE-002", "k"),
         ("EXPLAIN ROW FROM counts WHER n = 1", "PARSE-002", "WHER"),
         ("EXPLAIN ROW FROM counts WHERE n = 1 LIMIT 1", "PARSE-002", "LIMIT"),
         ("EXPLAIN ROW FROM cnts", "NAME-002", "cnts"),
