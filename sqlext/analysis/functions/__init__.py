@@ -6,6 +6,7 @@ One file per family; an entry says what a function takes, gives, and how Spark s
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from sqlext.analysis.functions import spark_names
 from sqlext.analysis.functions.aggregates import AGGREGATES
@@ -16,7 +17,7 @@ from sqlext.analysis.functions.documents import JSON
 from sqlext.analysis.functions.hashing import HASHING
 from sqlext.analysis.functions.markers import AUXILIARY as AUXILIARY
 from sqlext.analysis.functions.markers import MARKERS
-from sqlext.analysis.functions.model import Function
+from sqlext.analysis.functions.model import Function, SparkCount
 from sqlext.analysis.functions.panes import PANES
 from sqlext.analysis.functions.patterns import PATTERNS
 from sqlext.analysis.functions.strings import STRINGS
@@ -66,6 +67,17 @@ def is_spark_call(function: Function, call: Call) -> bool:
     if not is_known_to_spark(call.name):
         return False
     return function.extends is None or not function.extends(call)
+
+
+@cache
+def _spark_counts() -> Mapping[str, str]:
+    return {name: count for count, names in spark_names.COUNTS.items() for name in names.split()}
+
+
+def spark_count(name: str) -> SparkCount | None:
+    """Return how many arguments Spark's function of a name takes; None where that is not known."""
+    count = _spark_counts().get(name.lower())
+    return None if count is None else SparkCount.of(count)
 
 
 #: Functions of Spark's grammar that it does not list.

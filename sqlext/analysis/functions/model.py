@@ -8,8 +8,39 @@ from typing import Literal as Choice
 
 from sqlext.analysis.functions.signatures import Signature, parse_signatures
 from sqlext.dialect.ast.expressions import Call, Literal
+from sqlext.errors import counted
 from sqlext.source import Span
 from sqlext.types import LogicalType
+
+
+@dataclass(frozen=True, slots=True)
+class SparkCount:
+    """How many arguments a function of Spark's takes.
+
+    Attributes:
+        numbers: in order.
+        more: whether it takes any number above the last.
+    """
+
+    numbers: tuple[int, ...]
+    more: bool = False
+
+    @classmethod
+    def of(cls, text: str) -> SparkCount:
+        """Read an entry of the list of Spark's functions: ``1,2`` or ``1+``."""
+        return cls(tuple(map(int, text.rstrip("+").split(","))), text.endswith("+"))
+
+    def takes(self, count: int) -> bool:
+        """Whether so many arguments are taken."""
+        return count in self.numbers or (self.more and count > self.numbers[-1])
+
+    def __str__(self) -> str:
+        """Return it as messages say it: ``1 or 2 arguments``."""
+        last = counted(self.numbers[-1], "argument")
+        if self.more:
+            return f"at least {last}"
+        before = ", ".join(map(str, self.numbers[:-1]))
+        return f"{before} or {last}" if before else last
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,12 @@ def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
     _check_scalar(call, function)
     if function is None:
         _check_known(call, types)
+        _check_sparks_arguments(call, types)
         return None
     seen = CallTypes(call, arguments, types.mode)
     if types.mode == "spark" and functions.is_spark_call(function, call):
+        if not any(s.takes_count(len(arguments)) for s in function.signatures):
+            _check_sparks_arguments(call, types)
         return (function.spark_result or function.result)(seen)
     _check_arguments(function, seen)
     return function.result(seen)
@@ -74,6 +77,19 @@ def _check_known(call: e.Call, types: ArgumentTypes) -> None:
         span=call.span,
         hint=did_you_mean(name, functions.all_names()),
     )
+
+
+def _check_sparks_arguments(call: e.Call, types: ArgumentTypes) -> None:
+    """Refuse a number of arguments that Spark's function does not take; a function of the user may have its name."""
+    count = functions.spark_count(call.name)
+    if count is None or call.bare or any(isinstance(a, (e.NamedArgument, e.Star, e.Keyword)) for a in call.args):
+        return
+    if isinstance(types.env, KnowsFunctions) and types.env.has_function(call.name):
+        return
+    if not count.takes(len(call.args)):
+        message = f"{call.function} takes {count}, not {len(call.args)}"
+        hint = f"DESCRIBE FUNCTION {call.name} shows them"
+        raise SqlExtError("FUNC-002", message, span=call.span, hint=hint)
 
 
 def _check_arguments(function: Function, seen: CallTypes) -> None:

@@ -19,6 +19,7 @@ _PARAMETERS: Mapping[str, str] = {
     "sslrootcert": "sslrootcert",
     "sslcert": "sslcert",
     "sslkey": "sslkey",
+    "sslpassword": "sslpassword",
     "channelBinding": "channel_binding",
     "gssEncMode": "gssencmode",
     "connectTimeout": "connect_timeout",

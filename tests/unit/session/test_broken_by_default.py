@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from sqlext.analysis.functions.model import SparkCount
 from sqlext.session.offline.checking import found_in
 from sqlext.session.offline.compilation import new_state
 from sqlext.source import SourceText
@@ -27,6 +28,10 @@ BROKEN = {
     "SELECT TIMESTAMPADD(«fortnight», 1, ts) FROM orders": ("PARSE-002", "the units are YEAR, QUARTER, MONTH"),
     "SELECT «amount + ts» FROM orders": ("TYPE-001", "CAST"),
     "SELECT id FROM orders WHERE «ts > amount»": ("TYPE-001", "CAST"),
+    "SELECT «UPPER(item, 2)» FROM orders": ("FUNC-002", "DESCRIBE FUNCTION UPPER"),
+    "SELECT «UPPER()» FROM orders": ("FUNC-002", "DESCRIBE FUNCTION UPPER"),
+    "SELECT «SUBSTRING(item)» FROM orders": ("FUNC-002", "DESCRIBE FUNCTION SUBSTRING"),
+    "SELECT «ARRAY_DISTINCT(1, 2)» FROM orders": ("FUNC-002", "DESCRIBE FUNCTION ARRAY_DISTINCT"),
     "SELECT «SPLIT_INDEX(item)» FROM orders": ("FUNC-002", "write SPLIT_INDEX("),
     "CREATE TABLE unused (id INT) WITH ('connector' = 'filesystem', 'path' = '/in', «'format' = 'jsn'»)": (
         "OPT-005",
@@ -78,6 +83,44 @@ def test_what_spark_may_cast_is_left_to_spark(condition: str) -> None:
     text = f"{TABLES}SELECT id FROM orders {condition};"
     found = found_in(SourceText.of(text), new_state(None).fork())
     assert [error.render() for error in found if error.severity == "error"] == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "TRIM(BOTH 'a' FROM item)",
+        "SUBSTRING(item FROM 1 FOR 2)",
+        "OVERLAY(item PLACING 'x' FROM 1)",
+        "POSITION('a' IN item)",
+        "EXTRACT(DAY FROM ts)",
+        "FLOOR(ts TO DAY)",
+        "CEIL(amount, 1)",
+        "MAKE_TIMESTAMP_LTZ(2026, 1, 1, 0, 0, 0, 'UTC')",
+        "COUNT(*)",
+        "CONCAT(item, item, item)",
+        "CURRENT_DATE",
+        "CURRENT_DATE()",
+        "DATE_ADD(DAY, 1, ts)",
+        "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amount)",
+        "TO_TIMESTAMP(item)",
+        "COALESCE(item)",
+        "SUM(item)",
+    ],
+)
+def test_calls_that_spark_takes(call: str) -> None:
+    text = f"{TABLES}SELECT {call} FROM orders;"
+    found = found_in(SourceText.of(text), new_state(None).fork())
+    assert [error.render() for error in found if error.severity == "error"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "words"),
+    [("1", [1], "1 argument"), ("0,2", [0, 2], "0 or 2 arguments"), ("2+", [2, 3, 9], "at least 2 arguments")],
+)
+def test_numbers_of_arguments(text: str, taken: list[int], words: str) -> None:
+    count = SparkCount.of(text)
+    assert [n for n in (0, 1, 2, 3, 9) if count.takes(n)] == taken
+    assert str(count) == words
 
 
 def test_a_function_that_was_refused_is_told_once() -> None:
