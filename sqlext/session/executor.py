@@ -251,6 +251,8 @@ class SparkHandler:
             kept = JobPlaces(self.folder, self._checkpoint, self.state)
             repeats = kept.repeats(drafts, schedule)
             require_file_system(self.spark_session, for_spark(self._checkpoint or str(self.folder)))
+            for draft in drafts:
+                self._require_place(draft.insert)
             places = kept.taken(drafting, made, held)
             # Before anything is renewed: it compares with the run that the folder has now.
             held_now = [(p.home, p.run) for p in places if p is not None]
@@ -329,6 +331,11 @@ class SparkHandler:
             found = begin_empty(rows, home, draft.script.output_mode, folder)
         home.location.store.remove(SCRATCH)
         return found
+
+    def _require_place(self, insert: BoundInsert) -> None:
+        """Refuse a sink at a URL that Spark does not know: opening the sinks before it might make their tables."""
+        spec = connector_of(insert.table).write_spec(insert.table)
+        _guarded(lambda: require_file_system(self.spark_session, spec.path), insert.span)
 
     def _insert_part(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> JobPart:
         insert, script = draft.insert, draft.script

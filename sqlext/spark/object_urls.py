@@ -27,8 +27,9 @@ _PACKAGES = {
 _DATABRICKS = "dbfs"
 #: A path that is nowhere: where the scheme needs no host or bucket, the folder of all is not listed.
 _NOWHERE = "sqlext-looks-whether-there-is-a-file-system"
-#: What Hadoop says of a scheme for which it has no file system, or not its class.
-_UNKNOWN = re.compile("No FileSystem for scheme|ClassNotFoundException")
+#: What Hadoop says of a scheme for which it has no file system; or not its class.
+NO_FILE_SYSTEM = "No FileSystem for scheme"
+_UNKNOWN = re.compile(f"{NO_FILE_SYSTEM}|ClassNotFoundException")
 
 
 def require_file_system(spark: SparkSession, path: str | None) -> None:
@@ -46,14 +47,21 @@ def require_file_system(spark: SparkSession, path: str | None) -> None:
     if scheme == "s3" and not _knows(spark, scheme):
         spark.conf.set(_S3, _S3A)
     if not _knows(spark, scheme):
-        message = f"Spark has no file system for the scheme `{scheme}` here"
-        raise OptionError("OPT-014", message, option="path", hint=_what_to_do(scheme))
+        raise no_file_system(scheme)
+
+
+def no_file_system(scheme: str) -> OptionError:
+    """Return the refusal of a scheme that Spark does not know."""
+    message = f"Spark has no file system for the scheme `{scheme}` here"
+    return OptionError("OPT-014", message, option="path", hint=_what_to_do(scheme))
 
 
 def _what_to_do(scheme: str) -> str:
     if scheme == _DATABRICKS:
         return "only Databricks has it; elsewhere give the URL of the object store behind it, or a local folder"
-    package = _PACKAGES[scheme]
+    package = _PACKAGES.get(scheme)
+    if package is None:
+        return "give the jar of its file system when Spark is started: spark.jars=..."
     version = ", the version of Spark's Hadoop" if package.startswith("org.apache.hadoop") else ""
     return f"give its package when Spark is started: spark.jars.packages={package}:...{version}"
 

@@ -163,11 +163,13 @@ def test_urls_for_which_spark_has_no_file_system(workspace: Workspace, here: Pat
         (into, "abfss", "abfss://c@a.dfs.core.windows.net/x"),
         (into, "dbfs", "dbfs:/x"),
         (out_of, "gs", "gs://b/x"),
+        (out_of, "unheard-of", "unheard-of://b/x"),
     ):
         session = workspace.session(scheme)
         with pytest.raises(SqlExtError) as refused:
             workspace.run(EVENTS, COUNTS, copy, far.format("spark", "json", path), script, session=session)
         assert (refused.value.code, f"the scheme `{scheme}`" in refused.value.message) == ("OPT-014", True)
         assert session.catalog.snapshot().queries() == []
+        assert script is out_of or not (workspace.folder / "out").exists()
     assert workspace.delta() == []
     assert list(here.iterdir()) == []

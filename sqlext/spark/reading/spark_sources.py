@@ -10,10 +10,11 @@ from sqlext.connectors.formats.conversions import instant_to_wall, wall_to_insta
 from sqlext.connectors.options import OptionError
 from sqlext.connectors.spec import Faults, ReadSpec
 from sqlext.errors import SqlExtError
-from sqlext.locations import near
+from sqlext.locations import near, scheme_of
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.script.side_rows import FAULT, IS_ROW
-from sqlext.spark.object_urls import require_file_system
+from sqlext.spark.failures import sentence
+from sqlext.spark.object_urls import NO_FILE_SYSTEM, no_file_system, require_file_system
 from sqlext.spark.packages import package_hint, require_avro
 
 if TYPE_CHECKING:
@@ -192,7 +193,9 @@ def refusal(error: Exception, spec: ReadSpec, kind: str, version: str) -> SqlExt
         message = f"Spark has no data source '{spec.format}' here"
         option = "connector" if spec.format == "kafka" else "format"
         return OptionError("OPT-014", message, option=option, hint=package_hint(spec.format, version))
+    if NO_FILE_SYSTEM in text and (scheme := scheme_of(spec.path or "")):
+        return no_file_system(scheme)
     if "does not support streamed reading" in text or "STREAMING_READ" in text:
         hint = "say 'scan.mode' = 'snapshot': a static table, read once"
         return OptionError("OPT-013", f"format '{spec.format}' has no {kind} reader", option="format", hint=hint)
-    return SqlExtError("RUN-010", f"cannot open {_place(spec)}: {text.splitlines()[0]}")
+    return SqlExtError("RUN-010", f"cannot open {_place(spec)}: {sentence(text)}")
