@@ -1,10 +1,10 @@
-"""Stop queries that take more than they may: time, and memory of their state."""
+"""Stop queries that take more than they may, time or memory of their state, or that have given what they were to."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -26,6 +26,26 @@ def limited(query: Query, limits: Restrictions | None, span: Span) -> Query:
     if limits is not None:
         threading.Thread(target=_watch, args=(query, limits, span), name="sqlext limits", daemon=True).start()
     return query
+
+
+def ended_by_limit(query: Query, count: Callable[[], int], most: int | None) -> Query:
+    """Return a query that ends once it has given all rows that it can.
+
+    Args:
+        query: of a SELECT.
+        count: how many rows it has given.
+        most: how many there can be; None: any number.
+    """
+    if most is not None:
+        threading.Thread(target=_until, args=(query, count, most), name="sqlext LIMIT", daemon=True).start()
+    return query
+
+
+def _until(query: Query, count: Callable[[], int], most: int) -> None:
+    while not query.await_end(_PAUSE):
+        if count() >= most:
+            query.request_stop()
+            return
 
 
 def _watch(query: Query, limits: Restrictions, span: Span) -> None:

@@ -8,7 +8,9 @@ from typing import ClassVar
 
 from sqlext.dialect.ast.expressions import Call, Expr
 from sqlext.dialect.ast.queries import OrderItem
+from sqlext.plan.base import PlanNode
 from sqlext.plan.columns import PlanColumn
+from sqlext.plan.nodes import Aliased, Project
 from sqlext.plan.normal_form import column_form, expression_form, value_form
 from sqlext.plan.scope import Scope
 from sqlext.plan.stateful import Operator
@@ -107,3 +109,14 @@ class Rank(Operator):
         shown = f"{self.ranking.value} {self.first} to {self.last}, {self.emission.value.lower()}"
         # The state of a window's rank holds rows of either order, so its checkpoints go on under both.
         yield "rank", shown, (shown, times, self.numbered, self.latest_first and self.window is None)
+
+
+def most_rows(plan: PlanNode) -> int | None:
+    """Return how many rows a plan can give, where LIMIT takes those that come first; None where it is not known."""
+    while isinstance(plan, (Project, Aliased)):
+        plan = plan.input
+    if not isinstance(plan, Rank) or plan.last is None:
+        return None
+    # Rows that are taken back, or that a better one replaces, leave room for others.
+    stands = not (plan.partition or plan.order or plan.latest_first or plan.inputs[0].updating or plan.changelog)
+    return plan.last - plan.first + 1 if stands else None

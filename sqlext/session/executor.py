@@ -21,7 +21,7 @@ from sqlext.dialect.ast import statements as ast
 from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import rearranges
-from sqlext.jobs.limits import limited, limited_time
+from sqlext.jobs.limits import ended_by_limit, limited, limited_time
 from sqlext.jobs.parts import JobPart, Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.query_files import last_number
@@ -33,6 +33,7 @@ from sqlext.jobs.timekeeping import ProcessingClock, Timekeeping
 from sqlext.locations import for_spark, is_remote
 from sqlext.plan.nodes import EXISTS, KIND, PlanNode
 from sqlext.plan.panes import has_clause
+from sqlext.plan.ranking import most_rows
 from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.policy import require_rows
@@ -233,7 +234,9 @@ class SparkHandler:
             job = Job(self.spark_session, name, [part], schedule, lambda: self.settings(env, [script]), _Remove(home))
             undo.pop_all()  # from here on the job removes the folder, when it ends
         started = limited(job.start(), self.state.policy.limits, statement.span)
-        return _collected(started, shown, opened.rows, [n for _, n in script.outputs], self.spark_session)
+        result = _collected(started, shown, opened.rows, [n for _, n in script.outputs], self.spark_session)
+        ended_by_limit(started, lambda: len(result.rows), None if schedule.bounded else most_rows(plan))
+        return result
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
         """Start INSERTs as one job."""
