@@ -1,6 +1,6 @@
 """Parse SHOW and DESCRIBE.
 
-SHOW TABLES | VIEWS | COLUMNS | DATABASES | ... [FROM | IN name] [[NOT] LIKE | ILIKE 'pattern']
+SHOW TABLES | VIEWS | MATERIALIZED TABLES | COLUMNS | DATABASES | ... [FROM | IN name] [[NOT] LIKE | ILIKE 'pattern']
 SHOW WATERMARKS [FOR QUERY name] [[NOT] LIKE | ILIKE 'pattern']
 SHOW CREATE TABLE | VIEW | CATALOG name      SHOW CURRENT CATALOG | DATABASE
 DESCRIBE | DESC [EXTENDED] [TABLE] name
@@ -35,15 +35,17 @@ _DESCRIBE_SPARK = ("FUNCTION", "DATABASE", "SCHEMA", "QUERY", "DETAIL", "HISTORY
 def parse_show(cursor: Cursor) -> Show | None:
     """Read SHOW; None for what only Spark shows (partitions, table properties, ...)."""
     start = cursor.expect_words("SHOW").start
-    what = _PAIRS.get((cursor.token.upper, cursor.peek().upper))
-    if what is not None:
+    pair = _PAIRS.get((cursor.token.upper, cursor.peek().upper))
+    if pair is not None:
         cursor.index += 2
-        name, span = parse_name(cursor) if what.startswith("CREATE") else ((), None)
-        return Show(cursor.span_from(start), what, name, span)
-    what = _LISTS.get(cursor.token.upper)
-    if what is None:
+        name, span = parse_name(cursor) if pair.startswith("CREATE") else ((), None)
+        return Show(cursor.span_from(start), pair, name, span)
+    if cursor.accept_words("MATERIALIZED", "TABLES"):
+        what = "MATERIALIZED TABLES"
+    elif cursor.token.upper in _LISTS:
+        what = _LISTS[cursor.advance().upper]
+    else:
         return None
-    cursor.advance()
     name, name_span = _of_query(cursor) if what == "WATERMARKS" else _of(cursor)
     negated = cursor.accept_words("NOT")
     like_op = cursor.accept_any("LIKE", "ILIKE")

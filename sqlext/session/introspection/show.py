@@ -16,7 +16,7 @@ from sqlext.sinks.live_rows import Row
 from sqlext.watermarks.texts import wall
 from sqlext_catalog.ddl.queries import job_of
 from sqlext_catalog.information_schema import NAMES as SYSTEM_VIEWS
-from sqlext_catalog.model import INFORMATION_SCHEMA, QueryRecord, Relation, Table, View
+from sqlext_catalog.model import INFORMATION_SCHEMA, QueryRecord, Relation, Table, View, keeping_query
 from sqlext_catalog.session_catalog import SessionCatalog
 
 __all__ = ["describe", "describe_catalog", "show"]
@@ -63,6 +63,11 @@ def _tables(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answ
 
 def _views(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
     return _listed("view name", (r.name.name for r in _relations(statement, catalog) if isinstance(r, View)))
+
+
+def _materialized_tables(statement: Show, catalog: SessionCatalog, env: Environment) -> _Answer:
+    kept = (r.name.name for r in _relations(statement, catalog) if isinstance(r, Table) and keeping_query(r))
+    return _listed("materialized table", kept)
 
 
 def _relations(statement: Show, catalog: SessionCatalog) -> list[Relation]:
@@ -169,6 +174,7 @@ def _nothing(column: str) -> Callable[[Show, SessionCatalog, Environment], _Answ
 _ANSWERS: dict[str, Callable[[Show, SessionCatalog, Environment], _Answer]] = {
     "TABLES": _tables,
     "VIEWS": _views,
+    "MATERIALIZED TABLES": _materialized_tables,
     "COLUMNS": _columns,
     "DATABASES": _databases,
     "CATALOGS": _catalogs,

@@ -104,6 +104,7 @@ STATEMENTS = {
     "SHOW TABLES": "Show(TABLES)",
     "SHOW TABLES FROM d NOT LIKE 'a%'": "Show(TABLES, name=[d], like=a%, negated=True)",
     "SHOW VIEWS ILIKE 'a'": "Show(VIEWS, like=a, like_op=ILIKE)",
+    "SHOW MATERIALIZED TABLES IN d LIKE 'a'": "Show(MATERIALIZED TABLES, name=[d], like=a)",
     "SHOW COLUMNS IN t": "Show(COLUMNS, name=[t])",
     "SHOW CREATE TABLE t": "Show(CREATE TABLE, name=[t])",
     "SHOW CREATE VIEW d.t": "Show(CREATE VIEW, name=[d, t])",

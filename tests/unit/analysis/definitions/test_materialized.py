@@ -55,6 +55,13 @@ def test_its_table(handler: DryRun) -> None:
     assert handler.compiled[-1].insert is not None
 
 
+def test_they_are_listed(handler: DryRun) -> None:
+    run(handler, "CREATE MATERIALIZED VIEW mv AS SELECT k FROM events")
+    run(handler, "CREATE MATERIALIZED VIEW other AS SELECT v FROM events")
+    assert run(handler, "SHOW MATERIALIZED TABLES") == [("mv",), ("other",)]
+    assert run(handler, "SHOW MATERIALIZED TABLES LIKE 'o%'") == [("other",)]
+
+
 @pytest.mark.parametrize(
     ("query", "key"),
     [
