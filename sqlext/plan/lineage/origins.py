@@ -22,6 +22,7 @@ from sqlext.plan.nodes import (
     Aliased,
     AssignWindows,
     ComputeTime,
+    Join,
     Output,
     Project,
     Scan,
@@ -86,6 +87,10 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
     elif isinstance(plan, StreamJoin):
         for number, side in enumerate((plan.left, plan.right)):
             yield from _below_join(plan, number, side, facts)
+    elif isinstance(plan, AssignWindows):
+        raise UntracedError("windows over what another operator gives")
+    elif isinstance(plan, Join):
+        raise UntracedError("a join with a static table")
     elif isinstance(plan, _CHOOSING):
         yield from origins(plan.inputs[0], facts)
     else:
@@ -108,8 +113,6 @@ def _below_union(node: SetQuery, branch: PlanNode, facts: Facts) -> Facts:
 
 
 def _below_grouping(node: Aggregate, facts: Facts) -> Iterator[Origin]:
-    if not _is_chain(node.input):
-        raise UntracedError("a grouping of what another operator gives")
     forms = [expression_form(e, node.scope) for e in node.by.expressions]
     keys: list[tuple[Expr, Any]] = [
         (o.expr, facts[o.physical, None])
@@ -117,8 +120,17 @@ def _below_grouping(node: Aggregate, facts: Facts) -> Iterator[Origin]:
         if o.expr is not None and (o.physical, None) in facts and expression_form(o.expr, node.scope) in forms
     ]
     window: Facts = {(node.by.window or "", bound): value for (_, bound), value in facts.items() if bound is not None}
-    where = () if node.where is None else (node.where,)
-    yield _origin(node.input, keys, where, node.scope, window)
+    if _is_chain(node.input):
+        where = () if node.where is None else (node.where,)
+        yield _origin(node.input, keys, where, node.scope, window)
+    else:
+        yield from origins(node.input, {**_facts_of_keys(keys, node.scope), **window})
+
+
+def _facts_of_keys(keys: Sequence[tuple[Expr, Any]], scope: Scope) -> Facts:
+    """Return what is known of columns by keys; of a key that is no column nothing is."""
+    columns = ((_column(expr, scope), value) for expr, value in keys)
+    return {(c.physical, c.window_bound): value for c, value in columns if c is not None}
 
 
 def _below_join(node: StreamJoin, number: int, side: JoinSide, facts: Facts) -> Iterator[Origin]:
@@ -135,9 +147,7 @@ def _below_join(node: StreamJoin, number: int, side: JoinSide, facts: Facts) -> 
     if _is_chain(plan):
         yield _origin(plan, keys, side.filters, side.scope, below)
         return
-    columns = ((_column(own, side.scope), value) for own, value in keys)
-    more = {(c.physical, c.window_bound): value for c, value in columns if c is not None}
-    yield from origins(plan, {**more, **below})
+    yield from origins(plan, {**_facts_of_keys(keys, side.scope), **below})
 
 
 def _below_side(side: JoinSide, facts: Facts) -> Facts:

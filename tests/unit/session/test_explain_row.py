@@ -89,6 +89,18 @@ def test_rows_of_a_window_are_computed_again(
             assert (line["k"], line["n"], line["ts"]) == (row["k"], row["n"], row["ts"])
 
 
+def test_two_groupings_of_one_window(session: Session) -> None:
+    session.run("""INSERT INTO counts SELECT 'all', window_start, window_end, SUM(m), SUM(s) FROM (
+        SELECT big_k, window_start, window_end, COUNT(*) AS m, SUM(n) AS s
+        FROM TABLE(TUMBLE(TABLE some_orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+        GROUP BY big_k, window_start, window_end)
+        GROUP BY window_start, window_end""")
+    found = list(explained(session, "EXPLAIN ROW FROM counts"))
+    assert len(found) == 5
+    for result, rows in found:
+        assert (result["n"], result["total"]) == (len(rows), sum(row["n"] for row in rows))
+
+
 def test_a_projection_is_the_row_that_it_was(session: Session) -> None:
     session.run("INSERT INTO plain SELECT CONCAT('is ', big_k), n * 10 FROM some_orders WHERE n = 7")
     for result, rows in explained(session, "EXPLAIN ROW FROM plain"):
@@ -158,3 +170,13 @@ def test_refusals_have_a_place(session: Session, tmp_path: Path, statement: str,
     assert refused.value.code == code
     assert refused.value.span is not None
     assert refused.value.span.text == words
+
+
+def test_windows_over_windows_are_refused(session: Session) -> None:
+    session.run("""INSERT INTO counts SELECT 'all', window_start, window_end, SUM(m), 0 FROM TABLE(TUMBLE((
+        SELECT window_time AS t, COUNT(*) AS m FROM TABLE(TUMBLE(TABLE orders, DESCRIPTOR(ts), INTERVAL '1' MINUTE))
+        GROUP BY window_start, window_end, window_time), DESCRIPTOR(t), INTERVAL '5' MINUTE))
+        GROUP BY window_start, window_end""")
+    with pytest.raises(SqlExtError, match="windows over what another operator gives") as refused:
+        session.sql("EXPLAIN ROW FROM counts")
+    assert refused.value.code == "DDL-043"
