@@ -13,19 +13,21 @@ from sqlext.plan.nodes import AssignWindows
 from sqlext.plan.stateful import BOUND_IT, unbounded_states
 from sqlext.source import Span
 
+#: What to write in place of a half.
+WHOLE_WINDOW = "GROUP BY window_start, window_end"
 _BOUNDS = frozenset({"start", "end"})
 
 
 def cautions(plan: PlanNode, span: Span) -> Iterator[SqlExtError]:
     """Yield the warnings of a query: WARN-001 to WARN-005; ``span`` is where it stands."""
-    halves = {id(node): half for node in walk(plan) if (half := _half_window(node)) is not None}
+    halves = {id(node): half for node in walk(plan) if (half := half_window(node)) is not None}
     for state in unbounded_states(plan):
         if id(state) not in halves:
             code, hint = ("WARN-002", _JOIN) if isinstance(state, StreamJoin) else ("WARN-001", BOUND_IT)
             yield SqlExtError(code, state.unbounded, span=state.clause or span, hint=hint)
     for key, missing in halves.values():
         message = f"GROUP BY {key.span.one_line} without {missing} is no window: its results change as rows come"
-        yield SqlExtError("WARN-003", message, span=key.span, hint="GROUP BY window_start, window_end")
+        yield SqlExtError("WARN-003", message, span=key.span, hint=WHOLE_WINDOW)
     for node in walk(plan):
         if isinstance(node, AssignWindows) and node.spec.has_gaps:
             message = f"rows between windows are lost: SLIDE is {node.spec.slide} ms and SIZE {node.spec.size} ms"
@@ -38,7 +40,7 @@ def cautions(plan: PlanNode, span: Span) -> Iterator[SqlExtError]:
 _JOIN = "bound the time of both sides, as in l.ts BETWEEN r.ts AND r.ts + INTERVAL '1' HOUR, or table.exec.state.ttl"
 
 
-def _half_window(node: PlanNode) -> tuple[Expr, str] | None:
+def half_window(node: PlanNode) -> tuple[Expr, str] | None:
     """Return the key of a grouping that is part of a window, and what of the window is missing among the keys."""
     if not isinstance(node, Aggregate) or node.by.window is not None or not node.streaming:
         return None

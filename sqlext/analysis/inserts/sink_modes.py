@@ -7,6 +7,7 @@ from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.registry import connector_of
 from sqlext.errors import SqlExtError
 from sqlext.plan.base import walk
+from sqlext.plan.cautions import WHOLE_WINDOW, half_window
 from sqlext.plan.nodes import PlanNode, Scan
 from sqlext.plan.panes import as_changelog, last_firings, merged_sessions_removed, readable, untold, visible_key
 from sqlext.plan.stateful import Operator
@@ -82,6 +83,12 @@ def _only_appends(plan: PlanNode, table: Table, span: Span) -> SqlExtError:
         return _no_retractions(table, span)
     if any(not isinstance(f.policy.window, Global) for f in firings):
         return _several_panes(table, span)
+    half = next(filter(None, map(half_window, walk(plan))), None)
+    if half is not None:
+        message = (
+            f"`{table.name.name}` ({table.option('connector')}) only appends, and without {half[1]} this is no window"
+        )
+        return SqlExtError("SINK-004", message, span=half[0].span, hint=WHOLE_WINDOW)
     return SqlExtError(
         "SINK-004",
         f"`{table.name.name}` ({table.option('connector')}) only appends, but this GROUP BY without a window changes "
