@@ -82,7 +82,9 @@ def _split(call: CallTexts) -> str:
 def _str_to_map(call: CallTexts) -> str:
     """Flink separates entries by ',' and keys by '='; Spark by ',' and ':'."""
     defaults = ("", "','", "'='")
-    return f"str_to_map({', '.join((*call.args, *defaults[call.count :]))})"
+    split = f"str_to_map({', '.join((*call.args, *defaults[call.count :]))})"
+    # An empty text is an empty map in Flink; Spark gives it one empty key.
+    return split if call.literal(0) else f"if({call.atom(0)} = '', CAST(map() AS MAP<STRING, STRING>), {split})"
 
 
 def _trim(call: CallTexts) -> str:
@@ -116,13 +118,19 @@ def _substring(call: CallTexts) -> str:
 
 
 def _overlay(call: CallTexts) -> str:
-    """A start beyond the end changes nothing in Flink; Spark would append."""
+    """A start beyond the end changes nothing in Flink; Spark would append. A length below 1 cuts off the rest."""
     text, new, start = call.args[:3]
     length = f" FOR {call.args[3]}" if call.count > 3 else ""
-    return (
-        f"CASE WHEN {call.atom(2)} > 0 AND {call.atom(2)} <= length({text}) "
-        f"THEN overlay({text} PLACING {new} FROM {start}{length}) ELSE {call.atom(0)} END"
-    )
+    replaced = f"overlay({text} PLACING {new} FROM {start}{length})"
+    if length and not _is_positive(call.args[3]):
+        cut = f"concat(left({text}, {call.atom(2)} - 1), {new})"
+        replaced = f"CASE WHEN {call.atom(3)} < 1 THEN {cut} WHEN {call.atom(3)} > 0 THEN {replaced} END"
+    return f"CASE WHEN {call.atom(2)} > 0 AND {call.atom(2)} <= length({text}) THEN {replaced} ELSE {call.atom(0)} END"
+
+
+def _is_positive(text: str) -> bool:
+    """Whether this is a literal integer above 0."""
+    return text.isdigit() and int(text) > 0
 
 
 def _instr(call: CallTexts) -> str:
@@ -154,7 +162,12 @@ def _concat(call: CallTexts) -> str:
 
 
 def _locate(call: CallTexts) -> str:
-    return f"locate({', '.join(call.args)})"
+    """A start below 1 is the first character in Flink; Spark finds nothing from there."""
+    plain = f"locate({', '.join(call.args)})"
+    if call.count == 2 or _is_positive(call.args[2]):
+        return plain
+    first = f"locate({call.args[0]}, {call.args[1]})"
+    return f"CASE WHEN {call.atom(2)} < 1 THEN {first} WHEN {call.atom(2)} > 0 THEN {plain} END"
 
 
 def _pad(name: str) -> Callable[[CallTexts], str]:

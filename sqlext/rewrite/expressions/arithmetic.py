@@ -15,7 +15,7 @@ from sqlext.rewrite.expressions.forms import equal_rows
 from sqlext.rewrite.expressions.integers import integers
 from sqlext.rewrite.expressions.protocols import Texts
 from sqlext.rewrite.expressions.shared_operands import bind
-from sqlext.types import LogicalType
+from sqlext.types import INTERVAL_DAY_TIME, LogicalType
 
 #: Of a DECIMAL overflow Flink makes NULL; Spark's ANSI mode fails.
 _TRY = {"+": "try_add", "-": "try_subtract", "*": "try_multiply"}
@@ -140,6 +140,8 @@ def _times(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType],
         interval = node.right if is_interval(types[1]) else node.left
         if isinstance(interval, e.Interval) and _is_whole_days(interval):
             return None
+        if INTERVAL_DAY_TIME.root in (types[0].root, types[1].root):
+            return _days_later(node.op, *((left, right) if is_interval(types[1]) else (right, left)))
         sides = [
             f"CAST({s} AS TIMESTAMP_NTZ)" if t.root == "DATE" else s for s, t in zip((left, right), types, strict=True)
         ]
@@ -152,6 +154,12 @@ def _times(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType],
         # The text behind the day is the time: this is what wraps it around at midnight.
         return f"CAST(substring(CAST({moved} AS STRING), 12) AS {result.spark()})"
     return None
+
+
+def _days_later(op: str, date: str, interval: str) -> str:
+    """Flink takes the whole days of an interval alone: a DATE less one second is the same day."""
+    days = f"extract(DAY FROM CAST({interval} AS INTERVAL DAY TO SECOND))"
+    return f"{'date_add' if op == '+' else 'date_sub'}({date}, {days})"
 
 
 def _instants(node: e.Binary, texts: Texts, types: tuple[LogicalType, LogicalType]) -> str | None:
