@@ -42,13 +42,19 @@ def _cast(cursor: Cursor) -> Expr:
 _FIELDS = frozenset(UNITS) | {"DOW", "DOY", "EPOCH", "ISODOW", "ISOYEAR"}
 
 
+#: Spark's other names of fields.
+_SPARKS_FIELDS = _FIELDS | frozenset(
+    "Y YR YRS YEAROFWEEK QTR MON MONS W D DAYOFWEEK DAYOFWEEK_ISO DOW_ISO H HR HRS M MIN MINS S SEC SECS".split()
+)
+
+
 def _extract(cursor: Cursor) -> Expr:
     """``EXTRACT(YEAR FROM x)``."""
     name = _open(cursor)
-    # Spark has more fields, with many names.
-    known = cursor.mode == "spark" or cursor.token.upper in _FIELDS
-    if cursor.token.kind is not TokenKind.WORD or not known:
-        raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, ...)")
+    known = _SPARKS_FIELDS if cursor.mode == "spark" else _FIELDS
+    if cursor.token.kind is not TokenKind.WORD or cursor.token.upper not in known:
+        hint = did_you_mean_word(cursor.token.upper, *SINGULAR_UNITS)
+        raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, ...)", hint=hint)
     unit = calls.keyword(cursor)
     cursor.expect_words("FROM")
     return _close(cursor, name, unit, operations.parse_expression(cursor))
