@@ -49,28 +49,36 @@ class TakenFiles:
 
     Attributes:
         by_path: those that are known, by ``path_key`` of their files.
-        whole: that of a query that took all its input at once; None for another one.
+        whole: that of a query that took at once all that was there; None for another one.
+        until: when it began, in ms since 1970 UTC: of later files it is not known.
         watermark: how far its watermark is, in ms since 1970; None if that is not known.
     """
 
     by_path: Mapping[str, Taken] = field(default_factory=dict)
     whole: Taken | None = None
+    until: int | None = None
     watermark: int | None = None
 
-    def of(self, path: str) -> Taken | None:
-        """Return the micro-batch that took a file, None if that is not known."""
-        return self.by_path.get(path_key(path), self.whole)
+    def of(self, path: str, arrived: int | None) -> Taken | None:
+        """Return the micro-batch that took a file, None if that is not known.
+
+        Args:
+            arrived: when it was written, in ms since 1970 UTC, if that is known.
+        """
+        later = self.until is not None and arrived is not None and arrived > self.until
+        return self.by_path.get(path_key(path), None if later else self.whole)
 
 
-def taken_files(place: Location) -> TakenFiles:
+def taken_files(place: Location, began: int | None) -> TakenFiles:
     """Return which micro-batches of a query over one table took which files, as far as that is known.
 
     Args:
         place: the query's folder.
+        began: when it began, in ms since 1970 UTC.
     """
     here = last_number(place, _HERE)
     if here >= 0 and last_number(place, _OFFSETS) < 0:
-        return TakenFiles(whole=Taken(here, None))
+        return TakenFiles(whole=Taken(here, None), until=began)
     try:
         batches, number = _batches(place)
         if not batches:

@@ -58,10 +58,9 @@ def found_rows(script: LocalScript, sources: Location, tests: Sequence[Test], zo
 
 def _numbers(piece: Piece, matching: Matching, start: int, count: int) -> Iterator[int]:
     """Yield which of some rows give one that is sought, by halves: what a query leaves out has no number."""
-    if not count or not matching(piece.run(start, count)).num_rows:
-        return
-    if count == 1:
-        yield start
+    found = matching(piece.run(start, count)).num_rows if count else 0
+    if found in (0, count):  # a row gives one row at most
+        yield from range(start, start + found)
         return
     half = count // 2
     yield from _numbers(piece, matching, start, half)

@@ -117,6 +117,7 @@ def most_rows(plan: PlanNode) -> int | None:
         plan = plan.input
     if not isinstance(plan, Rank) or plan.last is None:
         return None
-    # Rows that are taken back, or that a better one replaces, leave room for others.
-    stands = not (plan.partition or plan.order or plan.latest_first or plan.inputs[0].updating or plan.changelog)
+    # Rows that are taken back, or that a better one replaces, leave room for others. So do other windows and ties.
+    of_all = not plan.partition and plan.window is None and plan.ranking is Ranking.ROW_NUMBER
+    stands = of_all and not (plan.order or plan.latest_first or plan.inputs[0].updating or plan.changelog)
     return plan.last - plan.first + 1 if stands else None

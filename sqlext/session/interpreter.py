@@ -13,12 +13,13 @@ from sqlext.analysis.definitions import alteration_of, check_known, fill_of, tab
 from sqlext.analysis.inserts.binding import bind_insert
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
+from sqlext.analysis.types.calls import own_functions
 from sqlext.connectors.admission import admit
 from sqlext.connectors.options import OptionError
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.cursor import too_deep
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.jobs.result import Result
 from sqlext.locations import local
 from sqlext.plan.nodes import PlanNode
@@ -113,7 +114,8 @@ class Interpreter:
                 action = self._about_sparks_table
             # A view's text too: who uses it later may be less restricted.
             require_functions(statement.span, self.state.settings.expressions, self.state.policy)
-            result = action(statement)
+            with own_functions(self.state.sparks):
+                result = action(statement)
         except SqlExtError as error:
             raise error.at(statement.span) from error.__cause__
         # Plans and expressions are walked recursively: too deep a query meets Python's limit, not one of ours.
@@ -387,6 +389,10 @@ class Interpreter:
 
     def _explain_row(self, statement: ast.ExplainRow) -> Result:
         env = self.environment()
+        if env.catalog.lookup(statement.name) is None:  # no Spark is started to ask for it
+            hint = did_you_mean(statement.name[-1], env.catalog.candidates())
+            message = f"there is no table `{'.'.join(statement.name)}`"
+            raise SqlExtError("NAME-002", message, span=statement.name_span, hint=hint)
         return self.handler.explain_row(statement, bind_query(statement.rows, env), env)
 
     def _analyze_watermark(self, statement: ast.AnalyzeWatermark) -> Result:

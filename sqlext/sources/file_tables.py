@@ -142,6 +142,7 @@ class FileTables:
 
     def arrived(self, table: Table) -> Mapping[str, int]:
         """Return when the files that are there were written; see ``TableReader.arrived``."""
+        self.require_there(table)
         return {file.path: file.modified for file in self.stored(table)}
 
 

@@ -10,8 +10,9 @@ from sqlext.dialect.ast.expressions import Node
 from sqlext.dialect.emit import nodes as e
 from sqlext.dialect.emit.checks import can_finish
 from sqlext.dialect.emit.printing import trigger_text
+from sqlext.plan.base import walk
 from sqlext.plan.firing import Silent
-from sqlext.plan.nodes import WindowKind, WindowSpec
+from sqlext.plan.nodes import Scan, WindowKind, WindowSpec
 from sqlext.quoting import duration
 
 
@@ -26,15 +27,15 @@ def silent_parts(grouped: Grouped) -> tuple[Silent, ...]:
     if not grouped.node.streaming:
         return (Silent(clause.span, "EMIT has no effect: these rows stand still, and come out once"),)
     spec = grouped.assign.spec if grouped.assign is not None else None
-    return tuple(_silent(clause, spec))
+    return tuple(_silent(grouped, clause, spec))
 
 
-def _silent(clause: e.EmitClause, spec: WindowSpec | None) -> Iterator[Silent]:
+def _silent(grouped: Grouped, clause: e.EmitClause, spec: WindowSpec | None) -> Iterator[Silent]:
     meant = {id(clause.trigger)} if spec is not None else set()
     for trigger in clause.trigger.walk():
         if isinstance(trigger, e.AfterWatermark):
             meant |= {id(trigger.early), id(trigger.late)}
-            yield from _early(trigger.early, spec)
+            yield from _early(trigger.early, spec, _wait(grouped))
         elif isinstance(trigger, e.EachOf):
             yield from _behind_the_last(trigger)
         elif isinstance(trigger, e.Never) and id(trigger) not in meant:
@@ -42,15 +43,29 @@ def _silent(clause: e.EmitClause, spec: WindowSpec | None) -> Iterator[Silent]:
             yield Silent(trigger.span, f"NEVER does not fire{end}")
 
 
-def _early(early: e.Trigger | None, spec: WindowSpec | None) -> Iterator[Silent]:
-    """Yield periods of event time that no window has an end of inside, and delays that are longer than windows."""
+def _wait(grouped: Grouped) -> int | None:
+    """Return how long (ms) windows wait for late rows behind their ends; None where that is not known."""
+    scans = [n for n in walk(grouped.node) if isinstance(n, Scan) and n.streaming]
+    if any(scan.delay is None or scan.marked for scan in scans):
+        return None
+    return max((scan.delay or 0 for scan in scans), default=None)
+
+
+def _early(early: e.Trigger | None, spec: WindowSpec | None, wait: int | None) -> Iterator[Silent]:
+    """Yield periods of event time that no window has an end of inside, and delays longer than windows are open.
+
+    A clock is compared with event time: the message says that this holds while rows come.
+    """
     for trigger in early.walk() if early is not None else ():
         if isinstance(trigger, e.EveryEventTime) and spec is not None and not _falls_inside(trigger.ms, spec):
             text = trigger_text(trigger)
             yield Silent(trigger.span, f"{text} does not fire early: no multiple of it lies inside of a window")
-        elif spec is not None and spec.kind is not WindowKind.SESSION and _delay(trigger) > spec.size:
-            text = trigger.span.one_line
-            yield Silent(trigger.span, f"{text} does not fire early: a window of {duration(spec.size)} closes before")
+        elif spec is None or spec.kind is WindowKind.SESSION or wait is None:
+            continue
+        elif _delay(trigger) > spec.size + wait:
+            open_for = duration(spec.size + wait)
+            text = f"{trigger.span.one_line} does not fire early while rows come: a window closes after {open_for}"
+            yield Silent(trigger.span, text)
 
 
 def _delay(trigger: Node) -> int:

@@ -11,6 +11,7 @@ from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.analysis.types.inference import infer
 from sqlext.connectors.base import written_columns
+from sqlext.dialect.ast.expressions import Star
 from sqlext.dialect.ast.queries import Select
 from sqlext.dialect.ast.statements import Insert
 from sqlext.errors import SqlExtError, counted, did_you_mean
@@ -117,6 +118,8 @@ def _item(assignment: Assignment, insert: Insert, plan: PlanNode) -> Span | None
     """Return where the item of SELECT stands that gives a column; None where no single item does."""
     body = insert.query.body
     if not isinstance(body, Select) or len(body.items) != len(plan.columns):
+        return None
+    if any(isinstance(i.expr, Star) for i in body.items):
         return None
     return next(
         (i.expr.span for i, c in zip(body.items, plan.columns, strict=True) if c is assignment.source),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol, runtime_checkable
 
 from sqlext.analysis import functions
@@ -10,6 +13,19 @@ from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError, counted, did_you_mean
 from sqlext.types import LogicalType
+
+#: Functions that the user has made in Spark, in lower case: they go before Spark's own.
+_OWN: ContextVar[Set[str]] = ContextVar("own functions", default=frozenset())
+
+
+@contextmanager
+def own_functions(names: Set[str]) -> Iterator[None]:
+    """Let statements use functions that the user has made in Spark, also under a name of Spark's own."""
+    before = _OWN.set(names)
+    try:
+        yield
+    finally:
+        _OWN.reset(before)
 
 
 @runtime_checkable
@@ -84,7 +100,7 @@ def _check_sparks_arguments(call: e.Call, types: ArgumentTypes) -> None:
     count = functions.spark_count(call.name)
     if count is None or call.bare or any(isinstance(a, (e.NamedArgument, e.Star, e.Keyword)) for a in call.args):
         return
-    if isinstance(types.env, KnowsFunctions) and types.env.has_function(call.name):
+    if call.name.lower() in _OWN.get():
         return
     if not count.takes(len(call.args)):
         message = f"{call.function} takes {count}, not {len(call.args)}"

@@ -7,11 +7,12 @@ that agree with what is known are those that count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlext.dialect.ast.expressions import ColumnRef, Expr, Paren
+from sqlext.dialect.ast.expressions import ColumnRef, Expr, Literal, Paren
+from sqlext.dialect.ast.queries import GroupingSets
 from sqlext.plan.base import PlanNode, walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.distinct import Distinct
@@ -57,11 +58,13 @@ class Origin:
         scan: the table.
         plan: of all its rows that reach the grouping, the columns that they are tested by.
         tests: what rows must be.
+        exact: whether all keys and the window of each grouping are known: else rows of other groups pass too.
     """
 
     scan: Scan
     plan: Project
     tests: tuple[Test, ...]
+    exact: bool = True
 
 
 def facts_of(columns: Sequence[PlanColumn], values: Sequence[Any]) -> Facts:
@@ -80,7 +83,8 @@ def origins(plan: PlanNode, facts: Facts) -> Iterator[Origin]:
     elif isinstance(plan, Aggregate):
         yield from _below_grouping(plan, facts)
     elif isinstance(plan, Project):
-        yield from origins(plan.input, _below_projection(plan, facts))
+        if not _contradicts(plan, facts):
+            yield from origins(plan.input, _below_projection(plan, facts))
     elif isinstance(plan, SetQuery) and plan.op.upper().startswith("UNION"):
         for branch in plan.branches:
             yield from origins(branch, _below_union(plan, branch, facts))
@@ -106,6 +110,17 @@ def _below_projection(node: Project, facts: Facts) -> Facts:
     return {(handed[name], bound): value for (name, bound), value in facts.items() if name in handed}
 
 
+def _contradicts(node: Selecting, facts: Facts) -> bool:
+    """Whether a column is a constant that the row does not have: it comes from another branch."""
+    for output in node.outputs:
+        fact = facts.get((output.physical, None))
+        if isinstance(output.expr, Literal) and output.expr.kind in ("STRING", "NUMBER") and fact is not None:
+            value = fact.as_py()
+            if isinstance(value, (str, int)) and str(value) != output.expr.value:
+                return True
+    return False
+
+
 def _below_union(node: SetQuery, branch: PlanNode, facts: Facts) -> Facts:
     pairs = zip(node.columns, branch.columns, strict=True)
     keys = ((above.physical, above.window_bound, below) for above, below in pairs)
@@ -113,6 +128,10 @@ def _below_union(node: SetQuery, branch: PlanNode, facts: Facts) -> Facts:
 
 
 def _below_grouping(node: Aggregate, facts: Facts) -> Iterator[Origin]:
+    if any(isinstance(item, GroupingSets) for item in node.by.items):
+        raise UntracedError("GROUPING SETS, ROLLUP or CUBE")
+    if _contradicts(node, facts):
+        return
     forms = [expression_form(e, node.scope) for e in node.by.expressions]
     keys: list[tuple[Expr, Any]] = [
         (o.expr, facts[o.physical, None])
@@ -120,11 +139,14 @@ def _below_grouping(node: Aggregate, facts: Facts) -> Iterator[Origin]:
         if o.expr is not None and (o.physical, None) in facts and expression_form(o.expr, node.scope) in forms
     ]
     window: Facts = {(node.by.window or "", bound): value for (_, bound), value in facts.items() if bound is not None}
+    exact = len({repr(expression_form(e, node.scope)) for e, _ in keys}) == len({repr(f) for f in forms})
+    exact = exact and (node.by.window is None or bool(window))
     if _is_chain(node.input):
         where = () if node.where is None else (node.where,)
-        yield _origin(node.input, keys, where, node.scope, window)
+        found: Iterable[Origin] = (_origin(node.input, keys, where, node.scope, window),)
     else:
-        yield from origins(node.input, {**_facts_of_keys(keys, node.scope), **window})
+        found = origins(node.input, {**_facts_of_keys(keys, node.scope), **window})
+    yield from (replace(origin, exact=origin.exact and exact) for origin in found)
 
 
 def _facts_of_keys(keys: Sequence[tuple[Expr, Any]], scope: Scope) -> Facts:
@@ -141,8 +163,11 @@ def _below_join(node: StreamJoin, number: int, side: JoinSide, facts: Facts) -> 
     for pair in node.equal:
         own, of_other = (pair.left, pair.right) if number == 0 else (pair.right, pair.left)
         value = _value(of_other, other.scope, known)
-        if value is not None:
-            keys.append((own, value))
+        if value is None:
+            continue
+        if not value.is_valid:  # NULL is equal to nothing
+            return
+        keys.append((own, value))
     plan = node.inputs[number]
     if _is_chain(plan):
         yield _origin(plan, keys, side.filters, side.scope, below)

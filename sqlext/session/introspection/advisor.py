@@ -28,20 +28,29 @@ from sqlext_catalog.model import Column, Table, View, Watermark
 _OWNER = "ANALYZE WATERMARK"
 
 
-def _durations(value: str) -> str | None:
-    found = [duration(part) for part in value.split(",")]
-    return None if found and not any(found) else "durations such as `10 s, 1 min`"
+#: No delay and no window is longer, in ms: ten thousand days.
+_LONGEST = 10_000 * 86_400_000
 
 
-def _size(value: str) -> str | None:
-    return None if parse_duration(value) else "a duration above 0 such as `1 min`"
+def _delay(value: str) -> str | None:
+    return duration(value) or _size(value, at_least=0)
+
+
+def _delays(value: str) -> str | None:
+    return "durations such as `10 s, 1 min`" if any(map(_delay, value.split(","))) else None
+
+
+def _size(value: str, at_least: int = 1) -> str | None:
+    ms = parse_duration(value)
+    fits = ms is not None and at_least <= ms <= _LONGEST
+    return None if fits else f"a duration{' above 0' if at_least else ''} such as `1 min`, of 10,000 days at most"
 
 
 _RULES = Rules(
     {
         "rowtime": lambda value: None if value.strip() else "the name of a column",
-        "delay": duration,
-        "delays": _durations,
+        "delay": _delay,
+        "delays": _delays,
         "window": _size,
         "per-partition": boolean,
         "rests": boolean,
@@ -129,6 +138,15 @@ class Analyzed:
         return default if value is None else value.strip().lower() == "true"
 
 
+def in_utc(env: Environment, table: Table) -> Environment:
+    """Return surroundings in which a TIMESTAMP rowtime is shown as it is held; of instants the zone stays.
+
+    A TIMESTAMP is a wall clock without a zone. In another zone than UTC only Spark converts what holds it.
+    """
+    instants = any(c.type is not None and c.type.root == "TIMESTAMP_LTZ" for c in table.columns)
+    return env if instants else replace(env, settings=env.settings.with_value("table.local-time-zone", "UTC"))
+
+
 def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
     """Bind a statement.
 
@@ -142,6 +160,10 @@ def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
     places = {o.key: o.key_span.to(o.value_span) for o in statement.options}
     try:
         _RULES.check(_OWNER, own)
+        for key, value in own.items():
+            if value.startswith(("env:", "file:")):  # rules let references to secrets pass
+                message = f"option '{key}' of {_OWNER} is no secret"
+                raise OptionError("OPT-005", message, option=key, hint="write the value itself")
         for key, _ in tried:
             if connector_of(table).refused_option(table, key) is not None:
                 raise _RULES.unknown(_OWNER, key) or AssertionError(key)
@@ -150,7 +172,7 @@ def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
         column = _rowtime(statement, table, own)
         read = _as_read(statement, table, column)
         declared = table.watermark if table.watermark is not None and table.watermark.column == column.name else None
-        found = Analyzed(statement, read, column, _by(statement, table), _with(env, read), own, declared)
+        found = Analyzed(statement, read, column, _by(statement, table), _with(in_utc(env, read), read), own, declared)
         _ = found.assumed
     except SqlExtError as error:
         key = (isinstance(error, OptionError) and error.option) or ""

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -34,6 +35,8 @@ from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.lineage.origins import Origin, UntracedError, facts_of, origins
 from sqlext.plan.lineage.tests import Within
 from sqlext.plan.nodes import Scan
+from sqlext.secrets import HIDDEN
+from sqlext.session.introspection.advisor import in_utc
 from sqlext.session.introspection.wanted import wanted_values
 from sqlext.session.local_plans import NotLocalError, local_select
 from sqlext.session.records import home_location
@@ -46,6 +49,9 @@ from sqlext.watermarks.texts import wall
 from sqlext_catalog.model import QueryRecord, Table
 
 COLUMNS = ("result", "query", "input", "place", "row", "batch", "watermark", "late", "values")
+#: The code of a path at which nothing lies.
+_NOT_THERE = "OPT-009"
+_Bound = tuple[PlanNode, tuple[tuple[str, PlanColumn], ...]]
 #: How many rows of a result are explained, and how many input rows of each are shown.
 MOST_RESULTS, MOST_ROWS = 10, 1000
 
@@ -86,18 +92,14 @@ def explained_rows(statement: ast.ExplainRow, rows: PlanNode, env: Environment, 
     """
     table = _written(statement, env)
     records = [r for r in state.catalog.snapshot().queries() if r.writes == table.name.plain]
-    writers = [
-        Writer(r.name, plan, taken_files(home_location(state.folder, r, state.stores)), filled)
-        for r in records
-        for plan, filled in _writers(r, table, env)
-    ]
-    if not writers:
+    if not records:
         raise SqlExtError(
             "CAT-043",
             f"no query of this catalog writes `{table.name.name}`",
             span=statement.name_span,
             hint="an INSERT INTO it is remembered from its start on, until DROP QUERY; SHOW QUERIES lists them",
         )
+    writers = list(_writers(statement, records, table, env, state))
     with TemporaryDirectory(prefix="sqlext-") as folder:
         return _Explaining(statement, env, Location(folder)).answer(table, rows, writers)
 
@@ -139,11 +141,28 @@ class _Explaining:
     ) -> None:
         """Add the lines of a row of the result, which has these values."""
         self.lines.append((number, None, table.name.name, *[None] * 5, shown))
+        before = len(self.lines)
         for writer in writers:
-            made_of = list(self._made_of(writer, values))
+            # A column that a query does not fill is NULL in its rows.
+            if any(value.is_valid for name, value in values.items() if name not in dict(writer.filled)):
+                continue
+            made_of = list(islice(self._made_of(writer, values), MOST_ROWS + 1))
             self.lines += ((number, writer.name, *line) for line in made_of[:MOST_ROWS])
             if len(made_of) > MOST_ROWS:
-                self.notices.append(f"Of {len(made_of):,} input rows {MOST_ROWS:,} are shown.")
+                self.notices.append(f"There are more than {MOST_ROWS:,} input rows: the first ones are shown.")
+            if not all(origin.exact for origin in self._origins(writer, values)):
+                self._say(
+                    f"The result does not hold all keys of query `{writer.name}`: rows of other keys are named too."
+                )
+        if number is not None and len(self.lines) == before:
+            self._say(
+                f"No input row of result {number} is found: its input was rewritten or removed since, a window without"
+                " rows was filled, or the settings, views and functions of its query are others now."
+            )
+
+    def _say(self, text: str) -> None:
+        if text not in self.notices:
+            self.notices.append(text)
 
     def _why_not(self, table: Table, schema: pa.Schema, writers: Sequence[Writer]) -> None:
         """Say why there is no row as it is asked for: add the input rows that it would be made of."""
@@ -171,9 +190,14 @@ class _Explaining:
 
     def _results(self, plan: PlanNode) -> pa.Table:
         try:
-            return computed(local_select(plan, self.env), self._place()).rows
+            script = local_select(plan, self.env)
+            return computed(script, self._place()).rows
         except NotLocalError as reason:
             raise self._refused(str(reason)) from reason
+        except SqlExtError as error:
+            if error.code != _NOT_THERE:
+                raise
+            return script.query.schema.empty_table()  # no row of the result was written yet
 
     def _made_of(self, writer: Writer, values: Mapping[str, Any]) -> Iterator[tuple[Any, ...]]:
         """Yield what is said of each row that a result row was made of, from its table on."""
@@ -192,10 +216,11 @@ class _Explaining:
             raise self._refused(f"query `{writer.name}` has {reason}, through which rows are not traced") from reason
 
     def _rows_of(self, origin: Origin, writer: Writer) -> Iterator[tuple[Any, ...]]:
-        script = local_select(origin.plan.transform(_as_history), self.env)
+        script = local_select(origin.plan.transform(_as_history), in_utc(self.env, origin.scan.table))
         table = script.reads[0].table
+        arrived = connector_of(table).table_reader().arrived(table)
         for found in found_rows(script, self._place(), origin.tests, self.env.zone):
-            taken = writer.taken.of(found.origin)
+            taken = writer.taken.of(found.origin, arrived.get(found.origin))
             judged = _judged(taken, origin, self.env.zone) if taken is not None else (None, None, None)
             values = _text(*_as_read(origin.scan, found.row))
             yield origin.scan.table.name.name, shown(found.origin, table), found.number, *judged, values
@@ -224,24 +249,47 @@ def _written(statement: ast.ExplainRow, env: Environment) -> Table:
 
 
 def _writers(
-    record: QueryRecord, table: Table, env: Environment
-) -> Iterator[tuple[PlanNode, tuple[tuple[str, PlanColumn], ...]]]:
-    """Yield what a remembered query writes into a table, and which columns that fills.
+    asked: ast.ExplainRow, records: Sequence[QueryRecord], table: Table, env: Environment, state: SessionState
+) -> Iterator[Writer]:
+    for text in dict.fromkeys(r.statement for r in records):
+        bound = _bound(asked, text, table, env)
+        # The queries of one statement have its whole text, in the order of its INSERTs.
+        for number, record in enumerate(r for r in records if r.statement == text and bound):
+            plan, filled = bound[number % len(bound)]
+            taken = taken_files(home_location(state.folder, record, state.stores), record.started)
+            yield Writer(record.name, plan, taken, filled)
+
+
+def _bound(asked: ast.ExplainRow, text: str, table: Table, env: Environment) -> list[_Bound]:
+    """Return what a remembered statement writes into a table, and which columns that fills.
 
     Raises:
-        SqlExtError: whatever its text means no more.
+        SqlExtError: DDL-043 where the text means nothing any more, or has hidden parts.
     """
-    for statement in parse_script(SourceText.of(record.statement), env.mode):
-        if isinstance(statement, ast.CreateTable) and statement.query is not None:
-            plan = QueryBinder(env).bind_whole(statement.query)
-            yield plan, tuple(zip((c.name for c in table.columns), plan.columns, strict=False))
-        inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
-        for insert in inserts:
-            if isinstance(insert, ast.Insert):
-                bound = bind_insert(insert, env)
-                if bound.table.name == table.name:
-                    pairs = ((a.target.name, a.source) for a in bound.assignments)
-                    yield bound.plan, tuple((name, c) for name, c in pairs if c is not None)
+    reason, cause = "its text has secrets, which are not kept", None
+    if HIDDEN not in text:
+        try:
+            return [
+                found for each in parse_script(SourceText.of(text), env.mode) for found in _writes(each, table, env)
+            ]
+        except SqlExtError as error:
+            reason, cause = f"it cannot be read any more: {error.code}: {error.message}", error
+    message = f"the rows cannot be explained by the query that writes `{table.name.name}`: {reason}"
+    hint = "start the query again, under the settings, views and functions that it had"
+    raise SqlExtError("DDL-043", message, span=asked.name_span, hint=hint) from cause
+
+
+def _writes(statement: ast.Statement, table: Table, env: Environment) -> Iterator[_Bound]:
+    if isinstance(statement, ast.CreateTable) and statement.query is not None:
+        plan = QueryBinder(env).bind_whole(statement.query)
+        yield plan, tuple(zip((c.name for c in table.columns), plan.columns, strict=False))
+    inserts = statement.inserts if isinstance(statement, ast.StatementSet) else (statement,)
+    for insert in inserts:
+        # ``USE`` may have chosen another database since: the record says which table it writes.
+        if isinstance(insert, ast.Insert) and insert.name[-1] == table.name.name:
+            bound = bind_insert(replace(insert, name=tuple(table.name)), env)
+            pairs = ((a.target.name, a.source) for a in bound.assignments)
+            yield bound.plan, tuple((name, c) for name, c in pairs if c is not None)
 
 
 def _judged(taken: Taken, origin: Origin, zone: str) -> tuple[int, datetime | None, bool | None]:
@@ -264,11 +312,12 @@ def _end_of(origin: Origin, zone: str) -> datetime | None:
 
 
 def _as_history(node: PlanNode) -> PlanNode:
-    """Return a scan that reads its table from the first row up to now."""
+    """Return a scan that reads its table as it is now; for a stream from the first row on."""
     if not isinstance(node, Scan):
         return node
     table = with_hints(node.table, (Hint("OPTIONS", (("scan.mode", "snapshot"),)),))
-    table = connector_of(table).table_reader().history(table)
+    if node.is_stream:
+        table = connector_of(table).table_reader().history(table)
     return replace(node, table=table, is_stream=False, watermarked=False, timing=None, ends=(), future=None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,14 +74,15 @@ class Checker:
         ):
             yield from unread
             unread.clear()
-            yield self._checked(statement, interpreter)
+            rest = source.text[statement.span.end :]
+            yield self._checked(statement, interpreter, rest)
         yield from unread
 
-    def _checked(self, statement: Statement, interpreter: Interpreter) -> Checked:
+    def _checked(self, statement: Statement, interpreter: Interpreter, rest: str) -> Checked:
         self._handler.compiled.clear()
         try:
             interpreter.run(statement)
-            self._require_usable(statement)
+            self._require_usable(statement, rest)
         except SqlExtError as error:
             # What Spark has made is there when the script runs; its columns are not known here.
             if _follows(error, self.undefined | self.state.sparks):
@@ -90,10 +92,10 @@ class Checker:
         found = sorted(statement_cautions(statement, compiled, self.state), key=lambda e: (e.line or 0, e.column or 0))
         return Checked(statement.span, statement, tuple(found), compiled)
 
-    def _require_usable(self, statement: Statement) -> None:
+    def _require_usable(self, statement: Statement, rest: str) -> None:
         """Refuse a table of this script that no use could be right of; the session refuses its use alone."""
         table = self.state.catalog.lookup(statement.name) if isinstance(statement, CreateTable) else None
-        if isinstance(statement, CreateTable) and isinstance(table, Table):
+        if isinstance(statement, CreateTable) and isinstance(table, Table) and not _redefines(rest, statement.name[-1]):
             error = unusable(statement, table)
             if error is not None:
                 raise error
@@ -185,6 +187,14 @@ def _in_folder(folder: Path) -> list[Path]:
     if not found:
         raise SqlExtError("RUN-012", f"there is no .sql file in `{folder}`")
     return found
+
+
+def _redefines(text: str, name: str) -> bool:
+    """Whether statements may give a table other options: by ALTER, DROP, or LIKE in another definition."""
+    named = rf"([\w`]+\s*\.\s*)*`?{re.escape(name)}\b"
+    return (
+        re.search(rf"\b(ALTER\s+TABLE|DROP\s+TABLE|LIKE)\s+(IF\s+EXISTS\s+)?{named}", text, re.IGNORECASE) is not None
+    )
 
 
 def _defined(span: Span) -> set[str]:

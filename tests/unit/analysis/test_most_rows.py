@@ -13,7 +13,12 @@ from sqlext.dialect.queries.whole import parse_query
 from sqlext.plan.ranking import most_rows
 from sqlext.source import SourceText
 
-TABLE = "CREATE TABLE t (k STRING, n INT) WITH ('connector' = 'datagen');"
+TABLE = """CREATE TABLE t (k STRING, n INT, ts TIMESTAMP(3), p AS PROCTIME(), WATERMARK FOR ts AS ts)
+WITH ('connector' = 'datagen');"""
+#: Of each window: others follow.
+OF_WINDOWS = """SELECT k, r FROM (
+    SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY p) AS r
+    FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))) WHERE r <= 2"""
 
 
 @pytest.mark.parametrize(
@@ -25,6 +30,7 @@ TABLE = "CREATE TABLE t (k STRING, n INT) WITH ('connector' = 'datagen');"
         ("SELECT n FROM t", None),
         ("SELECT n FROM t ORDER BY n LIMIT 5", None),
         ("SELECT k, COUNT(*) FROM t GROUP BY k LIMIT 5", None),
+        (OF_WINDOWS, None),
         ("SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY n) AS r FROM t) WHERE r < 5", None),
     ],
 )

@@ -22,7 +22,11 @@ def test_files_that_we_number(tmp_path: Path) -> None:
     _offsets(place, 0, ['{"files": 2}', '{"files": 2}', '{"files": 3}'])
     place.put("sources/view/00000000000000000000.json", '[["/in/a", 1, 1], ["/in/b", 1, 1]]')
     place.put("sources/view/00000000000000000002.json", '[["/in/c", 1, 1], ["/in/d", 1, 1]]')
-    assert taken_files(place).by_path == {"/in/a": Taken(0, None), "/in/b": Taken(0, None), "/in/c": Taken(2, 1000)}
+    assert taken_files(place, 1000).by_path == {
+        "/in/a": Taken(0, None),
+        "/in/b": Taken(0, None),
+        "/in/c": Taken(2, 1000),
+    }
 
 
 def test_files_that_spark_numbers(tmp_path: Path) -> None:
@@ -32,21 +36,23 @@ def test_files_that_spark_numbers(tmp_path: Path) -> None:
         entry = json.dumps({"path": f"file:///in/{number}", "timestamp": 1, "batchId": number})
         place.put(f"checkpoint/sources/0/{number}", f"v1\n{entry}")
     # The batch of the first file is forgotten.
-    assert taken_files(place).by_path == {"/in/4": Taken(6, 5000), "/in/5": Taken(6, 5000)}
+    assert taken_files(place, 1000).by_path == {"/in/4": Taken(6, 5000), "/in/5": Taken(6, 5000)}
 
 
 def test_nothing_is_known_of_two_tables_or_of_another_log(tmp_path: Path) -> None:
     place = Location(str(tmp_path))
-    assert taken_files(place) == TakenFiles()
+    assert taken_files(place, 1000) == TakenFiles()
     _offsets(place, 0, ['{"files": 2}'])
     place.put("checkpoint/sqlext-own-sources", "[]")
-    assert taken_files(place) == TakenFiles()
+    assert taken_files(place, 1000) == TakenFiles()
     place.put("checkpoint/sqlext-own-sources", "[1]")
     place.put("checkpoint/offsets/0", "v9")
-    assert taken_files(place) == TakenFiles()
+    assert taken_files(place, 1000) == TakenFiles()
 
 
 def test_what_one_batch_has_read_whole(tmp_path: Path) -> None:
     place = Location(str(tmp_path))
     place.put("local/0", "")
-    assert taken_files(place).of("/in/any") == Taken(0, None)
+    found = taken_files(place, 1000)
+    assert found.of("/in/any", 1000) == found.of("/in/any", None) == Taken(0, None)
+    assert found.of("/in/later", 1001) is None

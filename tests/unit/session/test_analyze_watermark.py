@@ -48,6 +48,9 @@ REFUSED = [
     ("ANALYZE WATERMARK FOR orders WITH ('delay' = 'long')", "OPT-005", "'delay' = 'long'"),
     ("ANALYZE WATERMARK FOR orders WITH ('delays' = '1 s, long')", "OPT-005", "'delays' = '1 s, long'"),
     ("ANALYZE WATERMARK FOR orders WITH ('window' = '0 s')", "OPT-005", "'window' = '0 s'"),
+    ("ANALYZE WATERMARK FOR orders WITH ('window' = '99999999999 d')", "OPT-005", "'window' = '99999999999 d'"),
+    ("ANALYZE WATERMARK FOR orders WITH ('delays' = '1 s, 20000 d')", "OPT-005", "'delays' = '1 s, 20000 d'"),
+    ("ANALYZE WATERMARK FOR orders WITH ('partitions' = 'env:HOME')", "OPT-005", "'partitions' = 'env:HOME'"),
     ("ANALYZE WATERMARK FOR orders WITH ('delya' = '1 s')", "OPT-003", "'delya' = '1 s'"),
     (
         "ANALYZE WATERMARK FOR orders WITH ('scan.watermark.idle-timeout' = 'long')",
@@ -142,6 +145,12 @@ def test_a_column_without_a_watermark_can_be_tried(session: Session, tmp_path: P
         (0, 1, False),
         (5.1, 0, False),
     ]
+
+
+def test_a_table_that_is_not_there_says_so(session: Session) -> None:
+    with pytest.raises(SqlExtError) as refused:
+        session.sql("ANALYZE WATERMARK FOR orders")
+    assert refused.value.code == "OPT-009"
 
 
 def test_what_only_spark_reads_is_refused(session: Session) -> None:

@@ -133,3 +133,27 @@ def test_a_function_that_was_refused_is_told_once() -> None:
     found = found_in(SourceText.of(text), new_state(None).fork())
     assert [error.code for error in found if error.code == "FUNC-001"] == []
     assert [error.severity for error in found].count("error") == 1
+
+
+_BROKEN_FORMAT = "CREATE TABLE base (id INT) WITH ('connector' = 'filesystem', 'path' = '/x', 'format' = 'jsn');"
+_CONTAINS = "CREATE TEMPORARY FUNCTION contains(a STRING, b STRING, c INT) RETURNS BOOLEAN RETURN true;"
+_SLOW = """CREATE TABLE slow (id INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '5' HOUR)
+WITH ('connector' = 'filesystem', 'path' = '/x', 'format' = 'json', 'source.monitor-interval' = '1 s');"""
+_TUMBLED = "SELECT COUNT(*) FROM TABLE(TUMBLE(TABLE slow, DESCRIPTOR(ts), INTERVAL '1' HOUR))"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"{_BROKEN_FORMAT} ALTER TABLE base SET ('format' = 'json'); SELECT id FROM base;",
+        f"{_BROKEN_FORMAT} CREATE TABLE b WITH ('format' = 'json') LIKE base (OVERWRITING OPTIONS); SELECT id FROM b;",
+        f"{_BROKEN_FORMAT} DROP TABLE IF EXISTS default_catalog.default_database.`base`;",
+        f"{_CONTAINS} SELECT contains(item, 'a', 2) FROM orders;",
+        # The watermark waits: a window of an hour is open for six.
+        f"{_SLOW} {_TUMBLED} GROUP BY window_start, window_end EMIT AFTER WATERMARK EARLY EVERY 2h;",
+    ],
+)
+def test_what_is_right_in_the_end(script: str) -> None:
+    found = found_in(SourceText.of(TABLES + script), new_state(None).fork())
+    codes = [error.code for error in found if error.severity == "error" or error.code == "WARN-005"]
+    assert codes == [], [error.render() for error in found]

@@ -180,3 +180,86 @@ def test_windows_over_windows_are_refused(session: Session) -> None:
     with pytest.raises(SqlExtError, match="windows over what another operator gives") as refused:
         session.sql("EXPLAIN ROW FROM counts")
     assert refused.value.code == "DDL-043"
+
+
+def test_in_another_zone_a_timestamp_is_its_wall_clock(session: Session) -> None:
+    session.run(f"""INSERT INTO counts SELECT k, window_start, window_end, COUNT(*), SUM(n)
+        FROM TABLE({WINDOWS["tumble"].format("orders")}) GROUP BY k, window_start, window_end;
+        SET 'table.local-time-zone' = 'Europe/Berlin';""")
+    found = list(explained(session, "EXPLAIN ROW FROM counts"))
+    assert [result["n"] for result, _ in found] == [len(rows) for _, rows in found]
+    found_late = session.sql("ANALYZE WATERMARK FOR orders BY k")
+    assert found_late.rows[0][3] == 60
+
+
+def test_a_name_that_only_spark_could_know_starts_none(session: Session) -> None:
+    with pytest.raises(SqlExtError, match="COUNTS") as refused:
+        session.sql("EXPLAIN ROW FROM COUNTS")
+    assert refused.value.code == "NAME-002"
+
+
+def test_a_result_that_is_not_there_yet(session: Session) -> None:
+    insert = "INSERT INTO plain SELECT k, n FROM orders"
+    record = QueryRecord("q", insert, (), "default_catalog.default_database.plain", "", "", "running")
+    session.catalog.apply(ddl.record_query(record), "START QUERY q")
+    asked = session.sql("EXPLAIN WHY NOT FROM plain WHERE k = 'a'")
+    assert asked.notices[0] == "No row of `plain` is so."
+    assert {json.loads(row[-1])["k"] for row in asked.rows} == {"a"}
+
+
+def test_inserts_of_one_statement_are_told_apart(session: Session) -> None:
+    session.run("""EXECUTE STATEMENT SET BEGIN
+        INSERT INTO plain SELECT k, n FROM orders WHERE n = 8;
+        INSERT INTO plain SELECT item, fee FROM fees WHERE fee = 8;
+        END""")
+    lines = session.sql("EXPLAIN ROW FROM plain").rows
+    assert {(query, table) for _, query, table, *_ in lines if query} == {
+        ("sql.plain", "orders"),
+        ("sql.plain.2", "fees"),
+    }
+
+
+def test_a_constant_names_its_branch(session: Session) -> None:
+    branch = "SELECT '{0}', window_start, window_end, COUNT(*), {1} FROM TABLE({2}) GROUP BY window_start, window_end"
+    window = WINDOWS["tumble"]
+    one, other = branch.format("o", "1", window.format("orders")), branch.format("f", "2", window.format("fees"))
+    session.run(f"INSERT INTO counts {one} UNION ALL {other}")
+    for result, rows in explained(session, "EXPLAIN ROW FROM counts WHERE k = 'f'"):
+        assert {row["table"] for row in rows} == {"fees"}
+        assert len(rows) == result["n"]
+
+
+def test_what_is_not_exact_is_said(session: Session) -> None:
+    session.run(f"""INSERT INTO counts SELECT UPPER(k), window_start, window_end, COUNT(*), 0
+        FROM TABLE({WINDOWS["tumble"].format("orders")}) GROUP BY k, window_start, window_end""")
+    asked = session.sql("EXPLAIN ROW FROM counts WHERE k = 'A'")
+    assert any("rows of other keys are named too" in text for text in asked.notices)
+    # The row of another writer: no input row of this one is so.
+    session.run("INSERT INTO plain SELECT k, n FROM orders WHERE n = 8")
+    insert = "INSERT INTO plain SELECT k, n FROM orders WHERE n = 7"
+    other = QueryRecord("sql.plain", insert, (), "default_catalog.default_database.plain", "", "", "finished")
+    session.catalog.apply(ddl.record_query(other), "START QUERY sql.plain")
+    assert any("No input row of result 1 is found" in text for text in session.sql("EXPLAIN ROW FROM plain").notices)
+
+
+@pytest.mark.parametrize(
+    ("insert", "reason"),
+    [
+        ("INSERT INTO plain SELECT k, n FROM orders WHERE k = '******'", "secrets, which are not kept"),
+        ("INSERT INTO plain SELECT k, n FROM gone", "it cannot be read any more: NAME-002"),
+        (
+            "INSERT INTO plain SELECT k, COUNT(*) FROM orders GROUP BY GROUPING SETS ((k), ())",
+            "GROUPING SETS, ROLLUP or CUBE",
+        ),
+    ],
+)
+def test_queries_that_cannot_be_explained(session: Session, tmp_path: Path, insert: str, reason: str) -> None:
+    record = QueryRecord("q", insert, (), "default_catalog.default_database.plain", "", "", "finished")
+    session.catalog.apply(ddl.record_query(record), "START QUERY q")
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "1.json").write_text('{"k": "a", "n": 4}\n')
+    session.sql("SET 'execution.runtime-mode' = 'batch'")
+    with pytest.raises(SqlExtError) as refused:
+        session.sql("EXPLAIN ROW FROM plain")
+    assert refused.value.code == "DDL-043"
+    assert reason in refused.value.message
