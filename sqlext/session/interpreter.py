@@ -19,13 +19,14 @@ from sqlext.connectors.options import OptionError
 from sqlext.dialect.ast import statements as ast
 from sqlext.dialect.ast.queries import Query
 from sqlext.dialect.cursor import too_deep
-from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.errors import SqlExtError
 from sqlext.jobs.result import Result
 from sqlext.locations import local
 from sqlext.plan.nodes import PlanNode
 from sqlext.secrets import redact, redact_text, redact_value
 from sqlext.session.functions_allowed import require_functions
 from sqlext.session.handler import Handler
+from sqlext.session.introspection.advisor import OF_VIEW, named_table
 from sqlext.session.introspection.show import describe, describe_catalog, show
 from sqlext.session.materialized import (
     alter_materialized,
@@ -389,10 +390,7 @@ class Interpreter:
 
     def _explain_row(self, statement: ast.ExplainRow) -> Result:
         env = self.environment()
-        if env.catalog.lookup(statement.name) is None:  # no Spark is started to ask for it
-            hint = did_you_mean(statement.name[-1], env.catalog.candidates())
-            message = f"there is no table `{'.'.join(statement.name)}`"
-            raise SqlExtError("NAME-002", message, span=statement.name_span, hint=hint)
+        named_table(statement.name, statement.name_span, env, OF_VIEW)  # before Spark is started to ask for it
         return self.handler.explain_row(statement, bind_query(statement.rows, env), env)
 
     def _analyze_watermark(self, statement: ast.AnalyzeWatermark) -> Result:

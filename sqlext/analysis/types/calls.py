@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from sqlext.analysis import functions
 from sqlext.analysis.functions.model import CallTypes, Function
@@ -28,14 +28,6 @@ def own_functions(names: Set[str]) -> Iterator[None]:
         _OWN.reset(before)
 
 
-@runtime_checkable
-class KnowsFunctions(Protocol):
-    """An environment that also knows the user's own functions; others know the built-in ones alone."""
-
-    def has_function(self, name: str) -> bool:
-        """Whether the user has defined a function of this name."""
-
-
 class ArgumentTypes(Protocol):
     """Gives the types of the arguments."""
 
@@ -43,7 +35,7 @@ class ArgumentTypes(Protocol):
 
     @property
     def env(self) -> object:
-        """The environment of the expression, perhaps :class:`KnowsFunctions`."""
+        """The environment of the expression."""
 
     def type_of(self, expr: e.Node) -> LogicalType | None:
         """Return the type of an expression, or None."""
@@ -84,8 +76,6 @@ def _check_known(call: e.Call, types: ArgumentTypes) -> None:
     name = call.name
     # A qualified name is a function of a Spark catalog, which Spark alone can look up.
     if "." in name or functions.is_spark_function(name):
-        return
-    if isinstance(types.env, KnowsFunctions) and types.env.has_function(name):
         return
     raise SqlExtError(
         "FUNC-001",

@@ -20,7 +20,7 @@ from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.plan.nodes import PlanNode
 from sqlext.quoting import identifier
 from sqlext.settings import parse_duration
-from sqlext.source import SourceText
+from sqlext.source import SourceText, Span
 from sqlext.watermarks.advice.assumption import Assumption
 from sqlext.watermarks.ends import Ends
 from sqlext_catalog.model import Column, Table, View, Watermark
@@ -154,7 +154,8 @@ def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
         SqlExtError: NAME-002, NAME-003 for names that nothing has, CAT-004 for a view, TIME-017 for a table without a
             rowtime, TIME-018 for one that keeps no order, OPT-... for options.
     """
-    table = _table(statement, env)
+    of_view = "name the table that it reads: watermarks are declared there"
+    table = named_table(statement.name, statement.name_span, env, of_view)
     own = {o.key: o.value for o in statement.options if o.key in _RULES.keys}
     tried = tuple((o.key, o.value) for o in statement.options if o.key not in _RULES.keys)
     places = {o.key: o.key_span.to(o.value_span) for o in statement.options}
@@ -180,15 +181,25 @@ def analyzed(statement: AnalyzeWatermark, env: Environment) -> Analyzed:
     return found
 
 
-def _table(statement: AnalyzeWatermark, env: Environment) -> Table:
-    found = env.catalog.lookup(statement.name)
-    name = ".".join(statement.name)
+#: What to do where EXPLAIN ROW names a view.
+OF_VIEW = "name the table that an INSERT writes"
+
+
+def named_table(name: tuple[str, ...], span: Span, env: Environment, of_view: str) -> Table:
+    """Return the table of the catalog that a statement names; Spark is not asked for it.
+
+    Args:
+        of_view: the hint where it is a view.
+
+    Raises:
+        SqlExtError: NAME-002 for a name that nothing has, CAT-004 for a view.
+    """
+    found, text = env.catalog.lookup(name), ".".join(name)
     if found is None:
-        hint = did_you_mean(statement.name[-1], env.catalog.candidates())
-        raise SqlExtError("NAME-002", f"there is no table `{name}`", span=statement.name_span, hint=hint)
+        hint = did_you_mean(name[-1], env.catalog.candidates())
+        raise SqlExtError("NAME-002", f"there is no table `{text}`", span=span, hint=hint)
     if isinstance(found, View):
-        hint = "name the table that it reads: watermarks are declared there"
-        raise SqlExtError("CAT-004", f"`{name}` is a view", span=statement.name_span, hint=hint)
+        raise SqlExtError("CAT-004", f"`{text}` is a view", span=span, hint=of_view)
     return found
 
 

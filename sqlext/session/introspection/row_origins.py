@@ -36,7 +36,7 @@ from sqlext.plan.lineage.origins import Origin, UntracedError, facts_of, origins
 from sqlext.plan.lineage.tests import Within
 from sqlext.plan.nodes import Scan
 from sqlext.secrets import HIDDEN
-from sqlext.session.introspection.advisor import in_utc
+from sqlext.session.introspection.advisor import OF_VIEW, in_utc, named_table
 from sqlext.session.introspection.wanted import wanted_values
 from sqlext.session.local_plans import NotLocalError, local_select
 from sqlext.session.records import home_location
@@ -90,7 +90,7 @@ def explained_rows(statement: ast.ExplainRow, rows: PlanNode, env: Environment, 
         SqlExtError: NAME-002 for a table of Spark's, CAT-043 for one that no query of the catalog writes, DDL-043
             where rows cannot be traced.
     """
-    table = _written(statement, env)
+    table = named_table(statement.name, statement.name_span, env, OF_VIEW)
     records = [r for r in state.catalog.snapshot().queries() if r.writes == table.name.plain]
     if not records:
         raise SqlExtError(
@@ -236,16 +236,6 @@ class _Explaining:
             span=self.statement.name_span,
             hint="groupings by windows and keys, Top-N, DISTINCT and filters over files and Delta tables can",
         )
-
-
-def _written(statement: ast.ExplainRow, env: Environment) -> Table:
-    found = env.catalog.lookup(statement.name)
-    if isinstance(found, Table):
-        return found
-    name, hint = ".".join(statement.name), "name the table that an INSERT of ours writes"
-    if found is None:
-        raise SqlExtError("NAME-002", f"there is no table `{name}` in the catalog", span=statement.name_span, hint=hint)
-    raise SqlExtError("CAT-004", f"`{name}` is a view", span=statement.name_span, hint=hint)
 
 
 def _writers(
