@@ -109,7 +109,7 @@ class Kept:
         plan, bound = self._bound(query.statement)
         with QueryHome(self.folder, query.name, force=True) as home:
             location, checkpoint = home.location, home.checkpoint
-            recorder = Recorder(home.progress, False, steps_of(plan, f"{bound.table.name.name} (delta)"))
+            recorder = Recorder(query.name, home.progress, False, steps_of(plan, f"{bound.table.name.name} (delta)"))
             recorder.begin()
             taken, last = [s.at for s in recorder.history.samples()], None
             for last in _samples(query, plan, self.now, self.now - query.span):

@@ -47,9 +47,10 @@ class TablePlace:
     def unreadable(self, error: Exception) -> SqlExtError:
         """Return the refusal for what reading the table has raised: CAT-030, or RUN-015 where the store failed."""
         failed = self._store_failure(error)
+        said = str(error).partition("\n")[0]  # behind it stands where in delta-rs
         return failed or SqlExtError(
             "CAT-030",
-            f"the catalog in {self.catalog} cannot be read: {error}",
+            f"the catalog in {self.catalog} cannot be read: {said}",
             hint=f"the folder is damaged; restore {TABLE_FOLDER}/ from a backup, or name another catalog folder",
         )
 

@@ -182,6 +182,8 @@ def _lines(query: RunningQuery) -> Iterator[str]:
 
 def progress_line(name: str, p: Mapping[str, Any], now: int | None = None) -> str:
     """Return one line for a log; with ``now``, in ms since 1970 UTC, it says how far the watermark is behind."""
+    if not p.get("batch") and p.get("status") == "finished":
+        return _counts(name, p)
     if not p.get("batch"):
         return f"{name}: {p.get('status') or 'running'}, no micro-batch is done yet"
     taken = f" ({_seconds(p['last_ms'])}, {rows_a_second(p)} rows/s)" if p.get("last_ms") else ""
@@ -205,12 +207,18 @@ def rows_a_second(p: Mapping[str, Any]) -> str:
 
 def summary(name: str, p: Mapping[str, Any]) -> str:
     """Return the last word on a query: how many rows came out, and whether the last windows did."""
-    counts = f"{name}: {_count(p.get('rows_in'))} rows in, {_count(p.get('rows_out'))} rows out"
+    counts = _counts(name, p)
+    if not p.get("batch") and p.get("status") == "finished":  # no stream, so nobody has counted windows
+        return counts
     if p.get("watermark") is None and p.get("status") == "finished":
         return f"{counts}, no windows"
     dropped = p.get("rows_dropped") or 0
     late = f"{dropped:,} late rows dropped" if dropped else "no row was late"
     return f"{counts}, {_windows(p)}, {late}"
+
+
+def _counts(name: str, p: Mapping[str, Any]) -> str:
+    return f"{name}: {_count(p.get('rows_in'))} rows in, {_count(p.get('rows_out'))} rows out"
 
 
 def _windows(p: Mapping[str, Any]) -> str:

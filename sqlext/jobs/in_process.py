@@ -50,7 +50,7 @@ def run_job(name: str, parts: Sequence[LocalPart], log: JobLog) -> Query:
     """
     query = Query(name, {p.name: Progress() for p in parts}, streaming=True, bounded=True)
     query.recorders = {
-        p.name: Recorder(p.place.home.progress, True, p.steps) for p in parts if not p.place.run.finished
+        p.name: Recorder(p.name, p.place.home.progress, True, p.steps) for p in parts if not p.place.run.finished
     }
     error: SqlExtError | None = None
     try:

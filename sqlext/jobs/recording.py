@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlext.errors import SqlExtError
 from sqlext.plan.steps import PlanStep
+from sqlext.spark.notices import Notice
+from sqlext.watermarks.fit import misfit
 from sqlext.watermarks.history import History, Sample
 
 if TYPE_CHECKING:
@@ -70,10 +73,15 @@ class Failure:
         return Failure(error.code, error.message, error.hint, error.line)
 
 
+class LateRowsNotice(Notice):
+    """What arrives no longer fits the declared watermark."""
+
+
 class Recorder:
-    """Records one query of a job.
+    """Records one query of a job, and warns once if many of its rows are late.
 
     Args:
+        name: the query's.
         place: ``QueryHome.progress``.
         bounded: whether its input has an end.
         steps: those of its plan.
@@ -83,11 +91,13 @@ class Recorder:
         history: how it went.
     """
 
-    def __init__(self, place: Location, bounded: bool, steps: tuple[PlanStep, ...]) -> None:
+    def __init__(self, name: str, place: Location, bounded: bool, steps: tuple[PlanStep, ...]) -> None:
+        self._name = name
         self._place = place
         self.outline = Outline(bounded, steps, _now())
         self.history = History(place)
         self._asked = time.monotonic()
+        self._warned = False
 
     def begin(self) -> None:
         """Say how it begins; what made it fail before is forgotten."""
@@ -101,6 +111,7 @@ class Recorder:
         more = {"spent": found.spent, "read": found.read, "operators": found.operators}
         with _unimportant():
             self.history.take(Sample.of(_now(), report, progress.values(), began=self.outline.began, **more))
+            self._warn_of_late_rows()
 
     def is_to_stop(self) -> bool:
         """Whether somebody wants the query to stop, as ``ask_to_stop`` says."""
@@ -118,6 +129,13 @@ class Recorder:
             self.history.flush()
             if error is not None:
                 self._place.put(_END, json.dumps(asdict(Failure.of(error))))
+
+    def _warn_of_late_rows(self) -> None:
+        samples = self.history.samples()
+        found = misfit(samples, samples[-1].at) if samples and not self._warned else None
+        if found is not None:
+            self._warned = True
+            warnings.warn(f"query `{self._name}`: {found}", LateRowsNotice, stacklevel=2)
 
 
 def read_outline(place: Location) -> Outline | None:

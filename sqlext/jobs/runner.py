@@ -72,7 +72,7 @@ class Job:
         counted = {p.name: Progress(p.own_sources) for p in parts}
         self.query = Query(name, counted, streaming=streaming, bounded=schedule.bounded, show=self._show)
         self.query.recorders = {
-            p.name: Recorder(p.place.home.progress, schedule.bounded, p.steps)
+            p.name: Recorder(p.name, p.place.home.progress, schedule.bounded, p.steps)
             for p in parts
             if p.place is not None and not p.complete
         }

@@ -77,7 +77,10 @@ class _Answers:
         name = request.query_params.get("name")
 
         async def news() -> dict[str, object]:
-            found: dict[str, object] = {"queries": await self._all()}
+            try:
+                found: dict[str, object] = {"queries": await self._all()}
+            except SqlExtError as error:  # the catalog cannot be read
+                return {"damaged": _told(error)}
             if name is not None:
                 try:
                     found["query"] = await self._one(name)

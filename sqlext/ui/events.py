@@ -24,7 +24,9 @@ async def events(news: News, is_over: Callable[[], Awaitable[bool]]) -> AsyncIte
     spoke = time.monotonic()
     yield "retry: 1000\n\n"
     while not await is_over():
-        for name, value in (await news()).items():
+        found = await news()
+        told = {name: text for name, text in told.items() if name in found}  # what comes again is news
+        for name, value in found.items():
             text = json.dumps(value, separators=(",", ":"))
             if told.get(name) != text:
                 told[name], spoke = text, time.monotonic()

@@ -19,6 +19,7 @@ from sqlext.session.monitor.series import lag, rate, series
 from sqlext.session.monitor.sources import Observed, Sources
 from sqlext.session.monitor.views import FailureView, InputView, LastRows, QueryCard, QueryView, Series
 from sqlext.session.monitor.windows import windows_of
+from sqlext.watermarks.fit import misfit
 from sqlext.watermarks.history import Sample
 from sqlext.watermarks.why import Asked, why
 from sqlext_catalog.model import Table
@@ -148,6 +149,7 @@ def _card(found: Observed, now: int) -> QueryCard:
     last, record, runs = _last(found), found.record, found.state == "running"
     bounded = found.outline is not None and found.outline.bounded
     said = last or _NOTHING
+    late = misfit(found.samples, now)
     watermark = said.watermark if last is not None or record is None else record.watermark
     return QueryCard(
         name=found.name,
@@ -175,4 +177,5 @@ def _card(found: Observed, now: int) -> QueryCard:
         state_bytes=said.state_bytes,
         idle=[name for name, (_, activity) in said.inputs.items() if activity == "idle" and runs],
         held=[name for name, (_, activity) in said.inputs.items() if activity == "held" and runs],
+        warnings=[str(late)] if runs and late is not None else [],
     )

@@ -29,6 +29,7 @@ class QueryCard:
         batch_ms: how long the last micro-batch took.
         idle: the inputs that are idle.
         held: the inputs that alignment holds back.
+        warnings: what somebody should look at, in words.
     """
 
     name: str
@@ -56,6 +57,7 @@ class QueryCard:
     state_bytes: int
     idle: Sequence[str]
     held: Sequence[str]
+    warnings: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from selenium import webdriver
@@ -19,6 +20,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 import sqlext
 from sqlext import SqlExtError
 from sqlext.ui.server import UiServer, serve
+from sqlext_catalog import ddl
 from tests.kept_queries import JOINED, SECOND, Kept, KeptQuery
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -200,3 +202,63 @@ def test_a_day(screen: Screen, server: UiServer, kept: Kept) -> None:
     screen.button("24 h")[0].click()
     screen.until(lambda: screen.button("24 h")[0].get_attribute("aria-pressed") == "true")
     screen.until(lambda: len(screen.all(".chart canvas")) == 6)
+
+
+def test_a_query_that_is_dropped_and_comes_again(screen: Screen, server: UiServer, kept: Kept) -> None:
+    for name in ("a", "b"):
+        kept.add(KeptQuery(name, span=30 * SECOND))
+    screen.open(f"{server.url}#query=b")
+    screen.until(lambda: screen.text("main h2") == "b")
+    kept.state.catalog.apply(ddl.drop_query("b"), "DROP QUERY")
+    screen.until(lambda: "there is no query b" in screen.text("main [role=alert]"))
+    assert "Reading" not in screen.text("main")
+    kept.add(KeptQuery("b", span=30 * SECOND))
+    screen.until(lambda: screen.text("main h2") == "b")
+    screen.complaints()  # that its rows were not found meanwhile
+
+
+def test_a_query_that_nobody_chose_is_dropped(screen: Screen, server: UiServer, kept: Kept) -> None:
+    for name in ("a", "b"):
+        kept.add(KeptQuery(name, span=30 * SECOND))
+    screen.open(server.url)
+    screen.until(lambda: screen.text("main h2") == "a")
+    kept.state.catalog.apply(ddl.drop_query("a"), "DROP QUERY")
+    screen.until(lambda: screen.text("main h2") == "b")
+    shutil.rmtree(kept.folder)
+    screen.until(lambda: "No query has run" in screen.text("main"))
+    screen.complaints()
+
+
+def test_a_catalog_that_cannot_be_read(screen: Screen, server: UiServer, kept: Kept) -> None:
+    kept.add(KeptQuery("q", span=30 * SECOND))
+    screen.open(server.url)
+    screen.until(lambda: screen.text("main h2") == "q")
+    log = kept.folder / "definitions" / "_delta_log"
+    texts = {file: file.read_bytes() for file in log.iterdir() if file.is_file()}
+    for file in texts:
+        file.write_text("damaged")
+    screen.until(lambda: "CAT-030" in screen.text("[role=alert]"))
+    for file, text in texts.items():
+        file.write_bytes(text)
+    screen.until(lambda: screen.all("[role=alert]") == [])
+    screen.complaints()  # the browser's own: requests that were refused
+
+
+def test_a_server_that_goes_away_and_comes_back(browser: webdriver.Chrome, kept: Kept) -> None:
+    kept.add(KeptQuery("q", span=30 * SECOND))
+    screen = Screen(browser)
+    with serve(sqlext.connect(catalog=kept.folder), 0) as server:
+        screen.open(server.url)
+        screen.until(lambda: screen.text("main h2") == "q")
+    screen.until(lambda: "has not answered since" in screen.text("[role=alert]"))
+    assert screen.text("main h2") == "q"
+    with serve(sqlext.connect(catalog=kept.folder), urlsplit(server.url).port or 0):
+        screen.until(lambda: screen.text("[role=status].live") == "live" and screen.all("[role=alert]") == [])
+        browser.get("about:blank")
+    screen.complaints()  # that nobody answered
+
+
+def test_late_rows_are_warned_of(screen: Screen, server: UiServer, kept: Kept) -> None:
+    kept.add(KeptQuery("q", late=3))
+    screen.open(server.url)
+    screen.until(lambda: "ANALYZE WATERMARK FOR orders" in screen.text(".notice.warn"))

@@ -1,10 +1,12 @@
 // What the server says (docs/ui.md), and how it is asked.
+export interface Refusal { code: string; message: string; hint: string | null }
 export interface Failure { code: string; message: string; hint: string | null; line: number | null }
 export interface Card {
   name: string; job: string; state: string; here: boolean; bounded: boolean; started: number | null; at: number | null;
   statement: string; reads: string[]; writes: string | null; failure: Failure | null; watermark: number | null;
   lag: number | null; rate: number; rows_in: number; rows_out: number; rows_late: number; rows_dropped: number;
   rows_bad: number; batch: number; batch_ms: number; state_rows: number; state_bytes: number; idle: string[]; held: string[];
+  warnings: string[];
 }
 export interface PlanNode {
   number: number; step: string; detail: string; changelog: string; stateful: boolean; rows: number | null;

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import "./app.css";
-import { type Card, type LastRows, type Series, type View, history, lastRows, stop } from "./api";
+import { type Card, type LastRows, type Refusal, type Series, type View, history, lastRows, stop } from "./api";
 import { Charts } from "./charts";
 import { Plan } from "./plan";
 import { clock, count, moment, short, shortName, size, span } from "./texts";
@@ -59,27 +59,46 @@ function useNarrow(): boolean {
   return narrow;
 }
 
+interface News { cards: Card[] | null; view: View | null; gone: Refusal | null; damaged: Refusal | null; away: number | null; live: boolean }
+
+// What the server says of all queries, and of the one with this name; `away` is since when it says nothing.
+function useNews(name: string | null): News {
+  const [news, setNews] = useState<News>({ cards: null, view: null, gone: null, damaged: null, away: null, live: false });
+  const add = (more: Partial<News>) => setNews((before) => ({ ...before, ...more }));
+  useEffect(() => {
+    let source: EventSource;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const open = () => {
+      source = new EventSource(`/api/events${name ? `?${new URLSearchParams({ name })}` : ""}`);
+      source.onopen = () => add({ live: true, away: null });
+      source.onerror = () => {
+        setNews((before) => ({ ...before, live: false, away: before.away ?? Date.now() }));
+        // A browser tries again by itself, but not after an answer that is no stream.
+        if (source.readyState === EventSource.CLOSED) again = setTimeout(open, 2000);
+      };
+      source.addEventListener("queries", (e) => add({ cards: JSON.parse(e.data).queries, damaged: null }));
+      source.addEventListener("query", (e) => add({ view: JSON.parse(e.data), gone: null }));
+      source.addEventListener("gone", (e) => add({ view: null, gone: JSON.parse(e.data) }));
+      source.addEventListener("damaged", (e) => add({ damaged: JSON.parse(e.data) }));
+    };
+    add({ view: null, gone: null });
+    open();
+    return () => { source.close(); clearTimeout(again); };
+  }, [name]);
+  return news;
+}
+
 function App() {
   const [selected, select] = useSelected();
   const [theme, switchTheme] = useTheme();
-  const [cards, setCards] = useState<Card[] | null>(null);
-  const [view, setView] = useState<View | null>(null);
-  const [live, setLive] = useState(false);
-  // Without a choice the first one stays, also when others come before it.
-  const first = useRef<string | null>(null);
-  first.current ??= cards?.[0]?.name ?? null;
-  const name = selected ?? first.current;
-
-  useEffect(() => {
-    setView(null);
-    const source = new EventSource(`/api/events${name ? `?${new URLSearchParams({ name })}` : ""}`);
-    source.onopen = () => setLive(true);
-    source.onerror = () => setLive(false);
-    source.addEventListener("queries", (e) => setCards(JSON.parse(e.data).queries));
-    source.addEventListener("query", (e) => setView(JSON.parse(e.data)));
-    source.addEventListener("gone", () => setView(null));
-    return () => source.close();
-  }, [name]);
+  // Without a choice the first one stays while it is there, also when others come before it.
+  const [first, setFirst] = useState<string | null>(null);
+  const name = selected ?? first;
+  const { cards, view, gone, damaged, away, live } = useNews(name);
+  if (cards && !cards.some((c) => c.name === first)) {
+    const next = cards[0]?.name ?? null;
+    if (next !== first) setFirst(next);
+  }
 
   const running = cards?.filter((c) => c.state === "running").length ?? 0;
   document.title = cards ? `${running} running · sqlext` : "sqlext";
@@ -93,13 +112,35 @@ function App() {
           {theme === "dark" ? "☀" : "☾"}
         </button>
       </header>
+      {away !== null && <Away since={away} />}
+      {damaged && <Refused what={damaged} />}
       {cards?.length === 0 ? <Empty /> : (
-        <div class="columns">
+        <div class={`columns ${away !== null || damaged ? "old" : ""}`}>
           <Queries cards={cards ?? []} name={name} select={select} />
-          <main>{view ? <Detail key={view.card.name} view={view} theme={theme} /> : <p class="quiet">Reading…</p>}</main>
+          <main>
+            {gone && <Refused what={gone} />}
+            {!gone && (view ? <Detail key={view.card.name} view={view} theme={theme} /> : <p class="quiet">Reading…</p>)}
+          </main>
         </div>
       )}
     </>
+  );
+}
+
+function Away({ since }: { since: number }) {
+  return (
+    <div class="notice warn wide away" role="alert">
+      The server has not answered since {clock(since)}. What is shown is from then. It goes on by itself when the server is back at this address.
+    </div>
+  );
+}
+
+function Refused({ what }: { what: Refusal }) {
+  return (
+    <div class="notice bad wide" role="alert">
+      <b>{what.code}</b> <Ticked text={what.message} />
+      {what.hint && <div class="quiet"><Ticked text={what.hint} /></div>}
+    </div>
   );
 }
 
@@ -203,6 +244,7 @@ function Notices({ card }: { card: Card }) {
           {card.failure.hint && <div class="quiet"><Ticked text={card.failure.hint} /></div>}
         </div>
       )}
+      {card.warnings.map((text) => <div key={text} class="notice warn"><Ticked text={text} /></div>)}
       {card.state === "lost" && <div class="notice bad" role="alert">Its driver is gone and has not said how it ended. The same statement goes on where it was.</div>}
       {card.idle.length > 0 && <div class="notice warn">{card.idle.join(" and ")} {card.idle.length > 1 ? "give" : "gives"} no rows: idle, so it holds nobody back.</div>}
       {card.held.length > 0 && <div class="notice warn">{card.held.join(" and ")} {card.held.length > 1 ? "wait" : "waits"} for slower inputs (alignment).</div>}
@@ -272,6 +314,7 @@ function Windows({ view }: { view: View }) {
 function Past({ card, theme }: { card: Card; theme: string }) {
   const [span_, setSpan] = useState(300_000);
   const [series, setSeries] = useState<Series | null>(null);
+  const [refused, setRefused] = useState("");
   const end = card.state === "running" ? Date.now() : (card.at ?? Date.now());
   const asked = useRef(0);
   const every = span_ > 3_600_000 ? 30_000 : span_ > 300_000 ? 5000 : 2000;
@@ -282,8 +325,10 @@ function Past({ card, theme }: { card: Card; theme: string }) {
       asked.current = Date.now();
       try {
         const found = await history(card.name, until - span_);
-        if (!over) setSeries(found);
-      } catch { /* the server is away: what was seen stays */ }
+        if (!over) { setSeries(found); setRefused(""); }
+      } catch (error) { // what was seen stays
+        if (!over) setRefused((error as Error).message);
+      }
     };
     ask();
     const timer = setInterval(ask, every);
@@ -299,7 +344,7 @@ function Past({ card, theme }: { card: Card; theme: string }) {
       </div>
       {series && series.at.length > 0
         ? <Charts series={series} from={end - span_} to={end} theme={theme} />
-        : <p class="quiet">{series ? "Nothing has happened in this time." : "Reading…"}</p>}
+        : <p class="quiet">{series ? "Nothing has happened in this time." : refused || "Reading…"}</p>}
     </section>
   );
 }
@@ -309,7 +354,8 @@ function useLastRows(card: Card): LastRows | null {
   const step = Math.floor(Date.now() / 3000);
   useEffect(() => {
     let over = false;
-    lastRows(card.name).then((found) => { if (!over) setRows(found); }, () => {});
+    const refused = (error: Error) => setRows((before) => before ?? { table: "", columns: [], rows: [], why: error.message });
+    lastRows(card.name).then((found) => { if (!over) setRows(found); }, (error) => { if (!over) refused(error); });
     return () => { over = true; };
   }, [card.name, card.rows_out, card.state, card.state === "running" ? step : 0]);
   return rows;

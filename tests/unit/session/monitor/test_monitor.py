@@ -34,6 +34,14 @@ def test_a_query_in_short(tmp_path: Path) -> None:
     assert 10 < card.rate < 120
     assert card.rows_dropped > 0
     assert card.state_bytes > 48_000
+    (warned,) = card.warnings
+    assert "`ANALYZE WATERMARK FOR orders`" in warned
+
+
+def test_a_query_without_late_rows_and_one_that_has_ended_warn_of_nothing(tmp_path: Path) -> None:
+    kept = kept_query(tmp_path, KeptQuery("well"), NOW)
+    kept.add(KeptQuery("ended", status="stopped", late=5))
+    assert [card.warnings for card in monitor(kept).queries()] == [[], []]
 
 
 def test_a_query_in_full(tmp_path: Path) -> None:
@@ -135,7 +143,7 @@ def test_stopping(tmp_path: Path) -> None:
         asked.stop("old")
     assert caught.value.code == "RUN-025"
     (record,) = [r for r in kept.state.catalog.snapshot().queries() if r.name == "q"]
-    recorder = Recorder(asked._sources.place(record).below("progress"), False, ())
+    recorder = Recorder("q", asked._sources.place(record).below("progress"), False, ())
     assert not recorder.is_to_stop()
     asked.stop("q")
     assert recorder.is_to_stop()
