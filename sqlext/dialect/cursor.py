@@ -46,6 +46,7 @@ class Cursor:
         self.index = 0
         self.depth = 0
         self.strained = False  # something was nested or chained so long that the tree's height must be checked
+        self.parameters: frozenset[str] = frozenset()  # those of the lambdas around, in lower case
 
     @classmethod
     def over(cls, span: Span, mode: str = "spark") -> Cursor:

@@ -220,8 +220,6 @@ def shape(node: Node, scope: Scope) -> Shape:
         # By its text: its names belong to a scope that is not at hand here.
         return ("query", node.span.text)
     if isinstance(node, ColumnRef):
-        if not scope.has(node):  # a parameter of a lambda
-            return ("name", node.parts)
         found = scope.find(node)
         return ("column", found.relation.alias, found.column.physical, found.column.part, found.path)
     values = [type(node).__name__]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sqlext.analysis.types.inference import infer
-from sqlext.dialect.ast.expressions import ColumnRef, Exists, Expr, InQuery, Lambda, ScalarQuery
+from sqlext.dialect.ast.expressions import ColumnRef, Exists, Expr, InQuery, ScalarQuery
 from sqlext.dialect.expressions.operations import parse_expression_text
 from sqlext.errors import SqlExtError
 from sqlext.plan.columns import PlanColumn
@@ -80,10 +80,9 @@ class Expressions:
         for node in nodes:
             if isinstance(node, _SUB_QUERIES):
                 raise SqlExtError("DDL-006", f"{what} cannot have a sub-query", span=node.span)
-        if not any(isinstance(node, Lambda) for node in nodes):  # a lambda's parameters look like columns
-            for node in nodes:
-                if isinstance(node, ColumnRef):
-                    scope.find(node)
+        for node in nodes:
+            if isinstance(node, ColumnRef):
+                scope.find(node)
 
 
 def expressions_of(table: Table, zone: str, span: Span) -> Expressions:

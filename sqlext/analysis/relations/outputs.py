@@ -66,10 +66,9 @@ class OutputBuilder:
         self.outputs.append(Output(physical, expr))
         column = PlanColumn(name, infer(expr, self.scope), physical, shown=self._shown(expr))
         for part in own_parts(expr):
-            # A parameter of a lambda is no column.
-            if not isinstance(part, ColumnRef) or not self.scope.has(part):
+            found = self.scope.find(part) if isinstance(part, ColumnRef) else None
+            if found is None:
                 continue
-            found = self.scope.find(part)
             if found.column.time is not None:
                 loss = loss_of(expr, found.column.name)
                 if grouped and self.scope.bare(expr) is not None:

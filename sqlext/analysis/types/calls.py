@@ -8,7 +8,10 @@ from contextvars import ContextVar
 from typing import Protocol
 
 from sqlext.analysis import functions
+from sqlext.analysis.functions.lambdas import result_type
 from sqlext.analysis.functions.model import CallTypes, Function
+from sqlext.analysis.types.lambdas import LambdaTypes, body_type
+from sqlext.analysis.types.operands import need_condition
 from sqlext.dialect.ast import expressions as e
 from sqlext.dialect.ast.queries import Query
 from sqlext.errors import SqlExtError, counted, did_you_mean
@@ -28,7 +31,7 @@ def own_functions(names: Set[str]) -> Iterator[None]:
         _OWN.reset(before)
 
 
-class ArgumentTypes(Protocol):
+class ArgumentTypes(LambdaTypes, Protocol):
     """Gives the types of the arguments."""
 
     mode: str
@@ -36,9 +39,6 @@ class ArgumentTypes(Protocol):
     @property
     def env(self) -> object:
         """The environment of the expression."""
-
-    def type_of(self, expr: e.Node) -> LogicalType | None:
-        """Return the type of an expression, or None."""
 
 
 def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
@@ -48,7 +48,7 @@ def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
         SqlExtError: FUNC-001 unknown function, FUNC-002 wrong number of arguments, FUNC-003 a use that
             Flink has not, TYPE-004 arguments of a wrong type (flink mode only).
     """
-    arguments = tuple(_argument_type(a, types) for a in call.args)
+    arguments = _argument_types(call, types)
     _check_filter(call, types)
     _check_clause(call, types.mode)
     if call.registered is not None:
@@ -58,7 +58,7 @@ def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
     if function is None:
         _check_known(call, types)
         _check_sparks_arguments(call, types)
-        return None
+        return result_type(call.function, arguments)
     seen = CallTypes(call, arguments, types.mode)
     if types.mode == "spark" and functions.is_spark_call(function, call):
         if not any(s.takes_count(len(arguments)) for s in function.signatures):
@@ -68,8 +68,15 @@ def call_type(call: e.Call, types: ArgumentTypes) -> LogicalType | None:
     return function.result(seen)
 
 
-def _argument_type(node: e.Node, types: ArgumentTypes) -> LogicalType | None:
-    return None if isinstance(node, (e.Keyword, e.Star)) else types.type_of(node)
+def _argument_types(call: e.Call, types: ArgumentTypes) -> tuple[LogicalType | None, ...]:
+    """Return the types of the arguments; a lambda has that of its body."""
+    found: list[LogicalType | None] = []
+    for place, node in enumerate(call.args):
+        if isinstance(node, e.Lambda):
+            found.append(body_type(call, place, node, found, types))
+        else:
+            found.append(None if isinstance(node, (e.Keyword, e.Star)) else types.type_of(node))
+    return tuple(found)
 
 
 def _check_known(call: e.Call, types: ArgumentTypes) -> None:
@@ -140,13 +147,8 @@ def _refuse_count_of_many(seen: CallTypes) -> None:
 
 
 def _check_filter(call: e.Call, types: ArgumentTypes) -> None:
-    condition = types.type_of(call.filter) if call.filter else None
-    if call.filter and condition and types.mode == "flink" and condition.root not in ("BOOLEAN", "NULL"):
-        raise SqlExtError(
-            "TYPE-003",
-            f"a condition must be BOOLEAN, this is {condition.flink()}",
-            span=call.filter.span,
-        )
+    if call.filter is not None:
+        need_condition(call.filter, types.type_of(call.filter))
 
 
 def _check_clause(call: e.Call, mode: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlext.analysis.types.coercion import can_explicitly_cast, comparable, least_restrictive, mixable
 from sqlext.analysis.types.operands import OperandTypes, need_boolean, refused
 from sqlext.dialect.ast import expressions as e
-from sqlext.errors import SqlExtError
+from sqlext.errors import SqlExtError, did_you_mean
 from sqlext.types import INT, NULL, Field, LogicalType, array, map_of, row
 
 
@@ -111,9 +111,15 @@ def subscript_type(expr: e.Subscript, types: OperandTypes) -> LogicalType | None
 
 
 def field_type(expr: e.FieldAccess, types: OperandTypes) -> LogicalType | None:
-    """Return the type of a field of a row."""
+    """Return the type of a field of a row; NAME-005 if it has none of that name."""
     operand = types.type_of(expr.operand)
-    for field in operand.fields if operand else ():
-        if operand and field.name == expr.name:
+    if operand is None or operand.root != "ROW":
+        return None
+    folds = types.mode == "spark"
+    for field in operand.fields:
+        if field.name == expr.name or (folds and field.name.lower() == expr.name.lower()):
             return replace(field.type, nullable=field.type.nullable or operand.nullable)
-    return None
+    names = [f.name for f in operand.fields]
+    message = f"`{expr.operand.span.one_line}` has no field `{expr.name}`"
+    hint = did_you_mean(expr.name, names) or f"its fields are {', '.join(names)}"
+    raise SqlExtError("NAME-005", message, span=expr.span, hint=hint)

@@ -5,7 +5,8 @@ None means unknown: nothing is refused on an unknown type.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from sqlext.analysis.types import arithmetic, calls, constructors, literals
@@ -37,6 +38,7 @@ class TypeInference:
         self.env = env
         self.mode = env.mode
         self._known: dict[int, tuple[e.Node, LogicalType | None]] = {}
+        self._parameters: dict[str, LogicalType | None] = {}
 
     def type_of(self, expr: e.Node) -> LogicalType | None:
         """Return the type of an expression, or None where it is not known.
@@ -49,6 +51,20 @@ class TypeInference:
             # The node is kept too, so that its id is not given to another one.
             self._known[key] = (expr, _RULES.get(type(expr), _unknown)(expr, self))
         return self._known[key][1]
+
+    @contextmanager
+    def within(self, parameters: Mapping[str, LogicalType | None]) -> Iterator[None]:
+        """Let expressions use the parameters of a lambda beside those around it, by their names in lower case."""
+        around = self._parameters
+        self._parameters = {**around, **parameters}
+        try:
+            yield
+        finally:
+            self._parameters = around
+
+    def parameter_type(self, name: str) -> LogicalType | None:
+        """Return the type of a parameter, None where it is not known."""
+        return self._parameters.get(name.lower())
 
 
 def infer(expr: e.Expr, env: TypeEnv) -> LogicalType | None:
@@ -80,6 +96,10 @@ def _unknown(expr: e.Node, types: TypeInference) -> LogicalType | None:
 
 def _column(expr: e.ColumnRef, types: TypeInference) -> LogicalType | None:
     return types.env.column_type(expr)
+
+
+def _parameter(expr: e.Parameter, types: TypeInference) -> LogicalType | None:
+    return types.parameter_type(expr.name)
 
 
 def _paren(expr: e.Paren, types: TypeInference) -> LogicalType | None:
@@ -127,6 +147,7 @@ def _subscript(expr: e.Subscript, types: TypeInference) -> LogicalType | None:
 
 _RULES: dict[type[e.Node], Callable[[Any, TypeInference], LogicalType | None]] = {
     e.ColumnRef: _column,
+    e.Parameter: _parameter,
     e.Paren: _paren,
     e.NamedArgument: _named_argument,
     e.ScalarQuery: _query,

@@ -380,10 +380,17 @@ class FieldAccess(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Lambda(Expr):
-    """Spark's ``x -> body`` or ``(x, y) -> body``."""
+class Parameter(Expr):
+    """The parameter of a lambda around; it goes before a column of that name."""
 
-    parameters: tuple[str, ...]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda(Expr):
+    """Spark's ``x -> body`` or ``(x, y) -> body``; in the body its parameters are no ``ColumnRef``."""
+
+    parameters: tuple[Parameter, ...]
     body: Expr
 
 

@@ -118,22 +118,6 @@ def _descriptor(cursor: Cursor) -> Descriptor:
     return Descriptor(cursor.span_from(start), columns)
 
 
-def lambda_parameters(cursor: Cursor) -> tuple[str, ...]:
-    """Move past ``(x, y) ->`` and return the names; return nothing if no lambda begins here."""
-    names: list[str] = []
-    # Looks ahead and moves only at the end, because most parentheses hold no lambda.
-    ahead = 1
-    while cursor.peek(ahead).kind in (TokenKind.WORD, TokenKind.QUOTED):
-        names.append(cursor.peek(ahead).value)
-        ahead += 2
-        if cursor.peek(ahead - 1).text != ",":
-            break
-    if not names or cursor.peek(ahead - 1).text != ")" or cursor.peek(ahead).text != "->":
-        return ()
-    cursor.index += ahead + 1
-    return tuple(names)
-
-
 def _filter(cursor: Cursor) -> Expr:
     cursor.index += 2
     cursor.expect_words("WHERE")

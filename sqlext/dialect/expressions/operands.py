@@ -19,7 +19,6 @@ from sqlext.dialect.ast.expressions import (
     Expr,
     FieldAccess,
     Keyword,
-    Lambda,
     Literal,
     MapValue,
     Paren,
@@ -30,7 +29,7 @@ from sqlext.dialect.ast.expressions import (
     When,
 )
 from sqlext.dialect.cursor import Cursor
-from sqlext.dialect.expressions import calls, json_calls, literals, operations, special_calls
+from sqlext.dialect.expressions import calls, json_calls, lambdas, literals, operations, special_calls
 from sqlext.dialect.expressions.types import parse_type
 from sqlext.dialect.keywords import NOT_AN_OPERAND, at_query, unsupported
 from sqlext.dialect.queries import whole
@@ -52,7 +51,7 @@ def parse_operand(cursor: Cursor) -> Expr:
     if kind is TokenKind.WORD:
         expr = _word(cursor, token)
     elif kind is TokenKind.QUOTED:
-        expr = _name(cursor)
+        expr = lambdas.accept_lambda(cursor) or _name(cursor)
     elif kind is TokenKind.NUMBER or kind is TokenKind.STRING:
         expr = literals.parse_literal(cursor)
     else:
@@ -139,9 +138,8 @@ def _closing(cursor: Cursor, ahead: int) -> int:
 def _parenthesised(cursor: Cursor) -> Expr:
     start = cursor.token.start
     # Before the rest: (x, y) is a row until the arrow behind it.
-    if parameters := calls.lambda_parameters(cursor):
-        body = operations.parse_expression(cursor)
-        return Lambda(cursor.span_from(start), parameters, body)
+    if (made := lambdas.accept_lambda(cursor)) is not None:
+        return made
     if parenthesised_query(cursor):
         cursor.advance()
         query = whole.parse_query(cursor)
@@ -187,10 +185,8 @@ def _word(cursor: Cursor, token: Token) -> Expr:
             return special(cursor)
         if following.text == "[" and word in ("ARRAY", "MAP", "MULTISET"):
             return _collection(cursor)
-        if following.text == "->":
-            cursor.index += 2
-            body = operations.parse_expression(cursor)
-            return Lambda(cursor.span_from(token.start), (token.value,), body)
+        if (made := lambdas.accept_lambda(cursor)) is not None:
+            return made
     if word in _BARE_CALLS and following.text != "(":
         cursor.advance()
         return Call(cursor.span_from(token.start), token.text, bare=True)
@@ -219,15 +215,15 @@ def _excluded(cursor: Cursor) -> ColumnRef:
 def _name(cursor: Cursor) -> Expr:
     """Read ``a``, ``t.a``, ``t.*`` or a call ``db.f(...)``."""
     start = cursor.token.start
-    parts = [cursor.expect_identifier().value]
+    parts = [cursor.expect_identifier()]
     while cursor.at_symbol("."):
         cursor.advance()
         if cursor.accept_symbol("*"):
-            return _star(cursor, start, tuple(parts))
-        parts.append(cursor.expect_identifier("a name after the dot").value)
+            return _star(cursor, start, tuple(p.value for p in parts))
+        parts.append(cursor.expect_identifier("a name after the dot"))
     if cursor.at_symbol("("):
-        return calls.parse_call(cursor, ".".join(parts), start)
-    return ColumnRef(cursor.span_from(start), tuple(parts))
+        return calls.parse_call(cursor, ".".join(p.value for p in parts), start)
+    return lambdas.reference(cursor, parts)
 
 
 def _constant(kind: str) -> Callable[[Cursor], Expr]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from sqlext.dialect.ast.expressions import Cast, Expr, Keyword, Node
 from sqlext.dialect.cursor import Cursor, enter, leave
 from sqlext.dialect.expressions import calls, operations
 from sqlext.dialect.expressions.literals import SINGULAR_UNITS, UNITS
 from sqlext.dialect.expressions.types import parse_type
-from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word
+from sqlext.dialect.tokens import Token, TokenKind, did_you_mean_word, words
 
 
 def _open(cursor: Cursor) -> Token:
@@ -39,13 +39,27 @@ def _cast(cursor: Cursor) -> Expr:
 
 
 #: What EXTRACT takes in Flink beside units of time.
-_FIELDS = frozenset(UNITS) | {"DOW", "DOY", "EPOCH", "ISODOW", "ISOYEAR"}
+_OTHER_FIELDS = frozenset(words("DOW DOY EPOCH ISODOW ISOYEAR"))
+_FIELDS = _OTHER_FIELDS | frozenset(UNITS)
 
-
-#: Spark's other names of fields.
-_SPARKS_FIELDS = _FIELDS | frozenset(
-    "Y YR YRS YEAROFWEEK QTR MON MONS W D DAYOFWEEK DAYOFWEEK_ISO DOW_ISO H HR HRS M MIN MINS S SEC SECS".split()
+#: Spark's fields, beside Flink's in the singular: of units in the plural it has not all.
+_SPARKS_FIELDS = _OTHER_FIELDS | frozenset(
+    words(
+        "Y YEARS YR YRS YEAROFWEEK QTR MON MONS MONTHS W WEEKS D DAYS DAYOFWEEK DAYOFWEEK_ISO DOW_ISO H HOURS HR HRS "
+        "M MIN MINS MINUTES S SEC SECS SECONDS"
+    )
+    + SINGULAR_UNITS
 )
+
+
+#: Names of functions that are taken for units, and the units, the best first.
+_FUNCTIONS_OF_FIELDS = {"DAYOFYEAR": ("DOY", "DAY"), "DAYOFMONTH": ("DAY",), "WEEKOFYEAR": ("WEEK",)}
+
+
+def _unit_meant(word: str, likely: Collection[str], taken: Collection[str]) -> str | None:
+    """Return a hint which unit was meant, None if none is close."""
+    named = next((unit for unit in _FUNCTIONS_OF_FIELDS.get(word, ()) if unit in taken), None)
+    return did_you_mean_word(word, *likely) if named is None else f"did you mean {named}?"
 
 
 def _extract(cursor: Cursor) -> Expr:
@@ -53,7 +67,7 @@ def _extract(cursor: Cursor) -> Expr:
     name = _open(cursor)
     known = _SPARKS_FIELDS if cursor.mode == "spark" else _FIELDS
     if cursor.token.kind is not TokenKind.WORD or cursor.token.upper not in known:
-        hint = did_you_mean_word(cursor.token.upper, *SINGULAR_UNITS)
+        hint = _unit_meant(cursor.token.upper, SINGULAR_UNITS, known)
         raise cursor.unexpected("a time unit (YEAR, MONTH, DAY, ...)", hint=hint)
     unit = calls.keyword(cursor)
     cursor.expect_words("FROM")
@@ -115,23 +129,35 @@ def _substring(cursor: Cursor) -> Expr:
 
 #: The others may count days, and have no unit then.
 _NEEDS_UNIT = frozenset({"TIMESTAMPADD", "TIMESTAMPDIFF"})
+#: Spark's units: it has no plural here, and no name of a difference for the days of a year.
+_SPARKS_UNITS = words("YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND")
+_SPARKS_ADDED = (*_SPARKS_UNITS, "DAYOFYEAR")
+_ADDS = frozenset({"TIMESTAMPADD", "DATEADD", "DATE_ADD"})
+
+
+def _units_taken(cursor: Cursor, function: str) -> Collection[str]:
+    if cursor.mode == "flink":
+        return UNITS
+    return _SPARKS_ADDED if function in _ADDS else _SPARKS_UNITS
 
 
 def _with_unit(cursor: Cursor) -> Expr:
     """``TIMESTAMPDIFF(DAY, a, b)``, ``DATEADD(DAY, 1, a)``, or an ordinary call."""
     name, unit = cursor.peek(0), cursor.peek(2)
+    units = _units_taken(cursor, name.upper)
     if (
         name.upper in _NEEDS_UNIT
         and unit.kind is TokenKind.WORD
-        and unit.upper not in UNITS
+        and unit.upper not in units
         and cursor.peek(3).text == ","
     ):
         cursor.advance()
         cursor.advance()
-        hint = did_you_mean_word(unit.upper, *SINGULAR_UNITS) or f"the units are {', '.join(SINGULAR_UNITS)}"
+        listed = SINGULAR_UNITS if cursor.mode == "flink" else units
+        hint = _unit_meant(unit.upper, listed, units) or f"the units are {', '.join(listed)}"
         raise cursor.unexpected("a time unit", hint=hint)
     # A column may be called `day`: only a comma behind it makes it the unit.
-    if cursor.peek(2).upper not in UNITS or cursor.peek(3).text != ",":
+    if unit.upper not in units or cursor.peek(3).text != ",":
         cursor.advance()
         return calls.parse_call(cursor, name.text, name.start)
     _open(cursor)

@@ -36,11 +36,11 @@ def cast_to(sql_text: str, from_: LogicalType | None, to: LogicalType, mode: str
 class ExpressionRenderer:
     """Renders nodes in one context."""
 
-    def __init__(self, context: RenderContext, bound: frozenset[str] = frozenset()) -> None:
+    def __init__(self, context: RenderContext, *, in_lambda: bool = False) -> None:
         self.context = context
         self.mode = context.mode
         self.zone = context.zone
-        self._bound = bound  # parameters of the lambdas around
+        self._in_lambda = in_lambda
         self._done: dict[int, str] = {}  # by node: rules ask for their operands' texts several times
 
     def text(self, node: e.Node) -> str:
@@ -70,7 +70,7 @@ class ExpressionRenderer:
 
     def type_of(self, node: e.Node) -> LogicalType | None:
         """Return the type of an expression, None inside a lambda or if it is unknown."""
-        if self._bound or not isinstance(node, e.Expr) or isinstance(node, (e.Keyword, e.Star, e.Lambda)):
+        if self._in_lambda or not isinstance(node, e.Expr) or isinstance(node, (e.Keyword, e.Star, e.Lambda)):
             return None
         return self.context.type_of(node)
 
@@ -89,13 +89,9 @@ class ExpressionRenderer:
         # What differs from the user's text is a replacement, and these are atomic (`RenderContext`).
         return text if is_atomic(node) or text != node.span.text else f"({text})"
 
-    def inside(self, parameters: tuple[str, ...]) -> ExpressionRenderer:
+    def inside(self) -> ExpressionRenderer:
         """Return the renderer of a lambda's body."""
-        return ExpressionRenderer(self.context, self._bound | set(parameters))
-
-    def is_bound(self, name: str) -> bool:
-        """Whether a name is a parameter of a lambda around."""
-        return name in self._bound
+        return ExpressionRenderer(self.context, in_lambda=True)
 
 
 #: What can be of a type that no column below has.
@@ -104,6 +100,7 @@ _MAKE_TYPES = (e.Literal, e.Call, e.Cast)
 _ATOMIC = (
     e.Literal,
     e.ColumnRef,
+    e.Parameter,
     e.Call,
     e.Cast,
     e.Paren,
@@ -127,11 +124,11 @@ def is_atomic(node: e.Node) -> bool:
 
 
 def _column(node: e.ColumnRef, renderer: ExpressionRenderer) -> str | None:
-    return None if renderer.is_bound(node.parts[0]) else renderer.context.column(node)
+    return renderer.context.column(node)
 
 
 def _lambda(node: e.Lambda, renderer: ExpressionRenderer) -> str:
-    body = renderer.inside(node.parameters).text(node.body)
+    body = renderer.inside().text(node.body)
     return _splice(node.span, [(node.body.span, body)])
 
 

@@ -167,9 +167,10 @@ BOTH = {
     "JSON_ARRAY(1, 2 NULL ON NULL)": "Call(JSON_ARRAY, args=[1, 2], clauses=[NULL ON NULL])",
     "JSON_ARRAYAGG(a ORDER BY b)": "Call(JSON_ARRAYAGG, args=[a], order_by=[OrderItem(b)])",
     # what Spark's users write
-    "x -> f(x)": "Lambda([x], Call(f, args=[x]))",
-    "transform(a, (x, i) -> x + i)": "Call(transform, args=[a, Lambda([x, i], Binary(+, x, i))])",
-    "EXISTS(a, x -> x > 1)": "Call(EXISTS, args=[a, Lambda([x], Binary(>, x, 1))])",
+    "x -> f(x)": "Lambda([Parameter(x)], Call(f, args=[Parameter(x)]))",
+    "transform(a, (x, i) -> x + b)": "Call(transform, args=[a, Lambda([Parameter(x), Parameter(i)], "
+    "Binary(+, Parameter(x), b))])",
+    "EXISTS(a, x -> x > 1)": "Call(EXISTS, args=[a, Lambda([Parameter(x)], Binary(>, Parameter(x), 1))])",
     "struct(a AS x, b)": "Call(struct, args=[SelectItem(a, alias=x), b])",
     "end": "end",
     "user": "user",

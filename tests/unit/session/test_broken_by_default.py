@@ -16,6 +16,8 @@ TABLES = """CREATE TABLE orders (id INT, item STRING, amount DOUBLE, ts TIMESTAM
 WITH ('connector' = 'filesystem', 'path' = '/in/orders', 'format' = 'json');
 CREATE TABLE returned (id INT, item STRING, ts TIMESTAMP(3), WATERMARK FOR ts AS ts)
 WITH ('connector' = 'filesystem', 'path' = '/in/returned', 'format' = 'json');
+CREATE TABLE shops (places ARRAY<ROW<name STRING>>, sizes ARRAY<INT>)
+WITH ('connector' = 'filesystem', 'path' = '/in/shops', 'format' = 'json');
 CREATE TABLE totals (item STRING, total BIGINT) WITH ('connector' = 'blackhole');
 """
 
@@ -27,6 +29,34 @@ BROKEN = {
     "SELECT TIMESTAMPDIFF(«HOR», ts, ts) FROM orders": ("PARSE-002", "did you mean HOUR"),
     "SELECT EXTRACT(«HOR» FROM ts) FROM orders": ("PARSE-002", "did you mean HOUR"),
     "SELECT TIMESTAMPADD(«fortnight», 1, ts) FROM orders": ("PARSE-002", "the units are YEAR, QUARTER, MONTH"),
+    "SELECT TIMESTAMPADD(«DAYS», 1, ts) FROM orders": ("PARSE-002", "did you mean DAY"),
+    "SELECT TIMESTAMPDIFF(«DAYOFYEAR», ts, ts) FROM orders": ("PARSE-002", "did you mean DAY"),
+    "SELECT TIMESTAMPDIFF(«NANOSECOND», ts, ts) FROM orders": ("PARSE-002", "MICROSECOND"),
+    "SELECT EXTRACT(«QUARTERS» FROM ts) FROM orders": ("PARSE-002", "did you mean QUARTER"),
+    "SELECT EXTRACT(«MILLISECONDS» FROM ts) FROM orders": ("PARSE-002", "did you mean MILLISECOND"),
+    "SELECT EXTRACT(«DAYOFYEAR» FROM ts) FROM orders": ("PARSE-002", "did you mean DOY"),
+    "SELECT item, COUNT(*) FILTER (WHERE «item») FROM orders GROUP BY item": ("TYPE-003", ""),
+    "SELECT TRANSFORM(ARRAY(1), x -> x + «idd») FROM orders": ("NAME-003", "did you mean `id`"),
+    "SELECT TRANSFORM(ARRAY(1), x -> «UPPER(x, 1)») FROM orders": ("FUNC-002", "DESCRIBE FUNCTION UPPER"),
+    "SELECT TRANSFORM(sizes, x -> «x + LOCALTIMESTAMP») FROM shops": ("TYPE-001", "CAST"),
+    "SELECT FILTER(sizes, x -> «x») FROM shops": ("TYPE-003", ""),
+    "SELECT AGGREGATE(ARRAY(id), 0, (total, x) -> total + «y») FROM orders": ("NAME-003", "the columns here are"),
+    "SELECT TRANSFORM(ARRAY(id), «(x, i, n) -> x») FROM orders": ("FUNC-002", "write (x, y) -> ..."),
+    "SELECT TRANSFORM(ARRAY(id), (x, «X») -> x) FROM orders": ("NAME-006", "another name"),
+    "SELECT UPPER(«x -> x») FROM orders": ("FUNC-002", "TRANSFORM"),
+    "SELECT AGGREGATE(ARRAY(id), «(total, x) -> total») FROM orders": ("FUNC-002", "DESCRIBE FUNCTION AGGREGATE"),
+    "SELECT TRANSFORM(ARRAY(id), x -> «(SELECT 1)») FROM orders": ("JOIN-017", "a sub-query of FROM"),
+    "SELECT TRANSFORM(ARRAY(NAMED_STRUCT('a', id)), x -> x + «b») FROM orders": ("NAME-003", ""),
+    "SELECT «p.places[0].nam» FROM shops p": ("NAME-005", "did you mean `name`"),
+    "SELECT TRANSFORM(places, x -> «x.size») FROM shops": ("NAME-005", "its fields are name"),
+    "SELECT item, TRANSFORM(COLLECT_LIST(id), x -> x + «amount») FROM orders GROUP BY item": (
+        "NAME-010",
+        "MAX(amount)",
+    ),
+    "CREATE TABLE made (a ARRAY<INT>, b AS TRANSFORM(a, x -> x + «c»)) WITH ('connector' = 'blackhole')": (
+        "NAME-003",
+        "the columns here are a",
+    ),
     "SELECT «amount + ts» FROM orders": ("TYPE-001", "CAST"),
     "SELECT id FROM orders WHERE «ts > amount»": ("TYPE-001", "CAST"),
     "SELECT «UPPER(item, 2)» FROM orders": ("FUNC-002", "DESCRIBE FUNCTION UPPER"),
@@ -107,6 +137,18 @@ def test_what_spark_may_cast_is_left_to_spark(condition: str) -> None:
         "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amount)",
         "TRANSFORM(ARRAY(1), x -> x + id)",
         "AGGREGATE(ARRAY(1), 0, (total, x) -> total + x)",
+        # A parameter goes before a column of its name, whatever its case.
+        "TRANSFORM(ARRAY(1), ITEM -> item + id)",
+        "TRANSFORM(ARRAY(1), id -> id + orders.id)",
+        "TRANSFORM(ARRAY(1), x -> TRANSFORM(ARRAY(2), y -> x + y + id))",
+        "ARRAY_SORT(ARRAY(1, 2), (a, b) -> b - a)",
+        "MAP_ZIP_WITH(MAP('a', 1), MAP('a', 2), (k, a, b) -> a + b)",
+        "SUM(CARDINALITY(FILTER(ARRAY(1), x -> x > 0)))",
+        "CARDINALITY(TRANSFORM(COLLECT_LIST(id), x -> x + 1))",
+        "TRANSFORM(ARRAY(1), 2)",
+        "TIMESTAMPADD(DAYOFYEAR, 1, ts)",
+        "EXTRACT(days FROM ts)",
+        "EXTRACT(MILLISECOND FROM ts)",
         "TO_TIMESTAMP(item)",
         "COALESCE(item)",
         "SUM(item)",
@@ -133,6 +175,22 @@ def test_a_function_that_was_refused_is_told_once() -> None:
     found = found_in(SourceText.of(text), new_state(None).fork())
     assert [error.code for error in found if error.code == "FUNC-001"] == []
     assert [error.severity for error in found].count("error") == 1
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT item, TRANSFORM(COLLECT_LIST(id), x -> x + 1) FROM orders GROUP BY item",
+        "SELECT item FROM orders GROUP BY item HAVING EXISTS(COLLECT_LIST(id), x -> x > 1)",
+        "SELECT TRANSFORM(ARRAY(id), x -> x + 1) FROM orders GROUP BY TRANSFORM(ARRAY(id), x -> x + 1)",
+        "SELECT o.id FROM orders o JOIN returned r ON o.id = r.id AND EXISTS(ARRAY(o.id), x -> x > 1)",
+        "SELECT o.id FROM orders o JOIN returned r ON o.id = r.id AND EXISTS(ARRAY(r.id), id -> id > 1)",
+        "SELECT places[0].NAME FROM shops",
+    ],
+)
+def test_lambdas_stand_wherever_expressions_do(query: str) -> None:
+    found = found_in(SourceText.of(f"{TABLES}{query};"), new_state(None).fork())
+    assert [error.render() for error in found if error.severity == "error"] == []
 
 
 _BROKEN_FORMAT = "CREATE TABLE base (id INT) WITH ('connector' = 'filesystem', 'path' = '/x', 'format' = 'jsn');"
