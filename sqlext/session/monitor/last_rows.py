@@ -16,6 +16,8 @@ from sqlext.policy import OPEN, Policy
 from sqlext.session.monitor.views import LastRows
 from sqlext_catalog.model import Table
 
+#: The table's place does not exist: its sink makes it with the first rows.
+_MISSING = "OPT-009"
 #: Characters of a value that are shown.
 _LONGEST = 200
 
@@ -43,7 +45,9 @@ def last_rows(name: str, table: Table | None, most: int, policy: Policy = OPEN) 
         found = newest.newest(table, most)
     except (Unread, SqlExtError, OptionError, OSError) as reason:
         text = reason.message if isinstance(reason, SqlExtError) else str(reason)
-        return LastRows(name, (), (), f"without Spark these rows cannot be read: {text}")
+        missing = isinstance(reason, SqlExtError) and reason.code == _MISSING
+        told = "no row has come out yet" if missing else "without Spark these rows cannot be read"
+        return LastRows(name, (), (), f"{told}: {text}")
     rows = [tuple(_shown(value) for value in row.values()) for row in found.to_pylist()]
     return LastRows(name, tuple(found.column_names), rows, None if rows else "no row has come out yet")
 
