@@ -4,7 +4,7 @@ Names follow Prometheus's conventions: base units (seconds since 1970 UTC for ti
 A query that has ended is no longer reported; Prometheus sees its metrics go stale.
 
 sqlext_query_rows_read_total, _rows_written_total, _rows_late_total (kept in a late table), _rows_dropped_total,
-_rows_bad_total (could not be decoded)
+_rows_bad_total (could not be decoded), _dead_letters_total
 sqlext_query_batch_duration_seconds_count, _sum     micro-batches done, and the time within them
 sqlext_query_state_rows, sqlext_query_state_bytes   windows and groups open, and the memory of state stores
 sqlext_query_watermark_timestamp_seconds, _watermark_lag_seconds (behind the clock)
@@ -41,6 +41,7 @@ _COUNTERS = {
     "rows_late": ("rows_late", "Rows that came too late and were kept in a late table."),
     "rows_dropped": ("rows_dropped", "Rows that came too late and that nobody kept."),
     "rows_bad": ("rows_bad", "Rows that a source could not decode, dropped or kept."),
+    "dead_letters": ("dead_letters", "Rows that the table of dead letters has taken."),
 }
 #: Key of an input's progress -> name and what it says.
 _FLAGS = {

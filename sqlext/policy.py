@@ -132,6 +132,7 @@ _HARMLESS = (
     "sqlext.bounded",
     "sqlext.source",
     "sqlext.bad-rows",
+    "sqlext.dead-letters.*",
     "sqlext.late-rows.table",
     "sqlext.idle.close-windows",
     "sqlext.watermark.max-future",

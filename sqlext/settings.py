@@ -25,6 +25,14 @@ LEAVES_STATE = "execution.state-recovery.ignore-unclaimed-state"
 TAKES_OVER = "sqlext.take-over"
 #: Who runs queries, and from how many bytes of input on ``auto`` takes Spark.
 ENGINE, LOCAL_BYTES = "sqlext.engine", "sqlext.engine.local-bytes"
+#: The table of a query's dead letters, which causes it takes, and how many letters or which part of its rows end it.
+DEAD_LETTERS = "sqlext.dead-letters.table"
+DEAD_LETTER_CAUSES = "sqlext.dead-letters.causes"
+DEAD_LETTER_LIMIT = "sqlext.dead-letters.limit"
+DEAD_LETTER_PERCENT = "sqlext.dead-letters.max-percent"
+#: Why a row is a dead letter: it could not be decoded; it came behind the watermark, or from too far ahead; an
+#: expression failed, or the sink does not take what it gives.
+CAUSES = ("decode", "late")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.expressions": ("spark", "flink"),
     "sqlext.sink.updates": ("refuse", "final-state"),
@@ -43,7 +51,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "sqlext.shell.format": ("table", "csv", "json", "markdown"),
 }
 #: Keys of our own that take any text.
-_TEXTS = ("sqlext.clock", "sqlext.late-rows.table", "sqlext.bad-rows")
+_TEXTS = ("sqlext.clock", "sqlext.late-rows.table", "sqlext.bad-rows", DEAD_LETTERS, DEAD_LETTER_CAUSES)
 #: The folder of a clock.
 _CLOCK = "sqlext.clock"
 #: Flink's keys of where checkpoints lie. ``--checkpoint`` comes first, and says where a local folder is.
@@ -57,7 +65,12 @@ _CHECKPOINTS = (
 #: Those under which new checkpoints are kept: Flink's present key, and the one before.
 _CHECKPOINT = ("execution.checkpointing.dir", "state.checkpoints.dir")
 #: Keys that take a whole number, and the least and the greatest.
-_NUMBERS = {"sqlext.state.buckets": (1, MAX_BUCKETS), LOCAL_BYTES: (0, 1 << 40)}
+_NUMBERS = {
+    "sqlext.state.buckets": (1, MAX_BUCKETS),
+    LOCAL_BYTES: (0, 1 << 40),
+    DEAD_LETTER_LIMIT: (0, 1 << 40),
+    DEAD_LETTER_PERCENT: (0, 100),
+}
 #: Keys that take a duration.
 _DURATIONS = (
     "table.exec.source.idle-timeout",
@@ -195,6 +208,16 @@ class Settings:
         """Whether queries run as streams (a bounded source does not change that)."""
         return self.get("execution.runtime-mode") != "batch"
 
+    def dead_letters(self, cause: str) -> str | None:
+        """Return the table that takes the dead letters of a cause, None where none does."""
+        wanted = _listed(self.get(DEAD_LETTER_CAUSES) or "") or CAUSES
+        return (self.get(DEAD_LETTERS) or None) if cause in wanted else None
+
+    def whole(self, key: str) -> int | None:
+        """Return an option that is a whole number, None where it is not set."""
+        text = self.get(key)
+        return int(text) if text else None
+
     def has_any(self, prefix: str) -> bool:
         """Return whether an option is set whose key begins so."""
         return any(key.startswith(prefix) for key in self.values)
@@ -228,6 +251,9 @@ def _checked(key: str, value: str, span: Span | None) -> str:
         raise (error.at(span) if span is not None else error) from None
     if key in _NUMBERS:
         return _number(key, value, span)
+    if key == DEAD_LETTER_CAUSES and not set(_listed(value)) <= set(CAUSES):
+        hint = f"it is a list of {', '.join(CAUSES)}"
+        raise SqlExtError("OPT-011", f"`{key}` cannot be '{value}'", span=span, hint=hint)
     if key == "table.local-time-zone":
         zone = parse_zone(value)
         if zone is None:
@@ -239,6 +265,10 @@ def _checked(key: str, value: str, span: Span | None) -> str:
             )
         return zone
     return value
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(word.strip().lower() for word in text.split(",") if word.strip())
 
 
 def _number(key: str, value: str, span: Span | None) -> str:

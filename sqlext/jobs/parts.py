@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.runs import QueryRun
 from sqlext.jobs.timekeeping import Timekeeping
+from sqlext.plan.bad_rows import BAD
+from sqlext.plan.nodes import LATE
 from sqlext.plan.steps import PlanStep
 from sqlext.plan.timing import InputEnd
+from sqlext.rewrite.script.model import SparkScript
 from sqlext.sinks.base import Sink
 from sqlext.source import Span
 from sqlext.spark.reading.one_batch import Whole
@@ -28,6 +32,28 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """The hidden columns of rows that come beside those of a query; NULL in its own.
+
+    Attributes:
+        late: of late rows, empty for none.
+        bad: of rows that it cannot use, empty for none.
+        letters: conditions, one of which holds for dead letters.
+    """
+
+    late: str = ""
+    bad: str = ""
+    letters: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, script: SparkScript) -> Beside:
+        """Return those of a script."""
+        late, bad = script.keeps(LATE_ROWS), script.keeps(BAD_ROWS)
+        letters = tuple(side.condition for side in script.sides if side.letters)
+        return cls(LATE if late else "", BAD if bad else "", letters)
+
+
+@dataclass(frozen=True)
 class JobPart:
     """One query of a job, ready to start: its rows and the sink that takes them.
 
@@ -40,8 +66,7 @@ class JobPart:
         closes_late: whether that row must wait until the data is through (sources that come in several batches).
         ticks: what tells its operators that it is time: empty, ``start`` or ``clock`` (``spark.reading.ticks``).
         ends: whether a tick must tell them that a bounded input has ended.
-        keeps_late: whether late rows come beside its rows.
-        keeps_bad: whether rows that a source cannot decode do.
+        beside: what rows come beside its own.
         timekeeping: of its inputs, where they have no end.
         clock: the folder of files that its clock is, None for the machine's.
         whole: all its rows, where they are one batch: then ``rows`` is a stream that only brings that about.
@@ -60,8 +85,7 @@ class JobPart:
     closes_late: bool = False
     ticks: str = ""
     ends: bool = False
-    keeps_late: bool = False
-    keeps_bad: bool = False
+    beside: Beside = Beside()
     timekeeping: Timekeeping | None = None
     clock: str | None = None
     whole: Whole | None = None

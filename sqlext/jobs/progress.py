@@ -62,6 +62,7 @@ class Counts:
     rows_dropped: int = 0
     busy_ms: int = 0
     rows_bad: int = 0
+    dead_letters: int = 0
 
     def plus(self, other: Counts) -> Counts:
         """Return the sum."""
@@ -73,6 +74,7 @@ class Counts:
             self.rows_dropped + other.rows_dropped,
             self.busy_ms + other.busy_ms,
             self.rows_bad + other.rows_bad,
+            self.dead_letters + other.dead_letters,
         )
 
 
@@ -187,6 +189,7 @@ class Progress:
                 "rows_late": total.rows_late,
                 "rows_dropped": total.rows_dropped,
                 "rows_bad": total.rows_bad,
+                "dead_letters": total.dead_letters,
                 "busy_ms": total.busy_ms,
                 "last_rows": self._newest.rows_in,
                 "last_ms": self._newest.busy_ms,
@@ -237,6 +240,7 @@ class Progress:
             dropped + _counted(report, "late", "closed") - late,
             report.durationMs.get(_WHOLE_BATCH, 0),
             _judged(report, BAD_ROWS),
+            _given_out(report, "letters"),
         )
 
 
@@ -248,7 +252,9 @@ def joined(parts: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     if len(parts) == 1:
         return dict(next(iter(parts.values())))
     watermarks = [p["watermark"] for p in parts.values() if p["watermark"] is not None]
-    names = "batch rows_in rows_out state_rows state_bytes rows_late rows_dropped rows_bad busy_ms last_rows".split()
+    names = (
+        "batch rows_in rows_out state_rows state_bytes rows_late rows_dropped rows_bad dead_letters busy_ms last_rows"
+    ).split()
     sums = {name: sum(p[name] for p in parts.values()) for name in names}
     inputs = [row for p in parts.values() for row in p["inputs"]]
     longest = max(p["last_ms"] for p in parts.values())

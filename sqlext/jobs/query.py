@@ -130,6 +130,7 @@ class Query:
         ``rows_dropped`` late rows that nobody kept, and rows for a group that ONCE had closed;
                          Spark's own operators count groups after partial aggregation
         ``rows_bad``     rows that a source could not decode, dropped or kept (``sqlext.bad-rows``)
+        ``dead_letters`` rows that the table of dead letters has taken (``sqlext.dead-letters.table``)
         ``busy_ms``      milliseconds within micro-batches
         ``last_rows``    rows that the last micro-batch has read
         ``last_ms``      milliseconds that it took

@@ -19,8 +19,6 @@ from sqlext.jobs.progress import Progress, is_own
 from sqlext.jobs.query import Query
 from sqlext.jobs.recording import Recorder
 from sqlext.jobs.timekeeping import LOOK_SECONDS, Timekeeping
-from sqlext.plan.bad_rows import BAD
-from sqlext.plan.nodes import LATE
 from sqlext.plan.timing import InputEnd
 from sqlext.spark.failures import run_error, was_cancelled
 from sqlext.spark.observed import ROWS_OUT
@@ -338,11 +336,15 @@ def _counted(part: JobPart) -> DataFrame:
     # Its stream is one row without meaning; ``WholeWriter`` counts what is written.
     if part.whole is not None:
         return part.rows
-    rows = f.count_if(f.isnull(BAD)) if part.keeps_bad else f.count(f.lit(1))
-    if not part.keeps_late:
-        return part.rows.observe(ROWS_OUT, rows.alias("n"))
-    late = f.count(LATE)
-    return part.rows.observe(ROWS_OUT, (rows - late).alias("n"), late.alias("late"))
+    beside = part.beside
+    rows = f.count_if(f.isnull(beside.bad)) if beside.bad else f.count(f.lit(1))
+    counts = [rows.alias("n")]
+    if beside.late:
+        late = f.count(beside.late)
+        counts = [(rows - late).alias("n"), late.alias("late")]
+    if beside.letters:
+        counts.append(f.count_if(f.expr(" OR ".join(beside.letters))).alias("letters"))
+    return part.rows.observe(ROWS_OUT, *counts)
 
 
 def _keep_time(query: Query, keepers: Mapping[str, Timekeeping]) -> None:

@@ -1,4 +1,8 @@
-"""Rows that a source cannot decode: the columns that describe one, and the table that keeps them."""
+"""Rows that a query cannot use: the columns that describe one, and the table that keeps them.
+
+A table of bad rows takes those that a source cannot decode. A table of dead letters also takes late rows, rows from
+the future, and rows for which an expression fails.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +15,34 @@ from sqlext_catalog.model import Table
 
 #: Hidden column of a query that keeps them: NULL in its own rows, else a struct of the columns below and the table.
 BAD = "__bad"
+#: The name of the query, a column of all rows that are kept beside those of a query.
+WRITTEN_BY = "__operator"
 #: Field of that struct: the number of the table that takes the row, from 0.
 NUMBER = "number"
 
-#: What there is to fill a table of bad rows with.
-BAD_COLUMNS = (
+#: What is known of such a row where it is found.
+FOUND_COLUMNS = (
     PlanColumn("text", STRING, "text"),
     PlanColumn("source", STRING.not_null(), "source"),
-    PlanColumn("place", STRING.not_null(), "place"),
+    PlanColumn("place", STRING, "place"),
     PlanColumn("reason", STRING.not_null(), "reason"),
     PlanColumn("read_at", TIMESTAMP_LTZ3.not_null(), "read_at"),
+    PlanColumn("cause", STRING.not_null(), "cause"),
+    PlanColumn("code", STRING.not_null(), "code"),
+    PlanColumn("operator", STRING.not_null(), "operator"),
 )
+#: What there is to fill a table of bad rows or of dead letters with.
+BAD_COLUMNS = (*FOUND_COLUMNS, PlanColumn("query_name", STRING.not_null(), WRITTEN_BY))
 
 
 @dataclass(frozen=True, slots=True)
 class BadRows:
-    """A table that takes the bad rows of a scan, and the place in the query that reads them."""
+    """A table that takes the bad rows of a scan, and the place in the query that reads them.
+
+    Attributes:
+        letters: whether they are dead letters there.
+    """
 
     table: Table
     span: Span
+    letters: bool = False

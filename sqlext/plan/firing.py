@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlext.dialect.ast.expressions import Node
+from sqlext.plan.bad_rows import WRITTEN_BY
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.filling import WindowFill
 from sqlext.source import Span
@@ -30,16 +31,23 @@ class LateColumn:
 
 
 #: What a late table may have besides the row: the watermark that the row met, and who found it late.
-LATE_WATERMARK, LATE_OPERATOR = "__watermark", "__operator"
+LATE_WATERMARK, LATE_OPERATOR = "__watermark", WRITTEN_BY
 
 
 @dataclass(frozen=True, slots=True)
 class LateRows:
-    """Where rows that come too late are kept, and what of them. ``span``: where the clause says so."""
+    """Where rows that come too late are kept, and what of them.
+
+    Attributes:
+        columns: those that are kept: of the table, or of a dead letter's text.
+        span: where the clause says so.
+        letters_of: the tables that the rows are of, where they are dead letters; None else.
+    """
 
     table: Table
     columns: tuple[LateColumn, ...]
     span: Span
+    letters_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

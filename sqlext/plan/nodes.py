@@ -8,7 +8,7 @@ from enum import Enum
 
 from sqlext.dialect.ast.expressions import Expr
 from sqlext.dialect.ast.queries import OrderItem
-from sqlext.plan.bad_rows import BadRows
+from sqlext.plan.bad_rows import BAD, BadRows
 from sqlext.plan.base import EXISTS, KEY_ALL, KEY_PREFIX, KEY_SET, KEY_WINDOW, KIND, LATE, POSITION, PlanNode, walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.normal_form import column_form, condition_parts, expression_form
@@ -298,7 +298,19 @@ class Selecting(UnaryNode):
 
 @dataclass(frozen=True, slots=True)
 class Project(Selecting):
-    """SELECT without grouping."""
+    """SELECT without grouping.
+
+    Attributes:
+        letters: takes the rows for which its expressions fail; they come beside its own, in ``BAD``.
+    """
+
+    letters: BadRows | None = None
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Those of its input, and dead letters."""
+        found = (*self.input.hidden, *((BAD,) if self.letters is not None else ()))
+        return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)

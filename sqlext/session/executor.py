@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.errors import AnalysisException, PySparkException
 
-from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, BoundInsert
+from sqlext.analysis.inserts.bound import BoundInsert
 from sqlext.analysis.inserts.changes import changes
 from sqlext.analysis.inserts.fingerprint import digest
 from sqlext.analysis.inserts.sides import side_inserts
@@ -22,7 +22,7 @@ from sqlext.errors import SqlExtError
 from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import rearranges
 from sqlext.jobs.limits import ended_by_limit, limited, limited_time
-from sqlext.jobs.parts import JobPart, Place, Schedule
+from sqlext.jobs.parts import Beside, JobPart, Place, Schedule
 from sqlext.jobs.query import Query
 from sqlext.jobs.query_files import last_number
 from sqlext.jobs.renewal import CHECKPOINT, SCRATCH, begin_empty, carry_over, move_sources
@@ -62,6 +62,7 @@ from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import Sink, SinkContext
 from sqlext.sinks.collect import CollectSink, collecting
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.sinks.live_rows import LiveRows, Row
 from sqlext.sinks.opening import add_columns, open_sink
 from sqlext.sinks.sides import beside
@@ -227,7 +228,7 @@ class SparkHandler:
         with ExitStack() as undo, self.settings(env, [script]):
             undo.callback(home.remove)
             opened = self._open(script, env, home, statement.span, runs=not schedule.bounded)
-            sink = self._with_sides(shown, script, replace(context, query=name), statement.span)
+            sink = self._with_sides(shown, script, replace(context, query=name), statement.span, env)
             place = Place(home, QueryRun("select", {}))
             part = JobPart(name, statement.span, opened.rows, sink, _targets(name, script), script.output_mode, place)
             part = self._as_scripted(part, opened, script, plan, env)
@@ -348,7 +349,7 @@ class SparkHandler:
         spec = connector_of(insert.table).write_spec(insert.table)
         # Opened before the job begins: a refusal then leaves no run behind.
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)
-        sink = self._with_sides(sink, script, context, insert.span)
+        sink = self._with_sides(sink, script, context, insert.span, env)
         targets = _targets(insert.table.name.plain, script)
         part = JobPart(draft.name, insert.span, opened.rows, sink, targets, script.output_mode, place)
         return self._as_scripted(part, opened, script, insert.plan, env)
@@ -376,14 +377,14 @@ class SparkHandler:
             closes_late=closes_late(plan, env.zone),
             ticks=script.ticks,
             ends=script.ends,
-            keeps_late=script.keeps(LATE_ROWS),
-            keeps_bad=script.keeps(BAD_ROWS),
+            beside=Beside.of(script),
             clock=clock,
         )
 
-    def _with_sides(self, sink: Sink, script: SparkScript, context: SinkContext, span: Span) -> Sink:
+    def _with_sides(self, sink: Sink, script: SparkScript, context: SinkContext, span: Span, env: Environment) -> Sink:
         """Return a query's sink, with those of the rows that are kept beside its own."""
-        return _guarded(lambda: beside(self.spark_session, sink, script.sides, context), span)
+        limit = LetterLimit.of(env.settings)
+        return _guarded(lambda: beside(self.spark_session, sink, script.sides, context, limit), span)
 
     def _select_at_once(self, script: SparkScript, env: Environment, span: Span) -> Result:
         with self.settings(env, [script]):

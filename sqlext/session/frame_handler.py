@@ -10,7 +10,7 @@ import atexit
 import shutil
 import time
 
-from sqlext.analysis.inserts.sides import bad_scans, late_insert
+from sqlext.analysis.inserts.sides import bad_scans, late_insert, letters_of
 from sqlext.analysis.names.environment import Environment
 from sqlext.connectors.options import BAD_ROWS_OPTION
 from sqlext.dialect.ast import statements as ast
@@ -21,6 +21,7 @@ from sqlext.rewrite.compiler.frames import frame_script
 from sqlext.rewrite.script.model import OperatorView
 from sqlext.session.executor import SparkHandler
 from sqlext.session.needed_secrets import check_secrets
+from sqlext.settings import DEAD_LETTERS
 from sqlext.spark.quiet import quiet
 from sqlext.spark.reading.ticks import TickSource
 from sqlext.spark.sessions import temporary_folder
@@ -76,6 +77,13 @@ def _refuse_changes(statement: ast.SelectStatement, plan: PlanNode, env: Environ
             "the late rows of a DataFrame have nowhere to go",
             span=statement.span,
             hint="leave LATE DATA TO out, or INSERT the result INTO a table",
+        )
+    if letters_of(plan):
+        raise SqlExtError(
+            "SINK-011",
+            "the dead letters of a DataFrame have nowhere to go",
+            span=statement.span,
+            hint=f"RESET '{DEAD_LETTERS}', or INSERT the result INTO a table",
         )
     kept = bad_scans(plan)
     if kept:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sqlext.analysis.definitions import alteration_of, check_known, fill_of, table_of, view_of
 from sqlext.analysis.inserts.binding import bind_insert
+from sqlext.analysis.inserts.guards import guarded
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.selects.queries import QueryBinder
 from sqlext.analysis.types.calls import own_functions
@@ -417,7 +418,8 @@ class Interpreter:
         if reads_sparks and not concerns_us(statement.query, env):
             self._check_for_spark(statement.query)
             return self._to_spark(statement)
-        return self.handler.select(statement, bind_query(statement.query, env), env)
+        plan = guarded(bind_query(statement.query, env), env, statement.span, into=False)
+        return self.handler.select(statement, plan, env)
 
     def _with_sparks(self) -> Environment:
         """Return the surroundings of a statement that may be about what Spark has made, also in a dry run."""

@@ -7,13 +7,14 @@ its sink exactly once, whenever the driver dies.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
 from sqlext.quoting import named, string
 from sqlext.rewrite.script.model import SideScript
 from sqlext.sinks.base import Sink, SinkContext
+from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.sinks.opening import open_sink
 from sqlext_catalog.properties import to_properties
 
@@ -21,16 +22,23 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def beside(spark: SparkSession, sink: Sink, scripts: Sequence[SideScript], context: SinkContext) -> Sink:
+def beside(
+    spark: SparkSession,
+    sink: Sink,
+    scripts: Sequence[SideScript],
+    context: SinkContext,
+    limit: LetterLimit | None = None,
+) -> Sink:
     """Return a query's sink together with those of the rows beside its own, opened; the sink itself if it has none.
 
     Args:
         context: of the query; the other sinks are known by its name and what they take.
+        limit: of its dead letters.
     """
     if not scripts:
         return sink
     sides = tuple(Side(script, _opened(spark, script, context), context.query) for script in scripts)
-    return SideSink(sink, sides)
+    return SideSink(sink, sides, limit or LetterLimit())
 
 
 def _opened(spark: SparkSession, script: SideScript, context: SinkContext) -> Sink:
@@ -73,10 +81,12 @@ class SideSink(Sink):
     Attributes:
         rows: takes the query's rows.
         sides: take the others.
+        limit: of those that are dead letters.
     """
 
     rows: Sink
     sides: tuple[Side, ...]
+    limit: LetterLimit = field(default_factory=LetterLimit)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Give out a batch."""
@@ -92,7 +102,10 @@ class SideSink(Sink):
         kept = df if computed else df.persist()
         columns = list(dict.fromkeys(side.script.column for side in self.sides))
         own = kept.where(" AND ".join(f"{column} IS NULL" for column in columns)).drop(*columns)
+        letters = [side for side in self.sides if side.script.letters]
         try:
+            if letters:
+                self.limit.check(kept, [side.script.condition for side in letters], letters[0].operator)
             (self.rows.write_new if new else self.rows.write)(own, batch_id)
             for side in self.sides:
                 side.write(kept, batch_id, new=new)

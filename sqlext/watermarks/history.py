@@ -74,6 +74,7 @@ class Sample:
     rows_late: int
     rows_dropped: int
     rows_bad: int = 0
+    dead_letters: int = 0
     began: int | None = None
     batch: int = 0
     state_bytes: int = 0
@@ -99,7 +100,9 @@ class Sample:
         return Sample(report.at, report.watermark, inputs, progress["state_rows"], **counts, **more)
 
 
-_COUNTS = ("rows_in rows_out rows_late rows_dropped rows_bad batch state_bytes busy_ms last_rows last_ms").split()
+_COUNTS = (
+    "rows_in rows_out rows_late rows_dropped rows_bad dead_letters batch state_bytes busy_ms last_rows last_ms"
+).split()
 
 
 def _state(known: InputReport) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Literal
 
 from sqlext.analysis.emit import rules
-from sqlext.analysis.emit.late_tables import late_rows
+from sqlext.analysis.emit.late_tables import late_letters, late_rows
 from sqlext.analysis.emit.policy import clause_policy
 from sqlext.analysis.emit.rules import Used, check_clause, check_using
 from sqlext.analysis.emit.settings import KEYS as EMIT_SETTINGS
@@ -26,7 +26,7 @@ from sqlext.dialect.emit.nodes import EmitClause, LateTable
 from sqlext.dialect.emit.printing import emit_text
 from sqlext.plan import nodes
 from sqlext.plan.base import walk
-from sqlext.plan.firing import Firing, trigger_name
+from sqlext.plan.firing import Firing, LateRows, trigger_name
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.nodes import WindowKind, WindowSpec
 from sqlext.plan.scope import Scope, own_parts
@@ -71,7 +71,8 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
     window = windows_of(spec) if spec is not None else Global()
     processing = spec is not None and spec.processing
     clause = grouped.select.emit
-    late = _late_table(clause, grouped, env)
+    given = spec is not None and _is_given(grouped)
+    late = _late_rows(clause, grouped, given, env)
     notes: tuple[str, ...] = ()
     using: Used = ()
     if clause is not None:
@@ -95,7 +96,6 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
     ttl = _ttl(grouped, env)
     if ttl is not None or (grouped.node.changelog and spec is None):
         policy = replace(policy, mode="RETRACTING")
-    given = spec is not None and _is_given(grouped)
     asked = set(_of_panes(grouped)) - {"ROW_KIND()"}
     return Firing(
         replace(policy, keep_index=bool(asked)),
@@ -103,7 +103,7 @@ def find_firing(grouped: Grouped, env: Environment) -> Firing:
         tuple(dict.fromkeys(why)),
         panes=_panes(policy, grouped),
         values=tuple(values),
-        late=late_rows(late, grouped, given, env) if late is not None else None,
+        late=late,
         notes=notes,
         using=using,
         ttl=ttl,
@@ -121,20 +121,24 @@ def static_firing(grouped: Grouped) -> Firing | None:
     return Firing(Policy(window, default_trigger(window)), given, (_FILL,), emit=emit_text(clause))
 
 
-def _late_table(clause: EmitClause | None, grouped: Grouped, env: Environment) -> LateTable | None:
-    """Return the table that takes the late rows of a grouping: that of its clause, of its source, or of SET.
+def _late_rows(clause: EmitClause | None, grouped: Grouped, given: bool, env: Environment) -> LateRows | None:
+    """Return how the late rows of a grouping are kept: by its clause, by an option of its source, or by SET.
 
-    ``sqlext.late-rows.table`` is for the windows right above the sources: there rows can be late.
+    The options are for the windows right above the sources: there rows can be late.
     """
     if clause is not None and clause.late_table is not None:
-        return clause.late_table
+        return late_rows(clause.late_table, grouped, given, env)
     below = list(walk(grouped.node))
     windows = grouped.assign is not None and not grouped.assign.spec.processing
     if not windows or any(isinstance(n, Aggregate) for n in below):
         return None
     options = (n.table.option(_LATE_TABLE) for n in below if isinstance(n, nodes.Scan) and n.is_stream)
     name = next((o for o in options if o), None) or env.settings.get(_LATE_TABLE)
-    return LateTable(grouped.select.span, tuple(p.strip("`") for p in name.split("."))) if name else None
+    if name:
+        table = LateTable(grouped.select.span, tuple(p.strip("`") for p in name.split(".")))
+        return late_rows(table, grouped, given, env)
+    letters = env.settings.dead_letters("late")
+    return late_letters(letters, grouped, given, env) if letters else None
 
 
 def _ttl(grouped: Grouped, env: Environment) -> int | None:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from sqlext.analysis.grouping.group_by import Grouped
 from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.relations.kept_rows import LETTERS, kept_in
 from sqlext.analysis.types.coercion import can_implicitly_cast
 from sqlext.connectors.base import written_columns
 from sqlext.dialect.emit.nodes import LateTable
 from sqlext.errors import SqlExtError, did_you_mean
+from sqlext.plan.base import walk
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.firing import LATE_OPERATOR, LATE_WATERMARK, LateColumn, LateRows
-from sqlext.plan.nodes import WindowKind
+from sqlext.plan.nodes import Scan, WindowKind
+from sqlext.settings import DEAD_LETTER_CAUSES, DEAD_LETTERS
+from sqlext.source import Span
 from sqlext.types import STRING, TIMESTAMP3, TIMESTAMP_LTZ3
 from sqlext_catalog.model import Column, Table
 
@@ -32,7 +36,7 @@ def late_rows(name: LateTable, grouped: Grouped, given: bool, env: Environment) 
         SqlExtError: EMIT-114 if there is no such table or it has other columns, EMIT-118 where a row would be late
             several times; OPT-... for a table that cannot be written to.
     """
-    _check_once(grouped, given, name)
+    _check_once(grouped, given, name.span, "LATE DATA TO", "")
     table = _table(name, env)
     known = _known(grouped, env)
     writable = {w.name for w in written_columns(table)}
@@ -40,7 +44,22 @@ def late_rows(name: LateTable, grouped: Grouped, given: bool, env: Environment) 
     return LateRows(table, columns, name.span)
 
 
-def _check_once(grouped: Grouped, given: bool, name: LateTable) -> None:
+def late_letters(name: str, grouped: Grouped, given: bool, env: Environment) -> LateRows:
+    """Return how the rows of a grouping that come too late become dead letters: each with all its columns.
+
+    Raises:
+        SqlExtError: EMIT-118 where a row would be late several times; OPT-038 for a table that is none of dead letters.
+    """
+    span = grouped.select.span
+    hint = f"; or SET '{DEAD_LETTER_CAUSES}' = 'decode'"
+    _check_once(grouped, given, span, f"'{DEAD_LETTERS}' for late rows", hint)
+    table = kept_in(name, LETTERS, env, span)
+    own = {c.name: c for found in _known(grouped, env).values() for c in found[:1] if c.relation is not None}
+    read = dict.fromkeys(n.table.name.plain for n in walk(grouped.node) if isinstance(n, Scan))
+    return LateRows(table, tuple(own.values()), span, ", ".join(read))
+
+
+def _check_once(grouped: Grouped, given: bool, span: Span, what_for: str, more: str) -> None:
     """Refuse groupings that see a row several times: some of them may come in time."""
     overlap = grouped.assign is not None and grouped.assign.spec.kind in _OVERLAP
     if grouped.grouping.has_sets:
@@ -50,7 +69,7 @@ def _check_once(grouped: Grouped, given: bool, name: LateTable) -> None:
         hint = "put the window function into the FROM of the SELECT with EMIT, its bounds into GROUP BY alone"
     else:
         return
-    raise SqlExtError("EMIT-118", f"LATE DATA TO cannot be used with {what}", span=name.span, hint=hint)
+    raise SqlExtError("EMIT-118", f"{what_for} cannot be used with {what}", span=span, hint=f"{hint}{more}")
 
 
 def _table(name: LateTable, env: Environment) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlext.analysis.inserts.bound import Assignment, BoundInsert
+from sqlext.analysis.inserts.guards import guarded
 from sqlext.analysis.inserts.sides import side_inserts
 from sqlext.analysis.inserts.sink_modes import sink_mode
 from sqlext.analysis.names.environment import Environment
@@ -32,7 +33,7 @@ def bind_insert(insert: Insert, env: Environment) -> BoundInsert:
             cannot take, SINK-005 for OVERWRITE in streaming mode, OPT-... for its options.
     """
     table = _sink(insert, env)
-    plan = QueryBinder(env).bind_whole(insert.query)
+    plan = guarded(QueryBinder(env).bind_whole(insert.query), env, insert.span, into=True)
     assignments = _assign(insert, table, plan)
     scope = Scope((), env.mode, env.zone)
     for assignment in assignments:

@@ -43,6 +43,7 @@ class BoundInsert:
     Attributes:
         sides: the INSERTs beside this one, of late and of bad rows; see ``side_inserts``.
         side: which of these this one is, None for that of the query's own rows.
+        letters: whether its rows are dead letters.
     """
 
     table: Table
@@ -55,6 +56,7 @@ class BoundInsert:
     enforce_not_null: str
     sides: tuple[BoundInsert, ...] = ()
     side: Side | None = None
+    letters: bool = False
 
     @property
     def merge_keys(self) -> tuple[str, ...]:

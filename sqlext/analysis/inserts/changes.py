@@ -35,7 +35,7 @@ from sqlext.plan.normal_form import NOT_COMPARED
 _OPTION = re.compile(r" option '(.+)'$")
 _NUMBER = re.compile(r" \(\d+\)$")
 _LATE_TABLE = "late table option "
-_OF_ROWS = ("largest rowtime", "table of bad rows")
+_OF_ROWS = ("largest rowtime", "table of bad rows", "table of dead letters")
 #: Parts above the rows that are grouped.
 _ABOVE = ("SELECT", "HAVING", "WHERE", "steps", "sink columns", "inserted columns", AGGREGATES)
 _END, _BEATS = "end of input", "heartbeats"

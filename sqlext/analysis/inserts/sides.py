@@ -6,13 +6,16 @@ from dataclasses import replace
 
 from sqlext.analysis.inserts.bound import BAD_ROWS, LATE_ROWS, Assignment, BoundInsert, side_insert
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.scans.bad_rows import kept_columns, source_of
+from sqlext.analysis.relations.kept_rows import kept_columns, source_of
 from sqlext.errors import SqlExtError
+from sqlext.plan.bad_rows import BadRows
 from sqlext.plan.base import walk
 from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import LateColumn, LateRows
 from sqlext.plan.grouping import Aggregate
 from sqlext.plan.nodes import Aliased, PlanNode, Project, Scan
+from sqlext.settings import DEAD_LETTER_CAUSES, DEAD_LETTERS
+from sqlext_catalog.model import Table
 
 
 def side_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
@@ -43,25 +46,38 @@ def late_insert(plan: PlanNode, env: Environment) -> BoundInsert | None:
     if len(found) > 1 or _late(top) is None:
         raise SqlExtError(
             "EMIT-118",
-            "LATE DATA TO must stand in the last grouping of a query: no join, set operation or grouping above it",
+            f"{_keeps(found[0])} must stand in the last grouping of a query: no join, set operation or grouping above "
+            "it",
             span=found[0].span,
-            hint="INSERT the grouping's rows into a table, and read that in a query of its own",
+            hint="INSERT the grouping's rows into a table, and read that in a query of its own"
+            + (f"; or SET '{DEAD_LETTER_CAUSES}' = 'decode'" if found[0].letters_of is not None else ""),
         )
     late = found[0]
+    if late.letters_of is not None:
+        return replace(side_insert(LATE_ROWS, late.table, plan, _assigned(late.table), late.span, env), letters=True)
     columns = {c.name: c for c in late.table.columns}
     assignments = tuple(Assignment(columns[c.name], _carried(c)) for c in late.columns)
     return side_insert(LATE_ROWS, late.table, plan, assignments, late.span, env)
 
 
 def bad_inserts(plan: PlanNode, env: Environment) -> tuple[BoundInsert, ...]:
-    """Return an INSERT for each table that keeps bad rows of a query, in the order of ``bad_scans``."""
+    """Return an INSERT for each table that keeps rows of a query that it cannot use, in the order of ``bad_scans``."""
     made = {}
+    for letters in letters_of(plan)[:1]:
+        # First: its number among the tables is 0, which the rows say.
+        side = side_insert(BAD_ROWS, letters.table, plan, _assigned(letters.table), letters.span, env)
+        made[letters.table.name] = replace(side, letters=True)
     for scan in bad_scans(plan):
         assert scan.bad is not None
         table, span = scan.bad.table, scan.bad.span
-        assignments = tuple(Assignment(c, source_of(c, table)) for c in kept_columns(table))
-        made[table.name] = side_insert(BAD_ROWS, table, plan, assignments, span, env)
+        side = side_insert(BAD_ROWS, table, plan, _assigned(table), span, env)
+        made.setdefault(table.name, replace(side, letters=scan.bad.letters))
     return tuple(made.values())
+
+
+def letters_of(plan: PlanNode) -> tuple[BadRows, ...]:
+    """Return what takes rows for which expressions fail: one and the same for all steps that have them."""
+    return tuple(n.letters for n in walk(plan) if isinstance(n, Project) and n.letters is not None)
 
 
 def bad_scans(plan: PlanNode) -> tuple[Scan, ...]:
@@ -72,6 +88,15 @@ def bad_scans(plan: PlanNode) -> tuple[Scan, ...]:
             # Each scan of a table meets the same bad rows, which are to be kept once.
             found.setdefault((node.table.name, node.bad.table.name), node)
     return tuple(found.values())
+
+
+def _assigned(table: Table) -> tuple[Assignment, ...]:
+    return tuple(Assignment(c, source_of(c)) for c in kept_columns(table))
+
+
+def _keeps(late: LateRows) -> str:
+    """Return what asks for late rows."""
+    return "LATE DATA TO" if late.letters_of is None else f"the windows whose late rows '{DEAD_LETTERS}' takes"
 
 
 def _late(node: PlanNode) -> LateRows | None:

@@ -1,7 +1,7 @@
 """Apply ``'sqlext.bad-rows'``: the policy of a source for rows that it cannot decode.
 
-``fail`` refuses them, ``drop`` counts them, a table keeps them. Such a table may have the columns ``text`` (the row),
-``source`` (the table that it was read from), ``place`` (where in its file or topic), ``reason`` and ``read_at``.
+``fail`` refuses them, ``drop`` counts them, a table keeps them. Where nothing else is said, a table of dead letters
+takes them.
 """
 
 from __future__ import annotations
@@ -9,17 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlext.analysis.names.environment import Environment
-from sqlext.analysis.types.coercion import can_implicitly_cast
-from sqlext.connectors.base import written_columns
+from sqlext.analysis.relations.kept_rows import BAD_ROWS, LETTERS, kept_in
 from sqlext.connectors.options import BAD_ROWS_OPTION, DROP, FAIL, OptionError, bad_rows_policy
 from sqlext.connectors.registry import connector_of
-from sqlext.errors import SqlExtError, did_you_mean
-from sqlext.plan.bad_rows import BAD_COLUMNS, BadRows
-from sqlext.plan.columns import PlanColumn
+from sqlext.plan.bad_rows import BadRows
 from sqlext.source import Span
-from sqlext_catalog.model import Column, Table
-
-_KNOWN = {c.name: c for c in BAD_COLUMNS}
+from sqlext_catalog.model import Table
 
 
 def with_policy(table: Table, env: Environment, *, stream: bool) -> Table:
@@ -32,7 +27,7 @@ def with_policy(table: Table, env: Environment, *, stream: bool) -> Table:
     """
     others = tuple(o for o in table.options if o[0] != BAD_ROWS_OPTION)
     own = table.option(BAD_ROWS_OPTION)
-    asked = replace(table, options=(*others, (BAD_ROWS_OPTION, own or env.settings.get(BAD_ROWS_OPTION) or "")))
+    asked = replace(table, options=(*others, (BAD_ROWS_OPTION, own or _set(env) or "")))
     wanted = bad_rows_policy(asked)
     why = connector_of(table).cannot_judge(table)
     if not why and not stream and wanted != FAIL:
@@ -45,49 +40,30 @@ def with_policy(table: Table, env: Environment, *, stream: bool) -> Table:
     return replace(table, options=others)
 
 
-def bad_rows_of(table: Table, env: Environment, span: Span) -> BadRows | None:
-    """Return the table that keeps the bad rows of another one, None if none does; ``span`` is where that one is read.
+def _set(env: Environment) -> str | None:
+    """Return what SET says is done with bad rows: a table of dead letters takes them unless it says so itself."""
+    return env.settings.get(BAD_ROWS_OPTION) or env.settings.dead_letters("decode")
+
+
+def judges(table: Table, env: Environment) -> bool:
+    """Whether anything says what is done with the bad rows of a table."""
+    return table.option(BAD_ROWS_OPTION) is not None or _set(env) is not None
+
+
+def bad_rows_of(table: Table, own: str | None, env: Environment, span: Span) -> BadRows | None:
+    """Return the table that keeps the bad rows of another one, None if none does.
+
+    Args:
+        table: with its policy.
+        own: what its own option says.
+        span: where it is read.
 
     Raises:
-        OptionError: OPT-035 if there is no such table or it has other columns; OPT-... if it cannot be written to.
+        OptionError: OPT-035 (OPT-038 of dead letters) if there is no such table or it has other columns; OPT-... if
+            it cannot be written to.
     """
     wanted = bad_rows_policy(table)
     if wanted in (None, FAIL, DROP):
         return None
-    parts = tuple(p.strip().strip("`") for p in wanted.split("."))
-    found = env.catalog.lookup(parts)
-    if not isinstance(found, Table):
-        hint = did_you_mean(parts[-1], (FAIL, DROP, *env.catalog.candidates()))
-        message = f"'{BAD_ROWS_OPTION}': there is no table `{wanted}`"
-        raise OptionError("OPT-035", message, option=BAD_ROWS_OPTION, hint=hint)
-    try:
-        env.admit(found, "sink")
-    except SqlExtError as error:
-        raise env.placed(error, found, span) from None
-    for column in kept_columns(found):
-        source_of(column, found)
-    return BadRows(found, span)
-
-
-def kept_columns(table: Table) -> tuple[Column, ...]:
-    """Return the columns of a table of bad rows that are written."""
-    writable = {w.name for w in written_columns(table)}
-    return tuple(c for c in table.columns if c.name in writable)
-
-
-def source_of(column: Column, table: Table) -> PlanColumn:
-    """Return what fills a column of a table of bad rows.
-
-    Raises:
-        OptionError: OPT-035 for a column that bad rows do not have.
-    """
-    source = _KNOWN.get(column.name)
-    if source is None:
-        what = f"has a column `{column.name}`, which bad rows do not have"
-    elif source.type and column.type and not can_implicitly_cast(source.type, column.type):
-        what = f"has a column `{column.name}` of type {column.type}; it is {source.type}"
-    else:
-        return source
-    shown = ", ".join(f"`{c.name}` {c.type.flink() if c.type else ''}" for c in BAD_COLUMNS)
-    message = f"'{BAD_ROWS_OPTION}': `{table.name.name}` {what}"
-    raise OptionError("OPT-035", message, option=BAD_ROWS_OPTION, hint=f"its columns may be {shown}")
+    letters = own is None and env.settings.get(BAD_ROWS_OPTION) is None
+    return BadRows(kept_in(wanted, LETTERS if letters else BAD_ROWS, env, span), span, letters)

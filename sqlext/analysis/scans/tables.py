@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlext.analysis.names.environment import Environment
 from sqlext.analysis.relations.state_ttl import setting_ttl
-from sqlext.analysis.scans.bad_rows import bad_rows_of, with_policy
+from sqlext.analysis.scans.bad_rows import bad_rows_of, judges, with_policy
 from sqlext.analysis.scans.timing import constant_delay, future_of, is_source_watermark, timing_of
 from sqlext.capabilities import ADMISSION, has, missing
 from sqlext.connectors.options import BAD_ROWS_OPTION, OptionError
@@ -43,8 +43,8 @@ def _scanned(table: Table, env: Environment, ref: TableRef) -> Scan:
     connector = connector_of(table)
     env.admit(table, "source")
     is_stream = env.settings.streaming and table.option("scan.mode") != "snapshot"
-    judges = table.option(BAD_ROWS_OPTION) is not None or env.settings.get(BAD_ROWS_OPTION) is not None
-    if judges:
+    own, judged = table.option(BAD_ROWS_OPTION), judges(table, env)
+    if judged:
         table = with_policy(table, env, stream=is_stream)
     raw = raw_columns(table)
     inner = Scope((ScopeRelation("", (table.name.name,), raw),), table.expressions, env.zone)
@@ -70,7 +70,7 @@ def _scanned(table: Table, env: Environment, ref: TableRef) -> Scan:
         retracts=connector.changelog(table),
         upserts=connector.upserts(table),
         own_reader=connector.only_own_reader(table) or (is_stream and can_read(table)),
-        bad=bad_rows_of(table, env, ref.span) if judges else None,
+        bad=bad_rows_of(table, own, env, ref.span) if judged else None,
     )
     return _with_watermark(scan, env, ref) if scan.is_stream and table.watermark else scan
 

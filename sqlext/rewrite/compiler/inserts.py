@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlext.analysis.expressions.failing import always_fits
 from sqlext.analysis.inserts.bound import APPEND, BAD_ROWS, LATE_ROWS, Assignment, BoundInsert
 from sqlext.analysis.inserts.sides import bad_scans
 from sqlext.analysis.names.environment import Environment
@@ -14,13 +15,28 @@ from sqlext.plan.nodes import LATE, PlanNode
 from sqlext.plan.timing import InputEnd
 from sqlext.quoting import identifier, string
 from sqlext.rewrite.compiler.plans import script_of
+from sqlext.rewrite.expressions.casts import cast, plain
 from sqlext.rewrite.expressions.columns import value
 from sqlext.rewrite.expressions.context import ScopeContext
+from sqlext.rewrite.expressions.guarded import failed, first_of
 from sqlext.rewrite.expressions.renderer import cast_to, render
+from sqlext.rewrite.relations.letters import WHY, row_text, tables_of
 from sqlext.rewrite.script.begun import Begun
 from sqlext.rewrite.script.model import SideScript, SparkScript
-from sqlext.rewrite.script.side_rows import FOUND, beside, expanded, numbered, or_late
+from sqlext.rewrite.script.side_rows import (
+    FOUND,
+    beside,
+    expanded,
+    expression_letter,
+    late_letter,
+    numbered,
+    or_late,
+    or_letter,
+)
 from sqlext.types import LogicalType
+
+#: The row that a sink does not take, beside its columns.
+_ROW = "__row"
 
 
 def insert_script(
@@ -33,29 +49,84 @@ def insert_script(
     local: bool = False,
 ) -> SparkScript:
     """Return the script whose rows are those of the sink, in the order of its columns; see ``script_of``."""
-    outputs, latest = _outputs(insert, env), insert.mode != APPEND
+    latest, carried = insert.mode != APPEND, BAD in insert.plan.hidden
+    outputs = guarded_outputs(insert, env) if carried else _outputs(insert, env)
     script = script_of(insert.plan, env, outputs, end=end, latest=latest, begun=begun, at_once=at_once, local=local)
+    if carried:
+        script = with_sink_letters(script, insert.plan)
     required = _dropped_if_null(insert)
     if required:
         conditions = or_late(required) if insert.plan.carries_late else required
+        conditions = or_letter(required) if carried else conditions
         script = replace(script, query=f"SELECT * FROM ({script.query}) WHERE {' AND '.join(conditions)}")
     return with_sides(script, insert.plan, insert.sides, env)
 
 
 def with_sides(script: SparkScript, plan: PlanNode, sides: Sequence[BoundInsert], env: Environment) -> SparkScript:
     """Return a query's script with what is done with rows that are kept beside its own (``side_inserts``)."""
-    late = [_side(s, LATE, FOUND, expanded(), env) for s in sides if s.side == LATE_ROWS]
+    late = [_side(s, LATE, FOUND, _of_late(s), env) for s in sides if s.side == LATE_ROWS]
     inserts = [s for s in sides if s.side == BAD_ROWS]
     bad = [_side(s, BAD, numbered(n), (f"{BAD}.*",), env) for n, s in enumerate(inserts)]
     if bad:
-        script = beside(script, bad_scans(plan), [s.table for s in bad], len(plan.hidden))
+        hidden, carried = len(plan.hidden), BAD in plan.hidden
+        script = beside(script, bad_scans(plan), [s.table for s in bad], hidden, carried=carried)
     return replace(script, sides=(*late, *bad))
 
 
 def _side(insert: BoundInsert, column: str, condition: str, columns: tuple[str, ...], env: Environment) -> SideScript:
     assert insert.side is not None
     outputs, conditions = _outputs(insert, env), tuple(_dropped_if_null(insert))
-    return SideScript(insert.side, insert.table, insert.mode, column, condition, columns, outputs, conditions)
+    return SideScript(
+        insert.side, insert.table, insert.mode, column, condition, columns, outputs, conditions, insert.letters
+    )
+
+
+def _of_late(insert: BoundInsert) -> tuple[str, ...]:
+    """Return what a late row is made of."""
+    return late_letter() if insert.letters else expanded()
+
+
+def guarded_outputs(insert: BoundInsert, env: Environment) -> tuple[tuple[str, str], ...]:
+    """Return the columns of the sink, NULL where a value does not fit; then why the sink takes no row, and the row."""
+    usual = _outputs(replace(insert, enforce_not_null=""), env)
+    reasons, outputs = [], []
+    for assignment, (text, name) in zip(insert.assignments, usual, strict=True):
+        fitting, reason = _fitting(assignment, text, insert, env)
+        outputs.append((fitting, name))
+        reasons += [reason, _missing(assignment, fitting, insert)]
+    why = first_of(reasons) or "CAST(NULL AS STRUCT<code: STRING, reason: STRING>)"
+    return (*outputs, (why, WHY), (row_text(insert.plan.columns, env.zone), _ROW))
+
+
+def with_sink_letters(script: SparkScript, plan: PlanNode) -> SparkScript:
+    """Return a script of ``guarded_outputs``, with rows that the sink takes not among the dead letters."""
+    outputs = script.outputs[: -len((WHY, _ROW))]
+    letter = expression_letter(WHY, _ROW, tables_of(plan), "Sink", "sink")
+    names = ", ".join([*(identifier(name) for _, name in outputs), *(n for n in plan.hidden if n != BAD)])
+    query = f"SELECT {names}, coalesce({BAD}, {letter}) AS {BAD} FROM ({script.query})"
+    return replace(script, query=query, outputs=outputs)
+
+
+def _fitting(assignment: Assignment, text: str, insert: BoundInsert, env: Environment) -> tuple[str, str | None]:
+    """Return a sink column that is NULL where the query's value does not fit, and why it does not."""
+    target, source = assignment.target.type, assignment.source
+    if source is None or target is None or always_fits(source.type, target):
+        return text, None
+    own = value(source, env.zone)
+    if text == own:
+        return text, None
+    tried = cast(own, source.type, target, True) if env.mode == "flink" else plain(own, target, True)
+    why = f"column {insert.table.name.name}.{assignment.target.name}: the value does not fit {target.flink()}"
+    return tried, failed(f"{own} IS NOT NULL AND {tried} IS NULL", "RUN-041", why)
+
+
+def _missing(assignment: Assignment, text: str, insert: BoundInsert) -> str | None:
+    """Return why a column that is NOT NULL takes no row."""
+    from_ = assignment.source.type if assignment.source is not None else None
+    if insert.enforce_not_null != "error" or not _required(assignment, insert) or not _may_be_null(from_):
+        return None
+    why = f"column {insert.table.name.name}.{assignment.target.name} is NOT NULL"
+    return failed(f"{text} IS NULL", "RUN-003", why)
 
 
 def _outputs(insert: BoundInsert, env: Environment) -> tuple[tuple[str, str], ...]:

@@ -13,6 +13,7 @@ from sqlext.connectors.formats.conversions import wall_to_instant
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
 from sqlext.dialect.ast.queries import GroupingSets, OrderItem
 from sqlext.plan import nodes
+from sqlext.plan.bad_rows import BAD
 from sqlext.plan.changelog_functions import FromChangelog, ToChangelog
 from sqlext.plan.columns import Part, PlanColumn
 from sqlext.plan.current_rows import CurrentRows
@@ -32,6 +33,7 @@ from sqlext.quoting import identifier, named
 from sqlext.rewrite.arrow.choose_source import pays
 from sqlext.rewrite.expressions.columns import default_outputs, held, instant, kind_of, value
 from sqlext.rewrite.expressions.context import ScopeContext
+from sqlext.rewrite.expressions.protocols import RenderContext
 from sqlext.rewrite.expressions.renderer import render
 from sqlext.rewrite.expressions.windows import custom_windows_sql, gap_millis, window_expression
 from sqlext.rewrite.operators.current_rows import current_rows_sql
@@ -44,6 +46,7 @@ from sqlext.rewrite.operators.ranking import rank_sql
 from sqlext.rewrite.operators.session_rows import session_rows
 from sqlext.rewrite.operators.watermark_column import watermark_column_sql
 from sqlext.rewrite.relations.changelog_functions import from_changelog_sql, to_changelog_sql
+from sqlext.rewrite.relations.letters import guarded_input, safe
 from sqlext.rewrite.relations.rendering import Rendering
 from sqlext.rewrite.relations.scans import scan_sql
 from sqlext.rewrite.relations.unnest import unnested_query, unnested_relation
@@ -203,6 +206,8 @@ class PlanRenderer:
 
     @sql.register
     def _(self, node: nodes.Project) -> str:
+        if node.letters is not None:
+            return self._guarded(node)
         late = node.carries_late
         selected = self._outputs(node.outputs, node.scope, late=late)
         conditions = [self.expr(node.where, node.scope)] if node.where is not None else []
@@ -277,6 +282,18 @@ class PlanRenderer:
             text += f" LIMIT {self.expr(node.limit, node.scope)}"
         return text + (f" OFFSET {self.expr(node.offset, node.scope)}" if node.offset is not None else "")
 
+    def _guarded(self, node: nodes.Project) -> str:
+        """Return a SELECT that gives NULL where it fails; ``BAD`` says which rows those are."""
+        context = safe(node, self)
+        selected = self._outputs(node.outputs, node.scope, context=context)
+        alias = _alias(node.input)
+        selected += [held(_hidden(name), alias) for name in node.hidden]
+        text = f"SELECT {', '.join(selected)} FROM {guarded_input(node, self)}"
+        if node.where is None:
+            return text
+        bad = held(_hidden(BAD), alias)
+        return f"{text} WHERE CASE WHEN {bad} IS NULL THEN {render(node.where, context)} ELSE true END"
+
     def _read_here(self, node: nodes.Scan) -> str:
         from sqlext.rewrite.arrow.pushdown import read_view  # it needs Arrow, which few statements do
 
@@ -296,7 +313,14 @@ class PlanRenderer:
         """Return the values of columns in the user's types."""
         return [value(c, self.zone, alias) for c in columns]
 
-    def _outputs(self, outputs: tuple[nodes.Output, ...], scope: Scope, *, late: bool = False) -> list[str]:
+    def _outputs(
+        self,
+        outputs: tuple[nodes.Output, ...],
+        scope: Scope,
+        *,
+        late: bool = False,
+        context: RenderContext | None = None,
+    ) -> list[str]:
         selected = []
         for output in outputs:
             if output.handed_on is not None:
@@ -304,7 +328,7 @@ class PlanRenderer:
                 same = output.handed_on.physical == output.physical
                 selected.append(text if same else named(text, output.physical))
             elif output.expr is not None:
-                text = self.expr(output.expr, scope)
+                text = self.expr(output.expr, scope) if context is None else render(output.expr, context)
                 selected.append(_item(unless_late(text, output.expr) if late else text, output))
         return selected
 

@@ -260,7 +260,7 @@ class GroupingSql:
         places: list[tuple[str, object]] = [(what, rows.place(text)) for what, text in self._times()]
         places.append(("values", tuple(rows.place(self._number(v)) for v in self.firing.values)))
         if self.late is not None:
-            places.append(("row", rows.place(row_struct(self.late))))
+            places.append(("row", rows.place(row_struct(self.late, self.renderer.zone, self._is_ahead()))))
         if self.node.input.changelog:
             places.append(("kind", rows.place(nodes.KIND)))
         if self.firing.ttl is not None:
@@ -308,6 +308,13 @@ class GroupingSql:
         if self.assign is not None and self.assign.spec.gap is not None:
             times.append(("gap", identifier(self.assign.spec.gap)))
         return times
+
+    def _is_ahead(self) -> str:
+        """Return whether a row is from the future."""
+        future, time = nodes.future_limit(self.node.input), self.assign.time if self.assign is not None else None
+        if future is None or time is None or self.firing.given:
+            return "false"
+        return ahead(instant(time), future)
 
     def _unless_ahead(self, rowtime: str) -> str:
         future = nodes.future_limit(self.node.input)

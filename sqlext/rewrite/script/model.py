@@ -203,6 +203,7 @@ class SideScript:
         columns: what a row is made of, over that column.
         outputs: text and name of each column of the table, over ``columns``.
         conditions: over ``outputs``: rows for which one does not hold are left out.
+        letters: whether they are dead letters.
     """
 
     side: Side
@@ -213,6 +214,7 @@ class SideScript:
     columns: tuple[str, ...]
     outputs: tuple[tuple[str, str], ...]
     conditions: tuple[str, ...] = ()
+    letters: bool = False
 
 
 @dataclass(frozen=True, slots=True)

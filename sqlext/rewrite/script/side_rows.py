@@ -12,11 +12,12 @@ from dataclasses import replace
 from sqlext.analysis.inserts.bound import BAD_ROWS
 from sqlext.analysis.inserts.fingerprint import Fingerprint
 from sqlext.dialect.ast.expressions import ColumnRef, Expr
-from sqlext.plan.bad_rows import BAD, BAD_COLUMNS, NUMBER
+from sqlext.plan.bad_rows import BAD, FOUND_COLUMNS, NUMBER
+from sqlext.plan.columns import PlanColumn
 from sqlext.plan.firing import LateRows
 from sqlext.plan.nodes import LATE, Scan
-from sqlext.quoting import identifier, string
-from sqlext.rewrite.expressions.columns import held
+from sqlext.quoting import identifier, named, string
+from sqlext.rewrite.expressions.columns import held, value
 from sqlext.rewrite.script.model import SparkScript
 from sqlext_catalog.model import Table
 from sqlext_udfs.kernel.row_kinds import LATE_ROW
@@ -31,10 +32,55 @@ _FOUND_LATE = f"__row_kind = {LATE_ROW}"
 _LAST_MILLI = 253_402_300_799_999  # of the year 9999
 
 
-def row_struct(late: LateRows) -> str:
-    """Return what is kept of a row, as it goes into the operator."""
+def row_struct(late: LateRows, zone: str, is_ahead: str) -> str:
+    """Return what is kept of a row, as it goes into the operator.
+
+    Args:
+        is_ahead: whether it is from the future (SQL).
+    """
+    if late.letters_of is not None:
+        return _letter_struct(late, zone, is_ahead)
     kept = [f"{string(c.name)}, {held(c.source, c.relation)}" for c in late.columns if c.relation is not None]
     return f"named_struct({', '.join(kept) or string('__one') + ', 1'})"
+
+
+def _letter_struct(late: LateRows, zone: str, is_ahead: str) -> str:
+    """Return what a late row that is a dead letter is made of; it comes out in the micro-batch in which it came."""
+    known = {
+        "text": as_json([(c.name, c.source, c.relation or "") for c in late.columns], zone),
+        "source": string(late.letters_of or ""),
+        "read_at": "current_timestamp()",
+        "ahead": is_ahead,
+    }
+    return f"named_struct({', '.join(f'{string(name)}, {text}' for name, text in known.items())})"
+
+
+def or_letter(conditions: list[str]) -> list[str]:
+    """Return conditions that hold back no dead letter."""
+    return [f"CASE WHEN {BAD} IS NULL THEN {' AND '.join(conditions)} ELSE true END"]
+
+
+def as_json(columns: Sequence[tuple[str, PlanColumn, str]], zone: str) -> str:
+    """Return a row as JSON, given name, column and relation of what it has."""
+    row = ", ".join(f"{string(name)}, {value(column, zone, relation)}" for name, column, relation in columns)
+    return f"to_json(named_struct({row}), map('ignoreNullFields', 'false'))"
+
+
+def late_letter() -> tuple[str, ...]:
+    """Return the columns of a late row that is a dead letter, by the names of ``FOUND_COLUMNS``."""
+    row, met = f"{LATE}.row", f"date_format({LATE}.watermark, 'yyyy-MM-dd HH:mm:ss.SSS')"
+    late = f"concat('it came when the watermark was at ', {met})"
+    known = {
+        "text": f"{row}.text",
+        "source": f"{row}.source",
+        "place": "CAST(NULL AS STRING)",
+        "reason": f"IF({row}.ahead, 'its time is too far ahead of the clock', coalesce({late}, 'it came too late'))",
+        "read_at": f"{row}.read_at",
+        "cause": f"IF({row}.ahead, 'future', 'late')",
+        "code": f"IF({row}.ahead, 'RUN-079', 'RUN-078')",
+        "operator": "'Aggregate'",
+    }
+    return tuple(named(text, name) for name, text in known.items())
 
 
 def late_column() -> str:
@@ -78,27 +124,36 @@ def faults_view(view: str) -> str:
 
 def kept_bad(script: SparkScript) -> Fingerprint:
     """Return parts for the tables that keep bad rows: their sources are read twice, and a checkpoint counts sources."""
+    letters = ", ".join(side.table.name.plain for side in script.sides if side.side == BAD_ROWS and side.letters)
+    taken: Fingerprint = {"table of dead letters": (letters, letters)} if letters else {}
     if not script.read_again:
-        return {}
+        return taken
     views = [source.view for source in script.sources]
     places = sorted(views.index(view) for view in script.read_again)
     twice = ", ".join(script.sources[place].table.name.name for place in places)
     tables = ", ".join(side.table.name.plain for side in script.sides if side.side == BAD_ROWS)
-    return {"sources read twice": (twice, repr(places)), "table of bad rows": (tables, tables)}
+    return {**taken, "sources read twice": (twice, repr(places)), "table of bad rows": (tables, tables)}
 
 
-def beside(script: SparkScript, scans: Sequence[Scan], tables: Sequence[Table], hidden: int) -> SparkScript:
+def no_letter() -> str:
+    """Return the hidden column of a row that is the query's own."""
+    kinds = ", ".join(f"{c.physical}: {c.type.spark() if c.type else 'STRING'}" for c in FOUND_COLUMNS)
+    return f"CAST(NULL AS STRUCT<{NUMBER}: INT, {kinds}>)"
+
+
+def beside(
+    script: SparkScript, scans: Sequence[Scan], tables: Sequence[Table], hidden: int, *, carried: bool
+) -> SparkScript:
     """Return a script whose query gives the bad rows of scans too, each with the number of its table.
 
     Args:
         tables: those that take them.
         hidden: how many columns the query has behind its visible ones.
+        carried: whether ``BAD`` is the last of them already.
     """
-    kinds = ", ".join(f"{c.physical}: {c.type.spark() if c.type else 'STRING'}" for c in BAD_COLUMNS)
-    own = f"CAST(NULL AS STRUCT<{NUMBER}: INT, {kinds}>) AS {BAD}"
-    empty = "NULL, " * (len(script.outputs) + hidden)
+    empty = "NULL, " * (len(script.outputs) + hidden - carried)
     numbers = {table.name: number for number, table in enumerate(tables)}
-    branches = [f"SELECT *, {own} FROM ({script.query})"]
+    branches = [script.query if carried else f"SELECT *, {no_letter()} AS {BAD} FROM ({script.query})"]
     for scan in scans:
         assert scan.bad is not None
         row = _row(numbers[scan.bad.table.name], scan)
@@ -107,12 +162,34 @@ def beside(script: SparkScript, scans: Sequence[Scan], tables: Sequence[Table], 
 
 
 def _row(number: int, scan: Scan) -> str:
+    source, place = string(scan.table.name.plain), f"{FAULT}.place"
+    return _letter(number, f"{FAULT}.text", source, place, f"{FAULT}.reason", "'decode'", "'RUN-066'", "'Scan'")
+
+
+def expression_letter(why: str, text: str, source: str, operator: str, cause: str) -> str:
+    """Return the hidden column of a row for which an expression fails, NULL where none does.
+
+    Args:
+        why: the struct of code and reason.
+        text: the row (SQL).
+        source: the tables that it is of.
+    """
+    said = f"{why}.reason", string(cause), f"{why}.code", string(operator)
+    letter = _letter(0, text, string(source), "CAST(NULL AS STRING)", *said)
+    return f"CASE WHEN {why} IS NOT NULL THEN {letter} END"
+
+
+def _letter(number: int, text: str, source: str, place: str, reason: str, cause: str, code: str, operator: str) -> str:
+    """Return the struct of a row that a query cannot use, of SQL texts; see ``FOUND_COLUMNS``."""
     fields = {
         NUMBER: str(number),
-        "text": f"{FAULT}.text",
-        "source": string(scan.table.name.plain),
-        "place": f"{FAULT}.place",
-        "reason": f"{FAULT}.reason",
+        "text": text,
+        "source": source,
+        "place": place,
+        "reason": reason,
         "read_at": "current_timestamp()",
+        "cause": cause,
+        "code": code,
+        "operator": operator,
     }
     return f"named_struct({', '.join(f'{string(name)}, {text}' for name, text in fields.items())})"

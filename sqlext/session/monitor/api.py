@@ -171,6 +171,7 @@ def _card(found: Observed, now: int) -> QueryCard:
         rows_late=said.rows_late,
         rows_dropped=said.rows_dropped,
         rows_bad=said.rows_bad,
+        dead_letters=said.dead_letters,
         batch=said.batch,
         batch_ms=said.last_ms,
         state_rows=said.open,

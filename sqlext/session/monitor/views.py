@@ -51,6 +51,7 @@ class QueryCard:
     rows_late: int
     rows_dropped: int
     rows_bad: int
+    dead_letters: int
     batch: int
     batch_ms: int
     state_rows: int

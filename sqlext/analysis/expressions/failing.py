@@ -1,0 +1,103 @@
+"""Tell which expressions can fail for some rows: those whose failure makes a row a dead letter.
+
+Other functions can fail too. For these a row still fails its query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+
+from sqlext.dialect.ast import expressions as e
+from sqlext.dialect.ast.queries import Query
+from sqlext.types import LogicalType
+
+TypeOf = Callable[[e.Expr], "LogicalType | None"]
+
+
+class RowFailure(Enum):
+    """How an expression fails: the code of the error, and what it is called."""
+
+    CAST = "RUN-046", "the value cannot be cast"
+    TIME = "RUN-046", "the text is no such time"
+    DIVISION = "RUN-040", "division by zero"
+    OVERFLOW = "RUN-041", "the number is too large for its type"
+    ELEMENT = "RUN-048", "the array has no such element"
+
+    @property
+    def code(self) -> str:
+        """The code of the error."""
+        return self.value[0]
+
+    @property
+    def why(self) -> str:
+        """What is wrong with the row."""
+        return self.value[1]
+
+
+#: Spark's functions that read a time of a text, and fail where it is none.
+TIMES = ("TO_TIMESTAMP", "TO_DATE")
+_DIVIDES = ("/", "%", "DIV")
+_ADDS = ("+", "-", "*")
+
+
+def failure_of(node: e.Node, type_of: TypeOf, mode: str) -> RowFailure | None:
+    """Return how a node itself can fail, whatever its operands do; None if it cannot.
+
+    Args:
+        type_of: the type of an expression, None if it is unknown.
+        mode: whose meaning expressions have, ``spark`` or ``flink``.
+    """
+    if isinstance(node, e.Cast):
+        return None if node.try_ or always_fits(type_of(node.operand), node.type) else RowFailure.CAST
+    if isinstance(node, e.Binary):
+        return _of_arithmetic(node, type_of, mode)
+    if isinstance(node, e.Subscript) and mode == "spark":
+        of = type_of(node.operand)
+        return RowFailure.ELEMENT if of is not None and of.root == "ARRAY" else None
+    if isinstance(node, e.Call) and mode == "spark" and node.function in TIMES and node.args:
+        return RowFailure.TIME
+    return None
+
+
+def first_failing(expr: e.Node, type_of: TypeOf, mode: str) -> e.Node | None:
+    """Return the first part of an expression that can fail, None if nothing in it can."""
+    return next((node for node in parts(expr) if failure_of(node, type_of, mode) is not None), None)
+
+
+def parts(node: e.Node) -> Iterator[e.Node]:
+    """Yield a node and what it is computed from for the row, operands first; the bodies of lambdas are left out."""
+    for child in node.children():
+        if not isinstance(child, (Query, e.Lambda)):
+            yield from parts(child)
+    yield node
+
+
+def _of_arithmetic(node: e.Binary, type_of: TypeOf, mode: str) -> RowFailure | None:
+    if node.op not in (*_DIVIDES, *_ADDS):
+        return None
+    left, right = type_of(node.left), type_of(node.right)
+    if left is None or right is None or not (left.is_numeric and right.is_numeric):
+        return None
+    inexact = left.is_approximate or right.is_approximate
+    if node.op in _DIVIDES:  # Flink divides inexact numbers by zero, to Infinity
+        return None if (inexact and mode == "flink") or _is_not_zero(node.right) else RowFailure.DIVISION
+    return None if inexact or mode == "flink" else RowFailure.OVERFLOW  # Flink's integers wrap around
+
+
+def _is_not_zero(node: e.Expr) -> bool:
+    return isinstance(node, e.Literal) and node.kind == "NUMBER" and bool(node.value.upper().strip("0.E+-"))
+
+
+_WIDER = ("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE")
+
+
+def always_fits(from_: LogicalType | None, to: LogicalType) -> bool:
+    """Whether a cast has a result for every value."""
+    if from_ is None:
+        return False
+    if to.is_text or from_.root == to.root == "BOOLEAN":
+        return True
+    if from_.root in _WIDER and to.root in _WIDER:
+        return _WIDER.index(from_.root) <= _WIDER.index(to.root)
+    return from_.is_numeric and to.is_approximate

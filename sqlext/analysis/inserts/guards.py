@@ -1,0 +1,91 @@
+"""Make dead letters of rows for which an expression fails, in queries that work row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sqlext.analysis.expressions.failing import first_failing
+from sqlext.analysis.names.environment import Environment
+from sqlext.analysis.relations.kept_rows import LETTERS, kept_in
+from sqlext.analysis.types.inference import TypeInference
+from sqlext.dialect.ast.expressions import Expr, Node
+from sqlext.errors import SqlExtError
+from sqlext.plan.bad_rows import BadRows
+from sqlext.plan.base import walk
+from sqlext.plan.grouping import Aggregate
+from sqlext.plan.nodes import Aliased, PlanNode, Project, Scan, Selecting
+from sqlext.plan.scope import Scope
+from sqlext.settings import DEAD_LETTER_CAUSES, DEAD_LETTERS
+from sqlext.source import Span
+
+
+def guarded(plan: PlanNode, env: Environment, span: Span, *, into: bool) -> PlanNode:
+    """Return a query in which rows for which an expression fails are dead letters, if SET asks for that.
+
+    Args:
+        span: the statement.
+        into: whether a sink takes the rows, which may refuse some.
+
+    Raises:
+        SqlExtError: OPT-038 for a table that is none of dead letters; OPT-039 for an expression that can fail where
+            its rows cannot leave the query.
+    """
+    name = env.settings.dead_letters("expression")
+    if name is None or not plan.streaming:
+        return plan
+    by_row = _works_by_row(plan)
+    for node in walk(plan):
+        for expr, scope in _expressions(node, by_row):
+            _refuse(expr, scope, span if isinstance(node, Scan) else None)
+    if not by_row or not (into or any(_can_fail(*own) for node in walk(plan) for own in _selected(node))):
+        return plan
+    try:
+        letters = BadRows(kept_in(name, LETTERS, env, span), span, letters=True)
+    except SqlExtError as error:
+        raise (error if error.span is not None else error.at(span)) from None
+    return plan.transform(lambda node: replace(node, letters=letters) if isinstance(node, Project) else node)
+
+
+def _works_by_row(plan: PlanNode) -> bool:
+    """Whether a query is SELECT and WHERE over one stream that only gives new rows."""
+    while isinstance(plan, (Project, Aliased)):
+        plan = plan.input
+    return isinstance(plan, Scan) and not plan.hidden
+
+
+def _expressions(node: PlanNode, by_row: bool) -> Iterator[tuple[Expr, Scope]]:
+    """Yield the expressions of a node whose failures end the query."""
+    if isinstance(node, Scan):
+        yield from ((o.expr, node.scope) for o in node.computed if o.expr is not None)
+    if not by_row:
+        yield from _selected(node)
+    if isinstance(node, Aggregate):
+        yield from ((expr, node.scope) for expr in node.by.expressions)
+        if node.having is not None:
+            yield node.having, node.scope
+
+
+def _selected(node: PlanNode) -> Iterator[tuple[Expr, Scope]]:
+    """Yield the expressions of SELECT and WHERE."""
+    if isinstance(node, Selecting):
+        yield from ((o.expr, node.scope) for o in node.outputs if o.expr is not None)
+        if node.where is not None:
+            yield node.where, node.scope
+
+
+def _can_fail(expr: Expr, scope: Scope) -> Node | None:
+    return first_failing(expr, TypeInference(scope).type_of, scope.mode)
+
+
+def _refuse(expr: Expr, scope: Scope, span: Span | None) -> None:
+    found = _can_fail(expr, scope)
+    if found is None:
+        return
+    where = "in a computed column" if span is not None else "in a query that does more than SELECT and WHERE"
+    raise SqlExtError(
+        "OPT-039",
+        f"'{DEAD_LETTERS}' cannot take the rows for which `{found.span.one_line}` fails {where}",
+        span=span or found.span,
+        hint=f"compute it in an INSERT of its own, or as TRY_CAST; or SET '{DEAD_LETTER_CAUSES}' = 'decode, late'",
+    )

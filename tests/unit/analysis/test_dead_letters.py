@@ -1,0 +1,80 @@
+"""'sqlext.dead-letters.table': what it takes of a query, and what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlext.rewrite.script.model import SparkScript
+
+from .conftest import Analysis
+
+TABLES = """
+CREATE TABLE letters (cause STRING, code STRING, query_name STRING, operator STRING, text STRING)
+WITH ('connector' = 'delta', 'path' = '/letters');
+CREATE TABLE other (cause STRING, colour STRING) WITH ('connector' = 'blackhole');
+CREATE TABLE t (v INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH
+('connector' = 'filesystem', 'path' = '/in', 'format' = 'json');
+CREATE TABLE kept (v INT) WITH
+('connector' = 'filesystem', 'path' = '/in', 'format' = 'json', 'sqlext.bad-rows' = 'drop');
+CREATE TABLE parquet (v INT) WITH ('connector' = 'filesystem', 'path' = '/in', 'format' = 'parquet');
+"""
+ON = "SET 'sqlext.dead-letters.table' = 'letters';"
+TUMBLE = "TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))"
+PER_WINDOW = f"SELECT window_start, COUNT(*) AS n FROM {TUMBLE} GROUP BY window_start, window_end"
+HOPS = "(SELECT * FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '2' MINUTE)) WHERE v > 1)"
+
+
+@pytest.fixture
+def tables(flink: Analysis) -> Analysis:
+    flink.run(TABLES + ON)
+    return flink
+
+
+def script(analysis: Analysis, select: str) -> SparkScript:
+    compiled = analysis.run(select)
+    assert compiled is not None
+    return compiled.script
+
+
+def test_late_rows_and_bad_ones_go_to_one_table(tables: Analysis) -> None:
+    found = script(tables, PER_WINDOW)
+    assert [(s.side, s.table.name.name, s.letters) for s in found.sides] == [
+        ("late", "letters", True),
+        ("bad", "letters", True),
+    ]
+    assert {name for _, name in found.sides[0].outputs} == {"cause", "code", "query_name", "operator", "text"}
+
+
+def test_causes_choose(tables: Analysis) -> None:
+    tables.run("SET 'sqlext.dead-letters.causes' = 'decode';")
+    found = script(tables, PER_WINDOW)
+    assert [s.side for s in found.sides] == ["bad"]
+
+
+@pytest.mark.parametrize("table", ["kept", "parquet"])
+def test_tables_that_say_something_else_or_cannot_judge(tables: Analysis, table: str) -> None:
+    assert script(tables, f"SELECT v FROM {table}").sides == ()
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [("nowhere", "there is no table `nowhere`"), ("other", "has a column `colour`, which dead letters do not have")],
+)
+def test_tables_that_take_no_dead_letters(tables: Analysis, table: str, said: str) -> None:
+    tables.run(f"SET 'sqlext.dead-letters.table' = '{table}';")
+    error = tables.refuse("SELECT v FROM t", "OPT-038")
+    assert said in error.message
+    assert error.span is not None
+
+
+@pytest.mark.parametrize(
+    "select",
+    [
+        f"SELECT window_start, COUNT(*) FROM {HOPS} GROUP BY window_start, window_end",
+        f"SELECT n, COUNT(*) FROM ({PER_WINDOW}) GROUP BY n",
+    ],
+)
+def test_late_rows_that_could_not_be_kept_once_are_refused(tables: Analysis, select: str) -> None:
+    error = tables.refuse(select, "EMIT-118")
+    assert "sqlext.dead-letters.table" in error.message
+    assert "SET 'sqlext.dead-letters.causes' = 'decode'" in (error.hint or "")
