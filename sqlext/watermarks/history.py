@@ -63,6 +63,7 @@ class Sample:
         spent: time within parts of micro-batches, in ms, by Spark's names.
         read: rows of each input.
         operators: those that keep state, from the sink on; nothing in old samples.
+        dead_letters: rows that the table of dead letters has taken.
     """
 
     at: int = field(compare=False)
@@ -74,7 +75,6 @@ class Sample:
     rows_late: int
     rows_dropped: int
     rows_bad: int = 0
-    dead_letters: int = 0
     began: int | None = None
     batch: int = 0
     state_bytes: int = 0
@@ -84,6 +84,7 @@ class Sample:
     spent: Mapping[str, int] = field(default_factory=dict)
     read: Mapping[str, int] = field(default_factory=dict)
     operators: tuple[OperatorState, ...] = ()
+    dead_letters: int = 0
 
     @staticmethod
     def of(at: int, report: TimeReport | None, progress: Mapping[str, Any], **more: Any) -> Sample:
