@@ -44,7 +44,9 @@ from sqlext_catalog.session_catalog import SessionCatalog
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from sqlext.analysis.names.environment import Environment
     from sqlext.jobs.query import Query
+    from sqlext.rewrite.script.model import Compiled
     from sqlext.session.doctor.findings import Diagnosis
     from sqlext.session.introspection.watermarks import Watermarks
     from sqlext.session.monitor.api import Monitor
@@ -514,7 +516,7 @@ class Session:
         with answering(), reached_by(lambda: self._state.stores):
             # Before anything runs: where checkpoints cannot lie, no streaming query can begin.
             keeps = partial(self._keeps, checkpoint)
-            statements = self._checked(source, self._spark_refusal, keeps)
+            statements = self._checked(source, self._spark_refusal, keeps, self._reaches)
             options = RunOptions(
                 name,
                 checkpoint,
@@ -543,10 +545,19 @@ class Session:
         return open_store(checkpoint_place(checkpoint or self.folder), self._state.stores)
 
     def _checked(
-        self, source: SourceText, ask: AskSpark | None = None, keeps: Callable[[], object] | None = None
+        self,
+        source: SourceText,
+        ask: AskSpark | None = None,
+        keeps: Callable[[], object] | None = None,
+        reaches: Callable[[Compiled, Environment], object] | None = None,
     ) -> list[Statement]:
         """Return the statements of a script, each checked against a copy of the state."""
-        return checked_statements(source, self._state.fork(), self._spark_columns, ask, keeps)
+        return checked_statements(source, self._state.fork(), self._spark_columns, ask, keeps, reaches)
+
+    def _reaches(self, query: Compiled, env: Environment) -> None:
+        from sqlext.session.reached import require_reached
+
+        require_reached(query, env, lambda: self.spark, there=self._has_spark)
 
     def _spark_refusal(self, span: Span, *, names: bool) -> SqlExtError | None:
         from sqlext.spark.refusals import refusal

@@ -19,6 +19,7 @@ from sqlext.jobs.checkpoint import QueryHome
 from sqlext.jobs.decisions import Decision, Starting, decide, plan_runs
 from sqlext.jobs.places import read_offsets
 from sqlext.jobs.runs import QueryRun, begun_run
+from sqlext.locations import absolute
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded, refuse_endless_final_state
 from sqlext.rewrite.compiler.inserts import insert_script
@@ -30,6 +31,7 @@ from sqlext.settings import Settings
 from sqlext.source import SourceText
 from sqlext.stores.location import StoreSettings
 from sqlext.stores.opening import has_store
+from sqlext_catalog.model import Table
 
 
 @dataclass
@@ -220,3 +222,17 @@ class Drafts:
         if begun is None or (begun.finished and end is InputEnd.FINISH):
             return None
         return Begun.of(begun.fingerprint)
+
+
+def fed(drafts: Sequence[Draft]) -> list[bool]:
+    """Return of each INSERT of a set whether it reads what one before it writes: that may not be there yet."""
+    written: set[str] = set()
+    found = []
+    for draft in drafts:
+        found.append(not written.isdisjoint(_place(source.table) for source in draft.script.sources))
+        written.add(_place(draft.insert.table))
+    return found
+
+
+def _place(table: Table) -> str:
+    return absolute(table.option("path")) or table.name.plain

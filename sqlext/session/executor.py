@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -42,7 +43,7 @@ from sqlext.rewrite.compiler.inserts import with_sides
 from sqlext.rewrite.compiler.plans import script_of
 from sqlext.rewrite.script.model import SparkScript
 from sqlext.secrets import redact_value
-from sqlext.session.drafts import Draft, Drafts, RunOptions
+from sqlext.session.drafts import Draft, Drafts, RunOptions, fed
 from sqlext.session.functions_allowed import require_script
 from sqlext.session.introspection.advisor import analyzed
 from sqlext.session.introspection.explain import explain_statement
@@ -58,13 +59,14 @@ from sqlext.session.notices import (
     warn_of_unbounded_state,
 )
 from sqlext.session.places import JobPlaces, record_of, sink_context
+from sqlext.session.reached import require_places, sinks_of
 from sqlext.session.records import QueryRecords, drop_query, stop_job
 from sqlext.session.state import SessionState
 from sqlext.sinks.base import Sink, SinkContext
 from sqlext.sinks.collect import CollectSink, collecting
 from sqlext.sinks.letter_limit import LetterLimit
 from sqlext.sinks.live_rows import LiveRows, Row
-from sqlext.sinks.opening import add_columns, open_sink
+from sqlext.sinks.opening import add_columns, open_sink, require_sink
 from sqlext.sinks.sides import beside
 from sqlext.source import Span
 from sqlext.spark.failures import refused, run_error
@@ -256,14 +258,15 @@ class SparkHandler:
             repeats = kept.repeats(drafts, schedule)
             require_file_system(self.spark_session, for_spark(self._checkpoint or str(self.folder)))
             for draft in drafts:
-                self._require_place(draft.insert)
+                refuse = partial(require_places, self._spark, draft.script, draft.insert)
+                _guarded(refuse, draft.insert.span)
             places = kept.taken(drafting, made, held)
             # Before anything is renewed: it compares with the run that the folder has now.
             held_now = [(p.home, p.run) for p in places if p is not None]
             notices = (*repeats, *tell_takeovers(home for home, _ in held_now), *tell_changes(held_now))
             for draft, place in zip(drafts, places, strict=True):
                 self._renew(draft, place, env, schedule)
-            parts = [self._insert_part(d, p, env, schedule) for d, p in zip(drafts, places, strict=True)]
+            parts = self._parts(drafts, places, env, schedule)
             records = [record_of(statement, d, p) for d, p in zip(drafts, places, strict=True) if p is not None]
             log = QueryRecords(self.state.catalog, name, records)
             job = Job(self.spark_session, name, parts, schedule, lambda: self.settings(env, scripts), log)
@@ -336,16 +339,28 @@ class SparkHandler:
         home.location.store.remove(SCRATCH)
         return found
 
-    def _require_place(self, insert: BoundInsert) -> None:
-        """Refuse a sink at a URL that Spark does not know: opening the sinks before it might make their tables."""
-        spec = connector_of(insert.table).write_spec(insert.table)
-        _guarded(lambda: require_file_system(self.spark_session, spec.path), insert.span)
+    def _parts(
+        self, drafts: Sequence[Draft], places: Sequence[Place | None], env: Environment, schedule: Schedule
+    ) -> list[JobPart]:
+        """Open the sources and sinks of a job: no sink makes its table before all is accepted."""
 
-    def _insert_part(self, draft: Draft, place: Place | None, env: Environment, schedule: Schedule) -> JobPart:
+        def opened(draft: Draft, place: Place | None) -> Opened:
+            home = place.home if place else None
+            return self._open(draft.script, env, home, draft.insert.span, runs=not schedule.bounded)
+
+        queries = list(zip(drafts, places, fed(drafts), strict=True))
+        early = [None if waits else opened(draft, place) for draft, place, waits in queries]
+        sinks = [(draft, sink) for draft, place, _ in queries for sink in sinks_of(draft, place, env.zone)]
+        for draft, sink in sinks if len(sinks) > 1 else ():  # one alone refuses as it is opened
+            _guarded(partial(require_sink, self.spark_session, *sink), draft.insert.span)
+        return [
+            self._insert_part(draft, place, found or opened(draft, place), env)
+            for (draft, place, _), found in zip(queries, early, strict=True)
+        ]
+
+    def _insert_part(self, draft: Draft, place: Place | None, opened: Opened, env: Environment) -> JobPart:
         insert, script = draft.insert, draft.script
         context = sink_context(draft, place, env.zone)
-        home = place.home if place else None
-        opened = self._open(script, env, home, insert.span, runs=not schedule.bounded)
         spec = connector_of(insert.table).write_spec(insert.table)
         # Opened before the job begins: a refusal then leaves no run behind.
         sink = _guarded(lambda: open_sink(self.spark_session, spec, context), insert.span)

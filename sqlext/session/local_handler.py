@@ -19,7 +19,8 @@ from sqlext.plan.nodes import PlanNode
 from sqlext.plan.steps import steps_of
 from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.arrow.in_process import LocalScript, compiled_script
-from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions
+from sqlext.rewrite.script.model import ReadView
+from sqlext.session.drafts import Draft, Drafts, JobDraft, RunOptions, fed
 from sqlext.session.handler import Handler
 from sqlext.session.local_plans import (
     NotLocalError,
@@ -155,8 +156,13 @@ class LocalHandler:
             places = [place for place in kept.taken(prepared.drafting, prepared.job, held) if place is not None]
             runs = [(p.home, p.run) for p in places]
             notices = (*repeats, *tell_takeovers(home for home, _ in runs), *tell_changes(runs))
-            queries = zip(drafts, prepared.scripts, places, strict=True)
-            parts = [_part(*query, env) for query in queries]
+            _require_sources(drafts, prepared.scripts)
+            parts = [_part(*query, env) for query in zip(drafts, prepared.scripts, places, strict=True)]
+            for part in parts:
+                _placed(part.sink.require, part.span)
+            # Opened before the job begins: a refusal then leaves no run behind.
+            for part in parts:
+                _placed(part.sink.open, part.span)
             records = [record_of(statement, d, p) for d, p in zip(drafts, places, strict=True)]
             log = QueryRecords(self.state.catalog, name, records)
             held.pop_all()  # from here on the job holds the places
@@ -228,13 +234,30 @@ def _part(draft: Draft, script: LocalScript, place: Place, env: Environment) -> 
     from sqlext.jobs.in_process import LocalPart
 
     sink = local_sink_of(draft.insert, script, sink_context(draft, place, env.zone))
-    try:
-        # Opened before the job begins: a refusal then leaves no run behind.
-        sink.open()
-    except SqlExtError as error:
-        raise error.at(draft.insert.span) from error.__cause__
     steps = steps_of(draft.insert.plan, draft.insert.table.name.plain)
     return LocalPart(draft.name, draft.insert.span, script, sink, place, steps)
+
+
+def _require_sources(drafts: Sequence[Draft], scripts: Sequence[LocalScript]) -> None:
+    """Refuse tables that are not there before a sink makes its own."""
+    with TemporaryDirectory(prefix="sqlext-") as sources:
+        for draft, script, waits in zip(drafts, scripts, fed(drafts), strict=True):
+            for step in () if waits else script.reads:
+                _placed(partial(_require_source, step, Location(sources)), draft.insert.span)
+
+
+def _require_source(step: ReadView, sources: Location) -> None:
+    from sqlext.local.engine import opened
+
+    opened(step, sources).close()
+
+
+def _placed(check: Callable[[], object], span: Span) -> None:
+    """Make a check whose refusal gets a position."""
+    try:
+        check()
+    except SqlExtError as error:
+        raise error.at(span) from error.__cause__
 
 
 def _selected(script: LocalScript, span: Span, spark: Callable[[], SparkSession]) -> Result:

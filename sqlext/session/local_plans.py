@@ -20,6 +20,7 @@ from sqlext.plan.timing import InputEnd
 from sqlext.rewrite.compiler.boundedness import is_bounded
 from sqlext.rewrite.compiler.inserts import insert_script
 from sqlext.rewrite.compiler.plans import script_of
+from sqlext.rewrite.script.model import Compiled
 from sqlext.settings import ENGINE, LOCAL_BYTES
 from sqlext.sinks.base import SinkContext
 from sqlext.source import Span
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+#: How ``engine_of`` begins where this process does not run a query.
+_BY_SPARK = "Spark"
 
 
 class NotLocalError(Exception):
@@ -113,7 +116,7 @@ def engine_of(plan: PlanNode, insert: BoundInsert | None, env: Environment, *, t
     if wanted == "spark":
         return None
     if wanted == "auto" and there:
-        return "Spark: its session is there"
+        return f"{_BY_SPARK}: its session is there"
     try:
         if insert is None:
             local_select(plan, env)
@@ -122,8 +125,13 @@ def engine_of(plan: PlanNode, insert: BoundInsert | None, env: Environment, *, t
         if wanted == "auto":
             require_small([plan], env)
     except NotLocalError as reason:
-        return f"Spark: {reason}"
+        return f"{_BY_SPARK}: {reason}"
     return "this process: Arrow does all of it" + (", and the input is small" if wanted == "auto" else "")
+
+
+def runs_here(query: Compiled, env: Environment, *, there: bool) -> bool:
+    """Return whether this process runs a query, as ``engine_of`` says."""
+    return not (engine_of(query.plan, query.insert, env, there=there) or _BY_SPARK).startswith(_BY_SPARK)
 
 
 def require_small(plans: Sequence[PlanNode], env: Environment) -> None:

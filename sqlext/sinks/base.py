@@ -90,12 +90,18 @@ class Foreseen:
 
 
 class Sink:
-    """Takes the batches of one query. ``open`` comes first, ``finish`` when a bounded query has ended."""
+    """Takes the batches of one query. ``open`` comes first, ``finish`` when a bounded query has ended.
+
+    Where a job has several sinks, ``require`` of all comes before the first ``open``.
+    """
 
     @property
     def single_pass(self) -> bool:
         """Whether ``write_new`` computes all rows of a batch in one job of Spark, and so no row twice."""
         return False
+
+    def require(self, spark: SparkSession) -> None:
+        """Refuse what ``open`` would refuse, on the client; nothing is made or changed."""
 
     def open(self, spark: SparkSession) -> None:
         """Make ready, on the client, before the query starts; refuse here what would fail later."""

@@ -22,6 +22,9 @@ _ROWS = "rows"
 class LocalSink:
     """Takes the batches of one query; see ``sinks.base.Sink``, whose files and tables it writes."""
 
+    def require(self) -> None:
+        """Refuse what ``open`` would refuse; nothing is made or changed."""
+
     def open(self) -> None:
         """Make ready before the query starts; refuse here what would fail later."""
 

@@ -28,11 +28,21 @@ def open_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> Sin
             SINK-092 the path is a file, SINK-093 a type that the format cannot hold, ENV-017 workers do not see the
             path.
     """
-    require_target(spark, spec.path)
-    require_file_system(spark, spec.path)
+    _require_place(spark, spec)
     sink = _sink(spec, context)
     sink.open(spark)
     return sink if context.fence is None else FencedSink(sink, context)
+
+
+def require_sink(spark: SparkSession, spec: WriteSpec, context: SinkContext) -> None:
+    """Refuse what ``open_sink`` would refuse, with nothing made."""
+    _require_place(spark, spec)
+    _sink(spec, context).require(spark)
+
+
+def _require_place(spark: SparkSession, spec: WriteSpec) -> None:
+    require_target(spark, spec.path)
+    require_file_system(spark, spec.path, spec.format)
 
 
 def foreseen(spec: WriteSpec, context: SinkContext, coming: Collection[str] = ()) -> Foreseen:
@@ -42,7 +52,7 @@ def foreseen(spec: WriteSpec, context: SinkContext, coming: Collection[str] = ()
 
 def add_columns(spark: SparkSession, spec: WriteSpec) -> None:
     """Add the columns that a table declares to what lies there, as ALTER TABLE ADD asks."""
-    require_file_system(spark, spec.path)
+    require_file_system(spark, spec.path, spec.format)
     _sink(spec, SinkContext("", "")).add_columns(spark)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlext.connectors.registry import connector_of
+from sqlext.connectors.spec import WriteSpec
 from sqlext.quoting import named, string
 from sqlext.rewrite.script.model import SideScript
 from sqlext.sinks.base import Sink, SinkContext
@@ -37,13 +38,19 @@ def beside(
     """
     if not scripts:
         return sink
-    sides = tuple(Side(script, _opened(spark, script, context), context.query) for script in scripts)
+    opened = (open_sink(spark, *target) for target in targets(scripts, context))
+    sides = tuple(Side(script, own, context.query) for script, own in zip(scripts, opened, strict=True))
     return SideSink(sink, sides, limit or LetterLimit())
 
 
-def _opened(spark: SparkSession, script: SideScript, context: SinkContext) -> Sink:
+def targets(scripts: Sequence[SideScript], context: SinkContext) -> list[tuple[WriteSpec, SinkContext]]:
+    """Return what ``open_sink`` needs to know of the sinks of the rows beside a query's own."""
+    return [(connector_of(script.table).write_spec(script.table), _context(script, context)) for script in scripts]
+
+
+def _context(script: SideScript, context: SinkContext) -> SinkContext:
     # A name of its own: two sinks under one identity would take each other's batches for their own.
-    own = SinkContext(
+    return SinkContext(
         query=f"{context.query}.{script.side}",
         checkpoint=context.checkpoint,
         mode=script.mode,
@@ -51,7 +58,6 @@ def _opened(spark: SparkSession, script: SideScript, context: SinkContext) -> Si
         properties=tuple(to_properties(script.table).items()),
         fence=context.fence,
     )
-    return open_sink(spark, connector_of(script.table).write_spec(script.table), own)
 
 
 @dataclass(frozen=True)

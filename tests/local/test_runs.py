@@ -152,3 +152,29 @@ def test_what_only_spark_does_is_refused_before_anything_runs(tmp_path: Path, va
     assert (refused.value.code, refused.value.line) == ("OPT-036", 10)
     assert "regexp_extract" in refused.value.message.lower()
     assert not Path(variables["OUT"]).exists()
+
+
+@pytest.mark.parametrize("fault", ["a source that is not there", "a sink that is a file", "a sink of other columns"])
+def test_a_set_with_a_fault_makes_no_table(tmp_path: Path, variables: dict[str, str], fault: str) -> None:
+    """The first INSERT is right; the second is refused before the table of the first is made."""
+    other, source = tmp_path / "other", tmp_path / "elsewhere"
+    if fault == "a sink that is a file":
+        other.write_text("")
+    if fault == "a sink of other columns":
+        _run(tmp_path, f"{_ORDERS} {_DELTA} {_PER_MINUTE}", {**variables, "OUT": str(other)})
+    source.mkdir(exist_ok=True) if fault != "a source that is not there" else None
+    form = "'filesystem', 'format' = 'json'" if fault != "a sink of other columns" else "'delta'"
+    script = f"""
+    {_ORDERS} {_DELTA}
+    CREATE TABLE items (item STRING) WITH ('connector' = 'filesystem', 'path' = '{source}', 'format' = 'json');
+    CREATE TABLE names (item STRING) WITH ('connector' = {form}, 'path' = '{other}');
+    EXECUTE STATEMENT SET BEGIN {_PER_MINUTE} INSERT INTO names SELECT item FROM items; END;
+    """
+    with pytest.raises(SqlExtError) as refused:
+        _run(tmp_path / "second", script, variables)
+    codes = {"a source that is not there": "OPT-009", "a sink that is a file": "SINK-092"}
+    assert refused.value.code == codes.get(fault, "SINK-091")
+    assert refused.value.line is not None
+    assert not Path(variables["OUT"]).exists()
+    catalog = sqlext.connect(catalog=tmp_path / "second" / "catalog").catalog
+    assert catalog.snapshot().queries() == []

@@ -153,23 +153,60 @@ def test_a_remote_filesystem_sink_writes_nothing(workspace: Workspace, here: Pat
 
 
 def test_urls_for_which_spark_has_no_file_system(workspace: Workspace, here: Path) -> None:
-    """Refused by the scheme before the other INSERT of the set writes."""
+    """Refused by the scheme before another INSERT writes: of the set, or of the script."""
     workspace.put("a.csv", "a,1,1")
-    far = "CREATE TABLE far (k STRING) WITH ('connector' = '{}', 'format' = '{}', 'path' = '{}');"
-    into = f"BEGIN STATEMENT SET; {WINDOWED} INSERT INTO far SELECT k FROM events; END;"
-    out_of = f"BEGIN STATEMENT SET; {WINDOWED} INSERT INTO copy SELECT k, 1 FROM far; END;"
-    copy = COPY.partition("INSERT")[0]
-    for script, scheme, path in (
-        (into, "abfss", "abfss://c@a.dfs.core.windows.net/x"),
-        (into, "dbfs", "dbfs:/x"),
-        (out_of, "gs", "gs://b/x"),
-        (out_of, "unheard-of", "unheard-of://b/x"),
+    far = "CREATE TABLE far (k STRING) WITH ('connector' = 'spark', 'format' = '{}', 'path' = '{}');"
+    into, out_of = "INSERT INTO far SELECT k FROM events;", "INSERT INTO copy SELECT k, 1 FROM far;"
+    first = WINDOWED.replace("counts", "copy").replace("k, window_start, COUNT(*), SUM(CAST(v AS BIGINT))", "k, 1")
+    for query, form, path in (
+        (into, "json", "abfss://c@a.dfs.core.windows.net/x"),
+        (into, "json", "dbfs:/x"),
+        (into, "parquet", "unheard-of://b/x"),
+        (out_of, "json", "gs://b/x"),
+        (out_of, "csv", "unheard-of:/x"),
     ):
-        session = workspace.session(scheme)
-        with pytest.raises(SqlExtError) as refused:
-            workspace.run(EVENTS, COUNTS, copy, far.format("spark", "json", path), script, session=session)
-        assert (refused.value.code, f"the scheme `{scheme}`" in refused.value.message) == ("OPT-014", True)
-        assert session.catalog.snapshot().queries() == []
-        assert script is out_of or not (workspace.folder / "out").exists()
-    assert workspace.delta() == []
+        scheme = path.partition(":")[0]
+        for text in (f"BEGIN STATEMENT SET; {WINDOWED} {query} END;", f"{WINDOWED} {first} {query}"):
+            session = workspace.session(scheme)
+            with pytest.raises(SqlExtError) as refused:
+                workspace.run(
+                    EVENTS, COUNTS, COPY.partition("INSERT")[0], far.format(form, path), text, session=session
+                )
+            assert (refused.value.code, f"the scheme `{scheme}`" in refused.value.message) == ("OPT-014", True)
+            assert refused.value.line is not None
+            assert session.catalog.snapshot().queries() == []
+    assert not (workspace.folder / "out").exists()
     assert list(here.iterdir()) == []
+
+
+def test_a_set_with_a_fault_makes_no_table(workspace: Workspace, here: Path) -> None:
+    """The first INSERT is right; the others are refused before its table is made."""
+    workspace.put("a.csv", "a,1,1")
+    (workspace.folder / "file").write_text("")
+    table = "CREATE TABLE {} (k STRING) WITH ('connector' = '{}', 'path' = '{}', 'format' = 'csv');"
+    gone = table.format("gone", "filesystem", workspace.folder / "no such folder")
+    nobody = table.format("nobody", "spark", "hdfs://nobody.invalid/x")
+    a_file = table.format("a_file", "filesystem", workspace.folder / "file")
+    for definition, query, code in (
+        (gone + a_file.replace("/file", "/fine"), "INSERT INTO a_file SELECT k FROM gone;", "OPT-009"),
+        (nobody, "INSERT INTO nobody SELECT k FROM events;", "RUN-010"),
+        (a_file, "INSERT INTO a_file SELECT k FROM events;", "SINK-092"),
+    ):
+        session = workspace.session(code)
+        text = f"BEGIN STATEMENT SET; {WINDOWED} {query} END;"
+        with pytest.raises(SqlExtError) as refused:
+            workspace.run(EVENTS, COUNTS, definition, text, session=session)
+        assert (refused.value.code, refused.value.line is None) == (code, False)
+        assert session.catalog.snapshot().queries() == []
+    assert not (workspace.folder / "out").exists()
+    assert not (workspace.folder / "fine").exists()
+
+
+def test_a_set_reads_what_it_writes(workspace: Workspace) -> None:
+    """The table of the first INSERT is made before the second is opened, which reads it."""
+    workspace.put("a.csv", "a,1,1", "a,2,12", "b,3,13")
+    names = "CREATE TABLE names (k STRING) WITH ('connector' = 'delta', 'path' = '${OUT}/names');"
+    text = f"BEGIN STATEMENT SET; {WINDOWED} INSERT INTO names SELECT k FROM counts; END;"
+    workspace.run(CATCH_UP, EVENTS, COUNTS, names, text)
+    assert len(workspace.delta()) == 1
+    assert workspace.delta("names") is not None

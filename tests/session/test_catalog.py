@@ -67,6 +67,22 @@ def test_the_catalog_of_a_database(spark: SparkSession, tmp_path: Path) -> None:
         spark.sql("DROP DATABASE sqlext_catalog_test CASCADE")
 
 
+def test_a_database_where_no_catalog_can_lie(spark: SparkSession, tmp_path: Path) -> None:
+    """Hadoop's own file system of links has one: Spark writes there, and the catalog's stores do not."""
+    link = ("fs.viewfs.mounttable.of-tests.link./there", tmp_path.as_uri())
+    spark.sparkContext._jsc.hadoopConfiguration().set(*link)
+    spark.sql("CREATE DATABASE far_away LOCATION 'viewfs://of-tests/there/far_away'")
+    try:
+        with pytest.raises(sqlext.SqlExtError) as refused:
+            sqlext.connect(spark, "far_away")
+    finally:
+        spark.sql("DROP DATABASE far_away")
+    assert refused.value.code == "CAT-037"
+    assert refused.value.message.startswith("database `far_away` lies at viewfs://of-tests/there/far_away")
+    assert "s3a://" in (refused.value.hint or "")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_unknown_name_is_refused_with_close_matches(spark: SparkSession, tmp_path: Path) -> None:
     session = sqlext.connect(spark, tmp_path)
     session.run("CREATE TABLE orders (x INT) WITH ('connector' = 'datagen')")

@@ -72,6 +72,11 @@ class LocalDelta(LocalSink):
         if beyond or (found.min_writer_version > _PLAIN and not found.writer_features):
             raise Unsuited(f"what the Delta table has: {', '.join(sorted(beyond)) or found.min_writer_version}")
 
+    def require(self) -> None:
+        """Hold the table that is there against the declaration."""
+        if (table := self._table()) is not None:
+            self._hold(table)
+
     def open(self) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""
         from deltalake import DeltaTable
@@ -82,9 +87,12 @@ class LocalDelta(LocalSink):
             properties = {**own, **dict(self.context.properties)}
             DeltaTable.create(self._path, self.held.schema, configuration=properties, raise_if_key_not_exists=False)
             return
+        self._hold(table)
+        self._shut_out(table)
+
+    def _hold(self, table: DeltaTable) -> None:
         found = {f.name: _shown(str(getattr(f.type, "type", f.type))) for f in table.schema().fields}
         require_same(self.spec, found)
-        self._shut_out(table)
 
     def _shut_out(self, table: DeltaTable) -> None:
         """Let a commit fail that a driver has begun from which the query was taken over."""

@@ -52,6 +52,15 @@ class DeltaSink(Sink):
         """One job appends all rows; a MERGE looks at them more than once."""
         return self.context.mode != "upsert"
 
+    def require(self, spark: SparkSession) -> None:
+        """Hold the table that is there against the declaration, with the columns that ``open`` would add."""
+        refuse_mode(self.spec, self.context, *_MODES)
+        require_delta(spark)
+        existing = self._existing_schema(spark)
+        if existing is not None:
+            added = dict(self._stored_columns()) if self.spec.flag(MERGE_SCHEMA) else {}
+            require_same(self.spec, added | _types(existing))
+
     def open(self, spark: SparkSession) -> None:
         """Create the table as declared, or hold the one that is there against the declaration."""
         refuse_mode(self.spec, self.context, *_MODES)
@@ -87,7 +96,7 @@ class DeltaSink(Sink):
         log = log_of(path)
         if not log.access.is_there(log_folder(path)):
             return None
-        return {x.name: x.dataType.simpleString() for x in StructType.fromJson(dict(log.declared())).fields}
+        return _types(StructType.fromJson(dict(log.declared())))
 
     def _shut_out(self, spark: SparkSession) -> None:
         """Let a commit fail that a driver has begun from which the query was taken over.
@@ -207,7 +216,12 @@ class DeltaSink(Sink):
         return stored_columns(self.spec)
 
     def _check(self, existing: StructType) -> None:
-        require_same(self.spec, {x.name: x.dataType.simpleString() for x in existing.fields})
+        require_same(self.spec, _types(existing))
+
+
+def _types(schema: StructType) -> dict[str, str]:
+    """Return the columns of a table that is there, by name."""
+    return {x.name: x.dataType.simpleString() for x in schema.fields}
 
 
 def stored_columns(spec: WriteSpec) -> list[tuple[str, str]]:

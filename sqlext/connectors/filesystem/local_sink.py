@@ -49,6 +49,10 @@ class LocalFileSink(LocalSink):
     files: FileSink
     held: TableQuery
 
+    def require(self) -> None:
+        """Refuse a mode or a place in which it cannot write."""
+        self.files.require_writable()
+
     def open(self) -> None:
         """Make the folder: an empty result is an empty folder."""
         self.files.require_writable()

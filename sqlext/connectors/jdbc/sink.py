@@ -57,9 +57,19 @@ class Writing:
                     connection.execute(self._creation())
                 if self.query is not None:
                     connection.execute(CREATE_BATCHES)
-            target = self.target(connection)
-            if self.keyed:
-                self._require_unique(connection, target)
+            self._hold(connection)
+
+    def check(self) -> None:
+        """Check what is there, and create nothing; see ``JdbcSink.require``."""
+        with self.place.connected() as connection:
+            if self.place.database.place(connection, self.place.table) is not None:
+                self._hold(connection)
+
+    def _hold(self, connection: Connection) -> None:
+        """Hold the table against the declaration."""
+        target = self.target(connection)
+        if self.keyed:
+            self._require_unique(connection, target)
 
     def write(self, batches: Iterable[pa.RecordBatch], batch_id: int) -> int:
         """Write the rows of a batch, unless the table has them; return how many were written.
@@ -148,6 +158,15 @@ class JdbcSink(Sink):
         """One job writes all rows."""
         return True
 
+    def require(self, spark: SparkSession) -> None:
+        """Hold the table against the declaration, if it is there.
+
+        Raises:
+            SqlExtError: as ``open``.
+        """
+        self._refuse(spark)
+        self._writing().check()
+
     def open(self, spark: SparkSession) -> None:
         """Create the table as declared, or hold the one that is there against the declaration.
 
@@ -155,9 +174,12 @@ class JdbcSink(Sink):
             SqlExtError: SINK-090 for INSERT OVERWRITE, SINK-091 for other columns, SINK-094 where the table has no
                 unique key, RUN-070 where the database refuses, ENV-015 to ENV-018 where workers cannot run it.
         """
+        self._refuse(spark)
+        self._writing().prepare()
+
+    def _refuse(self, spark: SparkSession) -> None:
         refuse_mode(self.spec, self.context, "append", "upsert")
         require_python(spark)
-        self._writing().prepare()
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Write a batch, unless the table has it already."""

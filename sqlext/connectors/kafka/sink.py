@@ -47,10 +47,14 @@ class KafkaSink(Sink):
         """One job sends all rows."""
         return True
 
-    def open(self, spark: SparkSession) -> None:
+    def require(self, spark: SparkSession) -> None:
         """Refuse what Kafka's records cannot hold."""
         refuse_mode(self.spec, self.context, "append")
         self._require(spark)
+
+    def open(self, spark: SparkSession) -> None:
+        """Refuse as ``require``; the broker has the topic."""
+        self.require(spark)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Send the rows of a batch; exactly once only those that are not there."""
@@ -135,7 +139,7 @@ class KafkaSink(Sink):
 class UpsertKafkaSink(KafkaSink):
     """A record per key and batch: its last row, or no value if that is gone. Sent again they say the same."""
 
-    def open(self, spark: SparkSession) -> None:
+    def require(self, spark: SparkSession) -> None:
         """Refuse what Kafka's records cannot hold."""
         refuse_mode(self.spec, self.context, "upsert")
         self._require(spark)

@@ -121,6 +121,10 @@ class SearchSink(Sink):
         return True
 
     def open(self, spark: SparkSession) -> None:
+        """Refuse as ``require``; the server makes the index."""
+        self.require(spark)
+
+    def require(self, spark: SparkSession) -> None:
         """Refuse what an index does not take, and a server that is not there."""
         refuse_mode(self.spec, self.context, "append", "upsert")
         require_python(spark)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlext.connectors.spark_format.table import FILES
 from sqlext.connectors.spec import WriteSpec
 from sqlext.quoting import identifier
 from sqlext.sinks.base import Sink, SinkContext, refuse_mode
+from sqlext.spark.object_urls import require_answer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,9 +22,15 @@ class SparkFormatSink(Sink):
     spec: WriteSpec
     context: SinkContext
 
-    def open(self, spark: SparkSession) -> None:
-        """Refuse updates."""
+    def require(self, spark: SparkSession) -> None:
+        """Refuse updates, and a URL of files at which nobody answers: else the first batch would fail there."""
         refuse_mode(self.spec, self.context, "append", "overwrite")
+        if self.spec.format in FILES:
+            require_answer(spark, self.spec.path)
+
+    def open(self, spark: SparkSession) -> None:
+        """Refuse as ``require``; there is nothing to make."""
+        self.require(spark)
 
     def write(self, df: DataFrame, batch_id: int) -> None:
         """Hand a batch on."""

@@ -12,7 +12,7 @@ from sqlext.locations import absolute
 from sqlext_catalog.model import Options, Table
 
 #: Formats that are told their columns instead of knowing them, and are files in a folder.
-_FILES = ("csv", "json", "parquet", "orc", "text", "avro", "xml", "binaryFile")
+FILES = ("csv", "json", "parquet", "orc", "text", "avro", "xml", "binaryFile")
 
 
 class SparkFormat(Connector):
@@ -26,7 +26,7 @@ class SparkFormat(Connector):
     def bounded(self, table: Table) -> bool:
         """Return whether it has an end: files do, other sources of Spark do not say."""
         mode = table.option("scan.mode")
-        return mode == "snapshot" or (mode is None and table.option("format") in _FILES)
+        return mode == "snapshot" or (mode is None and table.option("format") in FILES)
 
     def read_spec(self, table: Table, zone: str = "UTC") -> ReadSpec:
         """Return the source with its options as they are."""
@@ -35,7 +35,7 @@ class SparkFormat(Connector):
             format=table.option("format") or "",
             schema=stored_schema(fields),
             # A source with columns of its own refuses to be told some.
-            fixed_schema=table.option("format") not in _FILES,
+            fixed_schema=table.option("format") not in FILES,
             columns=stored_columns(fields, zone),
             options=_passed_on(table),
             path=absolute(table.option("path")),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlext.analysis.definitions.cautions import unusable
-from sqlext.analysis.names.environment import SparkLookup
+from sqlext.analysis.names.environment import Environment, SparkLookup
 from sqlext.dialect.ast.statements import CreateTable, Statement
 from sqlext.dialect.pieces import pieces
 from sqlext.dialect.script import parse_script
@@ -141,6 +141,7 @@ def checked_statements(
     lookup: SparkLookup,
     ask: AskSpark | None = None,
     keeps: Callable[[], object] | None = None,
+    reaches: Callable[[Compiled, Environment], object] | None = None,
 ) -> list[Statement]:
     """Return the statements of a script, each checked.
 
@@ -152,11 +153,12 @@ def checked_statements(
         lookup: asks Spark for a table.
         ask: asks Spark about a query of its own; None leaves that to the run.
         keeps: refuses queries that need a checkpoint, where none can lie; None leaves that to the run.
+        reaches: refuses queries at URLs that Spark does not know; None leaves that to the run.
 
     Raises:
         SqlExtError: what is wrong with the first statement that is wrong.
     """
-    handler = DryRun(state, lookup, ask, keeps)
+    handler = DryRun(state, lookup, ask, keeps, reaches)
     interpreter = Interpreter(state, handler)
     statements = []
     for statement in parse_script(source, state.settings.expressions, unparsed=True):

@@ -48,6 +48,7 @@ class DryRun:
         lookup: asks Spark for a table, None without Spark.
         ask: asks Spark about a query of its own, None without Spark.
         keeps: refuses queries that need a checkpoint, where none can lie; None where none will run.
+        reaches: refuses queries at URLs that Spark does not know; None where none will run.
         compiled: what was compiled, in order.
         passed_on: whether a statement other than a query went to Spark: it may make tables that only Spark knows.
     """
@@ -56,6 +57,7 @@ class DryRun:
     lookup: SparkLookup | None = None
     ask: AskSpark | None = None
     keeps: Callable[[], object] | None = None
+    reaches: Callable[[Compiled, Environment], object] | None = None
     heartbeat: bool = True
     at_once: bool = True
     compiled: list[Compiled] = field(default_factory=list)
@@ -93,7 +95,7 @@ class DryRun:
         script = with_sides(script, plan, sides, env)
         require_script(script, self.state.policy, statement.span)
         self._require_local(lambda: local_select(plan, env), env, statement.span)
-        self.compiled.append(Compiled(plan, script, None, statement))
+        self._take(Compiled(plan, script, None, statement), env, statement.span)
         return Result()
 
     def insert(self, statement: ast.Statement, inserts: Sequence[BoundInsert], env: Environment) -> Result:
@@ -107,10 +109,15 @@ class DryRun:
             script = insert_script(insert, env, end=end, begun=self._begun, at_once=at_once)
             require_script(script, self.state.policy, insert.span)
             self._require_local(partial(check_insert, insert, env), env, insert.span)
-            self.compiled.append(Compiled(insert.plan, script, insert, statement))
+            self._take(Compiled(insert.plan, script, insert, statement), env, insert.span)
             if script.streaming and self.keeps is not None:
                 _placed(self.keeps, insert.span)
         return Result()
+
+    def _take(self, compiled: Compiled, env: Environment, span: Span) -> None:
+        if self.reaches is not None:
+            _placed(partial(self.reaches, compiled, env), span)
+        self.compiled.append(compiled)
 
     def _require_local(self, check: Callable[[], object], env: Environment, span: Span) -> None:
         """Refuse a query that is to run in this process, and cannot (OPT-036); other tools have their own engines."""

@@ -68,7 +68,7 @@ def open_frame(spark: SparkSession, raw: DataFrame, spec: ReadSpec) -> DataFrame
 def _prepare(spark: SparkSession, spec: ReadSpec) -> None:
     if spec.avro:
         require_avro(spark)
-    require_file_system(spark, spec.path)
+    require_file_system(spark, spec.path, spec.format)
 
 
 def _open_raw_batch(spark: SparkSession, spec: ReadSpec) -> DataFrame:

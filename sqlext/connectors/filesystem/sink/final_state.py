@@ -51,6 +51,10 @@ class FinalStateSink(Sink):
         """Make the target ready."""
         self.target.open(spark)
 
+    def require(self, spark: SparkSession) -> None:
+        """Refuse what the target does."""
+        self.target.require(spark)
+
     def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
         """Return what becomes of the target; see ``Sink.foreseen``."""
         return self.target.foreseen(coming)

@@ -52,6 +52,10 @@ class FileSink(Sink):
         self.require_writable()
         self.folder().create()
 
+    def require(self, spark: SparkSession) -> None:
+        """Refuse a mode or a place in which it cannot write."""
+        self.require_writable()
+
     def foreseen(self, coming: Collection[str] = ()) -> Foreseen:
         """Return whether the folder is made; see ``Sink.foreseen``."""
         self.require_writable()
