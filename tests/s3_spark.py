@@ -8,29 +8,39 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlext.spark.worker_processes import spark_home
 from tests.maven_jars import fetched
 from tests.s3_server import S3Server
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-#: Of the Hadoop that this Spark has.
-_HADOOP = "3.5.0"
-#: Named by the POM of that hadoop-aws.
-_SDK, _STREAMS = "2.35.4", "1.3.1"
 _LOADER = "org.apache.spark.util.MutableURLClassLoader"
-_CONNECTOR = (
-    ("org.apache.hadoop", "hadoop-aws", _HADOOP),
-    ("software.amazon.s3.analyticsaccelerator", "analyticsaccelerator-s3", _STREAMS),
-)
-_AMAZON = tuple(("software.amazon.awssdk", module, _SDK) for module in ("s3", "s3-transfer-manager", "sts"))
+_AMAZON, _STREAMS = "software.amazon.awssdk", "software.amazon.s3.analyticsaccelerator"
+#: By the Hadoop that a Spark has: what the POM of its hadoop-aws names. Spark 4.2 has 3.5.0, 4.1 has 3.4.2, 4.0 3.4.1.
+#: The last one names an SDK whose modules are not in the registry; it works with the next one.
+_SDK = {"3.5.0": "2.35.4", "3.4.2": "2.29.52", "3.4.1": "2.29.52"}
+_ACCELERATOR = {"3.5.0": "1.3.1", "3.4.2": "1.2.1"}
 
 
 def fetch_s3a() -> list[Path]:
-    """Return the jars, fetched if need be."""
-    connector = fetched(f"hadoop-aws-{_HADOOP}", _CONNECTOR, transitive=False)
-    sdk = fetched(f"amazon-s3-{_SDK}", _AMAZON, transitive=True)
-    return sorted([*connector.glob("*.jar"), *sdk.glob("*.jar")])
+    """Return the jars for the installed Spark, fetched if need be."""
+    hadoop = _hadoop()
+    connector = [("org.apache.hadoop", "hadoop-aws", hadoop)]
+    if hadoop in _ACCELERATOR:
+        connector.append((_STREAMS, "analyticsaccelerator-s3", _ACCELERATOR[hadoop]))
+    amazon = tuple((_AMAZON, module, _SDK[hadoop]) for module in ("s3", "s3-transfer-manager", "sts"))
+    folders = (
+        fetched(f"hadoop-aws-{hadoop}", tuple(connector), transitive=False),
+        fetched(f"amazon-s3-{_SDK[hadoop]}", amazon, transitive=True),
+    )
+    return sorted(jar for folder in folders for jar in folder.glob("*.jar"))
+
+
+def _hadoop() -> str:
+    """Return the version of the Hadoop that the installed Spark has."""
+    (client,) = (spark_home() / "jars").glob("hadoop-client-api-*.jar")
+    return client.stem.removeprefix("hadoop-client-api-")
 
 
 def s3a_settings(s3: S3Server) -> dict[str, str]:
